@@ -4,16 +4,16 @@ import Testing
 
 struct HistogramTests {
   @Test(arguments: [0, 1, 127, 128, 255, 256, 257, 511, 512, 1_000, 65_535, 65_536, 1_234_567_890, 1 << 42] as [Int64])
-  func `a value is told at most one part in 128 too high`(value: Int64) {
+  func `a value is reported at most one part in 128 too high`(value: Int64) {
     var histogram = Histogram()
     histogram.record(value)
-    histogram.record(1 << 42)  // so that the greatest value does not correct the answer
-    let told = histogram.value(at: 0.5)
-    #expect(told >= value)
-    #expect(told - value <= value / 128)
+    histogram.record(1 << 42)  // So that the maximum does not correct the result.
+    let reported = histogram.value(at: 0.5)
+    #expect(reported >= value)
+    #expect(reported - value <= value / 128)
   }
 
-  @Test func `a hundred thousand values stand where they would when sorted`() {
+  @Test func `percentiles match those of a hundred thousand sorted values`() {
     var histogram = Histogram()
     var values: [Int64] = []
     var state: UInt64 = 1
@@ -26,14 +26,14 @@ struct HistogramTests {
     values.sort()
     for share in [0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1] {
       let sorted = values[Int((share * 100_000).rounded(.up)) - 1]
-      let told = histogram.value(at: share)
-      #expect(told >= sorted)
-      #expect(told - sorted <= sorted / 128)
+      let reported = histogram.value(at: share)
+      #expect(reported >= sorted)
+      #expect(reported - sorted <= sorted / 128)
     }
     #expect(histogram.maximum == values.last)
   }
 
-  @Test func `two histograms add up to that of all values`() {
+  @Test func `merged histograms equal that of all values`() {
     var odd = Histogram()
     var even = Histogram()
     var all = Histogram()
@@ -47,12 +47,12 @@ struct HistogramTests {
     for share in [0.01, 0.5, 0.99, 1] { #expect(odd.value(at: share) == all.value(at: share)) }
   }
 
-  @Test func `one without values tells zero`() {
+  @Test func `an empty histogram reports zero`() {
     #expect(Histogram().value(at: 0.5) == 0)
     #expect(Histogram().mean == 0)
   }
 
-  @Test func `what is out of range is counted at its ends`() {
+  @Test func `values out of range count as the minimum or maximum`() {
     var histogram = Histogram()
     histogram.record(-5)
     histogram.record(.max)

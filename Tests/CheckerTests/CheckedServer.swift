@@ -17,7 +17,7 @@ final class CheckedServer {
   let view: CommunityView
   let site: Application
   let locals = Locals()
-  let live: LiveLoop
+  let live: LoopBroadcasts
   let publisher: Publisher
   /// Gets what is published after everyone else.
   let probe: Mailbox
@@ -29,7 +29,7 @@ final class CheckedServer {
     let publisher = Publisher(Hub { Frame(text: $0, framed: SharedFrame(text: $0).plain, deflated: nil) })
     let store = try Store(
       try DataFolder(folder), migrations: CheckedSite.migrations, jobs: Community.jobs, clock: { clock.tick() },
-      deliver: { committed.add($0) }, complain: { complaints.add($0) })
+      deliver: { committed.add($0) }, log: { complaints.add($0) })
     community = Community(
       store, publisher: publisher, passwordCost: Scrypt(cost: 16, blockSize: 1, parallelism: 1))
     self.publisher = publisher
@@ -37,8 +37,8 @@ final class CheckedServer {
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: Self.unlimited)
     site = Application(router: Router { routes in api.add(to: &routes) })
-    let live = LiveLoop(community, community.view(), now: clock.now)
-    self.live = locals.object(LiveLoop.self) { live }
+    let live = LoopBroadcasts(community, community.view(), now: clock.now)
+    self.live = locals.object(LoopBroadcasts.self) { live }
     probe = community.hub.open()
   }
 

@@ -9,7 +9,7 @@ import Testing
       #"{"event":"message.created","id":"9","stream":"conversation:3","offset":2,"at":"2026-11-22T01:02:03.004Z","actor_id":"7","data":{"text":"hello"}}"#,
       "2026-11-22T01:02:03.004Z conversation:3 message.created by 7 \u{201c}hello\u{201d}"
     ),
-    // What somebody wrote does not reach the terminal as a command.
+    // Control sequences of users are removed.
     (
       #"{"event":"message.created","data":{"text":"a\u001b[31mb\nc\u202ed"}}"#,
       "message.created \u{201c}a [31mb c d\u{201d}"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AccountNameTests {
   @Test(arguments: ["a", "ada", "Ada.Lovelace", "x-1", "1st", "a_b-c.d", String(repeating: "a", count: 64)])
-  func `what is a name`(text: String) {
+  func `valid names`(text: String) {
     #expect(UserName(text)?.text == text)
     #expect(UserReference(parsing: "@" + text) == .name(text))
   }
@@ -15,7 +15,7 @@ import Testing
     "ada\u{301}",
     "me", "ME", "Everyone", "room", "here", "nobody", "a/b", "a\nb", "ada\u{200b}", String(repeating: "a", count: 65),
   ])
-  func `what is none`(text: String) {
+  func `invalid names`(text: String) {
     #expect(UserName(text) == nil)
     #expect(UserReference(parsing: "@" + text) == nil)
   }
@@ -27,12 +27,12 @@ import Testing
   @Test(arguments: [
     ("me", UserReference.me), ("7", .id(ID(7))), ("9007199254740991", .id(ID(9_007_199_254_740_991))),
   ])
-  func `a user is named by me, a name or an id`(text: String, reference: UserReference) {
+  func `a user is addressed by me, a name or an id`(text: String, reference: UserReference) {
     #expect(UserReference(parsing: text) == reference)
   }
 
   @Test(arguments: ["", "Me", "ada", "0", "07", "-1", "+1", "9007199254740992", "1.0", " 1", "@"])
-  func `what names nobody`(text: String) {
+  func `invalid references to a user`(text: String) {
     #expect(UserReference(parsing: text) == nil)
   }
 }

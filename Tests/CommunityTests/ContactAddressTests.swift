@@ -20,11 +20,11 @@ import Testing
     "++4930123456", "+49x30123456", "49+30123456", "ada", "00", "\u{661}\u{662}\u{663}\u{664}\u{665}\u{666}\u{667}",
     String(repeating: "x", count: 250) + "@example.org",
   ])
-  func `what is no address is none`(text: String) {
+  func `an invalid address is refused`(text: String) {
     #expect(ContactAddress(text) == nil)
   }
 
-  @Test func `what is kept of an address is another under another key`() throws {
+  @Test func `the digest of an address depends on the key`() throws {
     let address = try #require(ContactAddress("ada@example.org"))
     let digest = try address.digest("one")
     #expect(digest.count == 32)

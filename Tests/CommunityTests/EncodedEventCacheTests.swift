@@ -4,12 +4,12 @@ import Testing
 
 @testable import Community
 
-@Suite struct ToldEventsTests {
+@Suite struct EncodedEventCacheTests {
   private static func key(_ event: Int, fromSeq: Int = 1) -> EncodedEventCache.Key {
     EncodedEventCache.Key(event: event, reader: StreamReader(.member, fromSeq: fromSeq))
   }
 
-  @Test func `what was told is known while the log ends there`() {
+  @Test func `encoded events are cached for one end of the log`() {
     let encodedEvents = EncodedEventCache()
     encodedEvents.add([Self.key(1): [1], Self.key(1, fromSeq: 5): [2]], at: 7)
     encodedEvents.add([Self.key(2): [3]], at: 7)
@@ -17,7 +17,7 @@ import Testing
     #expect(encodedEvents.texts(at: 6).isEmpty && encodedEvents.texts(at: 8).isEmpty)
   }
 
-  @Test func `with the next event all of it is forgotten`() {
+  @Test func `a new event clears the cache`() {
     let encodedEvents = EncodedEventCache()
     encodedEvents.add([Self.key(1): [1]], at: 7)
     encodedEvents.add([Self.key(2): [2]], at: 8)
@@ -25,7 +25,7 @@ import Testing
     #expect(encodedEvents.texts(at: 8) == [Self.key(2): [2]])
   }
 
-  @Test func `a reader who saw an older end adds nothing`() {
+  @Test func `a reader with an older end of the log adds nothing`() {
     let encodedEvents = EncodedEventCache()
     encodedEvents.add([Self.key(2): [2]], at: 8)
     encodedEvents.add([Self.key(1): [1]], at: 7)
@@ -33,7 +33,7 @@ import Testing
     #expect(encodedEvents.texts(at: 8) == [Self.key(2): [2]])
   }
 
-  @Test func `it takes no more than its share of memory`() {
+  @Test func `the cache is bounded in bytes`() {
     let encodedEvents = EncodedEventCache()
     let half = [UInt8](repeating: 0, count: EncodedEventCache.maxTextBytes / 2)
     for event in 1...3 { encodedEvents.add([Self.key(event): half], at: 7) }
@@ -50,7 +50,7 @@ import Testing
 
   private static let page = EncodedEventCache.Page(hasMore: false)
 
-  @Test func `whoever missed the same shares its page, and nobody else does`() {
+  @Test func `readers with the same position and bounds share a page`() {
     let encodedEvents = EncodedEventCache()
     encodedEvents.add(Self.page, for: Self.missed(5), at: 7)
     #expect(encodedEvents.page(Self.missed(5), at: 7)?.content === Self.page.content)
@@ -64,10 +64,10 @@ import Testing
     #expect(encodedEvents.page(Self.missed(5), at: 7) == nil)
   }
 
-  @Test func `no more pages are kept than there may be`() {
+  @Test func `the number of cached pages is bounded`() {
     let encodedEvents = EncodedEventCache()
     for offset in 0...EncodedEventCache.maxPages { encodedEvents.add(Self.page, for: Self.missed(offset), at: 7) }
-    // The last one took the place of all of them.
+    // The last page evicted the others.
     #expect(encodedEvents.page(Self.missed(EncodedEventCache.maxPages - 1), at: 7) == nil)
     #expect(encodedEvents.page(Self.missed(EncodedEventCache.maxPages), at: 7) != nil)
     let text = [UInt8](repeating: 0, count: EncodedEventCache.maxPageBytes / 2)

@@ -3,21 +3,21 @@ import Testing
 
 @testable import Community
 
-/// Who may begin a conversation with whom, and who comes into one. Written down by hand, as the other permissions are.
-@Suite struct TakingPartTests {
+/// Permissions to start and join conversations, written by hand like the others.
+@Suite struct ParticipationTests {
   private static let roles: [Role?] = [nil, .guest, .bot, .member, .moderator, .admin, .owner]
 
-  @Test func `everyone with an user begins conversations, but guests`() {
+  @Test func `users and bots create conversations, guests don't`() {
     #expect(String(Self.roles.map { Permissions.mayCreateConversations($0) ? "y" : "-" }) == "--yyyyy")
   }
 
-  /// Rows: a stranger, whom the other follows, who is with them, the same after a block.
+  /// Columns: a stranger, a followed user, a user with a shared forum, the same after a block.
   @Test(arguments: [
     (Reach.anyone, [Permissions.Approach.request, .accepted, .accepted, .refused]),
     (.shared, [.refused, .refused, .accepted, .refused]),
     (.nobody, [.refused, .refused, .refused, .refused]),
   ])
-  func `first words reach another as that one wishes`(reach: Reach, expected: [Permissions.Approach]) {
+  func `a first message follows the recipient's contact policy`(reach: Reach, expected: [Permissions.Approach]) {
     let others = [
       Acquaintance(reachableBy: reach), Acquaintance(reachableBy: reach, isFollowed: true),
       Acquaintance(reachableBy: reach, isTogether: true),
@@ -26,7 +26,7 @@ import Testing
     #expect(others.map { Permissions.approach($0) } == expected)
   }
 
-  /// Columns: nobody, guest, bot, member, moderator, admin, owner; r joins as a reader, m as a member.
+  /// Columns: visitor, guest, bot, member, moderator, admin, owner; r joins as a reader, m as a member.
   @Test(arguments: [
     (Standing(kind: .channel, readers: .anyone), "--rrrrr"),
     (Standing(kind: .channel, readers: .users), "--rrrrr"),
@@ -37,23 +37,23 @@ import Testing
     (Standing(kind: .channel, readers: .users, participant: .init(role: .reader)), "-------"),
     (Standing(kind: .topic, forum: ForumStanding(visibility: .public)), "-------"),
   ])
-  func `an open channel is joined with no more than one may do anyway`(place: Standing, row: String) {
+  func `joining an open channel grants no more than the role allows`(standing: Standing, row: String) {
     let found = Self.roles.map { role -> Character in
-      Permissions.joiningRole(of: role, in: place).flatMap { "\($0)".first } ?? "-"
+      Permissions.joiningRole(of: role, in: standing).flatMap { "\($0)".first } ?? "-"
     }
     #expect(String(found) == row)
   }
 
-  /// Columns: from nothing, reader, member and admin, each to nothing, reader, member, admin.
+  /// Columns: from no role, reader, member and admin, each to no role, reader, member, admin.
   @Test(arguments: [
     (false, false, "yyyy yyyy yyyy yyyy"),
-    // Writers are settled, readers come and go.
+    // The writers are fixed; readers join and leave.
     (false, true, "yy-- yy-- --yy --yy"),
-    // Readers are settled, writers come and go.
+    // The readers are fixed; writers join and leave.
     (true, false, "y-yy -y-- y-yy y-yy"),
     (true, true, "y--- -y-- --yy --yy"),
   ])
-  func `a list that is settled gains and loses nobody`(readers: Bool, writers: Bool, row: String) {
+  func `an immutable list neither gains nor loses members`(readers: Bool, writers: Bool, row: String) {
     let conversation = Conversation(
       id: ID(1), kind: .channel, readers: .init(isImmutable: readers), writers: .init(isImmutable: writers),
       createdBy: ID(2), createdAt: 0)
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// Columns: public, members, private.
-  @Test func `which forums are read without being a member`() {
+  @Test func `forums readable without membership`() {
     let rows = Self.roles.map { role in
       String(Visibility.allCases.map { Permissions.readable(to: role).contains($0) ? "y" : "-" })
     }

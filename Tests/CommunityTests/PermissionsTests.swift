@@ -3,8 +3,7 @@ import Testing
 
 @testable import Community
 
-/// The whole table, written down by hand: what each role may do with each kind of forum. A row that changes here is a
-/// promise that changes.
+/// The permissions of each role in each kind of forum, written by hand. A changed row is a changed promise.
 @Suite struct PermissionsTests {
   /// s see, r read, w write, t start topics, m moderate, a manage, p arrange.
   private static func letters(_ rights: ForumRights) -> String {
@@ -16,7 +15,7 @@ import Testing
 
   private static let roles: [Role?] = [nil, .guest, .bot, .member, .moderator, .admin, .owner]
 
-  /// Columns: nobody, guest, bot, member, moderator, admin, owner.
+  /// Columns: visitor, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
     (Visibility.public, ForumRole?.none, "sr sr srwt srwt srwtm srwtmap srwtmap"),
     (.public, .member, "sr srwt srwt srwt srwtm srwtmap srwtmap"),
@@ -41,7 +40,7 @@ import Testing
     (.members, "sr sr sr sr srwm srwmap srwmap"),
     (.moderators, "sr sr sr sr srwm srwmap srwmap"),
   ])
-  func `who may write follows the forum's policy`(policy: ForumPolicy, row: String) {
+  func `write access follows the forum's policy`(policy: ForumPolicy, row: String) {
     for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
       let standing = ForumStanding(visibility: .public, write: policy, startTopics: .moderators)
       let found = Self.letters(Permissions.rights(of: role, in: standing).subtracting(.startTopics))
@@ -49,7 +48,7 @@ import Testing
     }
   }
 
-  /// j joins by themselves, g rings everyone. Columns: nobody, guest, bot, member, moderator, admin, owner.
+  /// j joins, g posts `@room`. Columns: visitor, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
     (ForumStanding(visibility: .public), "- - j j jg jg jg"),
     (ForumStanding(visibility: .members), "- - j j jg jg jg"),
@@ -62,9 +61,9 @@ import Testing
     (ForumStanding(visibility: .public, isArchived: true), "- - j j j j j"),
     (ForumStanding(visibility: .public, role: .admin, isSilenced: true), "- j j j j j j"),
   ])
-  func `who joins and who rings`(standing: ForumStanding, row: String) {
+  func `permissions to join and to mention the room`(standing: ForumStanding, row: String) {
     for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
-      // Nobody is a member of anything.
+      // A visitor has no membership.
       var standing = standing
       if role == nil { standing.role = nil }
       let rights = Permissions.rights(of: role, in: standing)
@@ -73,17 +72,17 @@ import Testing
     }
   }
 
-  @Test func `who is silenced reads and keeps order, and says nothing`() {
+  @Test func `a silenced user reads and moderates but can't post`() {
     let standing = ForumStanding(visibility: .public, role: .moderator, isSilenced: true)
     #expect(Permissions.rights(of: .member, in: standing) == [.see, .read, .join, .moderate])
   }
 
-  /// Rows: the other's role. Columns: nobody, guest, bot, member, moderator, admin, owner.
+  /// Rows: the role of the target. Columns: visitor, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
     (Role.guest, "- - - - r r r"), (.bot, "- - - - r r r"), (.member, "- - - - r r r"), (.moderator, "- - - - - r r"),
     (.admin, "- - - - - - r"), (.owner, "- - - - - - r"),
   ])
-  func `who warns, silences and bans whom`(other: Role, row: String) {
+  func `permissions to warn, silence and ban`(other: Role, row: String) {
     for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
       for state in UserState.allCases {
         let rights = Permissions.rights(of: role, over: UserStanding(role: other, state: state))
@@ -94,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `a locked forum is written by those who keep order, an archived one by nobody`() {
+  @Test func `moderators write in a locked forum, and an archived forum is read-only`() {
     for role in Role.allCases {
       let locked = Permissions.rights(of: role, in: ForumStanding(visibility: .public, isLocked: true))
       #expect(locked.contains(.write) == role.isModerator)
@@ -110,7 +109,7 @@ import Testing
     }
   }
 
-  /// s see, i inspect, e edit, o own, g govern, d dismiss, f follow, a avoid, l see whom they follow.
+  /// s see, i inspect, e edit, o own, g govern, d dismiss, f follow, a avoid, l list followed users.
   private static func letters(_ rights: UserRights) -> String {
     let all: [(UserRights, Character)] = [
       (.see, "s"), (.inspect, "i"), (.edit, "e"), (.own, "o"), (.govern, "g"), (.dismiss, "d"), (.follow, "f"),
@@ -119,7 +118,7 @@ import Testing
     return String(all.filter { rights.contains($0.0) }.map(\.1))
   }
 
-  /// Columns: nobody, guest, bot, member, moderator, admin, owner.
+  /// Columns: visitor, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
     (UserStanding(role: .member), "- - sfal sfal sifal siegdfal siegdfal"),
     (UserStanding(role: .member, isTogether: true), "- sfa sfal sfal sifal siegdfal siegdfal"),
@@ -141,23 +140,23 @@ import Testing
     }
   }
 
-  @Test func `users look one another up, and programs and guests don’t`() {
+  @Test func `users look up addresses, bots and guests don't`() {
     #expect(String(Self.roles.map { Permissions.mayDiscover($0) ? "y" : "-" }) == "---yyyy")
   }
 
-  @Test func `oneself is one’s own, and only an owner governs themselves`() {
+  @Test func `users own themselves, and only an owner governs themselves`() {
     for role in Role.allCases {
       let rights = Permissions.rights(of: role, over: UserStanding(role: role, isSelf: true))
       #expect(Self.letters(rights) == (role == .owner ? "sieogdl" : "sieol"))
     }
   }
 
-  /// Rows: who gives. Columns: guest, bot, member, moderator, admin, owner.
+  /// Rows: the role of the caller. Columns: guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
     (Role?.none, "------"), (.guest, "------"), (.bot, "------"), (.member, "------"), (.moderator, "------"),
     (.admin, "yyyy--"), (.owner, "yyyyyy"),
   ])
-  func `who may make somebody what`(role: Role?, row: String) {
+  func `permissions to assign roles`(role: Role?, row: String) {
     let given: [Role] = [.guest, .bot, .member, .moderator, .admin, .owner]
     #expect(String(given.map { Permissions.mayAssign($0, by: role) ? "y" : "-" }) == row)
   }
@@ -165,11 +164,11 @@ import Testing
   @Test(arguments: [
     (SiteSettings.Circle.users, "--yyyyy"), (.moderators, "----yyy"), (.staff, "-----yy"),
   ])
-  func `who is in which circle`(circle: SiteSettings.Circle, row: String) {
+  func `roles in each circle`(circle: SiteSettings.Circle, row: String) {
     #expect(String(Self.roles.map { Permissions.includes(circle, $0) ? "y" : "-" }) == row)
   }
 
-  @Test func `a participant reads and writes, a reader reads, an admin leads`() {
+  @Test func `a participant reads and writes, a reader reads, an admin manages`() {
     let roles: [(ParticipantRole, Rights)] = [
       (.reader, [.read]), (.member, [.read, .write]), (.admin, [.read, .write, .moderate, .manage]),
     ]
@@ -180,12 +179,12 @@ import Testing
     }
   }
 
-  @Test func `nobody leads a conversation of two`() {
+  @Test func `a direct conversation has no admin`() {
     let standing = Standing(kind: .direct, participant: .init(role: .admin))
     #expect(Permissions.rights(of: .member, in: standing) == [.read, .write])
   }
 
-  @Test func `a request, a block, a silence and a lock each keep from writing`() {
+  @Test func `a request, a block, a silence and a lock each prevent posting`() {
     let member = Standing.Participation(role: .member)
     #expect(
       !Permissions.rights(of: .member, in: Standing(kind: .direct, participant: .init(isRequest: true)))
@@ -199,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `a channel may be open to read, and to write`() {
+  @Test func `a channel may be open to readers and to writers`() {
     let open = Standing(kind: .channel, readers: .anyone, writers: .users)
     #expect(Permissions.rights(of: nil, in: open) == [.read])
     #expect(Permissions.rights(of: .guest, in: open) == [.read])
@@ -209,7 +208,7 @@ import Testing
     #expect(Permissions.rights(of: .member, in: toUsers) == [.read])
   }
 
-  /// Columns: nobody, guest, bot, member, moderator, admin, owner.
+  /// Columns: visitor, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
     (Standing(kind: .room, forum: ForumStanding(visibility: .public)), "--yyyyy"),
     (Standing(kind: .room, forum: ForumStanding(visibility: .public, role: .member)), "-yyyyyy"),
@@ -227,11 +226,11 @@ import Testing
     (Standing(kind: .channel, readers: .anyone), "--yyyyy"),
     (Standing(kind: .feed, readers: .users, isOwner: true), "-yyyyyy"),
   ])
-  func `who may set marks that others see`(standing: Standing, row: String) {
+  func `permissions to set public actions`(standing: Standing, row: String) {
     #expect(String(Self.roles.map { Permissions.maySetActions($0, in: standing) ? "y" : "-" }) == row)
   }
 
-  @Test func `earlier texts are for the author and who keeps order, unless they are open`() {
+  @Test func `the author and moderators read revisions unless they are open to all`() {
     for (rights, isAuthor, isOpen, sees) in [
       (Rights.read, false, false, false), ([.read, .write], false, false, false), (.read, true, false, true),
       (.read, false, true, true), ([.read, .moderate], false, false, true),
@@ -240,20 +239,20 @@ import Testing
     }
   }
 
-  @Test func `history begins where it was opened for those who read`() {
+  @Test func `history begins where it was opened for each kind of reader`() {
     let forum = ForumStanding(visibility: .public)
-    var place = Standing(kind: .room, forum: forum, usersFromSeq: 10, anyoneFromSeq: 20)
-    #expect(Permissions.fromSeq(of: nil, in: place) == 20)
-    #expect(Permissions.fromSeq(of: .guest, in: place) == 20)
-    #expect(Permissions.fromSeq(of: .member, in: place) == 10)
-    place.forum?.role = .member
-    #expect(Permissions.fromSeq(of: .member, in: place) == 1)
-    // Who came in by themselves reads what was open then, and what is now.
-    place.memberFromSeq = 15
-    #expect(Permissions.fromSeq(of: .member, in: place) == 10)
-    #expect(Permissions.fromSeq(of: .guest, in: place) == 15)
-    place.forum?.visibility = .private
-    #expect(Permissions.fromSeq(of: .member, in: place) == 15)
+    var conversation = Standing(kind: .room, forum: forum, usersFromSeq: 10, anyoneFromSeq: 20)
+    #expect(Permissions.fromSeq(of: nil, in: conversation) == 20)
+    #expect(Permissions.fromSeq(of: .guest, in: conversation) == 20)
+    #expect(Permissions.fromSeq(of: .member, in: conversation) == 10)
+    conversation.forum?.role = .member
+    #expect(Permissions.fromSeq(of: .member, in: conversation) == 1)
+    // A user that joined reads the history open at that time and the history open now.
+    conversation.memberFromSeq = 15
+    #expect(Permissions.fromSeq(of: .member, in: conversation) == 10)
+    #expect(Permissions.fromSeq(of: .guest, in: conversation) == 15)
+    conversation.forum?.visibility = .private
+    #expect(Permissions.fromSeq(of: .member, in: conversation) == 15)
     let group = Standing(kind: .group, participant: .init(fromSeq: 7))
     #expect(Permissions.fromSeq(of: .member, in: group) == 7)
   }

@@ -13,7 +13,7 @@ private func ask(
   return (answer.status.code, String(decoding: try await answer.body(), as: UTF8.self))
 }
 
-/// Impatient, so that a test of silence takes a second.
+/// Short timeouts, so that timeout tests take a second.
 private let impatient: ClientConfiguration = {
   var configuration = ClientConfiguration()
   configuration.inactivityTimeout = 1
@@ -33,19 +33,19 @@ private let impatient: ClientConfiguration = {
     200, "hi"
   ),
 ])
-func `an answer is read whole, however it is framed and cut`(text: String, status: Int, body: String) async throws {
+func `a response is read completely in every framing and split`(text: String, status: Int, body: String) async throws {
   try await Scripted.run({ number, _ in [number == 0 ? .say(text) : .drip(text)] }) { server in
     let client = try HTTPClient()
     for _ in 0..<2 {
       let answer = try await ask(ClientRequest("/"), client, server)
       #expect(answer == (status, body))
     }
-    // Each ended cleanly, so one connection was enough.
+    // Each response ended cleanly, so the connection was reused.
     #expect(server.count == 1)
   }
 }
 
-@Test func `an answer that ends with its connection is whole, and that connection is not used again`() async throws {
+@Test func `a response delimited by close is complete, and its connection is not reused`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\n\r\nto the end"), .close] }) { server in
     let client = try HTTPClient()
     #expect(try await ask(ClientRequest("/"), client, server) == (200, "to the end"))
@@ -54,7 +54,7 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
   }
 }
 
-@Test func `whose time is over is told so, wherever it was when it ran out`() async throws {
+@Test func `a request times out in every phase`() async throws {
   try await Scripted.run({ _, _ in [] }) { server in
     let client = try HTTPClient()
     for nanoseconds in [-1, 0, 1, 1_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000] {
@@ -65,7 +65,7 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
       }
     }
   }
-  // Nor is a name looked up for longer.
+  // A name lookup times out, too.
   let address = try #require(WebAddress("http://nobody.invalid/"))
   let destination = try #require(Destination(address))
   await #expect(throws: ClientError.timedOut) {
@@ -73,20 +73,20 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
   }
 }
 
-/// A port whose queue is full: who connects to it waits. Until the value is let go.
+/// A port with a full backlog until `deinit`: connection attempts wait.
 private final class FullPort {
   let address: SocketAddress
   private var descriptors: [Descriptor] = []
 
   init() throws {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var socketAddress = sockaddr_in()
+    socketAddress.sin_family = sa_family_t(AF_INET)
+    socketAddress.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let listening = Descriptor(owning: socket(AF_INET, kind, 0))
     var connectTimeout: [Descriptor] = []
-    withUnsafeMutablePointer(to: &place) { pointer in
+    withUnsafeMutablePointer(to: &socketAddress) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
         #expect(bind(listening.number, pointer, length) == 0 && listen(listening.number, 0) == 0)
         #expect(getsockname(listening.number, pointer, &length) == 0)
@@ -96,12 +96,12 @@ private final class FullPort {
         }
       }
     }
-    address = .ipv4(0x7f00_0001, port: UInt16(bigEndian: place.sin_port))
+    address = .ipv4(0x7f00_0001, port: UInt16(bigEndian: socketAddress.sin_port))
     descriptors = [listening] + connectTimeout
   }
 }
 
-@Test func `who does not take the connection is left for the next address, and unreachable where there is none`()
+@Test func `an address that does not accept is skipped, and the last one is unreachable`()
   async throws
 {
   var configuration = ClientConfiguration()
@@ -120,7 +120,7 @@ private final class FullPort {
   withExtendedLifetime(full) {}
 }
 
-@Test func `a request is sent as it was written, with what the connection needs`() async throws {
+@Test func `a request is sent unchanged, with connection fields`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let client = try HTTPClient()
     let fields: Fields = [
@@ -139,7 +139,7 @@ private final class FullPort {
 }
 
 @Test(arguments: ["", "a", "/ ", "/a\r\nEvil: yes", "/ä", "http://elsewhere/"])
-func `a path that is not encoded is not sent`(target: String) async throws {
+func `an unencoded path is not sent`(target: String) async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let client = try HTTPClient()
     await #expect(throws: ClientError.invalidRequest("the target is not percent-encoded")) {
@@ -161,7 +161,7 @@ private let interims = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", coun
   "HTTP/1.1 200 OK\r\n Folded: yes\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
   "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", endless, interims,
 ])
-func `what is no answer is refused, and its connection is closed`(text: String) async throws {
+func `a malformed response is refused and its connection closed`(text: String) async throws {
   try await Scripted.run({ number, _ in number == 0 ? [.say(text)] : [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let client = try HTTPClient()
     do {
@@ -185,7 +185,7 @@ func `what is no answer is refused, and its connection is closed`(text: String) 
     [.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"), .close],
     [.say("HTTP/1.1 200"), .close], [.close], [.abort],
   ] as [[Scripted.Line]])
-func `half an answer is none`(script: [Scripted.Line]) async throws {
+func `a truncated response is an error`(script: [Scripted.Line]) async throws {
   try await Scripted.run({ _, _ in script }) { server in
     let client = try HTTPClient()
     do {
@@ -200,17 +200,19 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
-@Test func `an answer longer than is wanted is not read on`() async throws {
+@Test func `a response over the maximum size is not read further`() async throws {
   let long = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n"
   for framing in ["Content-Length: 10\r\n\r\nhelloworld", long, "\r\nhelloworld"] {
     try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\n" + framing), .close] }) { server in
       let client = try HTTPClient()
-      await #expect(throws: ClientError.tooLarge) { try await ask(ClientRequest("/", maxResponseBytes: 9), client, server) }
+      await #expect(throws: ClientError.tooLarge) {
+        try await ask(ClientRequest("/", maxResponseBytes: 9), client, server)
+      }
     }
   }
 }
 
-@Test func `what follows an answer unasked is nobody’s, and ends its connection`() async throws {
+@Test func `unrequested bytes after a response are dropped and close the connection`() async throws {
   let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
   try await Scripted.run({ number, _ in [.say(number == 0 ? answer + answer : answer)] }) { server in
     let client = try HTTPClient()
@@ -220,35 +222,37 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
-@Test func `a server that says nothing is waited for as long as was said`() async throws {
+@Test func `a silent server times out`() async throws {
   try await Scripted.run({ _, _ in [] }) { server in
     let client = try HTTPClient(configuration: impatient)
     await #expect(throws: ClientError.timedOut) { try await ask(ClientRequest("/"), client, server) }
   }
 }
 
-@Test func `a server that never ends is given a time for the whole`() async throws {
+@Test func `an endless response times out`() async throws {
   let endless = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 10_000_000)
   try await Scripted.run({ _, _ in [.drip(endless)] }) { server in
     let client = try HTTPClient()
-    await #expect(throws: ClientError.timedOut) { try await ask(ClientRequest("/", timeout: .seconds(1)), client, server) }
+    await #expect(throws: ClientError.timedOut) {
+      try await ask(ClientRequest("/", timeout: .seconds(1)), client, server)
+    }
   }
 }
 
-@Test func `where nobody listens nothing was sent`() async throws {
+@Test func `a refused connection is safe to retry`() async throws {
   let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
   let address = socket.address
   socket.close()
   let client = try HTTPClient()
   do {
     _ = try await client.send(ClientRequest("/"), to: Destination(at: address))
-    Issue.record("somebody answers")
+    Issue.record("the request succeeded")
   } catch {
     #expect(error.isBeforeSending, "\(error)")
   }
 }
 
-@Test func `the addresses of a host are tried in their order`() async throws {
+@Test func `the addresses of a host are tried in order`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let closed = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
     closed.close()
@@ -259,9 +263,9 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
-@Test func `a kept connection that the server has closed is no failure of what may be asked twice`() async throws {
+@Test func `an idempotent request is retried after the server closed an idle connection`() async throws {
   let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
-  // The second request meets the end of its connection instead of an answer.
+  // The second request finds the connection closed.
   let script: @Sendable (Int, String) -> [Scripted.Line] = { number, _ in number == 1 ? [.abort] : [.say(answer)] }
   try await Scripted.run(script) { server in
     let client = try HTTPClient()
@@ -272,17 +276,19 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   try await Scripted.run(script) { server in
     let client = try HTTPClient()
     #expect(try await ask(ClientRequest("/"), client, server).status == 200)
-    await #expect(throws: ClientError.self) { try await ask(ClientRequest(.post, "/", body: .bytes([1])), client, server) }
+    await #expect(throws: ClientError.self) {
+      try await ask(ClientRequest(.post, "/", body: .bytes([1])), client, server)
+    }
     #expect(server.requests.withLock { $0.count } == 2)
   }
 }
 
-@Test func `a connection whose rest is over carries no request, also while it ends`() async throws {
+@Test func `an expired idle connection carries no request, even while it closes`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")] }) { server in
     var configuration = ClientConfiguration()
     configuration.idleTimeout = 0
     let client = try HTTPClient(configuration: configuration)
-    // At some of these moments it has said goodbye, and the server has not.
+    // At some of these moments the client has sent close_notify and the server has not.
     for number in 0..<300 {
       let answer = try await ask(ClientRequest(.post, "/\(number)", body: .bytes([1])), client, server)
       #expect(answer == (200, "a"))
@@ -291,7 +297,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
-@Test func `who gives up is let go at once`() async throws {
+@Test func `a cancelled request returns at once`() async throws {
   try await Scripted.run({ number, _ in number == 0 ? [] : [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")] })
   { server in
     let client = try HTTPClient()
@@ -314,7 +320,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
-@Test func `a body goes out piece by piece, and only as many bytes as were announced`() async throws {
+@Test func `a body is sent in chunks, up to its Content-Length`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let client = try HTTPClient()
     let given = Atomic<Int>(0)
@@ -340,7 +346,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
-@Test func `a refusal is heard before all is sent`() async throws {
+@Test func `a refusal is read before the body is sent`() async throws {
   let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno"
   try await Scripted.run({ _, _ in [.say(refusal)] }) { server in
     let client = try HTTPClient()
@@ -351,7 +357,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
-@Test func `what nobody takes stays in the socket, and comes when it is taken`() async throws {
+@Test func `an unread response stays in the socket until it is read`() async throws {
   let size = 8 << 20
   let body = String(repeating: "x", count: size)
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + body)] }) { server in
@@ -360,7 +366,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
     var pieces: [Int] = []
     while let piece = try await answer.next() { pieces.append(piece.count) }
     #expect(pieces.reduce(0, +) == size)
-    // What waited was never more than a bounded part.
+    // The buffered part was bounded.
     #expect(pieces.max() ?? 0 < 1 << 20)
   }
 }

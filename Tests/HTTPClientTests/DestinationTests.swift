@@ -9,7 +9,7 @@ import Testing
   ("https://[::1]:8443/", "::1", "[::1]:8443", 8443, true),
   ("ws://127.0.0.1", "127.0.0.1", "127.0.0.1", 80, false),
 ])
-func `a destination is named as certificate and Host field need it`(
+func `a destination has the names for the certificate and the Host field`(
   text: String, name: String, authority: String, port: Int, isSecure: Bool
 ) throws {
   let address = try #require(WebAddress(text))

@@ -2,15 +2,15 @@ import ParleyNetworking
 import ParleyWire
 import Synchronization
 
-/// A server that says what a test has written down, whatever it is asked.
+/// A server that sends scripted responses to any request.
 final class Scripted: Sendable {
-  /// What is done once a request's head is there.
+  /// The action after a request head.
   enum Line: Sendable {
     case say(String)
-    /// Byte after byte, each in a turn of its own.
+    /// Byte by byte, one per turn.
     case drip(String)
     case close
-    /// The connection breaks, without goodbye.
+    /// Resets the connection.
     case abort
   }
 
@@ -19,7 +19,7 @@ final class Scripted: Sendable {
   let requests: Mutex<[String]> = Mutex([])
   let connections = Atomic<Int>(0)
 
-  /// - Parameter script: for the nth request of all, counted from 0.
+  /// - Parameter script: the action for the nth request, from 0.
   static func run(
     tls: TLSConfiguration? = nil, _ script: @escaping @Sendable (Int, String) -> [Line],
     _ body: (Scripted) async throws -> Void
@@ -117,6 +117,6 @@ final class Scripted: Sendable {
 }
 
 extension String {
-  /// The first place of a text.
+  /// The first range of a text.
   func range(of part: String) -> Range<String.Index>? { firstRange(of: part) }
 }

@@ -26,7 +26,7 @@ private func destination(_ name: String, _ server: Scripted) throws -> Destinati
   return try #require(Destination(address, at: [server.address]))
 }
 
-@Test func `a pinned certificate is believed whatever it says, and no other`() async throws {
+@Test func `only the pinned certificate is trusted, with any name`() async throws {
   let identity = try Identity(["somewhere.example"])
   let other = try Identity(["chat.example"])
   try await Scripted.run(tls: identity.server, { _, _ in [.say(answer)] }) { server in
@@ -44,11 +44,11 @@ private func destination(_ name: String, _ server: Scripted) throws -> Destinati
   }
 }
 
-/// The roots are the process's own, by OpenSSL's environment variable, so this is one test.
-@Test func `by the system’s roots a certificate must be signed, and bear the name that was meant`() async throws {
+/// OpenSSL's environment variable sets the roots of the process, so this is one test.
+@Test func `with system roots a certificate must be signed and match the name`() async throws {
   let identity = try Identity(["chat.example", "127.0.0.1"])
   try await Scripted.run(tls: identity.server, { _, _ in [.say(answer)] }) { server in
-    func isBelieved(_ name: String) async throws -> Bool {
+    func isTrusted(_ name: String) async throws -> Bool {
       do {
         return try await HTTPClient().send(ClientRequest("/"), to: try destination(name, server)).status == 200
       } catch let failure as ClientError {
@@ -56,7 +56,7 @@ private func destination(_ name: String, _ server: Scripted) throws -> Destinati
         return false
       }
     }
-    #expect(try await !isBelieved("chat.example"))
+    #expect(try await !isTrusted("chat.example"))
 
     let path = NSTemporaryDirectory() + "parley-roots-\(UUID()).pem"
     try Data(identity.own.certificate).write(to: URL(filePath: path))
@@ -65,15 +65,15 @@ private func destination(_ name: String, _ server: Scripted) throws -> Destinati
       unsetenv("SSL_CERT_FILE")
       unlink(path)
     }
-    #expect(try await isBelieved("chat.example"))
-    // The address that was connected to bears the name of the certificate only where it was asked for by its number.
-    #expect(try await isBelieved("127.0.0.1"))
-    #expect(try await !isBelieved("evil.example"))
-    #expect(try await !isBelieved("127.0.0.2"))
+    #expect(try await isTrusted("chat.example"))
+    // The IP address matches the certificate only if the request used the IP address.
+    #expect(try await isTrusted("127.0.0.1"))
+    #expect(try await !isTrusted("evil.example"))
+    #expect(try await !isTrusted("127.0.0.2"))
   }
 }
 
-@Test func `a server that speaks no TLS is not believed`() async throws {
+@Test func `a server without TLS is refused`() async throws {
   try await Scripted.run({ _, _ in [.say(answer)] }) { server in
     let to = try destination("chat.example", server)
     var configuration = ClientConfiguration()

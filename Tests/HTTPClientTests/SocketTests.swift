@@ -5,14 +5,14 @@ import Serving
 import Testing
 import Web
 
-/// Says everything twice, and closes when it hears "bye".
+/// Echoes everything twice, and closes after "bye".
 private final class Twice: WebSocketHandler {
   private let socket: any WebSocket
   init(_ socket: any WebSocket) { self.socket = socket }
   func opened(on loop: isolated any Actor) { socket.send(.text(Array("welcome".utf8))) }
   func received(_ message: WebSocketMessage, on loop: isolated any Actor) {
     if case .text(let text) = message, text == Array("bye".utf8) {
-      return socket.close(CloseCode(4_001) ?? .normal, reason: "as you wish")
+      return socket.close(CloseCode(4_001) ?? .normal, reason: "as requested")
     }
     if case .text(let text) = message, text == Array("stream".utf8) {
       for number in 0..<100 { socket.send(.text(Array("\(number)".utf8))) }
@@ -35,7 +35,8 @@ private func served(_ body: (Destination) async throws -> Void) async throws {
   }
   let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
   let server = try Server(
-    .init(endpoints: [.init(socket)], loops: 1), application: Application(router: router, limits: Limits(), commonFields: [:]),
+    .init(endpoints: [.init(socket)], loops: 1),
+    application: Application(router: router, limits: Limits(), commonFields: [:]),
     log: { _ in })
   try await server.start()
   do {
@@ -54,7 +55,7 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
   }
 }
 
-@Test func `messages go both ways, long ones too, and pings are answered`() async throws {
+@Test func `messages of any length pass in both directions, and pings are answered`() async throws {
   try await served { to in
     let client = try HTTPClient()
     let socket = try await open(client, to)
@@ -67,7 +68,7 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
   }
 }
 
-@Test func `an end is told with its code, after all that came before it`() async throws {
+@Test func `a close is reported with its code after all messages`() async throws {
   try await served { to in
     let client = try HTTPClient()
     let socket = try await open(client, to)
@@ -75,7 +76,7 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
     try await socket.send("bye")
     #expect(try await socket.next() == .text("welcome"))
     for number in 0..<100 { #expect(try await socket.next() == .text("\(number)")) }
-    let ending = SocketEnding(code: 4_001, reason: "as you wish")
+    let ending = SocketEnding(code: 4_001, reason: "as requested")
     await #expect(throws: ending) { try await socket.next() }
     await #expect(throws: ending) { try await socket.next() }
     await #expect(throws: ending) { try await socket.send("more") }
@@ -83,7 +84,7 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
   }
 }
 
-@Test func `who closes hears that the other side has, and who waits hears it too`() async throws {
+@Test func `both the closing and the receiving side get the close`() async throws {
   try await served { to in
     let client = try HTTPClient()
     let socket = try await open(client, to)
@@ -100,7 +101,7 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
   }
 }
 
-@Test func `an ordinary answer to a handshake is handed over`() async throws {
+@Test func `a plain response to a handshake is returned`() async throws {
   try await served { to in
     let client = try HTTPClient()
     guard case .refused(let answer) = try await client.open(ClientRequest("/no"), to: to) else {
@@ -116,7 +117,7 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
   "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n",
   "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n\r\n",
 ])
-func `a handshake that does not fit is refused`(text: String) async throws {
+func `an invalid handshake response is refused`(text: String) async throws {
   try await Scripted.run({ _, _ in [.say(text)] }) { server in
     let client = try HTTPClient()
     do throws(ClientError) {

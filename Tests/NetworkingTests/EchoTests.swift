@@ -3,7 +3,7 @@ import ParleyNetworking
 import Synchronization
 import Testing
 
-/// What an echo server and its client saw, for tests to wait on.
+/// The echo server.
 final class Echo: StreamHandler {
   var stream: ParleyNetworking.Stream?
   func opened(on loop: isolated EventLoop) {}
@@ -97,7 +97,7 @@ final class Holder {
 }
 
 @Test(arguments: EventLoop.Polling.allCases, [false, true])
-func `what is sent comes back, whatever its size`(polling: EventLoop.Polling, tls: Bool) async throws {
+func `messages of any size are echoed`(polling: EventLoop.Polling, tls: Bool) async throws {
   for size in [1, 1_000, 100_000, 5_000_000] {
     let message = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let (answer, error) = try await echo(message, polling: polling, tls: tls)

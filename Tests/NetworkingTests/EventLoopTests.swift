@@ -6,7 +6,7 @@ import Testing
 @testable import ParleyNetworking
 
 struct EventLoopTests {
-  @Test func `deadlines come out in order`() {
+  @Test func `deadlines expire in order`() {
     var heap = DeadlineHeap()
     let times = (0..<500).map { Int64(($0 &* 7_919) % 503) }
     for time in times { heap.push(.init(at: time, descriptor: Int32(time), generation: 0)) }
@@ -20,7 +20,7 @@ struct EventLoopTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a deadline may be moved, both ways`(polling: EventLoop.Polling) async throws {
+  func `a deadline may be moved earlier or later`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
       let address = try await loop.listen()
       let events = Collected<Recorder.Event>()
@@ -49,17 +49,17 @@ struct EventLoopTests {
     }
   }
 
-  private final class Hand: Sendable {
+  private final class TestClock: Sendable {
     let time = Atomic<Int64>(1_000_000_000)
     var read: @Sendable () -> Int64 { { self.time.load(ordering: .sequentiallyConsistent) } }
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `what came before a deadline is heard before it, however late the loop looks`(
+  func `input before a deadline is delivered before it, even if the loop is late`(
     polling: EventLoop.Polling
   ) async throws {
-    let hand = Hand()
-    try await EventLoop.running(polling, clock: hand.read) { loop in
+    let clock = TestClock()
+    try await EventLoop.running(polling, clock: clock.read) { loop in
       var ends: [Int32] = [0, 0]
       let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
       #expect(socketpair(AF_UNIX, kind, 0, &ends) == 0)
@@ -73,19 +73,19 @@ struct EventLoopTests {
         }
       }
       #expect(await eventually { events.all == [.opened] })
-      await loop.dawdle {
+      await loop.block {
         far.tryWrite([7])
-        hand.time.add(2_000_000_000, ordering: .sequentiallyConsistent)
+        clock.time.add(2_000_000_000, ordering: .sequentiallyConsistent)
       }
       #expect(events.all == [.opened, .received([7])])
-      await loop.dawdle { hand.time.add(2_000_000_000, ordering: .sequentiallyConsistent) }
+      await loop.block { clock.time.add(2_000_000_000, ordering: .sequentiallyConsistent) }
       #expect(await eventually { events.all == [.opened, .received([7]), .expired, .closed(isFailed: false)] })
       withExtendedLifetime(far) {}
     }
   }
 
-  /// An actor that lives on a loop.
-  private actor Resident {
+  /// An actor with a loop as its executor.
+  private actor LoopActor {
     let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.unownedExecutor }
     private var count = 0
@@ -106,9 +106,9 @@ struct EventLoopTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `an actor may live on a loop`(polling: EventLoop.Polling) async throws {
+  func `an actor may use a loop as its executor`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
-      let resident = Resident(loop: loop)
+      let resident = LoopActor(loop: loop)
       await withTaskGroup { group in
         for _ in 0..<1_000 { group.addTask { #expect(await resident.add()) } }
       }
@@ -126,12 +126,12 @@ struct EventLoopTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `tasks that yield for ever hold up neither bytes nor deadlines`(polling: EventLoop.Polling) async throws {
+  func `endlessly yielding tasks delay neither I/O nor deadlines`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
       let address = try await loop.listen { event, stream, _ in
         if case .received(let bytes) = event { stream.write(bytes) }
       }
-      let resident = Resident(loop: loop)
+      let resident = LoopActor(loop: loop)
       let flag = Flag()
       async let first: Void = resident.spin(until: flag)
       async let second: Void = resident.spin(until: flag)
@@ -169,8 +169,8 @@ extension EventLoop {
     recorder.stream = try .accept(descriptor, peer: .unix(""), tls: nil, handler: recorder, on: self)
   }
 
-  /// Something happens while the loop is busy, and then its deadlines come up before anything else.
-  fileprivate func dawdle(_ body: @Sendable () -> Void) {
+  /// Runs `body` while the loop is busy, so that its deadlines are due first.
+  fileprivate func block(_ body: @Sendable () -> Void) {
     body()
     reactor.expire(on: self)
   }

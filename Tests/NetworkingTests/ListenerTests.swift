@@ -6,7 +6,7 @@ import Testing
 struct ListenerTests {
   private let path = NSTemporaryDirectory() + "parley-\(UInt64.random(in: .min ... .max)).sock"
 
-  /// Whether something comes back from this address.
+  /// Whether the server at this address echoes.
   private static func echoes(_ loop: EventLoop, at address: SocketAddress) async throws -> Bool {
     let events = Collected<Recorder.Event>()
     try await loop.connect(to: address, events: events) { event, stream, _ in
@@ -24,7 +24,7 @@ struct ListenerTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `port 0 takes a free one, and tells which`(polling: EventLoop.Polling) async throws {
+  func `port 0 selects a free port and reports it`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
       let first = try await loop.listen(Self.echo)
       let second = try await loop.listen(Self.echo)
@@ -37,11 +37,11 @@ struct ListenerTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a path is listened at, and taken over only from the dead`(polling: EventLoop.Polling) async throws {
+  func `a socket path is replaced only if its process is dead`(polling: EventLoop.Polling) async throws {
     let path = self.path
     defer { unlink(path) }
     try await EventLoop.running(polling) { loop in
-      // What a process that was killed leaves behind.
+      // The socket file of a killed process.
       let stale = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       #expect(SocketAddress.unix(path).withSystem { bind(stale, $0, $1) } == 0)
       close(stale)
@@ -55,7 +55,7 @@ struct ListenerTests {
     }
   }
 
-  @Test func `a path for its owner is nobody else's, and who comes is known`() throws {
+  @Test func `a private socket path has mode 0600 and identifies its peer`() throws {
     defer { unlink(path) }
     let socket = try ListeningSocket(binding: .unix(path), for: .owner)
     var status = stat()
@@ -65,11 +65,11 @@ struct ListenerTests {
     let (near, far) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
     #expect(near.peerUser == geteuid() && far.peerUser == geteuid())
     #expect(socket.isAllowed(near))
-    // What came over no socket has no user, and is let in nowhere that asks for one.
+    // Other descriptors have no peer user and are refused where one is required.
     #expect(!socket.isAllowed(Descriptor(owning: open("/dev/null", O_RDONLY))))
   }
 
-  @Test func `a file that is no socket is left alone`() throws {
+  @Test func `a regular file is not replaced`() throws {
     defer { unlink(path) }
     try Data("seeds".utf8).write(to: URL(fileURLWithPath: path))
     #expect(throws: SystemError.self) { try ListeningSocket(binding: .unix(path)) }
@@ -77,7 +77,7 @@ struct ListenerTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `closing refuses at once, and removes the path`(polling: EventLoop.Polling) async throws {
+  func `closing refuses connections at once and removes the path`(polling: EventLoop.Polling) async throws {
     for address in [SocketAddress.ipv4(0x7f00_0001, port: 0), .unix(path)] {
       let socket = try ListeningSocket(binding: address)
       try await EventLoop.running(polling) { loop in
@@ -86,7 +86,7 @@ struct ListenerTests {
         do {
           try await loop.connect(to: socket.address, events: events)
           #expect(await eventually { events.all == [.closed(isFailed: true)] })
-        } catch is StreamError {}  // the Unix domain says so at once
+        } catch is StreamError {}  // A Unix socket refuses at once.
       }
       #expect(access(path, F_OK) != 0)
     }
@@ -100,7 +100,7 @@ struct ListenerTests {
     try await EventLoop.running(.nestedEpoll) { loop in
       try await Self.openAndClose(inherited, on: loop)
       #expect(access(path, F_OK) == 0)
-      // It waits in the queue.
+      // The connection is in the backlog.
       let events = Collected<Recorder.Event>()
       try await loop.connect(to: .unix(path), events: events)
       #expect(await eventually { events.all == [.opened] })
@@ -111,7 +111,7 @@ struct ListenerTests {
     try Listener.start(socket, loops: [loop], on: loop, serve: { _, _, _ in }, log: { _ in }).close(on: loop)
   }
 
-  @Test func `OpenSSL reads our certificate`() throws {
+  @Test func `OpenSSL parses the self-signed certificate`() throws {
     let identity = try SelfSigned(names: ["garden.example", "127.0.0.1", "::1"])
     try Data(identity.certificate + identity.key).write(to: URL(fileURLWithPath: path))
     defer { unlink(path) }

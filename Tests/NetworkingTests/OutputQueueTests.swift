@@ -5,52 +5,52 @@ import Testing
 @testable import ParleyNetworking
 
 struct OutputQueueTests {
-  @Test func `two buffers that meet again are joined once`() {
+  @Test func `the same sequence of buffers is joined once`() {
     let (front, back) = ([UInt8](repeating: 1, count: 90), [UInt8](repeating: 2, count: 50))
     var coalescing = CoalescingBuffer()
     let joined = coalescing.join(front, back)
     #expect(joined == front + back)
     #expect(address(coalescing.join(front, back)) == address(joined))
-    // The same bytes in another place are other bytes to it.
+    // Equal bytes at another address are different buffers.
     #expect(address(coalescing.join(front.map { $0 }, back.map { $0 })) != address(joined))
     #expect(coalescing.join(front, front) == front + front)
     #expect(coalescing.join(front, back) == joined)
   }
 
-  /// Some send what all send, some something of their own in between, and sockets are now and then written to.
+  /// Queues send shared and private buffers, and are flushed at random.
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `each queue sends its own bytes, whatever is shared`(seed: UInt64) throws {
+  func `each queue sends its own bytes`(seed: UInt64) throws {
     var random = Seeded(seed: seed)
     var coalescing = CoalescingBuffer()
     var ends = try (0..<6).map { _ in try Pair() }
     for _ in 0..<60 {
       let shared = (0..<Int.random(in: 0...800, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
-      for place in ends.indices where Int.random(in: 0..<8, using: &random) > 0 {
-        ends[place].queue.append(shared: shared, with: &coalescing)
-        ends[place].expected += shared
+      for index in ends.indices where Int.random(in: 0..<8, using: &random) > 0 {
+        ends[index].queue.append(shared: shared, with: &coalescing)
+        ends[index].expected += shared
         if Int.random(in: 0..<6, using: &random) == 0 {
-          let own = [UInt8](repeating: UInt8(place), count: Int.random(in: 0...300, using: &random))
-          ends[place].queue.append(own)
-          ends[place].expected += own
+          let own = [UInt8](repeating: UInt8(index), count: Int.random(in: 0...300, using: &random))
+          ends[index].queue.append(own)
+          ends[index].expected += own
         }
-        if Int.random(in: 0..<10, using: &random) == 0 { ends[place].move() }
+        if Int.random(in: 0..<10, using: &random) == 0 { ends[index].move() }
       }
     }
-    for place in ends.indices {
-      ends[place].move()
-      #expect(ends[place].queue.isEmpty && ends[place].queue.count == 0)
-      #expect(ends[place].received == ends[place].expected)
+    for index in ends.indices {
+      ends[index].move()
+      #expect(ends[index].queue.isEmpty && ends[index].queue.count == 0)
+      #expect(ends[index].received == ends[index].expected)
     }
   }
 
-  @Test func `what others send too is not held for one of them`() throws {
+  @Test func `shared buffers are not retained for one queue`() throws {
     var end = try Pair()
     var coalescing = CoalescingBuffer()
     end.queue.append([UInt8](repeating: 1, count: 9_000))
     end.queue.append(shared: [UInt8](repeating: 2, count: 500), with: &coalescing)
     end.queue.append(shared: [UInt8](repeating: 3, count: 20_000), with: &coalescing)
     #expect((end.queue.count, end.queue.unshared) == (29_500, 9_000))
-    // What is appended to a small one is its own, with all that it follows.
+    // Appending to a small buffer copies it.
     end.queue.append(shared: [UInt8](repeating: 4, count: 100), with: &coalescing)
     end.queue.append([5])
     #expect((end.queue.count, end.queue.unshared) == (29_601, 9_101))
@@ -65,7 +65,7 @@ struct OutputQueueTests {
   private func address(_ bytes: [UInt8]) -> UInt { bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) } }
 }
 
-/// A queue and the socket that it writes to.
+/// A queue and its socket.
 private struct Pair {
   var queue = OutputQueue()
   var expected: [UInt8] = []
@@ -80,7 +80,7 @@ private struct Pair {
     far = try Descriptor(checking: numbers[1], "socketpair")
   }
 
-  /// Until nothing waits.
+  /// Transfers until the queue is empty.
   mutating func move() {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {

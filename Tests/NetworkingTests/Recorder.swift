@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import ParleyNetworking
 
-/// What streams and listeners did, for tests to look at from their own thread.
+/// A thread-safe list of the events of streams and listeners.
 final class Collected<Element: Sendable>: Sendable {
   private let list = Mutex<[Element]>([])
 
@@ -13,7 +13,7 @@ final class Collected<Element: Sendable>: Sendable {
   var count: Int { list.withLock { $0.count } }
 }
 
-/// A stream's handler that writes down what it is told and does what the test says.
+/// A stream handler that records its events and runs the actions of the test.
 final class Recorder: StreamHandler {
   enum Event: Sendable, Equatable {
     case opened, ended, drained, resumed, expired
@@ -33,29 +33,29 @@ final class Recorder: StreamHandler {
     self.react = react
   }
 
-  private func note(_ event: Event, _ loop: isolated EventLoop) {
+  private func record(_ event: Event, _ loop: isolated EventLoop) {
     events.add(event)
     if let stream { react(event, stream, loop) }
   }
 
-  func opened(on loop: isolated EventLoop) { note(.opened, loop) }
+  func opened(on loop: isolated EventLoop) { record(.opened, loop) }
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
     var copy: [UInt8] = []
     for index in bytes.indices { copy.append(bytes[index]) }
-    note(.received(copy), loop)
+    record(.received(copy), loop)
   }
-  func ended(on loop: isolated EventLoop) { note(.ended, loop) }
-  func drained(on loop: isolated EventLoop) { note(.drained, loop) }
-  func resumed(on loop: isolated EventLoop) { note(.resumed, loop) }
-  func expired(on loop: isolated EventLoop) { note(.expired, loop) }
+  func ended(on loop: isolated EventLoop) { record(.ended, loop) }
+  func drained(on loop: isolated EventLoop) { record(.drained, loop) }
+  func resumed(on loop: isolated EventLoop) { record(.resumed, loop) }
+  func expired(on loop: isolated EventLoop) { record(.expired, loop) }
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
-    note(.closed(isFailed: error != nil), loop)
+    record(.closed(isFailed: error != nil), loop)
     stream = nil
   }
 }
 
 extension EventLoop {
-  /// A loop that runs, for the time of a test.
+  /// Runs a loop during a test.
   static func running(
     _ polling: Polling, clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
     _ body: @Sendable (EventLoop) async throws -> Void
@@ -70,7 +70,7 @@ extension EventLoop {
     await loop.stop()
   }
 
-  /// Listens on a free port; each connection gets a recorder.
+  /// Listens on a free port, with a recorder for each connection.
   func listen(
     at address: SocketAddress = .ipv4(0x7f00_0001, port: 0),
     _ react: @escaping @Sendable (Recorder.Event, ParleyNetworking.Stream, isolated EventLoop) -> Void = { _, _, _ in },
@@ -101,7 +101,7 @@ private final class Kept {
   var listeners: [Listener] = []
 }
 
-/// Waits until something is true that nobody announces.
+/// Polls until the condition is true.
 func eventually(_ condition: () -> Bool) async -> Bool {
   let deadline = Clock.monotonic() + 100_000_000_000
   while Clock.monotonic() < deadline {

@@ -5,7 +5,7 @@ import Testing
 
 struct StreamTests {
   @Test(arguments: EventLoop.Polling.allCases)
-  func `who closes its side may still be answered`(polling: EventLoop.Polling) async throws {
+  func `a peer that closed its write side still receives the response`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
       let large = [UInt8](repeating: 7, count: 3_000_000)
       let address = try await loop.listen { event, stream, _ in
@@ -29,7 +29,7 @@ struct StreamTests {
   @Test(
     arguments: EventLoop.Polling.allCases,
     [Recorder.Event.opened, .received([1]), .ended, .drained, .resumed, .expired])
-  func `a stream may be aborted from each of its calls, and says nothing after`(
+  func `a stream may be aborted from every callback and makes no further calls`(
     polling: EventLoop.Polling, when: Recorder.Event
   ) async throws {
     try await EventLoop.running(polling) { loop in
@@ -66,7 +66,7 @@ struct StreamTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `nobody there is an error`(polling: EventLoop.Polling) async throws {
+  func `a refused connection is an error`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
       let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
       let address = socket.address
@@ -78,7 +78,7 @@ struct StreamTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a server that hangs up at once ends or resets the stream`(polling: EventLoop.Polling) async throws {
+  func `a server that closes at once ends or resets the stream`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
       let address = try await loop.listen { event, stream, _ in if event == .opened { stream.abort() } }
       for _ in 0..<50 {
@@ -93,7 +93,7 @@ struct StreamTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `what is paused keeps its bytes`(polling: EventLoop.Polling) async throws {
+  func `a paused stream keeps its input`(polling: EventLoop.Polling) async throws {
     try await EventLoop.running(polling) { loop in
       let address = try await loop.listen { event, stream, _ in
         if event == .opened {
@@ -122,6 +122,6 @@ struct StreamTests {
 }
 
 extension ParleyNetworking.Stream {
-  /// Closes the writing side alone, which the API does not offer.
+  /// Closes only the write side, which the API does not support.
   fileprivate func shutdownForTest() { shutdown(number, Int32(SHUT_WR)) }
 }

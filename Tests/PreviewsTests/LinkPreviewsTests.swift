@@ -7,24 +7,24 @@ import Testing
 
 @testable import Previews
 
-/// Previews of pages that are really fetched, from this machine.
+/// Previews of pages fetched from a local server.
 @Suite struct LinkPreviewsTests {
-  /// Time that stands still until it is told to go on.
-  private final class Hand: Sendable {
+  /// A clock that the test advances.
+  private final class TestClock: Sendable {
     private let time = Atomic<Int>(1_800_000_000_000)
     func add(_ milliseconds: Int) { time.add(milliseconds, ordering: .relaxed) }
     var now: Int64 { Int64(time.load(ordering: .relaxed)) }
   }
 
   private static func previews(
-    _ server: CannedServer, limits: PreviewLimits = PreviewLimits(), hand: Hand = Hand(),
+    _ server: CannedServer, limits: PreviewLimits = PreviewLimits(), clock: TestClock = TestClock(),
     _ body: (LinkPreviews) async throws -> Void
   ) async throws {
     let local = try #require(IPAddress("127.0.0.1"))
     var outgoing = UntrustedLimits()
     outgoing.timeout = 60_000
     let client = try UntrustedClient(.alsoAllowing([(local, server.port)]), limits: outgoing)
-    try await body(LinkPreviews(client, limits: limits, now: { hand.now }))
+    try await body(LinkPreviews(client, limits: limits, now: { clock.now }))
     client.close()
   }
 
@@ -47,11 +47,11 @@ import Testing
       #expect(preview.url == server.url + "/a/page" && !preview.isImage)
       #expect(preview.title == "Roses" && preview.about == "All about them" && preview.siteName == "Garden")
       let picture = try #require(preview.picture)
-      // What it is, not what it is called; turned as it is shown; and nothing of where it was taken.
+      // The detected format, the displayed orientation, and no location metadata.
       #expect(picture.mimeType == "image/jpeg" && picture.width == 480 && picture.height == 640)
       #expect(picture.bytes == Photographs.servedJPEG() && previews.picture(picture.key) == picture)
       #expect(picture.key.utf8.count == 32 && previews.picture("x") == nil)
-      // Once for all spellings of an address.
+      // One fetch for all spellings of a URL.
       #expect(try await previews.look(at: "HTTP://127.0.0.1:\(server.port)/old") == preview)
       #expect(server.targets == ["/old", "/a/page", "/a/rose.jpg"])
     }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `what a page leaves out is asked of oEmbed, and its HTML is not looked at`() async throws {
+  @Test func `missing metadata is requested from oEmbed, and its HTML is ignored`() async throws {
     let server = try CannedServer { target in
       switch target {
       case "/film":
@@ -104,14 +104,14 @@ import Testing
       (#"{"type":"photo","url":"/p","title":" a\n b "}"#, "a b", "/p"), (#"{"type":"rich","url":"/p"}"#, nil, nil),
       (#"{"title":7,"thumbnail_url":"/t"}"#, nil, "/t"), (#"{"title":""}"#, nil, nil),
     ] as [(String, String?, String?)])
-  func `an oEmbed answer`(text: String, title: String?, picture: String?) throws {
+  func `an oEmbed response is parsed`(text: String, title: String?, picture: String?) throws {
     let facts = try #require(OEmbedMetadata(Array(text.utf8)))
     #expect(facts.title == title && facts.picture == picture)
     for cut in 0..<text.utf8.count { #expect(OEmbedMetadata(Array(text.utf8.prefix(cut))) == nil) }
     #expect(OEmbedMetadata(Array("[]".utf8)) == nil)
   }
 
-  @Test func `what can't be shown is no picture, and the page is one all the same`() async throws {
+  @Test func `an unsupported picture is dropped and the page kept`() async throws {
     let server = try CannedServer { target in
       switch target {
       case "/mark.gif": .content(Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0], type: "image/gif")
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `ten thousand who ask for one page have it fetched once`() async throws {
+  @Test func `ten thousand concurrent requests fetch a page once`() async throws {
     let server = try CannedServer { _ in .drip(Array(CannedServer.Answer.okay("<title>Roses</title>").utf8), every: 1) }
     try await Self.previews(server) { previews in
       let titles = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -145,8 +145,8 @@ import Testing
     }
   }
 
-  @Test func `it holds for an hour, and a fault for a minute`() async throws {
-    let hand = Hand()
+  @Test func `a preview expires after an hour, a failure after a minute`() async throws {
+    let clock = TestClock()
     let server = try CannedServer { target in
       switch target {
       case "/page": .page(Self.page)
@@ -154,27 +154,27 @@ import Testing
       default: .missing
       }
     }
-    try await Self.previews(server, hand: hand) { previews in
+    try await Self.previews(server, clock: clock) { previews in
       func ask(_ path: String) async -> LinkPreview? { try? await previews.preview(of: server.url + path) }
       let first = try #require(await ask("/page"))
       _ = await ask("/gone")
-      hand.add(59_999)
+      clock.add(59_999)
       _ = await ask("/gone")
       #expect(server.targets == ["/page", "/rose.jpg", "/gone"])
-      hand.add(1)
+      clock.add(1)
       _ = await ask("/gone")
       #expect(server.targets.count == 4)
-      hand.add(3_600_000 - 60_001)
+      clock.add(3_600_000 - 60_001)
       #expect(await ask("/page") == first)
       #expect(server.targets.count == 4)
-      hand.add(1)
-      // The same picture keeps its key: pages that show it are still open.
+      clock.add(1)
+      // An unchanged picture keeps its key, since open pages may show it.
       #expect(await ask("/page") == first)
       #expect(server.targets.suffix(2) == ["/page", "/rose.jpg"])
     }
   }
 
-  @Test func `memory is bounded, and the oldest goes`() async throws {
+  @Test func `memory is bounded, and the oldest entry is evicted`() async throws {
     var limits = PreviewLimits()
     (limits.pages, limits.bytes) = (3, 3_000)
     var cache = PreviewCache(limits)
@@ -197,7 +197,7 @@ import Testing
     #expect(cache.picture("k1") != nil)
     _ = cache.store(preview(2, bytes: 1_501), for: try address(2), now: 0)
     #expect(cache.picture("k1") == nil && cache.picture("k2") != nil && cache.pages == 1)
-    // One that is too large by itself is not kept at all.
+    // An entry over the budget is not cached.
     _ = cache.store(preview(3, bytes: 4_000), for: try address(3), now: 0)
     #expect(cache.pages == 0 && cache.bytes == 0 && cache.picture("k3") == nil)
   }
@@ -210,6 +210,6 @@ extension CannedServer.Answer {
 }
 
 extension LinkPreviews {
-  /// The same without a promise about what it throws, which `#expect` can't keep.
+  /// `preview(of:)` with an untyped error, since `#expect` can't use typed throws.
   fileprivate func look(at link: String) async throws -> LinkPreview { try await preview(of: link) }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Previews
 
-/// What a page says of itself, however it says it.
-@Suite struct PageFactsTests {
+/// Metadata of pages in all formats.
+@Suite struct PageMetadataTests {
   private static func facts(_ page: String, charset: String? = nil) -> PageMetadata {
     PageMetadata(page: Array(page.utf8), charset: charset)
   }
@@ -47,9 +47,9 @@ import Testing
       ("<meta property=og:title content=\"Rose", "Rose"), ("<meta =a property=og:title content=Rose>", "Rose"),
       ("<meta/property=og:title/content=Rose>", nil),
     ] as [(String, String?)])
-  func `the title`(page: String, title: String?) { #expect(Self.facts(page).title == title) }
+  func `the title is found`(page: String, title: String?) { #expect(Self.facts(page).title == title) }
 
-  @Test func `all the rest`() {
+  @Test func `the other metadata is found`() {
     let page = """
       <html><head><meta charset="utf-8">
       <meta property="og:site_name" content="The Garden"><meta property="og:description" content="All about\n roses.">
@@ -66,7 +66,7 @@ import Testing
     #expect(Self.facts("<meta name=twitter:image content=r.png>").picture == "r.png")
   }
 
-  @Test func `long words are cut`() {
+  @Test func `long text is truncated`() {
     let long = String(repeating: "rose", count: 1_000)
     #expect(Self.facts("<title>\(long)</title>").title?.unicodeScalars.count == PreviewText.maxTitle + 1)
     #expect(Self.facts("<title>\(long)</title>").title?.hasSuffix("…") == true)
@@ -81,10 +81,10 @@ import Testing
       ("utf-16", [0x52], "R"),
       ("utf-8", [0x52, 0xf6], "R\u{fffd}"),
     ] as [(String?, [UInt8], String?)])
-  func `letters`(charset: String?, bytes: [UInt8], title: String?) {
+  func `charsets are decoded`(charset: String?, bytes: [UInt8], title: String?) {
     let page = Array("<title>".utf8) + bytes + Array("</title>".utf8)
     #expect(PageMetadata(page: page, charset: charset).title == title)
-    // Said by the page instead; what the answer's head says rules.
+    // Declared by the page; the Content-Type field has priority.
     guard let charset else { return }
     for meta in ["<meta charset=\(charset)>", "<meta http-equiv=Content-Type content='text/html; charset=\(charset)'>"]
     {
@@ -93,14 +93,14 @@ import Testing
     }
   }
 
-  @Test func `a byte-order mark rules`() {
+  @Test func `a byte order mark has priority`() {
     let page = [0xef, 0xbb, 0xbf] + Array("<meta charset=latin1><title>ö</title>".utf8)
     #expect(PageMetadata(page: page, charset: "windows-1252").title == "ö")
     #expect(PageMetadata(page: [0xfe, 0xff, 0, 0x3c]).title == nil)
   }
 
-  /// Pages that are put together of what is hard to read are read to their end, in time.
-  @Test func `whatever a page is made of, it is read`() {
+  /// Pages of random markup fragments are parsed to the end, in bounded time.
+  @Test func `any sequence of markup fragments is parsed`() {
     let parts = [
       "<", ">", "</", "/>", "<!--", "-->", "--!>", "<!", "<?", "\"", "'", "=", " ", "&", "&#", "&#x", ";", "<title",
       "</title",
@@ -129,15 +129,15 @@ import Testing
     "<a =",
     "<title></", "- -", "<!--->",
   ])
-  func `a megabyte of the same takes no longer than a megabyte`(part: String) {
+  func `a megabyte of repeated markup is parsed in linear time`(part: String) {
     var page: [UInt8] = []
     while page.count < 1_000_000 { page += Array(part.utf8) }
-    // What this thread has had of the processor: of a machine that is busy with other things it says nothing.
+    // CPU time of this thread, independent of other load.
     var (before, after) = (timespec(), timespec())
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before)
     _ = PageMetadata(page: page)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after)
-    // A quadratic one takes minutes.
+    // A quadratic parser takes minutes.
     #expect(after.tv_sec - before.tv_sec < 20)
   }
 }

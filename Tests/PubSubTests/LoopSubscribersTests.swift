@@ -4,8 +4,8 @@ import Testing
 
 @testable import PubSub
 
-/// Who follows what on one loop, and whether each gets it.
-@Suite struct SwitchboardTests {
+/// The subscriptions of one event loop, and the delivery to each subscriber.
+@Suite struct LoopSubscribersTests {
   private static func publication(_ id: Int, _ stream: Int) -> Publication {
     let event = Event(
       id: id, stream: .conversation(ID(stream)), offset: id, kind: .conversationUpdated, subject: stream, revision: 1,
@@ -17,17 +17,17 @@ import Testing
   }
 
   @Test(arguments: 0..<50)
-  func `each gets every event of what they follow, once and in order`(seed: UInt64) {
+  func `each subscriber receives every event of its streams, once and in order`(seed: UInt64) {
     var random = Seeded(seed: seed)
     let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
-    let board = LoopSubscribers(hub.open())
+    let subscribers = LoopSubscribers(hub.open())
     let users = (0..<12).map { _ in Recorder() }
     for user in users {
-      board.add(user)
-      // All of them follow the first.
+      subscribers.add(user)
+      // Every user subscribes to the first stream.
       for stream in 1...5 where stream == 1 || Int.random(in: 0..<4, using: &random) == 0 {
         user.streams.insert(.conversation(ID(stream)))
-        board.subscribe(.stream(.conversation(ID(stream))), user)
+        subscribers.subscribe(.stream(.conversation(ID(stream))), user)
       }
     }
     var published: [Publication] = []
@@ -43,97 +43,97 @@ import Testing
         }
         hub.publish(broadcasts)
       }
-      while case .more = board.deliver() {}
+      while case .more = subscribers.deliver() {}
     }
     for (number, user) in users.enumerated() {
       let expected = published.filter { user.streams.contains($0.event.stream) }.map(\.event.id)
-      #expect(user.got == expected, "person \(number)")
+      #expect(user.received == expected, "user \(number)")
     }
-    #expect(users.contains { $0.runs > 0 })
+    #expect(users.contains { $0.batches > 0 })
   }
 
-  @Test func `what was lost is told before what came later`() {
+  @Test func `lost events are reported before later events`() {
     let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
-    let board = LoopSubscribers(hub.open())
+    let subscribers = LoopSubscribers(hub.open())
     let ada = Recorder()
-    board.add(ada)
-    board.subscribe(.stream(.conversation(ID(1))), ada)
+    subscribers.add(ada)
+    subscribers.subscribe(.stream(.conversation(ID(1))), ada)
     hub.publish([.event(Self.publication(1, 1))])
     hub.reportLoss()
     hub.publish([.event(Self.publication(3, 1))])
-    while case .more = board.deliver() {}
-    #expect(ada.told == [.eventsLost, .event(1), .event(3)])
+    while case .more = subscribers.deliver() {}
+    #expect(ada.calls == [.eventsLost, .event(1), .event(3)])
   }
 
-  @Test func `what is too much for a loop is left to the log, whatever it is`() {
+  @Test func `broadcasts beyond the mailbox limit are dropped and reported as a gap`() {
     let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
     let mailbox = hub.open()
-    let board = LoopSubscribers(mailbox)
+    let subscribers = LoopSubscribers(mailbox)
     let ada = Recorder(session: ID(7))
-    board.add(ada)
+    subscribers.add(ada)
     let changes = (0...Mailbox.maxBroadcasts).map { Broadcast.access(.user(ID($0))) }
     hub.publish(changes)
     let contents = mailbox.take()
     #expect(contents.hasGap && contents.broadcasts.isEmpty)
-    // Who has to go goes.
+    // Ended sessions are kept.
     for session in [7, 8] { hub.publish([.ended([ID(session)])]) }
     hub.publish(changes)
-    while case .more = board.deliver() {}
-    #expect(ada.told == [.eventsLost, .ended])
+    while case .more = subscribers.deliver() {}
+    #expect(ada.calls == [.eventsLost, .ended])
   }
 
-  @Test func `a way in that has ended is told to who follows nothing, and to nobody where nobody is`() {
+  @Test func `an ended session reaches a subscriber without subscriptions, and no empty loop`() {
     let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
     let mailbox = hub.open()
-    let board = LoopSubscribers(mailbox)
+    let subscribers = LoopSubscribers(mailbox)
     hub.publish([.ended([ID(7)])])
     #expect(mailbox.take().broadcasts.isEmpty)
     let ada = Recorder(session: ID(7))
-    board.add(ada)
+    subscribers.add(ada)
     hub.publish([.ended([ID(8)]), .ended([ID(7)])])
-    while case .more = board.deliver() {}
-    #expect(ada.told == [.ended])
-    board.remove(ada)
+    while case .more = subscribers.deliver() {}
+    #expect(ada.calls == [.ended])
+    subscribers.remove(ada)
     hub.publish([.ended([ID(7)])])
     #expect(mailbox.take().broadcasts.isEmpty)
   }
 
-  @Test func `a run has all of its messages, in both forms`() throws {
+  @Test func `a batch contains all messages, in both encodings`() throws {
     let stream = EventStream.conversation(ID(1))
     #expect(StreamBatch(of: stream, [Self.publication(1, 1)]) == nil)
-    let run = try #require(
+    let batch = try #require(
       StreamBatch(of: stream, [Self.publication(1, 1), Self.publication(2, 1), Self.publication(3, 1)]))
-    #expect(String(decoding: run.framed, as: UTF8.self) == "1 2 3 ")
-    #expect(run.deflated.map { String(decoding: $0, as: UTF8.self) } == "1 d2 3 ")
+    #expect(String(decoding: batch.framed, as: UTF8.self) == "1 2 3 ")
+    #expect(batch.deflated.map { String(decoding: $0, as: UTF8.self) } == "1 d2 3 ")
     #expect(try #require(StreamBatch(of: stream, [Self.publication(1, 1), Self.publication(3, 1)])).deflated == nil)
   }
 }
 
 private final class Recorder: Subscriber {
-  enum Told: Equatable {
+  enum Call: Equatable {
     case event(Int), eventsLost, ended
   }
 
   var streams: Set<EventStream> = []
-  private(set) var told: [Told] = []
-  private(set) var runs = 0
+  private(set) var calls: [Call] = []
+  private(set) var batches = 0
   let session: ID<Session>?
 
   init(session: ID<Session>? = nil) { self.session = session }
 
-  var got: [Int] { told.compactMap { if case .event(let id) = $0 { id } else { nil } } }
+  var received: [Int] { calls.compactMap { if case .event(let id) = $0 { id } else { nil } } }
 
-  func receive(_ publication: Publication) { told.append(.event(publication.event.id)) }
+  func receive(_ publication: Publication) { calls.append(.event(publication.event.id)) }
 
-  func receive(_ run: StreamBatch) {
-    runs += 1
-    told += run.publications.map { .event($0.event.id) }
+  func receive(_ batch: StreamBatch) {
+    batches += 1
+    calls += batch.publications.map { .event($0.event.id) }
   }
 
   func receive(_ signal: Signal, _ frame: Frame) {}
   func accessChanged(_ change: AccessChange) {}
-  func eventsLost() { told.append(.eventsLost) }
-  func sessionEnded() { told.append(.ended) }
+  func eventsLost() { calls.append(.eventsLost) }
+  func sessionEnded() { calls.append(.ended) }
   func tick(_ now: Int64) {}
   func hubClosed() {}
 }

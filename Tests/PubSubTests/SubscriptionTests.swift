@@ -4,9 +4,9 @@ import Testing
 
 @testable import PubSub
 
-/// One client against a log that grows, with everything late that can be late. What it was sent is compared with the log.
-@Suite struct FollowingTests {
-  @Test func `what is followed from now on begins with what comes, and nothing comes twice`() {
+/// One subscriber and a growing event log with all possible delays. The sent events are compared with the log.
+@Suite struct SubscriptionTests {
+  @Test func `a subscription from the head sends new events, and each once`() {
     let world = World()
     world.log(.conversation(1))
     world.subscribe([.conversation(1)], after: 1, ticket: 7)
@@ -19,21 +19,21 @@ import Testing
     #expect(world.sent == [2])
   }
 
-  @Test func `what is published while the log is read is sent once, behind it`() {
+  @Test func `an event published during a log read is sent once, after the page`() {
     let world = World()
     for _ in 0..<3 { world.log(.conversation(1)) }
     world.subscribe([.conversation(1)], after: 0, ticket: 1)
-    // The first page says which streams there are, the second is read after they are followed.
+    // The first page returns the streams, the second is read after subscribing to them.
     world.answerRead()
     world.log(.conversation(1))
     world.publishAll()
-    #expect(world.sent == [1, 2, 3] && !world.following.isLive)
+    #expect(world.sent == [1, 2, 3] && !world.subscriptions.isLive)
     world.answerRead()
-    #expect(world.sent == [1, 2, 3, 4] && world.following.isLive)
+    #expect(world.sent == [1, 2, 3, 4] && world.subscriptions.isLive)
     #expect(world.answers[1]?.through == 4)
   }
 
-  @Test func `more than is set aside is read from the log`() {
+  @Test func `events beyond the buffer limit are read from the log`() {
     let world = World()
     world.subscribe([.conversation(1)], after: 0, ticket: 1)
     world.answerRead()
@@ -45,19 +45,19 @@ import Testing
     #expect(world.sent == Array(1...(SubscriptionState.maxBuffered * 2 + 10)))
   }
 
-  @Test func `pages stop where there is no room, and go on from there`() {
+  @Test func `catch-up pauses when the socket is full and resumes there`() {
     let world = World()
     for _ in 0..<25 { world.log(.conversation(1)) }
     world.room = 7
     world.subscribe([.conversation(1)], after: 0, ticket: 1)
     world.answerReads()
-    #expect(world.sent == Array(1...7) && world.following.isBlocked)
+    #expect(world.sent == Array(1...7) && world.subscriptions.isBlocked)
     world.drain(100)
     world.answerReads()
     #expect(world.sent == Array(1...25) && world.answers[1]?.through == 25)
   }
 
-  @Test func `a stream that lags is silent until it is asked for again`() {
+  @Test func `a lagging stream sends no events until the next subscribe`() {
     let world = World()
     world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: 1)
     world.answerReads()
@@ -76,7 +76,7 @@ import Testing
     #expect(world.sent == [2, 1, 3, 4])
   }
 
-  @Test func `a topic is read from its own cursor while the others wait`() {
+  @Test func `a topic is read from its own cursor while others are buffered`() {
     let world = World()
     for _ in 0..<4 { world.log(.conversation(1)) }
     world.log(.conversation(2))
@@ -90,7 +90,7 @@ import Testing
     #expect(world.sent == [3, 4, 6])
   }
 
-  @Test func `what is not there is refused where nothing else was asked for, else told`() {
+  @Test func `an unreadable topic fails a subscribe alone and is reported as lost with others`() {
     let world = World()
     world.unreadable = [.conversation(ID(9))]
     world.subscribe([.conversation(9)], after: 0, ticket: 1)
@@ -99,17 +99,17 @@ import Testing
     world.subscribe([.conversation(9), .conversation(1)], after: 0, ticket: 2)
     world.answerReads()
     #expect(world.answers[2]?.isRefused == false && world.answers[2]?.lost == [.conversation(ID(9))])
-    #expect(world.following.topics == [.conversation(ID(1))])
+    #expect(world.subscriptions.topics == [.conversation(ID(1))])
   }
 
-  @Test func `who loses a stream is told, and gets nothing that was published later`() {
+  @Test func `a subscriber without access loses the stream and its later events`() {
     let world = World()
     world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: 1)
     world.answerReads()
     world.log(.conversation(1))
     world.unreadable = [.conversation(ID(1))]
     world.publishAll()
-    world.perform(world.following.accessChanged(.user(World.me)))
+    world.perform(world.subscriptions.accessChanged(.user(World.me)))
     world.log(.conversation(1))
     world.log(.conversation(2))
     world.publishAll()
@@ -117,18 +117,18 @@ import Testing
     #expect(world.sent == [1, 3] && world.lost == [.conversation(ID(1))])
   }
 
-  @Test func `an unsubscribed topic is silent at once`() {
+  @Test func `an unsubscribed topic sends no further events`() {
     let world = World()
     world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: 1)
     world.answerReads()
-    world.perform(world.following.unsubscribe([.conversation(ID(1))]))
+    world.perform(world.subscriptions.unsubscribe([.conversation(ID(1))]))
     world.log(.conversation(1))
     world.log(.conversation(2))
     world.publishAll()
     #expect(world.sent == [2])
   }
 
-  @Test func `a place that can't be told from is said to be so, and it goes on from the head`() {
+  @Test func `a trimmed cursor resets the subscription to the head`() {
     let world = World()
     for _ in 0..<9 { world.log(.conversation(1)) }
     world.floor = 5
@@ -140,7 +140,7 @@ import Testing
     #expect(world.sent == [10])
   }
 
-  @Test func `messages from before one's history are hidden`() {
+  @Test func `messages before the readable history are hidden`() {
     let world = World()
     world.fromSeq = 3
     world.subscribe([.conversation(1)], after: 0, ticket: 1)
@@ -150,36 +150,36 @@ import Testing
     #expect(world.sent == [1, 2, 3] && world.hidden == [1])
   }
 
-  @Test func `a run is taken at once by whom it is all for, and by nobody else`() {
+  @Test func `a batch is sent whole only if the subscriber may read all of it`() {
     let world = World()
     world.fromSeq = 3
     world.subscribe([.conversation(1)], after: 0, ticket: 1)
     world.log(.conversation(1), seq: 3)
     world.log(.conversation(1), seq: 4)
     world.publishAll()
-    #expect(world.runs == 0)
+    #expect(world.batches == 0)
     world.answerReads()
-    #expect(world.sent == [1, 2] && world.runs == 0)
+    #expect(world.sent == [1, 2] && world.batches == 0)
     for seq in [5, 6, 7] { world.log(.conversation(1), seq: seq) }
     world.publishAll()
-    #expect(world.sent == [1, 2, 3, 4, 5] && world.runs == 1)
-    // Of one of these only its place is told.
+    #expect(world.sent == [1, 2, 3, 4, 5] && world.batches == 1)
+    // The second event is reduced to its offset.
     for seq in [8, 2] { world.log(.conversation(1), seq: seq) }
     world.publishAll()
-    #expect(world.sent == [1, 2, 3, 4, 5, 6, 7] && world.hidden == [7] && world.runs == 1)
-    // There is room for one of them.
+    #expect(world.sent == [1, 2, 3, 4, 5, 6, 7] && world.hidden == [7] && world.batches == 1)
+    // The socket has room for one event.
     world.room = 1
     for seq in [9, 10] { world.log(.conversation(1), seq: seq) }
     world.publishAll()
-    #expect(world.sent.last == 8 && world.lagging == [.conversation(ID(1))] && world.runs == 1)
+    #expect(world.sent.last == 8 && world.lagging == [.conversation(ID(1))] && world.batches == 1)
     world.room = 100
     for seq in [11, 12] { world.log(.conversation(1), seq: seq) }
     world.publishAll()
-    #expect(world.sent.last == 8 && world.runs == 1)
+    #expect(world.sent.last == 8 && world.batches == 1)
   }
 
   @Test(arguments: 0..<300)
-  func `whatever is late, each stream is told whole and in order`(seed: UInt64) {
+  func `each stream is sent complete and in order after any delays`(seed: UInt64) {
     var random = Seeded(seed: seed)
     let world = World(pageSize: .random(in: 1...5, using: &random))
     var cursor = 0
@@ -193,8 +193,8 @@ import Testing
       case 8: world.beginRead()
       case 9:
         world.room = .random(in: 0...3, using: &random)
-        if world.following.isBlocked { world.drain(.random(in: 1...10, using: &random)) }
-      case 10: world.perform(world.following.eventsLost())
+        if world.subscriptions.isBlocked { world.drain(.random(in: 1...10, using: &random)) }
+      case 10: world.perform(world.subscriptions.eventsLost())
       default:
         guard ticket < 2 else { continue }
         ticket += 1
@@ -206,7 +206,7 @@ import Testing
     world.room = .max
     while world.isBusy {
       world.publishSome(100)
-      if world.following.isBlocked { world.drain(.max) }
+      if world.subscriptions.isBlocked { world.drain(.max) }
       world.answerReads()
     }
     world.publishAll()
@@ -214,17 +214,17 @@ import Testing
       let stream = EventStream.conversation(ID(conversation))
       let start = world.starts[conversation] ?? 0
       let all = world.events.filter { $0.stream == stream && $0.id > start }.map(\.id)
-      let got = world.sent.filter { world.events[$0 - 1].stream == stream }
+      let received = world.sent.filter { world.events[$0 - 1].stream == stream }
       let isLagging = world.lagging.contains(stream)
-      #expect(isLagging ? all.starts(with: got) : got == all, "seed \(seed), conversation \(conversation)")
+      #expect(isLagging ? all.starts(with: received) : received == all, "seed \(seed), conversation \(conversation)")
     }
   }
 }
 
-/// A log, a publisher that is late, and pages that are on their way.
+/// An event log, a delayed publisher and pending pages.
 private final class World {
   static let me = ID<User>(1)
-  var following = SubscriptionState(user: me)
+  var subscriptions = SubscriptionState(user: me)
   var events: [Event] = []
   var seqs: [Int: Int] = [:]
   var sent: [Int] = []
@@ -236,18 +236,18 @@ private final class World {
   var unreadable: Set<LiveTopic> = []
   var floor = 0
   var fromSeq = 1
-  /// How many events fit before the socket refuses.
+  /// Free events in the output queue of the socket.
   var room = Int.max
-  private(set) var runs = 0
+  private(set) var batches = 0
   private let pageSize: Int
   private var published = 0
-  private var followed: Set<EventStream> = []
-  private var asked: [(topics: [LiveTopic], after: Int)] = []
-  private var begun: CatchUp?
+  private var subscribed: Set<EventStream> = []
+  private var requested: [(topics: [LiveTopic], after: Int)] = []
+  private var pendingPage: CatchUp?
 
   init(pageSize: Int = 10) { self.pageSize = pageSize }
 
-  var isBusy: Bool { !asked.isEmpty || begun != nil || following.isBlocked || published < events.count }
+  var isBusy: Bool { !requested.isEmpty || pendingPage != nil || subscriptions.isBlocked || published < events.count }
 
   enum Name {
     case conversation(Int)
@@ -265,7 +265,7 @@ private final class World {
   }
 
   func subscribe(_ names: [Name], after: Int, ticket: Int) {
-    perform(following.subscribe(names.map(\.topic), after: after, ticket: ticket))
+    perform(subscriptions.subscribe(names.map(\.topic), after: after, ticket: ticket))
   }
 
   // MARK: The publisher
@@ -276,7 +276,7 @@ private final class World {
     let next = events[published...].prefix(count)
     published += next.count
     var run: [Publication] = []
-    for event in next where followed.contains(event.stream) {
+    for event in next where subscribed.contains(event.stream) {
       if let last = run.last, last.event.stream != event.stream {
         receive(run)
         run = []
@@ -287,7 +287,7 @@ private final class World {
   }
 
   func publish(_ id: Int) {
-    guard followed.contains(events[id - 1].stream) else { return }
+    guard subscribed.contains(events[id - 1].stream) else { return }
     receive(publication(of: events[id - 1]))
   }
 
@@ -298,20 +298,20 @@ private final class World {
       reduced: frame("-\(event.id)"))
   }
 
-  /// Those of one stream at once, where there is room for all of them and each is sent as it is.
+  /// Sends the publications of one stream as a batch, if there is room and none is reduced.
   private func receive(_ publications: [Publication]) {
-    guard let stream = publications.first?.event.stream, let run = StreamBatch(of: stream, publications),
-      room >= publications.count, following.receive(run)
+    guard let stream = publications.first?.event.stream, let batch = StreamBatch(of: stream, publications),
+      room >= publications.count, subscriptions.receive(batch)
     else { return publications.forEach(receive) }
-    runs += 1
+    batches += 1
     for publication in publications { _ = send(publication.frame.text) }
   }
 
   private func receive(_ publication: Publication) {
-    guard let frame = following.receive(publication) else { return }
+    guard let frame = subscriptions.receive(publication) else { return }
     guard send(frame.text) else {
       lagging.insert(publication.event.stream)
-      return following.markLagging(publication.event.stream)
+      return subscriptions.markLagging(publication.event.stream)
     }
   }
 
@@ -328,12 +328,12 @@ private final class World {
 
   // MARK: The log
 
-  /// The page is read now, and comes later.
+  /// Reads a page and delays its arrival.
   func beginRead() {
-    guard begun == nil, let (topics, after) = asked.first else { return }
-    asked.removeFirst()
+    guard pendingPage == nil, let (topics, after) = requested.first else { return }
+    requested.removeFirst()
     guard after >= floor else {
-      begun = .reset(.trimmed, head: events.count)
+      pendingPage = .reset(.trimmed, head: events.count)
       return
     }
     let readable = topics.filter { !unreadable.contains($0) }
@@ -349,28 +349,28 @@ private final class World {
       items.map { .init(event: $0.id, stream: $0.stream, offset: $0.offset, text: Array("\($0.id)".utf8)) })
     for stream in streams { page.streams[stream] = SubscribedStream(StreamReader(.member, fromSeq: fromSeq), .own) }
     page.lost = topics.filter { unreadable.contains($0) }
-    begun = .page(page)
+    pendingPage = .page(page)
   }
 
   func answerRead() {
     beginRead()
-    guard let result = begun else { return }
-    begun = nil
+    guard let result = pendingPage else { return }
+    pendingPage = nil
     switch result {
-    case .reset(let reason, let head): perform(following.didReset(reason, head: head))
+    case .reset(let reason, let head): perform(subscriptions.didReset(reason, head: head))
     case .page(let page):
       var through = 0
-      for item in following.newItems(page) {
-        guard send(item.text) else { return perform(following.didSend(page, through: through, isWhole: false)) }
+      for item in subscriptions.newItems(page) {
+        guard send(item.text) else { return perform(subscriptions.didSend(page, through: through, isWhole: false)) }
         through = item.event
       }
-      perform(following.didSend(page, through: page.through, isWhole: true))
+      perform(subscriptions.didSend(page, through: page.through, isWhole: true))
     }
   }
 
-  func answerReads() { while begun != nil || !asked.isEmpty { answerRead() } }
+  func answerReads() { while pendingPage != nil || !requested.isEmpty { answerRead() } }
 
-  /// Something happens between the reading of a page and its arrival.
+  /// Runs `body` between the read of a page and its arrival.
   func staleRead(_ body: () -> Void) {
     beginRead()
     body()
@@ -379,17 +379,17 @@ private final class World {
 
   func drain(_ room: Int) {
     self.room = room
-    perform(following.resume())
+    perform(subscriptions.resume())
   }
 
   func perform(_ actions: [SubscriptionState.Action]) {
     for action in actions {
       switch action {
-      case .read(let topics, let after): asked.append((topics, after))
-      case .subscribe(.stream(let stream)): followed.insert(stream)
-      case .unsubscribe(.stream(let stream)): followed.remove(stream)
+      case .read(let topics, let after): requested.append((topics, after))
+      case .subscribe(.stream(let stream)): subscribed.insert(stream)
+      case .unsubscribe(.stream(let stream)): subscribed.remove(stream)
       case .subscribe, .unsubscribe, .reset: break
-      case .sendBuffered: while let publication = following.nextBuffered() { receive(publication) }
+      case .sendBuffered: while let publication = subscriptions.nextBuffered() { receive(publication) }
       case .answer(let ticket, let outcome): answers[ticket] = outcome
       case .lost(let topic): lost.append(topic)
       }

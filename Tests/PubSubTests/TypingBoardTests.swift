@@ -3,7 +3,7 @@ import Testing
 
 @testable import PubSub
 
-/// A value behind a reference, so that `#expect` may change it.
+/// A reference to a value, so that `#expect` can mutate it.
 @dynamicMemberLookup
 private final class Box<Value> {
   var value: Value
@@ -22,8 +22,7 @@ extension Box where Value == TypingBoard {
 }
 
 extension Box where Value == PresenceBoard {
-  func update(_ device: AnyObject, of user: ID<User>, _ presence: Signal.Presence, now: Int64) -> Signal.Presence?
-  {
+  func update(_ device: AnyObject, of user: ID<User>, _ presence: Signal.Presence, now: Int64) -> Signal.Presence? {
     value.update(ObjectIdentifier(device), of: user, presence, now: now)
   }
   func expire(now: Int64) -> [(ID<User>, Signal.Presence)] { value.expire(now: now) }
@@ -35,7 +34,7 @@ extension Box where Value == PresenceBoard {
   private let garden = ID<Conversation>(10)
   private let kitchen = ID<Conversation>(11)
 
-  @Test func `it is news once, and ends by itself six seconds after it was last said`() {
+  @Test func `typing is announced once and expires six seconds after the last signal`() {
     let board = Box(TypingBoard())
     #expect(board.begin(ada, in: garden, now: 0))
     #expect(!board.begin(ada, in: garden, now: 4_000))
@@ -46,7 +45,7 @@ extension Box where Value == PresenceBoard {
     #expect(board.begin(ada, in: garden, now: 20_000))
   }
 
-  @Test func `who has said it, or is gone, has stopped`() {
+  @Test func `typing ends after a message or a disconnect`() {
     let board = Box(TypingBoard())
     _ = board.begin(ada, in: garden, now: 0)
     _ = board.begin(ada, in: kitchen, now: 0)
@@ -57,10 +56,10 @@ extension Box where Value == PresenceBoard {
     #expect(board.expire(now: 6_000).map(\.0) == [grace])
   }
 
-  @Test func `it is bounded`() {
+  @Test func `entries are limited`() {
     let board = Box(TypingBoard())
-    let news = (0..<TypingBoard.maxEntries).map { board.begin(ID($0), in: garden, now: 0) }
-    #expect(!news.contains(false))
+    let isNew = (0..<TypingBoard.maxEntries).map { board.begin(ID($0), in: garden, now: 0) }
+    #expect(!isNew.contains(false))
     let isOneMore = board.begin(ID(TypingBoard.maxEntries), in: garden, now: 0)
     #expect(!isOneMore)
     #expect(board.expire(now: TypingBoard.time).count == TypingBoard.maxEntries)
@@ -68,10 +67,10 @@ extension Box where Value == PresenceBoard {
     #expect(isAfterwards)
   }
 
-  @Test func `nobody writes in many places at once`() {
+  @Test func `entries per user are limited`() {
     let board = Box(TypingBoard())
-    let news = (0..<TypingBoard.maxEntriesPerUser).map { board.begin(ada, in: ID($0 + 1), now: 0) }
-    #expect(!news.contains(false))
+    let isNew = (0..<TypingBoard.maxEntriesPerUser).map { board.begin(ada, in: ID($0 + 1), now: 0) }
+    #expect(!isNew.contains(false))
     #expect(!board.begin(ada, in: ID(1_000), now: 0))
     #expect(board.begin(grace, in: ID(1_000), now: 0))
     #expect(board.end(ada, in: ID(1)) == [ID(1)])
@@ -80,12 +79,12 @@ extension Box where Value == PresenceBoard {
 }
 
 @Suite struct PresenceBoardTests {
-  private final class Thing {}
+  private final class Device {}
   private let ada = ID<User>(1)
 
-  @Test func `somebody is here with the first device and gone a while after the last`() {
+  @Test func `a user is online with the first device and offline after the last and a grace period`() {
     let board = Box(PresenceBoard())
-    let (phone, desk) = (Thing(), Thing())
+    let (phone, desk) = (Device(), Device())
     #expect(board.update(phone, of: ada, .online, now: 0) == .online)
     #expect(board.update(desk, of: ada, .online, now: 0) == nil)
     #expect(board.update(phone, of: ada, .away, now: 1) == nil)
@@ -94,7 +93,7 @@ extension Box where Value == PresenceBoard {
     #expect(board.update(phone, of: ada, .offline, now: 3) == nil)
     #expect(board.value.published(of: ada) == .away)
     #expect(board.expire(now: 2 + PresenceBoard.grace).isEmpty)
-    // A page that is loaded anew.
+    // A page reload.
     #expect(board.update(desk, of: ada, .away, now: 4) == nil)
     #expect(board.expire(now: 3 + PresenceBoard.grace).isEmpty)
     #expect(board.update(desk, of: ada, .offline, now: 20_000) == nil)
@@ -102,21 +101,21 @@ extension Box where Value == PresenceBoard {
     #expect(gone.count == 1 && gone[0] == (ada, .offline) && board.present.isEmpty)
   }
 
-  @Test func `who comes and goes all the time is told of now and then`() {
+  @Test func `frequent presence changes are throttled`() {
     let board = Box(PresenceBoard())
-    let desk = Thing()
-    var told = 0
+    let desk = Device()
+    var published = 0
     for round in 0..<100 {
-      if board.update(desk, of: ada, round.isMultiple(of: 2) ? .online : .away, now: 0) != nil { told += 1 }
+      if board.update(desk, of: ada, round.isMultiple(of: 2) ? .online : .away, now: 0) != nil { published += 1 }
     }
-    #expect(told == Int(PresenceBoard.burst))
+    #expect(published == Int(PresenceBoard.burst))
     #expect(board.value.published(of: ada) == .online)
-    // What it came to is told later.
+    // The final presence is published later.
     #expect(board.expire(now: PresenceBoard.pause - 1).isEmpty)
-    let held = board.expire(now: PresenceBoard.pause)
-    #expect(held.count == 1 && held[0] == (ada, .away) && board.value.published(of: ada) == .away)
+    let delayed = board.expire(now: PresenceBoard.pause)
+    #expect(delayed.count == 1 && delayed[0] == (ada, .away) && board.value.published(of: ada) == .away)
     #expect(board.expire(now: 10 * PresenceBoard.pause).isEmpty)
-    // A clock that was set back holds up nothing.
+    // A clock that is set back delays no update.
     #expect(board.update(desk, of: ada, .online, now: -86_400_000) == .online)
   }
 }

@@ -28,7 +28,7 @@ import Testing
     return try connection.int("select count(*) from message")
   }
 
-  @Test func `a copy holds one state, while the writer goes on`() throws {
+  @Test func `a copy holds one state under a concurrent writer`() throws {
     let reader = try Connection.reader(folder.database)
     var seen: [Backup.Progress] = []
     try reader.backUp(to: copy, pages: 10) { progress in
@@ -44,7 +44,7 @@ import Testing
     #expect(!reader.isInTransaction)
   }
 
-  @Test func `a copy of the writer holds what was written meanwhile`() throws {
+  @Test func `a copy made by the writer has the writes of its duration`() throws {
     let backup = try Backup(of: writer, to: copy)
     #expect(try backup.step(pages: 10))
     try add(5_000...5_099)
@@ -53,7 +53,7 @@ import Testing
     #expect(try count(copy) == 2_100)
   }
 
-  @Test func `a copy is one file`() throws {
+  @Test func `a copy is a single file`() throws {
     try writer.backUp(to: copy)
     #expect(try folder.names == ["copy.db", "test.db", "test.db-shm", "test.db-wal"])
     let header = try folder.bytes(of: "copy.db")
@@ -63,7 +63,7 @@ import Testing
 
   struct Enough: Error {}
 
-  @Test func `a copy that is given up never gets its name, and the next attempt starts anew`() throws {
+  @Test func `a cancelled copy is never renamed, and the next attempt starts over`() throws {
     let reader = try Connection.reader(folder.database)
     #expect(throws: Enough.self) { try reader.backUp(to: copy, pages: 10) { _ in throw Enough() } }
     #expect(try folder.names.contains("copy.db") == false)
@@ -72,7 +72,7 @@ import Testing
     #expect(try count(copy) == 2_000)
   }
 
-  @Test func `nothing is overwritten`() throws {
+  @Test func `a copy overwrites nothing`() throws {
     try folder.write("precious", to: "copy.db")
     #expect(throws: SQLiteError.self) { try writer.backUp(to: copy) }
     #expect(try folder.bytes(of: "copy.db") == Array("precious".utf8))
@@ -99,7 +99,7 @@ import Testing
     #expect(try count(folder.database) == 2_002)
   }
 
-  @Test func `what is no database replaces nothing`() throws {
+  @Test func `a file that is not a database replaces nothing`() throws {
     try folder.write(String(repeating: "no ", count: 5_000), to: "copy.db")
     #expect(throws: SQLiteError.self) { try writer.replaceContents(with: copy) }
     #expect(throws: SQLiteError.self) { try writer.replaceContents(with: copy + "?") }

@@ -9,7 +9,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `a writer is set to keep what it commits`() throws {
+  @Test func `a writer is configured for durable commits`() throws {
     let writer = try folder.writer()
     let settings: [(SQL, Int)] = [
       ("pragma synchronous", 2), ("pragma foreign_keys", 1), ("pragma secure_delete", 1), ("pragma mmap_size", 0),
@@ -33,15 +33,14 @@ import Testing
   }
 
   @Test(arguments: [(false, 2), (true, 1)])
-  func `what has to be sorted is in memory, or on the disk where that was asked for`(isOnDisk: Bool, store: Int) throws
-  {
+  func `sorting uses memory, or the disk if configured`(isOnDisk: Bool, store: Int) throws {
     try folder.writer().close()
     var options = Connection.Options()
     options.sortsOnDisk = isOnDisk
     #expect(try Connection.reader(folder.database, options).int("pragma temp_store") == store)
   }
 
-  @Test func `a reader sees what is committed, and a deferred transaction keeps its state`() throws {
+  @Test func `a reader sees committed writes, and a deferred transaction keeps its snapshot`() throws {
     let writer = try folder.writer()
     try writer.execute("create table forum (id integer primary key) strict")
     let reader = try Connection.reader(folder.database)
@@ -53,13 +52,13 @@ import Testing
     #expect(try reader.int("select count(*) from forum") == 1)
   }
 
-  @Test func `a reader needs a database that is there`() throws {
+  @Test func `a reader needs an existing database`() throws {
     let error = #expect(throws: SQLiteError.self) { try Connection.reader(folder.database) }
     #expect(error?.code == .cannotOpen)
     #expect(try folder.names.isEmpty)
   }
 
-  @Test func `a file that is no database is refused and stays as it is`() throws {
+  @Test func `a file that is not a database is refused and unchanged`() throws {
     try folder.write(String(repeating: "not a database. ", count: 1_000), to: "test.db")
     let before = try folder.bytes(of: "test.db")
     for open in [{ try Connection.writer($0) }, { try Connection.reader($0) }] {
@@ -71,11 +70,11 @@ import Testing
   }
 
   @Test(arguments: ["", "/nowhere/at/all.db"])
-  func `a path without sense is an error`(path: String) {
+  func `an invalid path is an error`(path: String) {
     #expect(throws: SQLiteError.self) { try Connection.writer(path) }
   }
 
-  @Test func `names that mean something to SQLite are names of files`() throws {
+  @Test func `file names with a special meaning in SQLite are plain names`() throws {
     for name in ["file:x.db?mode=memory", ":memory:"] {
       let connection = try Connection.writer(folder.path + "/" + name)
       try connection.execute("create table forum (id integer primary key) strict")
@@ -83,22 +82,22 @@ import Testing
     #expect(try folder.names.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.count == 2)
   }
 
-  @Test func `a second writer waits, and then says busy`() throws {
+  @Test func `a second writer waits, then fails with busy`() throws {
     let first = try folder.writer()
     try first.execute("create table forum (id integer primary key) strict")
     var options = Connection.Options()
     options.busyTimeout = .milliseconds(30)
     let second = try Connection.writer(folder.database, options)
-    let held = try first.begin()
+    let transaction = try first.begin()
     let start = ContinuousClock.now
     let error = failure { _ = try second.begin() }
     #expect(error?.code == .busy)
     #expect(ContinuousClock.now - start >= .milliseconds(25))
-    held.rollBack()
+    transaction.rollBack()
     try second.begin().rollBack()
   }
 
-  @Test func `who wants a file alone gets it in turn, from its first moment on`() throws {
+  @Test func `exclusive connections wait for each other from the first open on`() throws {
     var options = Connection.Options()
     options.isExclusive = true
     options.busyTimeout = .seconds(60)
@@ -117,7 +116,7 @@ import Testing
     #expect(try folder.names.contains("test.db-shm") == false)
   }
 
-  @Test func `a file that another has alone is busy, for a reader as well`() throws {
+  @Test func `an exclusively locked file is busy, also for a reader`() throws {
     var options = Connection.Options()
     options.isExclusive = true
     options.busyTimeout = .milliseconds(30)
@@ -128,7 +127,7 @@ import Testing
     _ = try Connection.writer(folder.database, options)
   }
 
-  /// Some 10 s, were it left alone.
+  /// Runs for about 10 s.
   private static let long: SQL =
     "with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000000) select count(*) from n"
 
@@ -137,7 +136,7 @@ import Testing
     let interrupter = try writer.interrupter
     let isOver = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
-      // An interrupt is lost when nothing runs yet.
+      // An interrupt without a running query is lost.
       while isOver.wait(timeout: .now() + 0.01) == .timedOut { interrupter.interrupt() }
     }
     let error = #expect(throws: SQLiteError.self) { try writer.int(Self.long) }
@@ -153,14 +152,14 @@ import Testing
     interrupter.interrupt()
   }
 
-  @Test func `a query stops at its time limit, and the next one has time again`() throws {
+  @Test func `a query stops at its time limit, and the next one has a new limit`() throws {
     let writer = try folder.writer()
     let error = failure { try writer.limited(to: .milliseconds(20)) { _ = try writer.int(Self.long) } }
     #expect(error?.code == .interrupted)
     #expect(try writer.int("select 1") == 1)
   }
 
-  @Test func `whoever was held up has the time that was meant all the same`() throws {
+  @Test func `a delay of the thread does not shorten the limit of a query`() throws {
     let writer = try folder.writer()
     let (short, long) = try writer.limited(to: .milliseconds(300)) {
       usleep(500_000)
@@ -170,7 +169,7 @@ import Testing
     #expect(long?.code == .interrupted)
   }
 
-  @Test func `who has no patience ends by the clock`() throws {
+  @Test func `a deadline ends a delayed query`() throws {
     let writer = try folder.writer()
     let error = #expect(throws: SQLiteError.self) {
       try writer.limited(to: .milliseconds(20), patience: 1) {
@@ -181,7 +180,7 @@ import Testing
     #expect(error?.code == .interrupted)
   }
 
-  @Test func `many short queries stop at their time limit as well`() throws {
+  @Test func `many short queries stop at their common time limit`() throws {
     let writer = try folder.writer()
     let error = #expect(throws: SQLiteError.self) {
       try writer.limited(to: .milliseconds(20)) { while true { _ = try writer.int("select 1") } }
@@ -189,7 +188,7 @@ import Testing
     #expect(error?.code == .interrupted)
   }
 
-  @Test func `an inner limit never lengthens the outer one`() throws {
+  @Test func `an inner limit never extends the outer one`() throws {
     let writer = try folder.writer()
     #expect(throws: SQLiteError.self) {
       try writer.limited(to: .milliseconds(20)) { try writer.limited(to: .seconds(60)) { try writer.int(Self.long) } }
@@ -197,9 +196,9 @@ import Testing
   }
 
   @Test(arguments: [(outer: 1, inner: 2), (outer: 2, inner: 1)])
-  func `of two limits whichever ends first ends both`(patient: (outer: Int, inner: Int)) throws {
+  func `the earlier of two limits ends both`(patient: (outer: Int, inner: Int)) throws {
     let writer = try folder.writer()
-    // The one that begins to be over sooner waits for the thread, and the other one does not.
+    // The limit that ends first tolerates a delay of the thread, the other one does not.
     func patience(_ length: Int) -> Int { length == 1 ? 1_000_000 : 1 }
     let error = #expect(throws: SQLiteError.self) {
       try writer.limited(to: .milliseconds(patient.outer), patience: patience(patient.outer)) {
@@ -213,13 +212,13 @@ import Testing
     #expect(try writer.int("select 1") == 1)
   }
 
-  @Test func `the time limit of a writer leaves its transaction alone`() throws {
+  @Test func `the time limit of a writer keeps its transaction open`() throws {
     let writer = try folder.writer()
     try writer.execute("create table number (i integer) strict")
     let transaction = try writer.begin()
     try writer.execute("insert into number values (7)")
     let kept = try writer.savepoint()
-    // A statement that writes is not cut short; the one after it does not start.
+    // A writing statement is not interrupted. The next one does not start.
     var whole = 0
     let error = #expect(throws: SQLiteError.self) {
       try writer.limited(to: .milliseconds(5)) {
@@ -238,13 +237,13 @@ import Testing
     #expect(error?.endedTransaction == false)
     #expect(try writer.int("select count(*) from number") == whole * 100_000 + 1)
     kept.rollBack()
-    // Nor does one that reads take the transaction with it.
+    // An interrupted read keeps the transaction open, too.
     #expect(throws: SQLiteError.self) { try writer.limited(to: .milliseconds(5)) { try writer.int(Self.long) } }
     try transaction.commit()
     #expect(try writer.int("select sum(i) from number") == 7)
   }
 
-  @Test func `faults of a damaged file are found`() throws {
+  @Test func `faults of a corrupt file are found`() throws {
     let writer = try folder.writer()
     try writer.executeScript(
       "create table message (id integer primary key, text text) strict; create index message_text on message (text)")
@@ -253,16 +252,16 @@ import Testing
     }
     #expect(try writer.integrityFaults().isEmpty)
     writer.close()
-    // One letter in the index, which stands after the table.
+    // One letter in the index, which is stored after the table.
     var bytes = try folder.bytes(of: "test.db")
-    let place = try #require(Data(bytes).range(of: Data("message 250".utf8), options: .backwards))
-    bytes[place.lowerBound] = UInt8(ascii: "n")
+    let range = try #require(Data(bytes).range(of: Data("message 250".utf8), options: .backwards))
+    bytes[range.lowerBound] = UInt8(ascii: "n")
     try Data(bytes).write(to: URL(filePath: folder.database))
     let reader = try Connection.reader(folder.database)
     #expect(try reader.integrityFaults().isEmpty == false)
   }
 
-  @Test func `rows that name what is not there are found`() throws {
+  @Test func `rows with a dangling reference are found`() throws {
     let writer = try folder.writer()
     try writer.executeScript(
       """
@@ -275,7 +274,7 @@ import Testing
     #expect(found.map { "\($0.table) \($0.rowID ?? 0) \($0.parent)" } == ["message 5 forum"])
   }
 
-  @Test func `a truncating checkpoint says when a reader is in the way`() throws {
+  @Test func `a truncating checkpoint reports a blocking reader`() throws {
     var options = Connection.Options()
     options.busyTimeout = .milliseconds(1)
     let writer = try Connection.writer(folder.database, options)

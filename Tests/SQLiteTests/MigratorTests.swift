@@ -23,7 +23,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: false)
   }
 
-  /// Writes the files and returns what a program built with them knows.
+  /// Writes the files and returns the migrations of a program built with them.
   private func known(_ texts: [String]) throws -> [Migration] {
     try texts.enumerated().map { index, text in
       let hash = Hex.text(try Digest.sha256(of: Array(text.utf8)))
@@ -49,7 +49,7 @@ import Testing
     get throws { try folder.names.filter { $0.contains("before-migration") } }
   }
 
-  @Test func `an empty database gets all of them, and the second start nothing`() throws {
+  @Test func `an empty database gets all migrations, and the second start none`() throws {
     let writer = try folder.writer()
     let migrator = try migrator(Self.texts)
     #expect(try migrator.migrate(writer, at: 1_700_000_000_000).map(\.number) == [1, 2, 3])
@@ -60,7 +60,7 @@ import Testing
     #expect(try snapshots == [])
   }
 
-  @Test func `the status says what is still to come, and changes nothing`() throws {
+  @Test func `the status lists pending migrations and changes nothing`() throws {
     let writer = try folder.writer()
     try migrator(Array(Self.texts[..<2])).migrate(writer, at: 5)
     let later = try migrator(Self.texts)
@@ -86,7 +86,7 @@ import Testing
     #expect(error { try migrator.migrate(writer, at: 0) }?.description.contains("folder of the migrations") == true)
   }
 
-  @Test func `a database that is newer, of another history or of another program is refused`() throws {
+  @Test func `a newer, diverged or foreign database is refused`() throws {
     let writer = try folder.writer()
     try migrator(Self.texts).migrate(writer, at: 0)
     try FileManager.default.removeItem(atPath: files + "/0003_step_3.sql")
@@ -105,7 +105,7 @@ import Testing
     #expect(try foreign.int("select count(*) from sqlite_schema") == 1)
   }
 
-  @Test func `a migration that fails puts the state before the first of them back`() throws {
+  @Test func `a failed migration restores the state before the first one`() throws {
     let writer = try folder.writer()
     try migrator([Self.texts[0]]).migrate(writer, at: 1)
     try writer.execute("insert into forum (name) values ($1)", "kitchen")
@@ -121,12 +121,12 @@ import Testing
     #expect(try writer.int("select count(*) from sqlite_schema where name in ('message', 'tag')") == 0)
     #expect(try writer.int("pragma foreign_keys") == 1)
     #expect(try snapshots == [])
-    // And once it is mended, all goes through.
+    // Without the faulty file all migrations succeed.
     try FileManager.default.removeItem(atPath: files + "/0004_step_4.sql")
     #expect(try migrator(Self.texts).migrate(writer, at: 3).map(\.number) == [2, 3])
   }
 
-  @Test func `in a new database those before the one that fails stay`() throws {
+  @Test func `in a new database the migrations before a failed one are kept`() throws {
     let writer = try folder.writer()
     let failed = error { try migrator([Self.texts[0], "insert into nowhere values (1);"]).migrate(writer, at: 1) }
     guard case .failed("0002_step_2.sql", _, .partlyApplied) = failed else {
@@ -146,7 +146,7 @@ import Testing
     #expect(try writer.int("select count(*) from message") == 0)
   }
 
-  @Test func `a table can be made anew though others refer to it`() throws {
+  @Test func `a referenced table can be rebuilt`() throws {
     let writer = try folder.writer()
     try migrator(Array(Self.texts[..<2])).migrate(writer, at: 1)
     try writer.executeScript("insert into forum values (1, 'garden'); insert into message values (10, 1)")
@@ -171,14 +171,14 @@ import Testing
     #expect(try writer.int("select count(*) from forum") == 0)
   }
 
-  @Test func `after a power cut in the middle the next start goes on, and can still go back`() throws {
+  @Test func `after a power cut the next start resumes, and can still restore the snapshot`() throws {
     let writer = try folder.writer()
     try migrator([Self.texts[0]]).migrate(writer, at: 1)
     try writer.execute("insert into forum (name) values ($1)", "kitchen")
     try writer.backUp(to: Migrator.snapshotPath(of: folder.database))
     try migrator(Array(Self.texts[..<2])).migrate(writer, at: 2)
     #expect(try snapshots == [])
-    // The same, and the third fails.
+    // The same with a failing third migration.
     try writer.replaceContents(with: try freshCopy())
     let failed = error { try migrator(Array(Self.texts[..<2]) + ["nonsense"]).migrate(writer, at: 3) }
     #expect(failed?.description.contains("The database is as it was before") == true)
@@ -186,7 +186,7 @@ import Testing
     #expect(try writer.int("select count(*) from forum") == 1)
   }
 
-  /// A database at migration 2, and beside the one under test the snapshot of migration 1.
+  /// A database at migration 2. The database under test gets the snapshot of migration 1.
   private func freshCopy() throws -> String {
     let path = folder.path + "/other.db"
     let other = try Connection.writer(path)
@@ -199,18 +199,18 @@ import Testing
   }
 
   private func migrator(_ texts: [String], at name: String) throws -> Migrator {
-    let place = folder.path + "/" + name
-    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+    let folderPath = folder.path + "/" + name
+    try FileManager.default.createDirectory(atPath: folderPath, withIntermediateDirectories: false)
     for migration in try known(texts) {
-      try FileManager.default.copyItem(atPath: files + "/" + migration.file, toPath: place + "/" + migration.file)
+      try FileManager.default.copyItem(atPath: files + "/" + migration.file, toPath: folderPath + "/" + migration.file)
     }
-    return Migrator(folder: place, known: try known(texts))
+    return Migrator(folder: folderPath, known: try known(texts))
   }
 
-  @Test func `without room for a snapshot nothing is migrated`() throws {
+  @Test func `without space for a snapshot no migration runs`() throws {
     let writer = try folder.writer()
     try migrator([Self.texts[0]]).migrate(writer, at: 1)
-    // A folder stands in the way.
+    // A folder has the name of the snapshot.
     let snapshot = Migrator.snapshotPath(of: folder.database)
     try FileManager.default.createDirectory(atPath: snapshot + ".part/x", withIntermediateDirectories: true)
     guard case .noSnapshot(let path, _) = error({ try migrator(Self.texts).migrate(writer, at: 2) }) else {
@@ -221,7 +221,7 @@ import Testing
     #expect(try writer.int("select max(number) from migration") == 1)
   }
 
-  @Test func `a disk that fills up during a migration leaves what was there`() throws {
+  @Test func `a full disk during a migration keeps the old state`() throws {
     for nth in 1...40 {
       let folder = try TemporaryFolder()
       let disk = try FaultyDisk(seed: UInt64(nth))
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `every refusal is a sentence`() {
+  @Test func `every refusal has a readable message`() {
     let migration = Migration(number: 7, name: "people", hash: "")
     let rows: [MigrationError] = [
       .unreadable("The folder", reason: "no such file"), .missingFile("0007_people.sql", folder: "/m"),

@@ -4,8 +4,8 @@ import ParleySQLite
 import TestSupport
 import Testing
 
-/// SQLite keeps what it has acknowledged, on a disk that loses everything that was not synced, or any part of it. And the
-/// disk is good enough to catch it when it does not.
+/// SQLite keeps acknowledged commits on a disk that loses all unsynced writes or any part of them. The simulated disk
+/// is good enough to detect lost commits.
 @Suite struct PowerLossTests {
   struct Outcome {
     var schedules = 0
@@ -13,7 +13,7 @@ import Testing
     var faults: [String] = []
   }
 
-  /// Runs the workload until the power is cut, once a seed, and looks at what is left with the ordinary VFS.
+  /// Runs the workload until the power cut, once per seed, and checks the remaining data with the ordinary VFS.
   private func run(
     seeds: Range<UInt64>, losing loss: faulty_loss, settings: String = "", isLying: Bool = false
   ) throws -> Outcome {
@@ -77,16 +77,16 @@ import Testing
   @Test func `with fewer syncs than a commit needs the same test finds losses`() throws {
     let outcome = try run(seeds: 1..<31, losing: FAULTY_LOSE_ALL, settings: "pragma synchronous = normal")
     #expect(outcome.faults.count > 10)
-    // Normal loses commits but damages nothing.
+    // Normal loses commits without corruption.
     #expect(!outcome.faults.contains { $0.contains("integrity") || $0.contains("torn") })
   }
 
-  @Test func `on a disk that lies about syncs the same test finds losses`() throws {
+  @Test func `on a disk that ignores syncs the same test finds losses`() throws {
     let outcome = try run(seeds: 1..<31, losing: FAULTY_LOSE_SECTORS, isLying: true)
     #expect(outcome.faults.count > 10)
   }
 
-  @Test func `contents that are being replaced are the old ones or the new ones after a power cut`() throws {
+  @Test func `contents being replaced are the old or the new ones after a power cut`() throws {
     var found: Set<Int> = []
     for seed: UInt64 in 1..<61 {
       let folder = try TemporaryFolder()
@@ -130,7 +130,7 @@ import Testing
 
 /// A disk that is full or fails, and recovers.
 @Suite struct DiskFaultTests {
-  @Test func `after random faults and a power cut every acknowledged transaction is there`() throws {
+  @Test func `after random faults and a power cut every acknowledged transaction is present`() throws {
     var hits = 0
     var refusals = 0
     for seed: UInt64 in 1..<101 {
@@ -170,7 +170,7 @@ import Testing
     #expect(refusals > 50)
   }
 
-  @Test func `a full disk refuses, reading goes on, and writing does when there is room again`() throws {
+  @Test func `a full disk refuses writes until space is freed, and reads continue`() throws {
     let folder = try TemporaryFolder()
     let disk = try FaultyDisk(seed: 1)
     let writer = try disk.writer(folder.database)
@@ -208,7 +208,7 @@ import Testing
     #expect(try writer.all("select id from forum") { row in try row.int(0) } == [2])
   }
 
-  @Test func `a read that fails is an error with its code`() throws {
+  @Test func `a failed read is an error with its code`() throws {
     let folder = try TemporaryFolder()
     let disk = try FaultyDisk(seed: 1)
     let writer = try disk.writer(folder.database)
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test func `the disk counts what is asked of it`() throws {
+  @Test func `the disk counts its operations`() throws {
     let folder = try TemporaryFolder()
     let disk = try FaultyDisk(seed: 1)
     let writer = try disk.writer(folder.database)

@@ -16,7 +16,7 @@ import Testing
       """)
   }
 
-  @Test func `every type comes back as it went in`() throws {
+  @Test func `every type is read as it was bound`() throws {
     let text = "grüße \u{0} 🎈 and more than fifteen bytes"
     let bytes = (0...255).map { UInt8($0) }
     try connection.execute("insert into message values ($1, $2, $3, $4)", Int.max, text, -0.125, bytes)
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `optionals are null or what they hold`() throws {
+  @Test func `optionals are null or their value`() throws {
     try connection.execute("insert into message values ($1, $2, $3, $4)", 4, String?.none, Double?.none, [UInt8]?.none)
     try connection.execute("insert into message values ($1, $2, $3, $4)", 5, String?("x"), Double?(2), [UInt8]?([7]))
     let sql: SQL = "select text, size, bytes, null, 6 from message where id in (4, 5) order by id"
@@ -49,13 +49,13 @@ import Testing
     #expect(rows == ["- -1.0 [] -1 6", "x 2.0 [7] -1 6"])
   }
 
-  @Test func `flags are 0 or 1`() throws {
+  @Test func `booleans are 0 or 1`() throws {
     let flags = try connection.first("select $1, $2", true, false) { row in try [row.bool(0), row.bool(1)] }
     #expect(flags == [true, false])
     #expect(throws: SQLiteError.self) { try connection.first("select 2") { row in try row.bool(0) } }
   }
 
-  @Test func `bytes are lent where SQLite holds them, as often as wanted`() throws {
+  @Test func `bytes are borrowed from SQLite repeatedly without a copy`() throws {
     let sum = try connection.first("select text, bytes from message where id = 1") { row in
       let first = try row.withBytes(0) { $0.count }
       let again = try row.withBytes(0) { $0[2] }
@@ -64,7 +64,7 @@ import Testing
     #expect(try #require(sum) == (3, UInt8(ascii: "e"), "one", 0xff))
   }
 
-  @Test func `another type than the one asked for is an error that names the column`() throws {
+  @Test func `a column of another type is an error with the column's name`() throws {
     let wrong: [(borrowing Row) throws -> Void] = [
       { row in _ = try row.int(1) }, { row in _ = try row.text(0) }, { row in _ = try row.text(3) },
       { row in _ = try row.bytes(1) }, { row in _ = try row.double(1) },
@@ -83,7 +83,7 @@ import Testing
     #expect(error?.message == "column 0 (text) holds a text")
   }
 
-  @Test func `what is not a number is refused, not stored as null`() throws {
+  @Test func `a value that is not a number is refused, not stored as null`() throws {
     #expect(throws: SQLiteError.self) { try connection.execute("update message set size = $1", Double.nan) }
     #expect(try connection.first("select $1", Double.infinity) { row in try row.double(0) } == .infinity)
   }
@@ -91,13 +91,13 @@ import Testing
   @Test(arguments: [
     "select $2, $1", "select $1, $3", "select ?", "select ?1", "select :a", "select $a", "select @1", "select $1, ?",
   ])
-  func `parameter i must be called $i`(sql: String) throws {
+  func `parameter i must be named $i`(sql: String) throws {
     let error = failure { _ = try connection.prepare(SQL(sql)) }
     #expect(error?.code == .misuse)
     #expect(error?.sql == sql)
   }
 
-  @Test func `a parameter may stand twice, and in any place after its first`() throws {
+  @Test func `a parameter may be used twice, and anywhere after its first use`() throws {
     #expect(try connection.first("select $1 + $2 * $1", 3, 4) { row in try row.int(0) } == 15)
   }
 
@@ -113,13 +113,13 @@ import Testing
     #expect(failure { _ = try connection.prepare(SQL(sql)) } != nil)
   }
 
-  @Test func `a wrong statement says what and where`() throws {
+  @Test func `a syntax error is reported with its position`() throws {
     let error = #expect(throws: SQLiteError.self) { try connection.execute("select missing from message") }
     #expect(error?.code == .error)
     #expect(error?.description == "no such column: missing (SQLite 1) in: select missing from message")
   }
 
-  @Test func `a statement is reset when its reader throws`() throws {
+  @Test func `a statement is reset when its row closure throws`() throws {
     let sql: SQL = "select id from message where id >= $1 order by id"
     for _ in 1...3 {
       #expect(throws: SQLiteError.self) {
@@ -127,13 +127,13 @@ import Testing
       }
     }
     #expect(try connection.all(sql, 2) { row in try row.int(0) } == [2, 3])
-    // A statement under way would keep the log from being emptied.
+    // A running statement would block the truncation of the log.
     let checkpoint = try connection.checkpoint(.truncate)
     #expect(!checkpoint.isBusy)
     #expect(try folder.bytes(of: "test.db-wal").isEmpty)
   }
 
-  @Test func `a statement forgets its values`() throws {
+  @Test func `a statement clears its bindings`() throws {
     do {
       let statement = try connection.prepare("select $1")
       try statement.bind("secret", at: 1)
@@ -145,13 +145,13 @@ import Testing
     #expect(isNull)
   }
 
-  @Test func `after its last row a statement stays at the end`() throws {
+  @Test func `a statement stays at the end after its last row`() throws {
     let statement = try connection.prepare("select 1")
     #expect(try statement.step())
     for _ in 1...3 { #expect(try !statement.step()) }
   }
 
-  @Test func `the same statement can run inside of itself`() throws {
+  @Test func `the same statement can run recursively`() throws {
     var seen: [Int] = []
     let sql: SQL = "select id from message where id < $1 order by id desc"
     func descend(_ below: Int) throws {
@@ -165,7 +165,7 @@ import Testing
     #expect(seen == [3, 2, 1, 1, 2, 1, 1])
   }
 
-  @Test func `the cache drops what was not used for longest, and never what is in use`() throws {
+  @Test func `the cache evicts the least recently used statement, never a running one`() throws {
     var options = Connection.Options()
     options.statements = 4
     let small = try Connection.reader(folder.database, options)
@@ -177,7 +177,7 @@ import Testing
     #expect(try held.row.int(0) == 1)
   }
 
-  @Test func `returning gives the row, and the statement is done to its end`() throws {
+  @Test func `returning yields the row, and the statement runs to its end`() throws {
     let ids = try connection.all("insert into message (text) values ($1), ($2) returning id", "a", "b") { row in
       try row.int(0)
     }
@@ -193,7 +193,7 @@ import Testing
     #expect(connection.totalChanges >= 5)
   }
 
-  @Test func `after closing everything is an error, and a statement in use comes to its end`() throws {
+  @Test func `after closing every call fails, and a running statement finishes`() throws {
     let statement = try connection.prepare("select id from message")
     #expect(try statement.step())
     connection.close()
@@ -204,7 +204,7 @@ import Testing
     #expect(connection.changes == 0)
   }
 
-  @Test func `broken constraints are told apart`() throws {
+  @Test func `violated constraints have distinct codes`() throws {
     try connection.executeScript(
       """
       create table person (id integer primary key, name text not null unique, age integer check (age >= 0)) strict;

@@ -2,7 +2,7 @@ import Foundation
 import ParleySQLite
 import Testing
 
-/// A folder of a test's own, gone with it.
+/// A temporary folder, deleted with this object.
 final class TemporaryFolder {
   let path: String
 
@@ -32,11 +32,11 @@ extension Connection {
   func int(_ sql: SQL) throws -> Int? { try first(sql) { row in try row.int(0) } }
 }
 
-/// The error that `body` must end with.
-func failure(_ body: () throws -> Void, at place: SourceLocation = #_sourceLocation) -> SQLiteError? {
+/// Returns the error of `body`, and fails without one.
+func failure(_ body: () throws -> Void, at location: SourceLocation = #_sourceLocation) -> SQLiteError? {
   do {
     try body()
-    Issue.record("nothing failed", sourceLocation: place)
+    Issue.record("nothing failed", sourceLocation: location)
     return nil
   } catch {
     return error as? SQLiteError

@@ -19,7 +19,7 @@ import Testing
 
   private func add(_ id: Int) throws(SQLiteError) { try connection.execute("insert into forum values ($1)", id) }
 
-  @Test func `what is committed stays`() throws {
+  @Test func `committed rows persist`() throws {
     let count = try connection.transaction {
       try add(1)
       try add(2)
@@ -30,7 +30,7 @@ import Testing
     #expect(!connection.isInTransaction)
   }
 
-  @Test func `what throws leaves nothing`() throws {
+  @Test func `a throwing closure rolls back`() throws {
     #expect(throws: Refusal.self) {
       try connection.transaction {
         try add(1)
@@ -41,7 +41,7 @@ import Testing
     #expect(!connection.isInTransaction)
   }
 
-  @Test func `a transaction that nobody ends is rolled back`() throws {
+  @Test func `an abandoned transaction is rolled back`() throws {
     func begin() throws {
       let transaction = try connection.begin()
       try add(1)
@@ -53,7 +53,7 @@ import Testing
     #expect(try ids == [])
   }
 
-  @Test func `a transaction in a transaction is refused, and the outer one goes on`() throws {
+  @Test func `a nested transaction is refused, and the outer one continues`() throws {
     try connection.transaction {
       try add(1)
       #expect(failure { _ = try connection.begin() }?.code == .misuse)
@@ -62,7 +62,7 @@ import Testing
     #expect(try ids == [1, 2])
   }
 
-  @Test func `a savepoint can be undone alone, at any depth`() throws {
+  @Test func `a savepoint is rolled back alone, at any depth`() throws {
     try connection.transaction {
       try add(1)
       do {
@@ -88,7 +88,7 @@ import Testing
     #expect(!connection.isInTransaction)
   }
 
-  @Test func `a failed constraint undoes its statement and nothing else`() throws {
+  @Test func `a failed constraint undoes only its statement`() throws {
     try connection.transaction {
       try add(1)
       #expect(failure { try connection.execute("insert into forum values (2), (1)") }?.endedTransaction == false)
@@ -96,20 +96,20 @@ import Testing
     #expect(try ids == [1])
   }
 
-  /// `raise(rollback)` ends the transaction as a full disk would.
-  private func makeItRollBackByItself() throws {
+  /// `raise(rollback)` ends the transaction like a full disk.
+  private func forceRollback() throws {
     try connection.execute(
       "create trigger no_13 before insert on forum when new.id = 13 begin select raise(rollback, 'unlucky'); end")
   }
 
-  @Test func `when SQLite has rolled back by itself, the error says so and nothing more is written`() throws {
-    try makeItRollBackByItself()
+  @Test func `after an automatic rollback the error says so, and no statement writes`() throws {
+    try forceRollback()
     let error = failure {
       try connection.transaction {
         try add(1)
         let first = failure { try add(13) }
         #expect(first?.endedTransaction == true)
-        // Here each statement would commit by itself.
+        // Here each statement would commit on its own.
         let second = failure { try add(2) }
         #expect(second?.code == .aborted)
         #expect(failure { try connection.executeScript("insert into forum values (3)") } != nil)
@@ -121,8 +121,8 @@ import Testing
     #expect(try ids == [4])
   }
 
-  @Test func `a savepoint whose transaction is gone ends without harm`() throws {
-    try makeItRollBackByItself()
+  @Test func `a savepoint of an ended transaction ends without error`() throws {
+    try forceRollback()
     _ = failure {
       try connection.transaction {
         #expect(failure { try connection.savepoint { try add(13) } }?.endedTransaction == true)
@@ -147,8 +147,8 @@ import Testing
     #expect(try ids == [])
   }
 
-  @Test func `a transaction ends although its time is over`() throws {
-    // A busy machine may need all the time before it comes to add anything.
+  @Test func `a transaction can end after its time limit`() throws {
+    // A busy machine may use up the time before the insert.
     let isAdded = try connection.limited(to: .milliseconds(1)) {
       let transaction = try connection.begin()
       let added: Void? = try? add(1)
@@ -168,8 +168,8 @@ import Testing
     #expect(try ids == [])
   }
 
-  @Test func `an error that a closure swallows does not let its savepoint be kept`() throws {
-    try makeItRollBackByItself()
+  @Test func `a swallowed error still rolls back its savepoint`() throws {
+    try forceRollback()
     let error = failure { try connection.transaction { try connection.savepoint { _ = failure { try add(13) } } } }
     #expect(error?.code == .aborted)
     #expect(try ids == [])

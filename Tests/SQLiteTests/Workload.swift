@@ -3,11 +3,11 @@ import Foundation
 import ParleySQLite
 import TestSupport
 
-/// Random transactions against a disk that may fail, and what has to be there afterwards.
+/// Random transactions on a faulty disk, and the expected rows afterwards.
 ///
-/// Each transaction inserts some rows under its own number and now and then deletes those of an older one. What was
-/// acknowledged must be there, whole. What ended with an error may be there, whole, until the next acknowledged one: that is
-/// what nobody knows of a commit that was cut off.
+/// Each transaction inserts some rows under its own number and sometimes deletes those of an older one. An
+/// acknowledged transaction must be present as a whole. A failed one may be present as a whole until the next
+/// acknowledged one: the outcome of an interrupted commit is unknown.
 struct Workload {
   /// Rows by transaction.
   typealias State = [Int: Int]
@@ -32,7 +32,7 @@ struct Workload {
       """)
   }
 
-  /// One transaction; false when it was not acknowledged.
+  /// Runs one transaction. Returns false if it was not acknowledged.
   mutating func turn(_ connection: Connection) -> Bool {
     number += 1
     let (part, rows) = (number, Int.random(in: 1...6, using: &random))
@@ -59,7 +59,7 @@ struct Workload {
     return true
   }
 
-  /// Now and then something else: a checkpoint, or closing and opening again.
+  /// Sometimes runs a checkpoint, or closes and reopens the connection.
   mutating func interlude(_ connection: inout Connection, reopen: () throws -> Connection) throws {
     switch Int.random(in: 0..<12, using: &random) {
     case 0: try connection.checkpoint(.truncate)
@@ -73,7 +73,7 @@ struct Workload {
 
   mutating func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
-  /// What is wrong with what the database holds; nil when nothing is.
+  /// The fault of the database; nil if it is sound.
   func fault(in connection: Connection) throws -> String? {
     let faults = try connection.integrityFaults()
     guard faults.isEmpty else { return "integrity: \(faults)" }

@@ -1,5 +1,4 @@
-// A journal: an entry has the day that it is about, perhaps a place, and hashtags in its text. All of it is found again without
-// a network.
+// A journal: an entry has a date, an optional location, and hashtags in its text. All of them can be searched offline.
 
 import ParleyJSON
 import ParleyKit
@@ -14,7 +13,7 @@ struct Journal {
   private static let type = "com.example.journal"
   private static let dated = "net.app.ohai.displaydate"
 
-  /// How the cache of a journal dates its messages: by the day that an entry is about.
+  /// Index the messages in the cache by the date of the entry.
   static var indexing: MessageIndexing {
     var indexing = MessageIndexing()
     indexing.displayDate = MessageIndexing.date(inAnnotation: dated)
@@ -28,16 +27,16 @@ struct Journal {
   }
 
   /// - Parameter day: such as `2026-11-22`.
-  func write(_ text: String, about day: String, at place: Location? = nil) async throws {
+  func write(_ text: String, about day: String, at location: Location? = nil) async throws {
     var draft = Draft(text)
     draft.annotations = [Draft.Annotation(Self.dated) { json in json.field("date", "\(day)T12:00:00.000Z") }]
-    if let place, let name = place.name {
-      draft.annotations.append(.location(name, latitude: place.latitude, longitude: place.longitude))
+    if let location, let name = location.name {
+      draft.annotations.append(.location(name, latitude: location.latitude, longitude: location.longitude))
     }
     try await outbox.send(draft, in: channel)
   }
 
-  /// The newest day first.
+  /// Entries, newest date first.
   func entries(before day: String? = nil) async throws -> [String] {
     let before = day.flatMap { Timestamp.parse("\($0)T00:00:00.000Z") }
     return try await cache.messagesByDate(in: channel, before: before.map { Int64($0) }).messages.map(\.text)
@@ -47,8 +46,8 @@ struct Journal {
     try await cache.find([.hashtag(hashtag)], in: channel).messages.map(\.text)
   }
 
-  func written(near place: Location) async throws -> [String] {
-    try await cache.find([.location(place, .quarter)], in: channel).messages.map(\.text)
+  func written(near location: Location) async throws -> [String] {
+    try await cache.find([.location(location, .quarter)], in: channel).messages.map(\.text)
   }
 
   func search(_ words: String) async throws -> [String] {

@@ -1,5 +1,5 @@
-// A to-do list that works without a network: a private channel holds the entries, an action marks what is urgent, and another
-// device has it all after a full sync.
+// A to-do list that works offline: messages of a private channel are the entries, an action flags urgent ones, and
+// another device has everything after a full sync.
 
 import ParleyJSON
 import ParleyKit
@@ -21,7 +21,7 @@ struct Todo {
     var isWaiting: Bool
   }
 
-  /// Finds the list, or makes it: needs the network the first time alone.
+  /// Finds or creates the list: needs the network only the first time.
   init(_ parley: Parley) async throws {
     (cache, outbox, sync) = (parley.cache, parley.outbox, parley.sync)
     try await sync.begin()
@@ -37,7 +37,7 @@ struct Todo {
     try await outbox.setAction(Self.urgent, on: entry, in: channel, isSet: isUrgent)
   }
 
-  /// What is done is gone.
+  /// Deletes a finished entry.
   func finish(_ entry: Draft.Target) async throws { try await outbox.delete(entry, in: channel) }
 
   func find(_ title: String) async throws -> Draft.Target? {
@@ -48,7 +48,7 @@ struct Todo {
     get async throws { try await cache.messagesWithAction(Self.urgent, in: channel).map(\.text) }
   }
 
-  /// Oldest first, what waits to be sent at the end.
+  /// Oldest first, unsent entries last.
   var entries: [Entry] {
     get async throws {
       let shown = try await MessageWindow(channel, cache, size: 1_000).newest().messages
@@ -58,7 +58,7 @@ struct Todo {
     }
   }
 
-  /// On a new device: everything that is not here yet.
+  /// Fetches everything, for a new device.
   func fetchEverything() async throws {
     try await sync.catchUp()
     try await sync.fetchAll([channel])

@@ -11,7 +11,7 @@ import Testing
     ("/i/\(secret)\(secret)/x", "/i/0aF9…/x"), ("\(secret)/a/\(secret)", "0aF9…/a/0aF9…"),
     ("/é/\(secret)é", "/é/0aF9…é"),
   ])
-  func `what lets somebody in is not in the log`(path: String, shown: String) {
+  func `credentials in a path are not logged`(path: String, shown: String) {
     #expect(AccessLog.redactSecrets(path) == shown)
   }
 }

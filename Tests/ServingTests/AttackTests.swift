@@ -3,7 +3,7 @@ import ParleyWire
 import Testing
 import Web
 
-/// Requests that two readers could read differently: refused, and nothing behind them is looked at.
+/// Request smuggling: ambiguous requests are refused, and the bytes after them are not parsed.
 struct AttackTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
@@ -107,14 +107,14 @@ struct AttackTests {
   ]
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `what could be read in two ways is refused, and nothing behind it is done`(
+  func `an ambiguous request is refused, and the next one is not run`(
     polling: EventLoop.Polling
   ) async throws {
     let calls = Collected<String>()
     try await serving(garden(calls: calls), Variant(polling: polling)) { running in
       for row in Self.rows {
         let client = try running.connect()
-        // A good request in front, so that the refusal keeps its place, and a bad one behind.
+        // Between a valid request, which checks the order of the responses, and a second request.
         try client.send(Array(get("/hello?before").utf8) + row.bytes + Array(get("/hello?behind").utf8))
         #expect(try client.answer().text == "hello before")
         let answer = try client.answer()
@@ -127,14 +127,14 @@ struct AttackTests {
     }
   }
 
-  @Test func `what could be read in two ways is refused when it comes byte by byte`() async throws {
+  @Test func `an ambiguous request is refused when sent byte by byte`() async throws {
     let calls = Collected<String>()
     try await serving(garden(calls: calls)) { running in
       for row in Self.rows where row.text.utf8.count < 200 {
         let client = try running.connect()
         do {
           for byte in row.bytes + Array(get("/hello?behind").utf8) { try client.send([byte]) }
-        } catch {}  // refused and closed before all was sent
+        } catch {}  // The server refused and closed before everything was sent.
         #expect(try client.answer().status == row.status, "\(row.testDescription)")
         #expect(client.isOver())
       }

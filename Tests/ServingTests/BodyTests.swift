@@ -4,9 +4,9 @@ import Synchronization
 import Testing
 import Web
 
-/// What a client sends behind the head.
+/// Request bodies.
 struct BodyTests {
-  /// Reads a body piece by piece and tells how long it was; waits at the gate after the first piece.
+  /// Reads a body in chunks and responds with its length; waits at the gate after the first chunk.
   private static func counting(_ gate: Gate, limits: Limits = Limits()) -> Application {
     garden(limits: limits) { routes in
       routes.on(.post, "/count", bodyLimit: 1 << 30) { request, _ throws(Problem) in
@@ -21,7 +21,7 @@ struct BodyTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a large upload waits for a slow handler, and loses nothing`(variant: Variant) async throws {
+  func `a large upload waits for a slow handler and arrives complete`(variant: Variant) async throws {
     let gate = Gate()
     try await serving(Self.counting(gate), variant) { running in
       let client = try running.connect()
@@ -42,7 +42,7 @@ struct BodyTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a large upload over TLS waits for a slow handler, and loses nothing`(polling: EventLoop.Polling) async throws {
+  func `a large upload over TLS waits for a slow handler`(polling: EventLoop.Polling) async throws {
     let gate = Gate()
     try await serving(Self.counting(gate), Variant(polling: polling), tls: Identity.garden.server) { running in
       let client = try running.connect(tls: Identity.garden.client)
@@ -56,23 +56,23 @@ struct BodyTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a handler that is slow is no fault of the client`(polling: EventLoop.Polling) async throws {
+  func `a slow handler does not time out the client`(polling: EventLoop.Polling) async throws {
     var limits = Limits()
     limits.byteTime = 1
     let gate = Gate()
     let site = Self.counting(gate, limits: limits)
-    try await serving(site, Variant(polling: polling), clock: HandClock()) { running in
+    try await serving(site, Variant(polling: polling), clock: ManualClock()) { running in
       let client = try running.connect()
       try client.send("POST /count HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
       try client.send([UInt8](repeating: 7, count: 1_000_000))
       #expect(eventually { gate.arrived == 1 })
-      for _ in 0..<22 { await running.pass(100) }
+      for _ in 0..<22 { await running.advance(100) }
       gate.open()
       #expect(try client.answer(to: .post).text == "1000000")
     }
   }
 
-  @Test func `trailers end a chunked body`() async throws {
+  @Test func `a chunked body may have trailers`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send(chunked("/echo", ["a", "b;c", "d"], trailers: "Digest: x\r\n") + get("/hello?2"))
@@ -82,7 +82,7 @@ struct BodyTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a client that waits for 100 is told when the handler reads`(variant: Variant) async throws {
+  func `100 Continue is sent when the handler reads`(variant: Variant) async throws {
     try await serving(garden(), variant) { running in
       let client = try running.connect()
       try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
@@ -93,19 +93,19 @@ struct BodyTests {
     }
   }
 
-  @Test func `a client that waits for 100 is spared the body when the handler refuses`() async throws {
+  @Test func `100 Continue is not sent when the handler refuses`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send("POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
       let answer = try client.answer(to: .post)
       #expect(answer.text == "ignored")
-      // Whether the body still comes can't be known, so nothing may come behind it.
+      // The server can't know whether the body follows, so it closes the connection.
       #expect(!answer.head.keepsAlive)
       #expect(client.isOver())
     }
   }
 
-  @Test func `a client that does not wait for 100 is understood`() async throws {
+  @Test func `a client may send the body without waiting for 100 Continue`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send(post("/echo", "seeds", "Expect: 100-continue") + get("/hello?2"))
@@ -116,7 +116,7 @@ struct BodyTests {
     }
   }
 
-  @Test func `a client that waits for 100 may wait as long as the handler thinks`() async throws {
+  @Test func `waiting for 100 Continue does not time out while the handler runs`() async throws {
     var limits = Limits()
     limits.byteTime = 1
     let gate = Gate()
@@ -126,11 +126,11 @@ struct BodyTests {
         return .text("\(try await request.body.collect().count)")
       }
     }
-    try await serving(site, clock: HandClock()) { running in
+    try await serving(site, clock: ManualClock()) { running in
       let client = try running.connect()
       try client.send("POST /think HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
       #expect(eventually { gate.arrived == 1 })
-      for _ in 0..<22 { await running.pass(100) }
+      for _ in 0..<22 { await running.advance(100) }
       gate.open()
       #expect(try client.answer().status == 100)
       try client.send("seeds")
@@ -144,7 +144,7 @@ struct BodyTests {
     "POST /limited HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1388\r\n",
     "POST /limited HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n",
   ])
-  func `a body over the limit is refused before it comes`(request: String) async throws {
+  func `a body over the limit is refused before it is received`(request: String) async throws {
     let site = garden { routes in
       routes.on(.post, "/limited", bodyLimit: 1_000) { request, _ throws(Problem) in
         .text("\(try await request.body.collect().count)")
@@ -161,7 +161,7 @@ struct BodyTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a small body that nobody wants does not end the connection`(variant: Variant) async throws {
+  func `a small unread body does not close the connection`(variant: Variant) async throws {
     try await serving(garden(), variant) { running in
       let client = try running.connect()
       try client.send("POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
@@ -175,7 +175,7 @@ struct BodyTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a large body that nobody wants ends the connection, but not before the answer`(variant: Variant) async throws {
+  func `a large unread body closes the connection after the response`(variant: Variant) async throws {
     let large = [UInt8](repeating: UInt8(ascii: "x"), count: 3_000_000)
     let site = garden { routes in
       routes.on(.post, "/refuse", bodyLimit: 1 << 30) { _, _ in Response(.forbidden, large, type: .bytes) }
@@ -195,11 +195,11 @@ struct BodyTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `an answer survives that its client sends on`(polling: EventLoop.Polling) async throws {
+  func `a response is not lost while the client continues to send`(polling: EventLoop.Polling) async throws {
     try await serving(garden(), Variant(polling: polling)) { running in
       let client = try running.connect()
       try client.send("POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 60000000\r\n\r\n")
-      // It reads only when it has sent what it wanted to send.
+      // The client reads after it has sent everything.
       try client.send([UInt8](repeating: 7, count: 2_000_000))
       let answer = try client.answer(to: .post)
       #expect(answer.text == "ignored")
@@ -207,7 +207,7 @@ struct BodyTests {
     }
   }
 
-  @Test func `many tiny chunks are few pieces`() async throws {
+  @Test func `many tiny chunks are coalesced`() async throws {
     let gate = Gate()
     let pieces = Collected<Int>()
     let site = garden { routes in
@@ -229,7 +229,7 @@ struct BodyTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `half a body and then the end is told to the handler`(polling: EventLoop.Polling) async throws {
+  func `a truncated body fails the handler`(polling: EventLoop.Polling) async throws {
     let seen = Collected<String>()
     let site = garden { routes in
       routes.on(.post, "/whole") { request, _ throws(Problem) in

@@ -3,10 +3,10 @@ import ParleyWire
 import Testing
 import Web
 
-/// Clients that go away, in order or not.
-struct LeavingTests {
+/// Clients that disconnect, cleanly or not.
+struct DisconnectTests {
   @Test(arguments: Variant.allCases)
-  func `who closes its writing side after a request still gets the answer`(variant: Variant) async throws {
+  func `a client that closes its write side still gets the response`(variant: Variant) async throws {
     let gate = Gate()
     let site = garden { routes in
       routes.on(.get, "/slow") { _, _ in
@@ -32,7 +32,7 @@ struct LeavingTests {
   }
 
   @Test(arguments: Variant.allCases, ["", "G", "GET /hello HTTP/1.1\r\nHo", "GET /hello HTTP/1.1\r\nHost: a\r\n\r"])
-  func `half a request and then the end is the end`(variant: Variant, text: String) async throws {
+  func `a truncated request closes the connection`(variant: Variant, text: String) async throws {
     let calls = Collected<String>()
     try await serving(garden(calls: calls), variant) { running in
       let client = try running.connect()
@@ -43,9 +43,9 @@ struct LeavingTests {
     }
   }
 
-  /// `serving` itself checks that no connection is left and that everything was freed.
+  /// `serving` checks that no connection is left and that all memory was freed.
   @Test(arguments: Variant.allCases, [false, true])
-  func `who vanishes is forgotten, whatever was going on`(variant: Variant, isEncrypted: Bool) async throws {
+  func `a vanished client is freed in every state`(variant: Variant, isEncrypted: Bool) async throws {
     let gate = Gate()
     let site = garden { routes in
       routes.on(.get, "/slow") { _, _ in
@@ -98,21 +98,21 @@ struct LeavingTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a handler is cancelled when its client vanishes`(polling: EventLoop.Polling) async throws {
-    let told = Collected<String>()
+  func `a handler is cancelled when its client disconnects`(polling: EventLoop.Polling) async throws {
+    let events = Collected<String>()
     let site = garden { routes in
       routes.on(.get, "/long") { _, _ in
-        told.add("began")
-        do { try await Task.sleep(for: .seconds(600)) } catch { told.add("cancelled") }
+        events.add("began")
+        do { try await Task.sleep(for: .seconds(600)) } catch { events.add("cancelled") }
         return .text("long")
       }
     }
     try await serving(site, Variant(polling: polling)) { running in
       let client = try running.connect()
       try client.send(get("/long"))
-      #expect(eventually { told.count == 1 })
+      #expect(eventually { events.count == 1 })
       client.reset()
-      #expect(eventually { told.all == ["began", "cancelled"] })
+      #expect(eventually { events.all == ["began", "cancelled"] })
     }
   }
 }

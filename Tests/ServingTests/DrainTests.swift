@@ -4,7 +4,7 @@ import ParleyWire
 import Testing
 import Web
 
-/// Stopping: what runs may finish, what is idle ends, what is new is refused.
+/// Shutdown: running requests finish, idle connections close, new ones are refused.
 struct DrainTests {
   private static func slow(_ gate: Gate) -> Application {
     garden { routes in
@@ -19,7 +19,7 @@ struct DrainTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a running request is answered, an idle connection ends, a new one is refused`(variant: Variant) async throws {
+  func `a running request finishes, an idle connection closes, a new one is refused`(variant: Variant) async throws {
     let gate = Gate()
     try await serving(Self.slow(gate), variant) { running in
       let busy = try running.connect()
@@ -48,7 +48,7 @@ struct DrainTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `what does not finish is cut off`(variant: Variant) async throws {
+  func `unfinished requests are aborted at the deadline`(variant: Variant) async throws {
     let gate = Gate()
     try await serving(Self.slow(gate), variant) { running in
       let busy = try running.connect()
@@ -61,12 +61,12 @@ struct DrainTests {
     }
   }
 
-  @Test func `half a head may still be finished`() async throws {
+  @Test func `a partly received request may be completed`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send("GET /hello HTT")
       #expect(eventually { running.server.connectionCount == 1 })
-      // The server has read it when a later client is answered.
+      // The server has read it once it responds to a later client.
       #expect(try running.servesOthers())
       async let stopped = running.server.stop(within: 100)
       #expect(eventually { (try? running.connect()) == nil })
@@ -78,7 +78,7 @@ struct DrainTests {
     }
   }
 
-  @Test func `a server that was never used stops`() async throws {
+  @Test func `an unused server stops`() async throws {
     for variant in Variant.allCases { try await serving(garden(), variant) { _ in } }
   }
 }

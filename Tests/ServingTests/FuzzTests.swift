@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Web
 
-/// Requests that were good once. A server may refuse them or wait for more, but it answers the next client.
+/// Mutated valid requests. The server may refuse them or wait for more input, but serves the next client.
 struct FuzzTests {
   static let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 150
 
@@ -20,7 +20,7 @@ struct FuzzTests {
   ].enumerated().map { index, text in Array(text.utf8) + (index == 4 ? SocketClient.frame(text: "garden") : []) }
 
   @Test(arguments: Variant.allCases)
-  func `mutated requests harm nobody`(variant: Variant) async throws {
+  func `mutated requests do not affect other clients`(variant: Variant) async throws {
     var limits = Limits()
     limits.headTime = 1
     limits.byteTime = 1
@@ -32,7 +32,7 @@ struct FuzzTests {
       }
     }
     let seed = UInt64(variant.loops)
-    try await serving(site, variant, clock: HandClock()) { running in
+    try await serving(site, variant, clock: ManualClock()) { running in
       var random = Seeded(seed: seed)
       var open: [RawClient] = []
       for round in 0..<Self.rounds {
@@ -46,7 +46,7 @@ struct FuzzTests {
             try client.send(Array(piece))
             rest = rest.dropFirst(piece.count)
           }
-        } catch {}  // refused before all was sent
+        } catch {}  // The server refused before everything was sent.
         switch Int.random(in: 0..<4, using: &random) {
         case 0: client.reset()
         case 1: client.close()
@@ -57,7 +57,7 @@ struct FuzzTests {
         if open.count > 100 { open.removeFirst() }
         if round % 10 == 0 { #expect(try running.servesOthers()) }
       }
-      // Each was answered or waits for more, and ends within the limits.
+      // Each connection has a response or waits for input, and ends within the limits.
       _ = await running.tenths { running.server.connectionCount == 0 }
       #expect(running.server.connectionCount == 0)
       #expect(try running.servesOthers())
@@ -66,19 +66,19 @@ struct FuzzTests {
 }
 
 extension [UInt8] {
-  /// One small harm.
+  /// Applies one small mutation.
   fileprivate mutating func mutate(_ random: inout Seeded) {
     guard !isEmpty else { return }
-    let place = indices.randomElement(using: &random) ?? 0
+    let position = indices.randomElement(using: &random) ?? 0
     let nasty: [UInt8] = [0, 9, 10, 13, 32, 0x2c, 0x3a, 0x3b, 0x2d, 0x30, 0x39, 0x7f, 0x80, 0xff]
     switch Int.random(in: 0..<6, using: &random) {
-    case 0: self[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-    case 1: self[place] = nasty.randomElement(using: &random) ?? 0
-    case 2: insert(nasty.randomElement(using: &random) ?? 0, at: place)
-    case 3: remove(at: place)
-    case 4: removeSubrange(place..<Swift.min(count, place + Int.random(in: 1...20, using: &random)))
+    case 0: self[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+    case 1: self[position] = nasty.randomElement(using: &random) ?? 0
+    case 2: insert(nasty.randomElement(using: &random) ?? 0, at: position)
+    case 3: remove(at: position)
+    case 4: removeSubrange(position..<Swift.min(count, position + Int.random(in: 1...20, using: &random)))
     default:
-      let part = Array<UInt8>(self[place..<Swift.min(count, place + Int.random(in: 1...40, using: &random))])
+      let part = Array<UInt8>(self[position..<Swift.min(count, position + Int.random(in: 1...40, using: &random))])
       insert(contentsOf: part, at: indices.randomElement(using: &random) ?? 0)
     }
   }

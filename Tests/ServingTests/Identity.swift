@@ -1,6 +1,6 @@
 import ParleyNetworking
 
-/// A certificate, what a server needs of it, and what a client pins.
+/// A certificate with the server configuration and the client's pin.
 struct Identity: Sendable {
   let selfSigned: SelfSigned
   let fingerprint: [UInt8]

@@ -3,7 +3,7 @@ import ParleyWire
 import Testing
 import Web
 
-/// How long a connection lives, and in which order its requests are answered (RFC 9112 §9).
+/// Connection lifetime and the order of responses (RFC 9112 §9).
 struct KeepAliveTests {
   @Test(arguments: Variant.allCases)
   func `one connection carries many requests`(variant: Variant) async throws {
@@ -18,7 +18,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test func `a client that asks for it is the last one answered`() async throws {
+  @Test func `Connection close ends the connection after the response`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send(get("/hello?1", "Connection: close") + get("/hello?2"))
@@ -28,7 +28,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test func `HTTP 1.0 closes unless it asks to keep the connection`() async throws {
+  @Test func `HTTP 1.0 closes without keep-alive`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -43,7 +43,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a second request waits for the first answer`(variant: Variant) async throws {
+  func `a pipelined request waits for the previous response`(variant: Variant) async throws {
     let gates = [Gate(), Gate(), Gate()]
     let calls = Collected<String>()
     let site = garden { routes in
@@ -69,7 +69,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a thousand requests in one write are answered in order`(variant: Variant) async throws {
+  func `a thousand pipelined requests are answered in order`(variant: Variant) async throws {
     try await serving(garden(), variant) { running in
       let client = try running.connect()
       try client.send((0..<1_000).map { get("/hello?\($0)") }.joined())
@@ -78,7 +78,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a thousand requests are all answered although their sender sends no more`(variant: Variant) async throws {
+  func `a thousand requests are answered after the client's FIN`(variant: Variant) async throws {
     try await serving(garden(), variant) { running in
       let client = try running.connect()
       try client.send((0..<1_000).map { get("/hello?\($0)") }.joined())
@@ -88,7 +88,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test func `requests behind a slow one are answered although their sender sends no more`() async throws {
+  @Test func `requests after a slow one are answered after the client's FIN`() async throws {
     let gate = Gate()
     let site = garden { routes in
       routes.on(.get, "/slow") { _, _ in
@@ -109,7 +109,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `what is sent ahead waits in the kernel`(variant: Variant) async throws {
+  func `pipelined requests wait in the kernel buffer`(variant: Variant) async throws {
     let gate = Gate()
     let site = garden { routes in
       routes.on(.get, "/slow") { _, _ in
@@ -121,7 +121,7 @@ struct KeepAliveTests {
       let client = try running.connect()
       try client.send(get("/slow"))
       #expect(eventually { gate.arrived == 1 })
-      // Kernel buffers take some megabytes, the server some ten thousand bytes, and then the sender waits.
+      // Kernel buffers hold some megabytes, the server some ten thousand bytes; then the sender blocks.
       let ahead = Array(get("/hello").utf8)
       let sent = try client.sendUntilFull(Array(repeating: ahead, count: 1_000).flatMap { $0 }, atMost: 64 << 20)
       #expect(sent < 32 << 20)
@@ -133,7 +133,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a flood of short requests is read no faster than it is answered`(variant: Variant) async throws {
+  func `a flood of short requests is read no faster than answered`(variant: Variant) async throws {
     try await serving(garden(), variant) { running in
       let flood = try running.connect(receiveBuffer: 4_096)
       let piece = Array(repeating: Array(get("/hello").utf8), count: 1_000).flatMap { $0 }
@@ -145,7 +145,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `what waits for its turn is bounded`(variant: Variant) async throws {
+  func `buffered requests are bounded`(variant: Variant) async throws {
     var limits = Limits()
     limits.pipelined = 1
     try await serving(garden(limits: limits), variant) { running in
@@ -158,7 +158,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `nonsense sent ahead is refused in its turn`(polling: EventLoop.Polling) async throws {
+  func `a malformed pipelined request is refused in order`(polling: EventLoop.Polling) async throws {
     let gate = Gate()
     let site = garden { routes in
       routes.on(.get, "/slow") { _, _ in
@@ -180,7 +180,7 @@ struct KeepAliveTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a request may be cut anywhere`(polling: EventLoop.Polling) async throws {
+  func `a request may be split anywhere`(polling: EventLoop.Polling) async throws {
     try await serving(garden(), Variant(polling: polling)) { running in
       let request = Array((post("/echo", "seeds") + chunked("/echo", ["se", "eds"], trailers: "X: y\r\n")).utf8)
       let client = try running.connect()
@@ -206,7 +206,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test func `OPTIONS tells what is possible`() async throws {
+  @Test func `OPTIONS lists the methods`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\nOPTIONS /hello HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -215,7 +215,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test func `an absolute target is the same page`() async throws {
+  @Test func `an absolute target finds the same route`() async throws {
     try await serving(garden()) { running in
       let client = try running.connect()
       try client.send("GET http://garden.example/hello?1 HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -2,19 +2,18 @@ import Synchronization
 
 @testable import ParleyNetworking
 
-/// A clock that stands until a test lets time go by. So it is the server's limits that are measured, and not how long a
-/// busy machine has held somebody up.
-final class HandClock: Sendable {
+/// A clock that a test advances, so that timeouts do not depend on the speed of the machine.
+final class ManualClock: Sendable {
   private let nanoseconds = Atomic<Int64>(1_000_000_000_000)
 
   var read: @Sendable () -> Int64 { { self.nanoseconds.load(ordering: .sequentiallyConsistent) } }
 
-  func pass(milliseconds: Int) {
+  func advance(milliseconds: Int) {
     nanoseconds.add(Int64(milliseconds) * 1_000_000, ordering: .sequentiallyConsistent)
   }
 }
 
 extension EventLoop {
-  /// Looks at its clock, which a hand has moved.
-  func look() { reactor.expire(on: self) }
+  /// Checks the deadlines after the clock was advanced.
+  func expireDeadlines() { reactor.expire(on: self) }
 }

@@ -3,32 +3,32 @@ import ParleyWire
 
 @testable import ParleyNetworking
 
-/// A client that sends exactly these bytes in exactly these pieces. It blocks, so a test that uses it runs on a thread
-/// of its own (`serving` sees to that).
+/// A client that sends exactly the given bytes in the given pieces. It blocks, so `serving` runs the test on a separate
+/// thread.
 final class RawClient {
   private let descriptor: Int32
   private var tls: TLSSession?
   private var isClosed = false
-  /// What came and was not yet asked for.
+  /// Received and unread bytes.
   private(set) var received: [UInt8] = []
 
   enum Failure: Error, Equatable {
     case system(Int32)
-    /// The server closed before what was waited for had come.
+    /// The server closed before the expected bytes arrived.
     case ended(got: String)
     case silence
     case badResponse(String)
   }
 
-  /// - Parameter receiveBuffer: small, so that a server soon feels that nobody reads.
+  /// - Parameter receiveBuffer: small, so that the server's send buffer fills soon.
   init(_ address: SocketAddress, tls: TLSConfiguration? = nil, receiveBuffer: Int32? = nil) throws {
     descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
     if var size = receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4) }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
-    var patience = timeval(tv_sec: 100, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var timeout = timeval(tv_sec: 100, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     let descriptor = self.descriptor
     guard address.withSystem({ connect(descriptor, $0, $1) }) == 0 else { throw Failure.system(errno) }
     if let tls { try handshake(tls) }
@@ -59,7 +59,7 @@ final class RawClient {
     }
   }
 
-  /// Sends until the other side takes no more for a while; how much that was.
+  /// Sends until the peer stops reading. Returns the number of bytes.
   func sendUntilFull(_ piece: [UInt8], atMost limit: Int) throws -> Int {
     var sent = 0
     while sent < limit {
@@ -76,7 +76,7 @@ final class RawClient {
     return sent
   }
 
-  /// No more will be sent; answers are still welcome.
+  /// Closes the write side.
   func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   func close() {
@@ -85,7 +85,7 @@ final class RawClient {
     Glibc.close(descriptor)
   }
 
-  /// Leaves as a process does that is killed: RST instead of FIN.
+  /// Closes with RST instead of FIN, like a killed process.
   func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -94,7 +94,7 @@ final class RawClient {
 
   // MARK: Receiving
 
-  /// Waits for more. False at the end of the connection.
+  /// Waits for more bytes. Returns false at the end of the connection.
   @discardableResult
   func readMore() throws -> Bool {
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -108,7 +108,7 @@ final class RawClient {
         if tls.peerClosed { return false }
       }
       let count = recv(descriptor, &buffer, buffer.count, 0)
-      // A process that was stopped and goes on is interrupted here (signal(7)).
+      // A stopped and continued process gets EINTR here (signal(7)).
       if count < 0, errno == EINTR { continue }
       if count == 0 { return false }
       guard count > 0 else { throw errno == EAGAIN ? Failure.silence : Failure.system(errno) }
@@ -120,7 +120,7 @@ final class RawClient {
     }
   }
 
-  /// What is there now, without waiting.
+  /// Reads available bytes without waiting.
   func readAvailable() {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -130,14 +130,14 @@ final class RawClient {
     }
   }
 
-  /// All that comes until the server closes. Throws when it was a reset.
+  /// Reads until the server closes. Throws on a reset.
   func readToEnd() throws -> String {
     while try readMore() {}
     defer { received = [] }
     return String(decoding: received, as: UTF8.self)
   }
 
-  /// Whether the connection ends here: nothing more comes, in order or by a reset.
+  /// Whether the connection has ended without further bytes, by FIN or reset.
   func isOver() -> Bool {
     do {
       while try readMore() {}
@@ -149,7 +149,7 @@ final class RawClient {
     }
   }
 
-  /// Waits until so much is there.
+  /// Waits until `count` bytes were received.
   func receive(atLeast count: Int) throws {
     while received.count < count {
       guard try readMore() else { throw Failure.ended(got: String(decoding: received, as: UTF8.self)) }
@@ -170,7 +170,7 @@ final class RawClient {
     var text: String { String(decoding: body, as: UTF8.self) }
   }
 
-  /// The next answer, whole. An interim one is an answer of its own.
+  /// Reads the next response. An interim response is returned separately.
   func answer(to method: ParleyWire.Method = .get) throws -> Answer {
     var parser = ResponseParser()
     while true {
@@ -224,15 +224,15 @@ final class RawClient {
     }
   }
 
-  /// Encrypts, but keeps the ciphertext: for sending half of it.
+  /// Encrypts without sending, so that a test can send a part of the ciphertext.
   func ciphertext(of text: String) throws -> [UInt8] {
     guard let tls else { return [] }
     _ = try Array(text.utf8).withUnsafeBytes { try tls.write($0) }
     return takeCiphertext()
   }
 
-  /// close_notify.
-  func sayGoodbye() throws {
+  /// Sends close_notify.
+  func sendCloseNotify() throws {
     tls?.close()
     try flushCiphertext()
   }

@@ -4,9 +4,9 @@ import ParleyWire
 import Testing
 import Web
 
-/// What a handler answers, and how its end is known (RFC 9112 §6).
-struct AnswerTests {
-  private static func streaming(_ told: Collected<String> = Collected()) -> Application {
+/// Responses of handlers and their framing (RFC 9112 §6).
+struct ResponseTests {
+  private static func streaming(_ events: Collected<String> = Collected()) -> Application {
     garden { routes in
       routes.on(.get, "/chunked") { _, _ in
         Response(
@@ -26,7 +26,7 @@ struct AnswerTests {
         Response(
           .ok,
           body: .stream(length: nil) { writer in
-            defer { told.add("over, cancelled: \(Task.isCancelled)") }
+            defer { events.add("over, cancelled: \(Task.isCancelled)") }
             while true {
               try await writer.write([UInt8](repeating: 120, count: 10_000))
               await Task.yield()
@@ -41,7 +41,7 @@ struct AnswerTests {
             do {
               try await Task.sleep(for: .seconds(600))
             } catch {
-              told.add("cancelled")
+              events.add("cancelled")
             }
           })
       }
@@ -68,7 +68,7 @@ struct AnswerTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a streamed answer arrives whole, and the connection goes on`(variant: Variant) async throws {
+  func `a streamed response arrives complete, and the connection is reused`(variant: Variant) async throws {
     try await serving(Self.streaming(), variant) { running in
       let client = try running.connect()
       try client.send(get("/chunked") + get("/known") + get("/hello?3"))
@@ -82,7 +82,7 @@ struct AnswerTests {
     }
   }
 
-  @Test func `HTTP 1.0 reads a stream until the end`() async throws {
+  @Test func `HTTP 1.0 reads a stream until the connection closes`() async throws {
     try await serving(Self.streaming()) { running in
       let client = try running.connect()
       try client.send("GET /chunked HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -92,7 +92,7 @@ struct AnswerTests {
     }
   }
 
-  @Test func `HEAD starts no stream, and an answer without a body has no framing`() async throws {
+  @Test func `HEAD starts no stream, and a response without a body has no framing`() async throws {
     try await serving(Self.streaming()) { running in
       let client = try running.connect()
       try client.send("HEAD /endless HTTP/1.1\r\nHost: a\r\n\r\n" + get("/nothing") + get("/hello?3"))
@@ -105,26 +105,26 @@ struct AnswerTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases, [true, false])
-  func `the writer of an endless answer is told that its reader left`(
+  func `the writer of an endless response gets an error when the client disconnects`(
     polling: EventLoop.Polling, byReset: Bool
   ) async throws {
-    let told = Collected<String>()
-    try await serving(Self.streaming(told), Variant(polling: polling)) { running in
+    let events = Collected<String>()
+    try await serving(Self.streaming(events), Variant(polling: polling)) { running in
       let client = try running.connect()
       try client.send(get("/endless"))
       _ = try client.read(1_000_000)
       if byReset { client.reset() } else { client.close() }
-      #expect(eventually { told.count == 1 })
+      #expect(eventually { events.count == 1 })
       let quiet = try running.connect()
       try quiet.send(get("/quiet"))
       _ = try quiet.read(100)
       quiet.reset()
-      #expect(eventually { told.all.last == "cancelled" })
+      #expect(eventually { events.all.last == "cancelled" })
     }
   }
 
   @Test(arguments: ["/broken", "/broken?1000", "/short", "/long"])
-  func `an answer that broke off does not look complete`(path: String) async throws {
+  func `a failed response does not look complete`(path: String) async throws {
     try await serving(Self.streaming()) { running in
       let client = try running.connect()
       try client.send(get(path))
@@ -134,7 +134,7 @@ struct AnswerTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `an answer that broke off does not look complete to HTTP 1.0 either`(polling: EventLoop.Polling) async throws {
+  func `a failed response does not look complete to HTTP 1.0`(polling: EventLoop.Polling) async throws {
     try await serving(Self.streaming(), Variant(polling: polling)) { running in
       let client = try running.connect()
       try client.send("GET /broken HTTP/1.0\r\n\r\n")
@@ -145,7 +145,7 @@ struct AnswerTests {
   // MARK: Files
 
   @Test(arguments: Variant.allCases, [false, true])
-  func `parts of files arrive as they are`(variant: Variant, isEncrypted: Bool) async throws {
+  func `ranges of files arrive unchanged`(variant: Variant, isEncrypted: Bool) async throws {
     let content = (0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
     let file = try TemporaryFile(content)
     let site = garden { routes in
@@ -170,7 +170,7 @@ struct AnswerTests {
   }
 
   @Test(arguments: [false, true])
-  func `a file that became shorter does not look complete`(isEncrypted: Bool) async throws {
+  func `a truncated file does not look complete`(isEncrypted: Bool) async throws {
     let file = try TemporaryFile([UInt8](repeating: 1, count: 1_000))
     let site = garden { routes in
       routes.on(.get, "/file") { _, _ in
@@ -186,7 +186,7 @@ struct AnswerTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a huge file for a fast reader holds up nobody`(polling: EventLoop.Polling) async throws {
+  func `a huge file for a fast reader does not delay other clients`(polling: EventLoop.Polling) async throws {
     let file = try TemporaryFile([UInt8](repeating: 1, count: 4 << 20))
     let site = garden { routes in
       routes.on(.get, "/file") { _, _ in
@@ -207,7 +207,7 @@ struct AnswerTests {
   }
 }
 
-/// Gone when the test is.
+/// A file that is deleted after the test.
 final class TemporaryFile: Sendable {
   let path: String
 

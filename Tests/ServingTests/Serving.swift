@@ -7,7 +7,7 @@ import Web
 @testable import ParleyNetworking
 @testable import Serving
 
-/// One way to run the server.
+/// A server configuration.
 struct Variant: Sendable, CaseIterable, CustomTestStringConvertible {
   var polling = EventLoop.Polling.nestedEpoll
   var loops = 1
@@ -19,11 +19,11 @@ struct Variant: Sendable, CaseIterable, CustomTestStringConvertible {
   var testDescription: String { "\(polling.rawValue) × \(loops)" }
 }
 
-/// A server that runs for the time of one test.
+/// A server that runs during one test.
 struct Running: Sendable {
   let server: Server
-  let complaints: Collected<String>
-  let clock: HandClock?
+  let logLines: Collected<String>
+  let clock: ManualClock?
 
   var address: SocketAddress { server.addresses[0] }
 
@@ -31,25 +31,25 @@ struct Running: Sendable {
     try RawClient(address, tls: tls, receiveBuffer: receiveBuffer)
   }
 
-  /// So much time goes by for the server, at once.
-  func pass(_ milliseconds: Int) async {
-    clock?.pass(milliseconds: milliseconds)
-    for loop in server.loops { await loop.look() }
+  /// Advances the server's clock at once.
+  func advance(_ milliseconds: Int) async {
+    clock?.advance(milliseconds: milliseconds)
+    for loop in server.loops { await loop.expireDeadlines() }
   }
 
-  /// Lets time go by, a tenth of a second after the other, until something is so; how many of them. A busy machine may need
-  /// more of them than the limit has, never fewer.
+  /// Advances the clock in steps of 100 ms until the condition is true. Returns the number of steps: on a busy machine
+  /// more than the limit, never fewer.
   func tenths(until isSo: () -> Bool) async -> Int {
-    let end = Clock.monotonic() + patience
+    let end = Clock.monotonic() + timeout
     var count = 0
     while !isSo(), Clock.monotonic() < end {
-      await pass(100)
+      await advance(100)
       count += 1
     }
     return count
   }
 
-  /// Whether a client that behaves is served.
+  /// Whether a well-behaved client is served.
   func servesOthers(tls: TLSConfiguration? = nil) throws -> Bool {
     let client = try connect(tls: tls)
     try client.send(get("/hello"))
@@ -57,15 +57,15 @@ struct Running: Sendable {
   }
 }
 
-/// Runs a server, then the body on a thread of its own, since it blocks; then checks that no connection is left, stops
-/// the server, and checks that nothing of it stays in memory.
+/// Runs a server, and the body on a separate thread, since it blocks. Then checks that no connection is left, stops the
+/// server, and checks that its memory was freed.
 func serving(
-  _ site: Application, _ variant: Variant = Variant(), tls: TLSConfiguration? = nil, clock: HandClock? = nil,
+  _ site: Application, _ variant: Variant = Variant(), tls: TLSConfiguration? = nil, clock: ManualClock? = nil,
   _ body: @escaping @Sendable (Running) async throws -> Void
 ) async throws {
   Signals.ignoreBrokenPipes()
-  await places.enter()
-  defer { places.leave() }
+  await slots.enter()
+  defer { slots.leave() }
   try await withTaskExecutorPreference(OwnThread()) {
     let witnesses = try await serve(site, variant, tls, clock, body)
     #expect(eventually { witnesses.allSatisfy(\.isGone) }, "something of the server stays in memory: \(witnesses)")
@@ -73,19 +73,19 @@ func serving(
 }
 
 private func serve(
-  _ site: Application, _ variant: Variant, _ tls: TLSConfiguration?, _ clock: HandClock?,
+  _ site: Application, _ variant: Variant, _ tls: TLSConfiguration?, _ clock: ManualClock?,
   _ body: @Sendable (Running) async throws -> Void
 ) async throws -> [Witness] {
-  let complaints = Collected<String>()
+  let logLines = Collected<String>()
   let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
   let server = try Server(
     .init(endpoints: [.init(socket, tls: tls)], loops: variant.loops, polling: variant.polling), application: site,
-    clock: clock?.read ?? Clock.monotonic, log: { complaints.add($0) })
+    clock: clock?.read ?? Clock.monotonic, log: { logLines.add($0) })
   try await server.start()
   var witnesses: [Witness] = []
   for loop in server.loops { witnesses.append(await witness(loop)) }
   do {
-    try await body(Running(server: server, complaints: complaints, clock: clock))
+    try await body(Running(server: server, logLines: logLines, clock: clock))
   } catch {
     await server.stop(within: 0)
     throw error
@@ -95,8 +95,7 @@ private func serve(
   return witnesses
 }
 
-/// Knows whether a loop and what lives on it are still in memory. Every connection holds its shard, every stream its
-/// reactor.
+/// Weak references to a loop and its objects. Every connection retains its shard, every stream its reactor.
 private final class Witness: Sendable, CustomStringConvertible {
   nonisolated(unsafe) private weak var loop: EventLoop?
   nonisolated(unsafe) private weak var reactor: Reactor?
@@ -114,12 +113,12 @@ private final class Witness: Sendable, CustomStringConvertible {
 
 private func witness(_ loop: isolated EventLoop) -> Witness { Witness(loop) }
 
-/// How long a machine with much else to do may take for what an idle one does at once.
-private let patience: Int64 = 100_000_000_000
+/// Timeout for operations that are immediate on an idle machine.
+private let timeout: Int64 = 100_000_000_000
 
-/// Waits until something is true that nobody announces.
+/// Polls until the condition is true.
 func eventually(_ condition: () -> Bool) -> Bool {
-  let deadline = Clock.monotonic() + patience
+  let deadline = Clock.monotonic() + timeout
   while Clock.monotonic() < deadline {
     if condition() { return true }
     usleep(500)
@@ -128,7 +127,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
 }
 
 func eventually(_ condition: () async -> Bool) async -> Bool {
-  let deadline = Clock.monotonic() + patience
+  let deadline = Clock.monotonic() + timeout
   while Clock.monotonic() < deadline {
     if await condition() { return true }
     usleep(500)
@@ -136,7 +135,7 @@ func eventually(_ condition: () async -> Bool) async -> Bool {
   return await condition()
 }
 
-/// Runs a test that blocks on a thread that is nobody else's: Dispatch has few, and the servers' loops run on them.
+/// Runs a blocking test on its own thread: Dispatch has few threads, and the servers' loops run on them.
 private final class OwnThread: TaskExecutor {
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -144,10 +143,10 @@ private final class OwnThread: TaskExecutor {
   }
 }
 
-/// So many tests run at once.
-private let places = Places(8)
+/// Limits the number of concurrent tests.
+private let slots = TestSlots(8)
 
-final class Places: Sendable {
+final class TestSlots: Sendable {
   private struct State {
     var free: Int
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -180,7 +179,7 @@ final class Places: Sendable {
   }
 }
 
-/// What handlers saw, for the test to look at.
+/// Values collected by handlers for the test.
 final class Collected<Element: Sendable>: Sendable {
   private let list = Mutex<[Element]>([])
 
@@ -189,7 +188,7 @@ final class Collected<Element: Sendable>: Sendable {
   var count: Int { list.withLock { $0.count } }
 }
 
-/// Holds handlers up until the test opens it.
+/// Blocks handlers until the test opens it.
 final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -221,14 +220,14 @@ final class Gate: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Lets the one pass that waits longest.
-  func letOne() {
+  /// Resumes the handler that has waited longest.
+  func releaseOne() {
     _ = eventually { state.withLock { !$0.waiting.isEmpty } }
     state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }?.resume()
   }
 }
 
-// MARK: Requests and sites
+// MARK: Requests and applications
 
 func get(_ path: String, _ fields: String...) -> String {
   "GET \(path) HTTP/1.1\r\nHost: garden.example\r\n\(fields.map { $0 + "\r\n" }.joined())\r\n"
@@ -245,7 +244,7 @@ func chunked(_ path: String, _ chunks: [String], trailers: String = "", _ fields
     + chunks.map { "\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n" }.joined() + "0\r\n\(trailers)\r\n"
 }
 
-/// A site with the pages that nearly every test needs, and those of the test.
+/// An application with the common routes and those of the test.
 func garden(
   limits: Limits = Limits(), calls: Collected<String> = Collected(), _ more: (inout Router.Builder) -> Void = { _ in }
 ) -> Application {

@@ -27,7 +27,7 @@ final class SocketClient {
       streams: DeflateStreams())
   }
 
-  /// A masked frame, for sending before there is a session.
+  /// A masked frame, for sending before the session is open.
   static func frame(text: String) -> [UInt8] {
     var session = WebSocketSession(
       role: .client(nextMask: { 0x0102_0304 }), messageLimit: 1, streams: DeflateStreams())
@@ -39,13 +39,13 @@ final class SocketClient {
   func ping(_ payload: [UInt8] = []) throws { try raw.send(session.sendPing(payload) ?? []) }
   func close(_ code: CloseCode, reason: String = "") throws { try raw.send(session.close(code, reason: reason) ?? []) }
 
-  /// The next thing that happened, answers to pings and closes sent.
+  /// Returns the next action. Responds to pings and closes.
   func next() throws -> WebSocketSession.Action {
     while true {
       while !actions.isEmpty {
         let action = actions.removeFirst()
         guard case .send(let bytes) = action else { return action }
-        // The server may be gone already.
+        // The server may have closed already.
         do { try raw.send(bytes) } catch {}
       }
       let count = raw.received.count
@@ -59,18 +59,18 @@ final class SocketClient {
   }
 }
 
-/// Sends back what it gets; when it can't, it waits until it can.
+/// Echoes messages, and pauses while the output queue is full.
 final class EchoSocket: WebSocketHandler {
   private let socket: any WebSocket
   private var refused: WebSocketMessage?
-  private let told: Collected<WebSocketSession.Closing>?
+  private let closings: Collected<WebSocketSession.Closing>?
   private let drains: Collected<Int>?
 
   init(
-    _ socket: any WebSocket, told: Collected<WebSocketSession.Closing>? = nil, drains: Collected<Int>? = nil
+    _ socket: any WebSocket, closings: Collected<WebSocketSession.Closing>? = nil, drains: Collected<Int>? = nil
   ) {
     self.socket = socket
-    self.told = told
+    self.closings = closings
     self.drains = drains
   }
 
@@ -91,5 +91,5 @@ final class EchoSocket: WebSocketHandler {
     socket.resume()
   }
 
-  func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) { told?.add(closing) }
+  func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) { closings?.add(closing) }
 }

@@ -5,11 +5,11 @@ import Web
 
 @testable import ParleyWire
 
-/// Connections that became WebSockets (RFC 6455), from the upgrade to the close.
+/// WebSockets (RFC 6455), from the upgrade to the close.
 struct SocketTests {
   private static func site(
     _ options: WebSocketOptions = WebSocketOptions(), limits: Limits = Limits(),
-    told: Collected<WebSocketSession.Closing> = Collected(), drains: Collected<Int> = Collected()
+    closings: Collected<WebSocketSession.Closing> = Collected(), drains: Collected<Int> = Collected()
   ) -> Application {
     garden(limits: limits) { routes in
       routes.on(.get, "/socket") { _, _ in
@@ -17,7 +17,7 @@ struct SocketTests {
           .switchingProtocols,
           body: .webSocket(
             WebSocketUpgrade(options: options, subprotocols: ["parley.1", "parley.0"]) {
-              EchoSocket($0, told: told, drains: drains)
+              EchoSocket($0, closings: closings, drains: drains)
             }))
       }
       routes.on(.get, "/private") { request, _ throws(Problem) in
@@ -32,7 +32,7 @@ struct SocketTests {
         return Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
       }
       routes.on(.get, "/news") { _, _ in
-        Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade(options: options) { News($0, told) }))
+        Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade(options: options) { News($0, closings) }))
       }
       routes.on(.get, "/one-by-one") { _, _ in
         Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade(options: options) { OneByOne($0) }))
@@ -57,12 +57,12 @@ struct SocketTests {
       try client.send("GET /private?ada HTTP/1.1\r\nHost: a\r\n\(Self.handshake)\r\n")
       let accepted = try client.answer()
       #expect(accepted.status == 101)
-      // RFC 6455 §1.3 has this example.
+      // The example of RFC 6455 §1.3.
       #expect(accepted.head.fields["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
   }
 
-  @Test func `who asks for a page that is a socket is told what is missing`() async throws {
+  @Test func `a plain request for a WebSocket route is refused`() async throws {
     try await serving(Self.site()) { running in
       let client = try running.connect()
       try client.send(get("/socket"))
@@ -75,7 +75,7 @@ struct SocketTests {
   }
 
   @Test(arguments: Variant.allCases, [false, true])
-  func `what is sent together with the handshake is not lost`(variant: Variant, isEncrypted: Bool) async throws {
+  func `frames sent with the handshake are not lost`(variant: Variant, isEncrypted: Bool) async throws {
     try await serving(Self.site(), variant, tls: isEncrypted ? Identity.garden.server : nil) { running in
       let early = (0..<300).map { "early \($0)" }
       for path in ["/socket", "/late"] {
@@ -90,7 +90,7 @@ struct SocketTests {
   }
 
   @Test(arguments: Variant.allCases, [nil, PerMessageDeflate.Policy(), PerMessageDeflate.Policy(keepsContext: true)])
-  func `what is sent comes back`(variant: Variant, deflate: PerMessageDeflate.Policy?) async throws {
+  func `messages are echoed`(variant: Variant, deflate: PerMessageDeflate.Policy?) async throws {
     let options = WebSocketOptions(messageLimit: 2 << 20, deflate: deflate)
     try await serving(Self.site(options), variant) { running in
       let client = try SocketClient(running, deflate: deflate, subprotocols: ["other", "parley.0"])
@@ -110,7 +110,7 @@ struct SocketTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `fragments may come in any pieces, with a ping between`(polling: EventLoop.Polling) async throws {
+  func `fragments may be split anywhere, with a ping between`(polling: EventLoop.Polling) async throws {
     try await serving(Self.site(), Variant(polling: polling)) { running in
       let client = try SocketClient(running)
       let mask: [UInt8] = [0, 0, 0, 0]
@@ -124,23 +124,23 @@ struct SocketTests {
 
   @Test(arguments: Variant.allCases)
   func `either side may close`(variant: Variant) async throws {
-    let told = Collected<WebSocketSession.Closing>()
-    try await serving(Self.site(told: told), variant) { running in
+    let closings = Collected<WebSocketSession.Closing>()
+    try await serving(Self.site(closings: closings), variant) { running in
       let client = try SocketClient(running)
       try client.close(.normal, reason: "enough")
       guard case .closed(let closing) = try client.next() else { throw Unexpected() }
       #expect(closing.code == .normal)
       #expect(client.raw.isOver())
-      #expect(eventually { told.all == [.init(cause: .peer, code: .normal, reason: "enough")] })
+      #expect(eventually { closings.all == [.init(cause: .peer, code: .normal, reason: "enough")] })
 
       let lost = try SocketClient(running)
       lost.raw.reset()
-      #expect(eventually { told.all.last?.cause == .lost })
+      #expect(eventually { closings.all.last?.cause == .lost })
 
       let other = try SocketClient(running, "/one-by-one")
       try other.send(text: "close")
       guard case .closed(let ours) = try other.next() else { throw Unexpected() }
-      #expect(ours == .init(cause: .peer, code: .policy, reason: "as you wish"))
+      #expect(ours == .init(cause: .peer, code: .policy, reason: "as requested"))
       #expect(other.raw.isOver())
     }
   }
@@ -151,51 +151,51 @@ struct SocketTests {
     ([0x81, 0x81, 0, 0, 0, 0, 0xff], .badData),
     ([0x82, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], .tooLong),
   ])
-  func `a fault is named and ends the socket`(bytes: [UInt8], code: CloseCode) async throws {
-    let told = Collected<WebSocketSession.Closing>()
-    try await serving(Self.site(told: told)) { running in
+  func `a protocol error closes the socket with its code`(bytes: [UInt8], code: CloseCode) async throws {
+    let closings = Collected<WebSocketSession.Closing>()
+    try await serving(Self.site(closings: closings)) { running in
       let client = try SocketClient(running)
       try client.raw.send(bytes)
       guard case .closed(let closing) = try client.next() else { throw Unexpected() }
       #expect(closing.code == code)
       #expect(client.raw.isOver())
-      #expect(eventually { told.count == 1 })
+      #expect(eventually { closings.count == 1 })
     }
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `who gives no sign of life is pinged and then dropped`(polling: EventLoop.Polling) async throws {
+  func `a silent peer is pinged and then disconnected`(polling: EventLoop.Polling) async throws {
     var limits = Limits()
     limits.socketIdleTime = 2
-    let told = Collected<WebSocketSession.Closing>()
-    let site = Self.site(limits: limits, told: told)
-    try await serving(site, Variant(polling: polling), clock: HandClock()) { running in
+    let closings = Collected<WebSocketSession.Closing>()
+    let site = Self.site(limits: limits, closings: closings)
+    try await serving(site, Variant(polling: polling), clock: ManualClock()) { running in
       let alive = try SocketClient(running)
       for _ in 0..<3 {
-        // Its answer to the last may come to the server only now, and is a sign of life.
+        // The pong to the last ping may arrive only now, and resets the timeout.
         _ = await running.tenths {
           alive.raw.readAvailable()
           return !alive.raw.received.isEmpty
         }
         #expect(try alive.next() == .ping([]))
-        // The answer to it goes with these.
+        // The pong is sent with these.
         try alive.ping([7])
         #expect(try alive.next() == .pong([7]))
       }
       try alive.close(.normal)
       #expect(alive.raw.isOver())
       let silent = try SocketClient(running)
-      await running.pass(1_000)
+      await running.advance(1_000)
       #expect(try silent.raw.read(2) == [0x89, 0])
-      #expect(told.count == 1)
-      await running.pass(1_000)
+      #expect(closings.count == 1)
+      await running.advance(1_000)
       #expect(silent.raw.isOver())
-      #expect(eventually { told.all.map(\.cause) == [.peer, .lost] })
+      #expect(eventually { closings.all.map(\.cause) == [.peer, .lost] })
     }
   }
 
   @Test(arguments: Variant.allCases, [false, true])
-  func `a slow reader makes its sender wait, and loses nothing`(variant: Variant, isEncrypted: Bool) async throws {
+  func `a slow reader applies backpressure and loses no message`(variant: Variant, isEncrypted: Bool) async throws {
     let drains = Collected<Int>()
     let options = WebSocketOptions(deflate: nil, queue: 100_000)
     try await serving(
@@ -203,64 +203,64 @@ struct SocketTests {
     ) { running in
       let client = try SocketClient(running, tls: isEncrypted ? Identity.garden.client : nil, receiveBuffer: 4_096)
       let messages = (0..<120).map { [UInt8](repeating: UInt8($0), count: 70_000) }
-      // As much as goes without reading, then all.
+      // As much as fits without reading, then everything.
       for message in messages.prefix(40) { try client.send(binary: message) }
       for message in messages.prefix(40) { #expect(try client.next() == .binary(message)) }
       for message in messages.dropFirst(40) {
         try client.send(binary: message)
         #expect(try client.next() == .binary(message))
       }
-      // It is asked when there is room, not again and again.
+      // The handler is called once when there is room.
       #expect(drains.count < 200)
     }
   }
 
   @Test(arguments: Variant.allCases)
-  func `a slow reader is closed where the route wants that`(variant: Variant) async throws {
-    let told = Collected<WebSocketSession.Closing>()
+  func `a slow consumer is closed if the route requires it`(variant: Variant) async throws {
+    let closings = Collected<WebSocketSession.Closing>()
     let options = WebSocketOptions(deflate: nil, queue: 100_000, overflow: .close(.tryLater))
-    try await serving(Self.site(options, told: told), variant) { running in
+    try await serving(Self.site(options, closings: closings), variant) { running in
       let client = try SocketClient(running, "/news", receiveBuffer: 4_096)
       try client.send(text: "go")
-      // It publishes for as long as it may; the close that stops it ends the connection after a while.
-      #expect(eventually { told.count == 1 })
+      // It publishes until the close; the connection ends after the close timeout.
+      #expect(eventually { closings.count == 1 })
       #expect(eventually { running.server.connectionCount == 0 })
       #expect(client.raw.isOver())
     }
   }
 
   @Test(arguments: Variant.allCases)
-  func `who floods with pings and does not read is cut off, and the handler told`(variant: Variant) async throws {
-    let told = Collected<WebSocketSession.Closing>()
+  func `a peer that floods with pings without reading is disconnected`(variant: Variant) async throws {
+    let closings = Collected<WebSocketSession.Closing>()
     let options = WebSocketOptions(deflate: nil, queue: 100_000)
-    try await serving(Self.site(options, told: told), variant) { running in
+    try await serving(Self.site(options, closings: closings), variant) { running in
       let client = try SocketClient(running, receiveBuffer: 4_096)
       let ping: [UInt8] = [0x89, 0xfd, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 125)
       let pings = Array(repeating: ping, count: 500).flatMap { $0 }
       do { for _ in 0..<2_000 { try client.raw.send(pings) } } catch {}
       #expect(eventually { running.server.connectionCount == 0 })
-      #expect(eventually { told.count == 1 })
+      #expect(eventually { closings.count == 1 })
     }
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a flood of pings with a close behind it still tells the handler`(polling: EventLoop.Polling) async throws {
-    let told = Collected<WebSocketSession.Closing>()
+  func `a flood of pings before a close still notifies the handler`(polling: EventLoop.Polling) async throws {
+    let closings = Collected<WebSocketSession.Closing>()
     let options = WebSocketOptions(deflate: nil, queue: 0)
-    try await serving(Self.site(options, told: told), Variant(polling: polling)) { running in
+    try await serving(Self.site(options, closings: closings), Variant(polling: polling)) { running in
       let client = try SocketClient(running)
       let ping: [UInt8] = [0x89, 0xfd, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 125)
-      // The answers to all of these are more than may wait, and they all come in one read.
+      // The pongs exceed the output queue, and all pings arrive in one read.
       let pings = Array(repeating: ping, count: 600).flatMap { $0 }
       let close: [UInt8] = [0x88, 0x80, 0, 0, 0, 0]
       try client.raw.send(pings + close)
       #expect(client.raw.isOver())
-      #expect(eventually { told.count == 1 })
+      #expect(eventually { closings.count == 1 })
     }
   }
 
   @Test(arguments: Variant.allCases, [nil, PerMessageDeflate.Policy()])
-  func `a paused socket gets nothing until it is resumed`(
+  func `a paused socket receives no message until it is resumed`(
     variant: Variant, deflate: PerMessageDeflate.Policy?
   ) async throws {
     try await serving(Self.site(WebSocketOptions(deflate: deflate)), variant) { running in
@@ -275,15 +275,15 @@ struct SocketTests {
   }
 }
 
-/// Publishes without looking whether anybody takes it, until it is closed.
+/// Publishes without regard to backpressure until it is closed.
 private final class News: WebSocketHandler {
   private let socket: any WebSocket
-  private let told: Collected<WebSocketSession.Closing>
+  private let closings: Collected<WebSocketSession.Closing>
   private var task: Task<Void, Never>?
 
-  init(_ socket: any WebSocket, _ told: Collected<WebSocketSession.Closing>) {
+  init(_ socket: any WebSocket, _ closings: Collected<WebSocketSession.Closing>) {
     self.socket = socket
-    self.told = told
+    self.closings = closings
   }
 
   func opened(on loop: isolated any Actor) {}
@@ -300,11 +300,11 @@ private final class News: WebSocketHandler {
 
   func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) {
     task?.cancel()
-    told.add(closing)
+    closings.add(closing)
   }
 }
 
-/// Takes a message, thinks, answers, and only then takes the next.
+/// Processes one message at a time.
 private final class OneByOne: WebSocketHandler {
   private let socket: any WebSocket
   private var isThinking = false
@@ -315,7 +315,7 @@ private final class OneByOne: WebSocketHandler {
 
   func received(_ message: WebSocketMessage, on loop: isolated any Actor) {
     if case .text(let bytes) = message, bytes == Array("close".utf8) {
-      return socket.close(.policy, reason: "as you wish")
+      return socket.close(.policy, reason: "as requested")
     }
     precondition(!isThinking, "a message came although the socket is paused")
     isThinking = true

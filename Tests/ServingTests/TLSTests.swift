@@ -4,10 +4,10 @@ import ParleyWire
 import Testing
 import Web
 
-/// TLS as others see it: OpenSSL's own client is the independent peer.
+/// TLS with OpenSSL's own client as the independent peer.
 struct TLSTests {
   @Test(arguments: ["tls1_2", "tls1_3"], EventLoop.Polling.allCases)
-  func `both versions are spoken, with forward secrecy and ALPN`(
+  func `both versions work, with forward secrecy and ALPN`(
     version: String, polling: EventLoop.Polling
   ) async throws {
     try await serving(garden(), Variant(polling: polling), tls: Identity.garden.server) { running in
@@ -24,7 +24,7 @@ struct TLSTests {
     ["-tls1_2", "-cipher", "AES128-GCM-SHA256"], ["-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA256"],
     ["-alpn", "h2"],
   ])
-  func `what is too old or too weak is refused`(options: [String]) async throws {
+  func `old versions and weak ciphers are refused`(options: [String]) async throws {
     try await serving(garden(), tls: Identity.garden.server) { running in
       let output = try openssl(running, options, asking: get("/hello?1", "Connection: close"))
       #expect(!output.contains("hello 1"))
@@ -33,13 +33,13 @@ struct TLSTests {
   }
 
   @Test(arguments: ["-tls1_2", "-tls1_3"])
-  func `a session is resumed by ticket on whatever loop`(version: String) async throws {
+  func `a session is resumed by ticket on any loop`(version: String) async throws {
     try await serving(garden(), Variant(loops: 2), tls: Identity.garden.server) { running in
       let session = NSTemporaryDirectory() + "parley-session-\(UInt64.random(in: 0 ... .max))"
       defer { unlink(session) }
       let first = try openssl(running, version, "-sess_out", session, asking: get("/hello?1", "Connection: close"))
       #expect(first.contains("New, TLS"))
-      // One loop has this connection, so the next two go to both.
+      // One loop has this connection, so the next two use both loops.
       let occupied = try running.connect(tls: Identity.garden.client)
       for _ in 0..<4 {
         let output = try openssl(running, version, "-sess_in", session, asking: get("/hello?2", "Connection: close"))
@@ -51,7 +51,7 @@ struct TLSTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a new certificate is for new connections`(variant: Variant) async throws {
+  func `a new certificate applies to new connections`(variant: Variant) async throws {
     try await serving(garden(), variant, tls: Identity.garden.server) { running in
       let old = try running.connect(tls: Identity.garden.client)
       try await running.server.use(Identity.meadow.server, forEndpoint: 0)
@@ -62,7 +62,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `a certificate that is none is refused, and the old one stays`() async throws {
+  @Test func `an invalid certificate is refused and the old one kept`() async throws {
     try await serving(garden(), tls: Identity.garden.server) { running in
       let broken = TLSConfiguration(
         role: .server(
@@ -75,14 +75,14 @@ struct TLSTests {
     }
   }
 
-  @Test func `another certificate than the pinned one is refused`() async throws {
+  @Test func `a certificate other than the pinned one is refused`() async throws {
     try await serving(garden(), tls: Identity.garden.server) { running in
       #expect(throws: (any Error).self) { try running.connect(tls: Identity.meadow.client) }
     }
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `plain HTTP on a TLS port ends at once`(polling: EventLoop.Polling) async throws {
+  func `plain HTTP on a TLS port is closed at once`(polling: EventLoop.Polling) async throws {
     let calls = Collected<String>()
     try await serving(garden(calls: calls), Variant(polling: polling), tls: Identity.garden.server) { running in
       let client = try running.connect()
@@ -93,17 +93,17 @@ struct TLSTests {
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
-  func `a handshake that dawdles is dropped`(polling: EventLoop.Polling) async throws {
+  func `a slow handshake times out`(polling: EventLoop.Polling) async throws {
     var limits = Limits()
     limits.handshakeTime = 1
     let site = garden(limits: limits)
-    let (tls, clock) = (Identity.garden.server, HandClock())
+    let (tls, clock) = (Identity.garden.server, ManualClock())
     try await serving(site, Variant(polling: polling), tls: tls, clock: clock) { running in
       let silent = try running.connect()
       let dripping = try running.connect()
       let areServed = eventually { running.server.connectionCount == 2 }
       #expect(areServed)
-      // The start of a ClientHello that is never finished.
+      // An incomplete ClientHello.
       var hello: [UInt8] = [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc]
       let tenths = await running.tenths {
         do { try dripping.send([hello.isEmpty ? 3 : hello.removeFirst()]) } catch {}
@@ -116,7 +116,7 @@ struct TLSTests {
   }
 
   @Test(arguments: Variant.allCases)
-  func `a request may come in half a record, and large ones go both ways`(variant: Variant) async throws {
+  func `a record may be split, and large bodies pass in both directions`(variant: Variant) async throws {
     try await serving(garden(), variant, tls: Identity.garden.server) { running in
       let client = try running.connect(tls: Identity.garden.client)
       let record = try client.ciphertext(of: get("/hello?1"))
@@ -132,13 +132,13 @@ struct TLSTests {
       #expect(try client.answer(to: .post).body == body)
 
       try client.send(get("/hello?3"))
-      try client.sayGoodbye()
+      try client.sendCloseNotify()
       #expect(try client.answer().text == "hello 3")
       #expect(try client.readToEnd() == "")
     }
   }
 
-  @Test func `a record that was tampered with ends the connection`() async throws {
+  @Test func `a modified record closes the connection`() async throws {
     let calls = Collected<String>()
     try await serving(garden(calls: calls), tls: Identity.garden.server) { running in
       let client = try running.connect(tls: Identity.garden.client)
@@ -150,9 +150,9 @@ struct TLSTests {
     }
   }
 
-  @Test func `an answer ends with close_notify`() async throws {
+  @Test func `a response ends with close_notify`() async throws {
     try await serving(garden(), tls: Identity.garden.server) { running in
-      // Python takes an end without close_notify for an error unless it is told not to.
+      // Python treats an end without close_notify as an error by default.
       let program = """
         import socket, ssl, sys
         context = ssl.create_default_context()
@@ -170,7 +170,7 @@ struct TLSTests {
   }
 }
 
-/// What OpenSSL's client printed after it sent a request.
+/// The output of OpenSSL's client after a request.
 private func openssl(_ running: Running, _ options: String..., asking request: String) throws -> String {
   try openssl(running, options, asking: request)
 }
@@ -181,7 +181,7 @@ private func openssl(_ running: Running, _ options: [String], asking request: St
     input: request)
 }
 
-/// Runs a program to its end, which it has to reach by itself; what it wrote to both outputs.
+/// Runs a program until it exits. Returns its combined output.
 func run(_ program: String, _ arguments: [String], input: String = "") throws -> String {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

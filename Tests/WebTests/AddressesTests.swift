@@ -19,7 +19,7 @@ import Web
 
   @Test(
     arguments: [
-      // Straight from the client: what it says of itself is nothing.
+      // A direct connection: forwarding fields of the client are ignored.
       ("192.0.2.1", [:], "192.0.2.1"),
       ("192.0.2.1", ["X-Forwarded-For": "203.0.113.9"], "192.0.2.1"),
       ("192.0.2.1", ["X-Forwarded-For": "127.0.0.1"], "192.0.2.1"),
@@ -32,7 +32,7 @@ import Web
       ("127.0.0.1", ["X-Forwarded-For": "[2001:db8::1]:80"], "2001:db8::1"),
       ("127.0.0.1", [:], "127.0.0.1"),
       ("fd00::1", ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
-      // A client that writes the field itself: the proxy's own word is the last.
+      // The client sends the field itself: the entry of the proxy is last.
       ("127.0.0.1", ["X-Forwarded-For": "1.1.1.1, 203.0.113.9"], "203.0.113.9"),
       ("127.0.0.1", ["X-Forwarded-For": "10.0.0.1, 203.0.113.9"], "203.0.113.9"),
       ("127.0.0.1", ["X-Forwarded-For": "1.1.1.1", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
@@ -45,25 +45,25 @@ import Web
       ("127.0.0.1", ["X-Forwarded-For": "6.6.6.6, 203.0.113.9, 10.1.1.1"], "203.0.113.9"),
       ("127.0.0.1", ["X-Forwarded-For": "10.2.2.2, 10.1.1.1"], "10.2.2.2"),
       ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, ::ffff:10.1.1.1"], "203.0.113.9"),
-      // What our own proxy wrote and can't be read: it is the nearest that is known.
+      // A malformed entry of our own proxy: the proxy is the nearest known address.
       ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, unknown"], "127.0.0.1"),
       ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, 10.1.1.999"], "127.0.0.1"),
       ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, _hidden, 10.1.1.1"], "10.1.1.1"),
-      // The other field is not the one that this proxy writes.
+      // This proxy does not write the other field.
       ("127.0.0.1", ["Forwarded": "for=6.6.6.6", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
       ("127.0.0.1", ["Forwarded": "for=6.6.6.6"], "127.0.0.1"),
       ("127.0.0.1", ["X-Real-IP": "6.6.6.6"], "127.0.0.1"),
       // A Unix socket.
       (nil, ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"), (nil, [:], "unix"),
     ] as [(String?, KeyValuePairs<String, String>, String)])
-  func `the client is the nearest that no trusted proxy is`(
+  func `the client is the last address that is not a trusted proxy`(
     _ peer: String?, _ fields: KeyValuePairs<String, String>, _ expected: String
   ) async {
     let context = Self.context(Addresses(trusted: Self.proxies), peer: peer, Fields(fields), on: Loop())
     #expect(context.client.map(\.description) ?? "unix" == expected)
   }
 
-  @Test func `thousands of hops are not looked at`() async {
+  @Test func `hops beyond the limit are not parsed`() async {
     let many = Array(repeating: "10.0.0.1", count: 2_000).joined(separator: ", ")
     let context = Self.context(
       Addresses(trusted: Self.proxies), peer: "127.0.0.1", ["X-Forwarded-For": many], on: Loop())
@@ -78,10 +78,10 @@ import Web
       (["Forwarded": "for=203.0.113.9, for=10.0.0.1"], "203.0.113.9"),
       (["Forwarded": "for=203.0.113.9", "X-Forwarded-For": "6.6.6.6"], "203.0.113.9"),
       (["X-Forwarded-For": "6.6.6.6"], "127.0.0.1"),
-      // A quote that the client leaves open makes all of it unreadable: nobody is believed.
+      // An unterminated quote of the client makes the whole field malformed: no entry is trusted.
       (["Forwarded": "for=\"6.6.6.6, for=203.0.113.9"], "127.0.0.1"),
     ] as [(KeyValuePairs<String, String>, String)])
-  func `a proxy may write the field of RFC 7239 instead`(_ fields: KeyValuePairs<String, String>, _ expected: String)
+  func `a proxy may write Forwarded instead`(_ fields: KeyValuePairs<String, String>, _ expected: String)
     async
   {
     let addresses = Addresses(trusted: Self.proxies, proxyFields: .forwarded)
@@ -117,7 +117,7 @@ import Web
       ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "https", "X-Forwarded-For": "nonsense"], false, "https://a"),
       ("127.0.0.1", ["Host": "a", "Forwarded": "host=evil;proto=https"], false, "http://a"),
     ] as [(String, KeyValuePairs<String, String>, Bool, String)])
-  func `without a public address, the origin is the nearest proxy's or the request's own`(
+  func `without a public origin, the origin is that of the nearest proxy or of the request`(
     _ peer: String, _ fields: KeyValuePairs<String, String>, _ isEncrypted: Bool, _ expected: String
   ) async {
     let addresses = Addresses(trusted: Self.proxies)
@@ -127,12 +127,12 @@ import Web
     #expect(context.isOwnOrigin(expected))
   }
 
-  @Test func `an absolute target rules over Host`() async {
+  @Test func `an absolute target has priority over Host`() async {
     let context = Self.context(Addresses(), peer: "192.0.2.1", ["Host": "a"], authority: "b:81", on: Loop())
     #expect(context.origin == "http://b:81")
   }
 
-  @Test func `a public address is the origin whatever a request says`() async throws {
+  @Test func `a public origin has priority over the request`() async throws {
     let origins = try ["https://chat.example.org", "https://old.example.org:8443"].map {
       try #require(WebAddress(origin: $0))
     }

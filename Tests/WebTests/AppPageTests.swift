@@ -31,7 +31,7 @@ import Web
     folder.write("css/b.css", "b { }\n")
   }
 
-  @Test func `the page names one sheet, and that is all of them in order`() async throws {
+  @Test func `the page links one style sheet with all sheets in order`() async throws {
     write()
     let client = try client()
     let page = await client.get("/t/12-title")
@@ -48,7 +48,7 @@ import Web
     #expect(styles["content-type"] == "text/css; charset=utf-8")
   }
 
-  @Test func `no script that stands in the page itself may run`() async throws {
+  @Test func `the policy forbids inline scripts`() async throws {
     write()
     let policy = try #require(await client().get("/t/12")["content-security-policy"])
     #expect(policy.contains("default-src 'self'"))
@@ -56,21 +56,21 @@ import Web
     #expect(!policy.contains("unsafe-eval"))
   }
 
-  @Test func `another content has another name`() throws {
+  @Test func `changed content changes the file name`() throws {
     write()
     let before = try #require(try AppPage(folder.path)?.files.first).path
     folder.write("css/b.css", "b { color: red }\n")
     #expect(try #require(try AppPage(folder.path)?.files.first).path != before)
   }
 
-  @Test func `a browser that has the page is told so`() async throws {
+  @Test func `a browser with the current page gets 304`() async throws {
     write()
     let client = try client()
     let tag = try #require(await client.get("/t/1")["etag"])
     #expect(await client.get("/t/1", ["If-None-Match": tag]).status == 304)
   }
 
-  @Test func `the page names one script, and that is all modules`() async throws {
+  @Test func `the page links one script with all modules`() async throws {
     folder.makeFolder("js")
     folder.write("js/main.js", "import { a } from './a.js';\na();\n")
     folder.write("js/a.js", "export function a() {}\n")
@@ -90,7 +90,7 @@ import Web
     #expect(packed["etag"] != script["etag"])
   }
 
-  @Test func `what is loaded later is another script, which the page names and does not ask for`() async throws {
+  @Test func `lazily loaded modules are a second script that the page names without fetching it`() async throws {
     folder.makeFolder("js")
     folder.write("js/main.js", "[import('./early.js'), import('./late.js')];\n")
     folder.write("js/early.js", "export function early() {}\n")
@@ -112,26 +112,26 @@ import Web
     let rest = await client.get(files[1].path)
     #expect(rest.text.contains("function late() {}"))
     #expect(rest["cache-control"] == "public, max-age=31536000, immutable")
-    // Who has the beginning of one version has no rest of another.
+    // The two scripts are of the same version.
     folder.write("js/late.js", "export function later() {}\n")
     let others = try #require(try AppPage(folder.path)).files
     #expect(others[0].path != files[0].path)
     #expect(others[1].path != files[1].path)
   }
 
-  @Test func `a module that is not there is a fault that names it`() throws {
+  @Test func `a missing module is a fault with its path`() throws {
     write("<script type=\"module\" src=\"/js/main.js\"></script>")
     let fault = try #require(throws: Problem.self) { try AppPage(folder.path) }
     #expect(fault.cause?.contains("/js/main.js") == true)
   }
 
   @Test(arguments: ["/css/none.css", "/../secret.css", "css/a.css"])
-  func `a sheet that is not there leaves no page`(_ sheet: String) throws {
+  func `a missing style sheet returns nil`(_ sheet: String) throws {
     write("<link rel=\"stylesheet\" href=\"\(sheet)\">")
     #expect(try AppPage(folder.path) == nil)
   }
 
-  @Test func `a folder without a page is none of ours`() throws {
+  @Test func `a folder without a page returns nil`() throws {
     #expect(try AppPage(folder.path) == nil)
   }
 }

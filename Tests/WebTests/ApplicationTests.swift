@@ -2,8 +2,8 @@ import ParleyWire
 import Testing
 import Web
 
-/// What holds for every answer.
-@Suite struct SiteTests {
+/// The rules for every response.
+@Suite struct ApplicationTests {
   private static let long = "{\"text\":\"" + String(repeating: "garden ", count: 300) + "\"}"
   private static let tag = "\"v1\""
 
@@ -41,11 +41,11 @@ import Web
       }, addresses: addresses)
   }
 
-  private let client = InMemory(SiteTests.site())
+  private let client = InMemory(ApplicationTests.site())
   private let gzip: Fields = ["Accept-Encoding": "gzip, deflate, br"]
 
   @Test(arguments: ["/small", "/long", "/nothing", "/stream", "/image"])
-  func `every answer carries the fields of the site`(_ path: String) async {
+  func `every response has the common fields`(_ path: String) async {
     let answer = await client.get(path)
     for index in 0..<Application.securityFields.count {
       #expect(answer.fields.wireBytes.contains(Array(Application.securityFields.name(at: index).utf8)))
@@ -53,19 +53,19 @@ import Web
     #expect(answer["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
   }
 
-  @Test func `a route's own word stands`() async {
+  @Test func `fields of a handler have priority`() async {
     let answer = await client.get("/framed")
     #expect(answer.fields.all("x-frame-options") == ["SAMEORIGIN"])
     #expect(answer["x-content-type-options"] == "nosniff")
     #expect(answer["referrer-policy"] == "same-origin")
   }
 
-  @Test func `a long answer is gzipped for who can read it`() async throws {
+  @Test func `a long response is gzipped if the client accepts it`() async throws {
     let packed = await client.get("/long", gzip)
     #expect(packed["content-encoding"] == "gzip")
     #expect(packed["vary"] == "Accept-Encoding")
     #expect(packed.body.starts(with: [0x1f, 0x8b]))
-    // Between gzip's head and its checksum stands what deflate knows.
+    // Deflate data is between the gzip header and the checksum.
     var text: [UInt8] = []
     try Inflater().inflate(Array(packed.body.dropFirst(10).dropLast(8)).span, into: &text, limit: 100_000)
     #expect(text == Array(Self.long.utf8))
@@ -76,7 +76,7 @@ import Web
   }
 
   @Test(arguments: ["/small", "/packed", "/secret", "/image", "/stream"])
-  func `what is short, dense, packed already or mixes secrets is not gzipped`(_ path: String) async {
+  func `short, incompressible, compressed or secret responses are not gzipped`(_ path: String) async {
     let answer = await client.get(path, gzip)
     #expect(answer["content-encoding"] != "gzip")
     #expect(answer["vary"] == nil)
@@ -88,7 +88,7 @@ import Web
   }
 
   @Test(arguments: ["\"v1\"", "W/\"v1\"", "\"v0\", \"v1\"", "*"])
-  func `who has the present form is told so`(_ value: String) async {
+  func `a client with the current representation gets 304`(_ value: String) async {
     for method in [Method.get, .head] {
       let answer = await client.send(method, "/tagged", ["If-None-Match": value, "Accept-Encoding": "gzip"])
       let whole = await client.send(method, "/tagged", gzip)
@@ -104,14 +104,14 @@ import Web
     }
   }
 
-  @Test func `other forms, other methods and broken conditions get the whole`() async {
+  @Test func `other tags, methods and malformed conditions get the full response`() async {
     #expect(await client.get("/tagged", ["If-None-Match": "\"v2\""]).status == 200)
     #expect(await client.get("/tagged", ["If-None-Match": "v1"]).status == 200)
     #expect(await client.get("/long", ["If-None-Match": "*"]).status == 200)
     #expect(await client.send(.post, "/tagged", ["If-None-Match": "\"v1\""]).status == 200)
   }
 
-  @Test func `a range of what is made anew each time is the whole`() async {
+  @Test func `Range is ignored for generated responses`() async {
     let answer = await client.get("/long", ["Range": "bytes=0-1"])
     #expect(answer.status == 200)
     #expect(answer.text == Self.long)
@@ -120,7 +120,7 @@ import Web
   @Test(arguments: [
     ("https://chat.example.org", true), ("https://chat.example.org:8443", false), ("http://chat.example.org", false),
   ])
-  func `TLS is promised for the main port of a public https address alone`(_ origin: String, _ isPromised: Bool)
+  func `HSTS is sent only for a public https origin on port 443`(_ origin: String, _ isPromised: Bool)
     async throws
   {
     let address = try #require(WebAddress(origin: origin))

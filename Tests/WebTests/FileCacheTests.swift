@@ -14,18 +14,18 @@ import Web
     client = InMemory(fallback: files)
   }
 
-  @Test func `nothing is in memory before it is asked for`() async {
+  @Test func `the cache is empty before the first request`() async {
     #expect(files.memory == 0)
     _ = await client.get("/a.txt")
     #expect((1...10_000).contains(files.memory))
   }
 
-  @Test func `an edited file shows within a second`() async {
+  @Test func `an edited file is served within a second`() async {
     #expect(await client.get("/a.txt").text == "one")
     folder.write("a.txt", "two")
-    // Within the second the file system is not asked …
+    // The file system is not checked within a second …
     #expect(await client.get("/a.txt", now: start + 999).text == "one")
-    // … and after it is.
+    // … but afterwards.
     #expect(await client.get("/a.txt", now: start + 1_000).text == "two")
     folder.delete("a.txt")
     #expect(await client.get("/a.txt", now: start + 1_500).text == "two")
@@ -33,7 +33,7 @@ import Web
     #expect(files.memory == 0)
   }
 
-  @Test func `a file of the same size and time is told apart`() async {
+  @Test func `a file with equal size and time has another tag`() async {
     folder.setModified("a.txt", 1_000_000)
     let first = await client.get("/a.txt")
     folder.write("a.txt", "two")
@@ -44,20 +44,20 @@ import Web
   }
 
   @Test func `a file that has just changed is read again, since it may change within the same tick`() async {
-    // A request at the very time of the change, by the file's own clock.
+    // A request at the time of the change, by the clock of the file system.
     let justNow: Int64 = 0
     #expect(await client.get("/a.txt", now: justNow).text == "one")
     folder.write("a.txt", "two")
     #expect(await client.get("/a.txt", now: justNow + 1_000).text == "two")
   }
 
-  @Test func `a clock that goes back is no reason to trust`() async {
+  @Test func `an entry expires if the clock is set back`() async {
     #expect(await client.get("/a.txt").text == "one")
     folder.write("a.txt", "two")
     #expect(await client.get("/a.txt", now: start - 1).text == "two")
   }
 
-  @Test func `a gzipped file that comes, changes or goes is seen`() async {
+  @Test func `a precompressed file may be added, changed or deleted`() async {
     let accept: Fields = ["Accept-Encoding": "gzip"]
     #expect(await client.get("/a.txt", accept).text == "one")
     folder.write("a.txt.gz", "packed")
@@ -68,19 +68,19 @@ import Web
     #expect(await client.get("/a.txt", accept, now: start + 3_000).text == "one")
   }
 
-  @Test func `memory has an end: what was asked for longest ago goes`() async {
+  @Test func `at the memory budget the least recently checked file is evicted`() async {
     for number in 0..<10 {
       folder.write("\(number).png", Array(repeating: UInt8(number), count: 20_000))
       #expect(await client.get("/\(number).png", now: start + Int64(number)).body.first == UInt8(number))
       #expect(files.memory <= 100_000)
     }
-    // The last ones are still there: they are answered after their files are gone, for the rest of the second.
+    // The last files are still cached: they are served after their deletion, for the rest of the second.
     for number in 0..<10 { folder.delete("\(number).png") }
     #expect(await client.get("/9.png", now: start + 10).status == 200)
     #expect(await client.get("/0.png", now: start + 10).status == 404)
   }
 
-  @Test func `what is larger than the memory, or than a small file, is not kept`() async throws {
+  @Test func `files larger than the budget or the file limit are not cached`() async throws {
     folder.write("big.png", Array(repeating: 1, count: 120_000))
     #expect(await client.get("/big.png").body.count == 120_000)
     #expect(files.memory == 0)
@@ -90,14 +90,14 @@ import Web
     #expect(roomy.memory == 0)
   }
 
-  @Test func `many spellings of a name take the memory of one`() async {
+  @Test func `all spellings of a name share one cache entry`() async {
     _ = await client.get("/a.txt")
     let memory = files.memory
     for path in ["/%61.txt", "/a%2etxt", "/a.%74xt", "/%61%2Etxt"] { #expect(await client.get(path).status == 200) }
     #expect(files.memory == memory)
   }
 
-  @Test func `loops share the memory`() async {
+  @Test func `loops share the cache`() async {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
         let client = InMemory(fallback: files)

@@ -1,7 +1,7 @@
 import ParleyWire
 import Web
 
-/// A client of a site without a socket between them. The actor stands for the loop of a connection.
+/// A client that calls an `Application` without a socket. The actor is the event loop of the connection.
 actor InMemory {
   private let site: Application
   private var count: UInt64 = 0
@@ -14,7 +14,7 @@ actor InMemory {
     self.init(Application(router: Router { _ in }, fallback: fallback.respond))
   }
 
-  /// What came back, taken whole.
+  /// A complete response.
   struct Answer: Sendable {
     let status: Int
     let fields: Fields
@@ -32,18 +32,19 @@ actor InMemory {
     _ method: Method, _ target: String, _ fields: Fields = [:], body: [UInt8] = [], peer: IPAddress? = nil,
     isEncrypted: Bool = false, now: Int64 = InMemory.now
   ) async -> Answer {
-    let mark = target.firstIndex(of: "?") ?? target.endIndex
+    let queryStart = target.firstIndex(of: "?") ?? target.endIndex
     let head = RequestHead(
       method: method,
       target: Target(
-        path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
+        path: String(target[..<queryStart]),
+        query: queryStart < target.endIndex ? String(target[queryStart...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
     let context = Context(
       id: RequestID(process: 0xabcd, number: count), now: now, loop: self, peer: peer, isEncrypted: isEncrypted,
       head: head, addresses: site.addresses)
     var response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
-    // The server does so while it writes the head.
+    // The server adds them while it writes the head.
     response.fields.addMissing(from: site.commonFields)
     return Answer(status: response.status.code, fields: response.fields, body: await Self.content(response.body))
   }
@@ -70,6 +71,6 @@ actor InMemory {
     }
   }
 
-  /// Long after every file of the tests was written.
+  /// Later than the timestamps of all test files.
   static let now: Int64 = 4_000_000_000_000
 }

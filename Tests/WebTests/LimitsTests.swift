@@ -6,7 +6,7 @@ import Web
     let stored = Mirror(reflecting: Limits()).children.compactMap(\.label)
     #expect(stored.count == Limits.all.count)
     #expect(Set(Limits.all.map(\.name)).count == Limits.all.count)
-    // Each entry changes one stored value, and each another.
+    // Each entry sets a different stored property.
     var changed: Set<String> = []
     for entry in Limits.all {
       var limits = Limits()
@@ -19,14 +19,14 @@ import Web
   }
 
   @Test(arguments: Limits.all.map(\.name))
-  func `a default is within what is taken, and is explained`(_ name: String) throws {
+  func `a default is within its range and has a description`(_ name: String) throws {
     let entry = try #require(Limits.all.first { $0.name == name })
     #expect(entry.range.contains(entry.value))
     #expect(!entry.meaning.isEmpty)
     #expect(entry.name.utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == 0x2d })
   }
 
-  @Test func `the head's limits are those of the table`() {
+  @Test func `the limits of the head are in the table`() {
     var limits = Limits()
     limits.requestLine = 1_111
     limits.headerBytes = 2_222

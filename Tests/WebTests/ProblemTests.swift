@@ -8,15 +8,15 @@ import Web
     let path = "/var/lib/parley/secret.db"
   }
 
-  private final class Complaints: Sendable {
+  private final class LogLines: Sendable {
     let all = Mutex<[String]>([])
   }
 
-  private let complaints = Complaints()
+  private let logLines = LogLines()
   private let client: InMemory
 
   init() {
-    let complaints = complaints
+    let logLines = logLines
     client = InMemory(
       Application(
         router: Router { routes in
@@ -34,10 +34,10 @@ import Web
           routes.on(.post, "/large") { request, _ throws(Problem) in
             .text("\(try await request.body.collect(limit: 4).count)")
           }
-        }, log: { line in complaints.all.withLock { $0.append(line) } }))
+        }, log: { line in logLines.all.withLock { $0.append(line) } }))
   }
 
-  @Test func `a problem is a document of RFC 9457`() async throws {
+  @Test func `a problem is an RFC 9457 document`() async throws {
     let answer = await client.get("/full")
     #expect(answer.status == 422)
     #expect(answer["content-type"] == "application/problem+json")
@@ -55,7 +55,7 @@ import Web
     (Method.get, "/nothing", 404, "not_found"), (.post, "/full", 405, "method_not_allowed"),
     (.get, "/broken", 500, "internal"),
   ])
-  func `every refusal has its status and its code`(_ method: Method, _ path: String, _ status: Int, _ code: String)
+  func `every refusal has a status and a code`(_ method: Method, _ path: String, _ status: Int, _ code: String)
     async
   {
     let answer = await client.send(method, path)
@@ -64,19 +64,19 @@ import Web
     #expect(answer.text.contains("\"request\":\"0000abcd-1\""))
   }
 
-  @Test func `what broke is said to the log alone`() async {
+  @Test func `the cause of an internal error is only logged`() async {
     let answer = await client.get("/broken")
     #expect(!answer.text.contains("secret"))
     #expect(!answer.text.contains("Broken"))
-    let lines = complaints.all.withLock { $0 }
+    let lines = logLines.all.withLock { $0 }
     #expect(lines.count == 1)
     #expect(lines.first?.contains("secret.db") == true)
     #expect(lines.first?.hasPrefix("0000abcd-1 ") == true)
     _ = await client.get("/nothing")
-    #expect(complaints.all.withLock { $0.count } == 1)
+    #expect(logLines.all.withLock { $0.count } == 1)
   }
 
-  @Test func `a body that is too large ends the connection`() async {
+  @Test func `a body over the limit closes the connection`() async {
     let answer = await client.send(.post, "/large", body: Array("12345".utf8))
     #expect(answer.status == 413)
     #expect(answer["connection"] == "close")
@@ -89,7 +89,7 @@ import Web
     ("application/json, text/html", false), ("application/problem+json, text/html", false),
     ("text/html;q=0.5, application/json", false), ("text/*", true), ("", false), ("image/png", false),
   ])
-  func `a browser gets a page, a program a document`(_ accept: String, _ isPage: Bool) async {
+  func `browsers get an HTML page and programs a JSON document`(_ accept: String, _ isPage: Bool) async {
     let answer = await client.get("/nothing", ["Accept": accept])
     #expect(answer.status == 404)
     #expect(answer["content-type"] == (isPage ? "text/html; charset=utf-8" : "application/problem+json"))
@@ -98,7 +98,7 @@ import Web
     #expect(answer["cache-control"] == "no-store")
   }
 
-  @Test func `a page holds no markup but its own`() async {
+  @Test func `text in a page is escaped`() async {
     let answer = await client.get("/full", ["Accept": "text/html"])
     #expect(answer.status == 422)
     #expect(answer.text.contains("<h1>Not &lt;so&gt;.</h1>"))
@@ -107,7 +107,7 @@ import Web
     #expect(await client.send(.post, "/full", ["Accept": "text/html"])["content-type"] == "application/problem+json")
   }
 
-  @Test func `a value from a peer starts no field of its own`() async {
+  @Test func `a value from a peer can't inject a field`() async {
     let problem = Problem(.badRequest, code: "invalid", title: "x", fields: ["Location": "a\r\nSet-Cookie: b=c"])
     let response = problem.response(id: RequestID(process: 1, number: 1))
     #expect(!response.fields.has("set-cookie"))

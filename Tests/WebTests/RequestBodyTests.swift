@@ -2,9 +2,9 @@ import ParleyWire
 import Testing
 import Web
 
-/// Bodies as the server feeds them, with the handler's side in a task on the same actor.
+/// Bodies filled by the test and read by a handler in a task on the same actor.
 @Suite struct RequestBodyTests {
-  /// Stands for the loop: the server's calls and the handler's are made on it.
+  /// The event loop of the server and the handler.
   private actor Exchange {
     private let body: RequestBody
     private(set) var resumed = 0
@@ -12,19 +12,20 @@ import Web
     private(set) var outcome = ""
     private var handler: Task<Void, Never>?
 
-    init(announced: Int? = nil, limit: Int = 100) {
-      var tellResumed: () -> Void = {}
-      var tellWanted: () -> Void = {}
-      body = RequestBody(contentLength: announced, limit: limit, onFirstRead: { tellWanted() }, resume: { tellResumed() })
-      tellResumed = { [unowned self] in self.assumeIsolated { $0.resumed += 1 } }
-      tellWanted = { [unowned self] in self.assumeIsolated { $0.onFirstRead += 1 } }
+    init(contentLength: Int? = nil, limit: Int = 100) {
+      var countResume: () -> Void = {}
+      var countFirstRead: () -> Void = {}
+      body = RequestBody(
+        contentLength: contentLength, limit: limit, onFirstRead: { countFirstRead() }, resume: { countResume() })
+      countResume = { [unowned self] in self.assumeIsolated { $0.resumed += 1 } }
+      countFirstRead = { [unowned self] in self.assumeIsolated { $0.onFirstRead += 1 } }
     }
 
-    /// Starts a handler that runs until it has to wait.
+    /// Starts a handler, which runs until it suspends.
     func read() {
       handler = Task.immediate {
         do {
-          while let piece = try await body.read() { outcome += String(decoding: piece, as: UTF8.self) + "|" }
+          while let chunk = try await body.read() { outcome += String(decoding: chunk, as: UTF8.self) + "|" }
           outcome += "end"
         } catch let problem as Problem {
           outcome += problem.code
@@ -58,7 +59,7 @@ import Web
     }
   }
 
-  @Test func `pieces are taken as they come`() async {
+  @Test func `chunks are read in order`() async {
     let exchange = Exchange()
     await exchange.push("one")
     await exchange.push("")
@@ -71,7 +72,7 @@ import Web
     #expect(await exchange.end() == "one|two|three|end")
   }
 
-  @Test func `the server reads on when what waited is taken`() async {
+  @Test func `the server resumes reading after the buffered chunks were read`() async {
     let exchange = Exchange()
     await exchange.push("one")
     await exchange.push("two")
@@ -83,7 +84,7 @@ import Web
     #expect(await exchange.resumed == 1)
   }
 
-  @Test func `a client that waits to go on is told when the handler asks, once`() async {
+  @Test func `onFirstRead is called once, at the first read`() async {
     let exchange = Exchange()
     #expect(await exchange.onFirstRead == 0)
     await exchange.read()
@@ -97,9 +98,9 @@ import Web
   @Test(
     arguments: [(nil, 5, "12345"), (5, 5, "12345"), (nil, 4, "too_large"), (5, 4, "too_large"), (5, 100, "12345")]
       as [(Int?, Int, String)])
-  func `a body is collected under the smaller limit`(_ announced: Int?, _ limit: Int, _ expected: String) async {
+  func `a body is collected under the smaller limit`(_ contentLength: Int?, _ limit: Int, _ expected: String) async {
     for (own, route) in [(limit, 100), (Int.max, limit)] {
-      let exchange = Exchange(announced: announced, limit: route)
+      let exchange = Exchange(contentLength: contentLength, limit: route)
       await exchange.collect(limit: own)
       for piece in ["12", "34", "5"] { await exchange.push(piece) }
       await exchange.finish()
@@ -107,14 +108,14 @@ import Web
     }
   }
 
-  @Test func `a body that is announced too large is refused before it is sent for`() async {
-    let exchange = Exchange(announced: 101)
+  @Test func `a Content-Length over the limit is refused before the first read`() async {
+    let exchange = Exchange(contentLength: 101)
     await exchange.collect()
     #expect(await exchange.end() == "too_large")
     #expect(await exchange.onFirstRead == 0)
   }
 
-  @Test func `what came before a failure is still there, and nothing after`() async {
+  @Test func `chunks received before a failure are read, and none after`() async {
     let exchange = Exchange()
     await exchange.push("one")
     await exchange.fail(.disconnected)
@@ -125,15 +126,15 @@ import Web
     #expect(await exchange.end() == "one|disconnected")
   }
 
-  @Test func `a handler that waits hears of a failure`() async {
+  @Test func `a suspended handler gets the failure`() async {
     let exchange = Exchange()
     await exchange.read()
     await exchange.fail(.disconnected)
     #expect(await exchange.end() == "disconnected")
   }
 
-  @Test func `a cancelled handler waits until the server says why`() async {
-    // The server cancels when the connection is gone, and fails the body first.
+  @Test func `a cancelled handler waits for the failure of the body`() async {
+    // After a disconnect the server fails the body, then cancels the handler.
     let exchange = Exchange()
     await exchange.read()
     await exchange.cancel()

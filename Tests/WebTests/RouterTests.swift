@@ -3,7 +3,7 @@ import Testing
 import Web
 
 @Suite struct RouterTests {
-  /// Each route answers with its pattern and what its variables were.
+  /// Each route responds with its pattern and its variables.
   private let client: InMemory
 
   init() {
@@ -37,7 +37,7 @@ import Web
   @Test(arguments: [
     (Method.get, "/", "GET /"), (.get, "/forums", "GET /forums"), (.post, "/forums", "POST /forums"),
     (.get, "/forums?page=2", "GET /forums"),
-    // A literal beats a variable, which beats the rest.
+    // Priority: literal, variable, rest.
     (.get, "/forums/new", "GET /forums/new"), (.get, "/forums/7", "GET /forums/{id} id=7"),
     (.get, "/forums/new/drafts", "GET /forums/new/drafts"),
     (.get, "/forums/new/people", "GET /forums/{id}/people id=new"),
@@ -47,11 +47,11 @@ import Web
     (.get, "/files/7/about/x", "GET /files/{path...} path=7/about/x"),
     (.get, "/files/a/", "GET /files/{path...} path=a/"),
     (.get, "/docs/", "GET /docs/"),
-    // Escapes are decoded, each segment by itself.
+    // Escapes are decoded per segment.
     (.get, "/forums/caf%C3%A9", "GET /forums/{id} id=café"), (.get, "/forums/a%20b", "GET /forums/{id} id=a b"),
     (.get, "/forums/%2541", "GET /forums/{id} id=%41"), (.get, "/%66orums", "GET /forums"),
     (.get, "/forums/%6eew", "GET /forums/new"), (.get, "/forums/+", "GET /forums/{id} id=+"),
-    // HEAD comes with GET, unless there is one.
+    // HEAD uses the GET route unless it has its own.
     (.head, "/forums", "GET /forums"), (.head, "/own", "HEAD /own"), (.options, "/own", "OPTIONS /own"),
     (.other("REPORT"), "/report", "REPORT /report"),
   ])
@@ -66,7 +66,7 @@ import Web
     "/files", "/files/", "/files//a", "/forums/..", "/forums/.", "/forums/%2e%2e", "/forums/a%2Fb", "/forums/a%5Cb",
     "/forums/%00", "/forums/%", "/forums/%C3", "/files/../forums", "/files/a/../b", "/report/x", "forums", "",
   ])
-  func `no other path finds one`(_ path: String) async {
+  func `other paths have no route`(_ path: String) async {
     #expect(await client.get(path).status == 404)
   }
 
@@ -76,7 +76,7 @@ import Web
     (.head, "/report", "OPTIONS, REPORT"), (.other("get"), "/forums", "GET, HEAD, OPTIONS, POST"),
     (.post, "/files/a/b", "GET, HEAD, OPTIONS"),
   ])
-  func `another method is told which there are`(_ method: Method, _ path: String, _ allowed: String) async {
+  func `an unknown method gets the allowed methods`(_ method: Method, _ path: String, _ allowed: String) async {
     let answer = await client.send(method, path)
     #expect(answer.status == 405)
     #expect(answer["allow"] == allowed)
@@ -92,7 +92,7 @@ import Web
     #expect(await client.send(.options, "/nothing").status == 404)
   }
 
-  @Test func `two routes for the same are a mistake that shows at the start`() async {
+  @Test func `duplicate routes fail at startup`() async {
     await #expect(processExitsWith: .failure) {
       _ = Router { routes in
         routes.on(.get, "/a/{id}") { _, _ in .text("") }

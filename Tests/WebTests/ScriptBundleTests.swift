@@ -2,7 +2,7 @@ import Testing
 
 @testable import Web
 
-@Suite struct JoinedScriptTests {
+@Suite struct ScriptBundleTests {
   private func joined(_ modules: [String: String], early: [String] = []) throws -> ScriptBundle {
     try ScriptBundle(root: "/app/main.js", early: early) { path throws(ScriptBundle.Fault) in
       guard let text = modules[path] else { throw .missing(path) }
@@ -10,18 +10,18 @@ import Testing
     }
   }
 
-  /// Which modules a script has, in their order.
+  /// The modules of a script, in order.
   private func modules(in text: String) -> [String] {
     text.split(separator: "\n").filter { $0.hasPrefix("$modules[") }.map { String($0.split(separator: "\"")[1]) }
   }
 
-  /// The part of a module, without what stands around it.
+  /// The code of a module, without the surrounding bundle.
   private func part(_ text: String) throws -> String {
     try ScriptModule("/app/main.js", text).part.replacing("{\n", with: "", maxReplacements: 1)
       .replacing("$modules[\"/app/main.js\"] = {  };\n}\n", with: "")
   }
 
-  @Test func `what is needed stands before who needs it, and each once`() throws {
+  @Test func `imports precede the importing module, and each module occurs once`() throws {
     let script = try joined([
       "/app/main.js": "import { a } from './a.js';\nimport { b } from '../kit/b.js';\na(b);\n",
       "/app/a.js": "import { b } from '../kit/b.js';\nexport const a = () => b;\n",
@@ -59,13 +59,13 @@ import Testing
     "/app/pages/c.js": "export const c = () => import('../main.js');\n",
   ]
 
-  @Test func `what is loaded later is the rest, and may need who loads it`() throws {
+  @Test func `lazy imports are in the second script and may import the module that loads them`() throws {
     let script = try joined(Self.pages)
     let beginning = script.beginning(restAt: "/js/rest.js")
     #expect(beginning.contains("const place = () => [$load('/app/pages/a.js'), $load('/app/pages/b.js')];"))
     #expect(beginning.contains("import(\"/js/rest.js\" + $again())"))
     #expect(beginning.contains("const $again = () => ($tries++ ? `?again=${$tries}` : \"\");"))
-    // Once the page stands, the rest comes without being asked for.
+    // The rest is fetched when the page is idle.
     #expect(
       beginning.hasSuffix("}\n(globalThis.requestIdleCallback ?? setTimeout)(() => $load(\"\").catch(() => {}));\n"))
     #expect(modules(in: beginning) == ["/app/place.js", "/app/main.js"])
@@ -76,7 +76,7 @@ import Testing
     #expect(rest.hasSuffix("}\n};\n"))
   }
 
-  @Test func `what is named for the beginning stands there, with what it needs`() throws {
+  @Test func `preloaded modules are in the entry script with their imports`() throws {
     let script = try joined(Self.pages, early: ["/app/pages/b.js"])
     let beginning = script.beginning(restAt: "/js/rest.js")
     #expect(modules(in: beginning) == ["/app/pages/c.js", "/app/pages/b.js", "/app/place.js", "/app/main.js"])
@@ -96,8 +96,8 @@ import Testing
     ("import {\n  a,\n  b,\n} from './c.js';\n", "const { a, b } = $modules[\"/app/c.js\"];\n"),
     ("const a = [import('./b.js'), import('./c.js')];\n", "const a = [$load('/app/b.js'), $load('/app/c.js')];\n"),
   ])
-  func `comments and indentation stay behind, and what is taken is named`(text: String, onFirstRead: String) throws {
-    #expect(try part(text) == onFirstRead)
+  func `comments and indentation are removed and imports are converted`(text: String, expected: String) throws {
+    #expect(try part(text) == expected)
   }
 
   @Test(arguments: [
@@ -106,20 +106,20 @@ import Testing
     ("const a = 1;\nexport { a as b };", "b: a"),
     ("export { a, b as c } from './d.js';", "a: $modules[\"/app/d.js\"].a, c: $modules[\"/app/d.js\"].b"),
   ])
-  func `what is given is named`(text: String, onFirstRead: String) throws {
-    #expect(try ScriptModule("/app/main.js", text).part.contains("$modules[\"/app/main.js\"] = { \(onFirstRead) };"))
+  func `exports are converted`(text: String, expected: String) throws {
+    #expect(try ScriptModule("/app/main.js", text).part.contains("$modules[\"/app/main.js\"] = { \(expected) };"))
   }
 
   @Test(arguments: [
     "import a from './a.js';", "import * as a from './a.js';", "import './a.js';", "import { a } from 'a';", "import {",
     "export default 1;", "export let a = 1;", "export const { a } = b;", "export * from './a.js';", "a(import('b'));",
   ])
-  func `another form is refused, and named`(_ line: String) throws {
+  func `an unsupported statement is rejected with its text`(_ line: String) throws {
     let fault = try #require(throws: ScriptBundle.Fault.self) { try ScriptModule("/app/main.js", line) }
     #expect(fault.description.hasPrefix("/app/main.js: "))
   }
 
-  @Test func `modules that need one another are refused`() throws {
+  @Test func `an import cycle is rejected`() throws {
     let fault = try #require(throws: ScriptBundle.Fault.self) {
       try joined([
         "/app/main.js": "import { a } from './a.js';", "/app/a.js": "import { b } from './b.js';",
@@ -129,7 +129,7 @@ import Testing
     #expect(fault.description.contains("needs itself"))
   }
 
-  @Test func `a module that is not there is named`() throws {
+  @Test func `a missing module is reported by its path`() throws {
     let fault = try #require(throws: ScriptBundle.Fault.self) {
       try joined(["/app/main.js": "import { a } from './none.js';"])
     }

@@ -2,8 +2,8 @@ import ParleyWire
 import Testing
 import Web
 
-/// What is answered for a file that is there.
-@Suite struct StaticAnswerTests {
+/// Responses for an existing file.
+@Suite struct StaticFileTests {
   private let folder = TemporaryFolder()
   private let client: InMemory
   private let digits = "0123456789"
@@ -26,14 +26,14 @@ import Web
   // MARK: Methods
 
   @Test(arguments: [Method.post, .put, .patch, .delete, .other("PROPFIND")])
-  func `a file takes no other method`(_ method: Method) async {
+  func `a file allows no other method`(_ method: Method) async {
     let answer = await client.send(method, "/digits.txt")
     #expect(answer.status == 405)
     #expect(answer["allow"] == "GET, HEAD, OPTIONS")
     #expect(await client.send(method, "/nothing").status == 404)
   }
 
-  @Test func `OPTIONS names the methods`() async {
+  @Test func `OPTIONS lists the methods`() async {
     let answer = await client.send(.options, "/digits.txt")
     #expect(answer.status == 204)
     #expect(answer["allow"] == "GET, HEAD, OPTIONS")
@@ -64,7 +64,7 @@ import Web
     #expect(await client.get(path)["etag"] == answer["etag"])
   }
 
-  @Test func `equal content has the same tag wherever it lies, and other content another`() async throws {
+  @Test func `equal content has the same tag at any path, and other content another tag`() async throws {
     folder.write("copy.txt", digits)
     folder.write("other.txt", "0123456780")
     #expect(try await tag("/copy.txt") == tag("/digits.txt"))
@@ -72,14 +72,14 @@ import Web
   }
 
   @Test(arguments: ["/digits.txt", "/large.txt"])
-  func `who has the file is told so`(_ path: String) async throws {
+  func `a client with the current file gets 304`(_ path: String) async throws {
     let tag = try await tag(path)
     let rows: [(Fields, Int)] = [
       (["If-None-Match": tag], 304), (["If-None-Match": "W/\(tag)"], 304), (["If-None-Match": "\"x\", \(tag)"], 304),
       (["If-None-Match": "*"], 304), (["If-None-Match": "\"x\""], 200),
       (["If-Modified-Since": Self.modifiedText], 304), (["If-Modified-Since": "Sun, 06 Nov 1994 08:49:36 GMT"], 200),
       (["If-Modified-Since": "yesterday"], 200),
-      // RFC 9110 §13.1.3: the tag counts, not the date.
+      // RFC 9110 §13.1.3: the tag has priority over the date.
       (["If-None-Match": "\"x\"", "If-Modified-Since": Self.modifiedText], 200),
       (["If-Match": tag], 200), (["If-Match": "*"], 200), (["If-Match": "\"x\""], 412), (["If-Match": "W/\(tag)"], 412),
       (["If-Unmodified-Since": Self.modifiedText], 200),
@@ -92,7 +92,7 @@ import Web
     }
   }
 
-  @Test func `304 says what a cache would update, and nothing of the content`() async throws {
+  @Test func `304 has the fields that a cache updates, and no content fields`() async throws {
     let answer = await client.get("/page.html", ["If-None-Match": "*"])
     let whole = await client.get("/page.html")
     #expect(answer.status == 304)
@@ -114,7 +114,7 @@ import Web
     ("bytes=-100", "0123456789", "bytes 0-9/10"),
     ("bytes=5-5, 20-", "5", "bytes 5-5/10"), ("Bytes=1-1", "1", "bytes 1-1/10"),
   ])
-  func `one range is sent as it is`(_ range: String, _ content: String, _ contentRange: String) async {
+  func `a single range is sent directly`(_ range: String, _ content: String, _ contentRange: String) async {
     let answer = await client.get("/digits.txt", ["Range": range, "Accept-Encoding": "gzip"])
     #expect(answer.status == 206)
     #expect(answer.text == content)
@@ -127,13 +127,13 @@ import Web
     "bytes=4-2", "bytes=a-b", "bytes", "lines=1-2", "bytes=0-5,3-8", "bytes=--1", "bytes=0-1-2",
     "bytes=0-0,1-1,2-2,3-3,4-4,5-5,6-6,7-7,8-8",
   ])
-  func `a range that means nothing, or too much, is passed over`(_ range: String) async {
+  func `an invalid or excessive range is ignored`(_ range: String) async {
     let answer = await client.get("/digits.txt", ["Range": range])
     #expect(answer.status == 200)
     #expect(answer.text == digits)
   }
 
-  @Test func `a range outside the file can't be had`() async {
+  @Test func `a range outside the file is not satisfiable`() async {
     for range in ["bytes=10-", "bytes=10-20", "bytes=-0"] {
       let answer = await client.get("/digits.txt", ["Range": range])
       #expect(answer.status == 416)
@@ -143,7 +143,7 @@ import Web
   }
 
   @Test(arguments: ["/digits.txt", "/large.txt"])
-  func `several ranges are sent as one document`(_ path: String) async throws {
+  func `several ranges are sent as multipart`(_ path: String) async throws {
     let length = path == "/digits.txt" ? 10 : 300_000
     let answer = await client.get(path, ["Range": "bytes=0-1,7-8"])
     #expect(answer.status == 206)
@@ -159,20 +159,20 @@ import Web
         """)
   }
 
-  @Test func `the boundary between ranges is another each time`() async throws {
+  @Test func `the multipart boundary is different each time`() async throws {
     let client = InMemory(fallback: try #require(StaticFiles(folder.path)))
     let first = await client.get("/digits.txt", ["Range": "bytes=0-1,7-8"])
     let second = await client.get("/digits.txt", ["Range": "bytes=0-1,7-8"])
     #expect(first["content-type"] != second["content-type"])
   }
 
-  @Test func `ranges are for GET alone, and said once`() async {
+  @Test func `only GET with one Range field gets ranges`() async {
     #expect(await client.send(.head, "/digits.txt", ["Range": "bytes=0-1"]).status == 200)
     #expect(await client.get("/digits.txt", ["Range": "bytes=0-1", "Range": "bytes=3-4"]).status == 200)
     #expect(await client.get("/digits.txt")["accept-ranges"] == "bytes")
   }
 
-  @Test func `If-Range keeps parts of two versions apart`() async throws {
+  @Test func `If-Range prevents mixing two versions`() async throws {
     let tag = try await tag("/digits.txt")
     let rows = [
       (tag, 206), ("W/\(tag)", 200), ("\"x\"", 200), (Self.modifiedText, 206), ("Sun, 06 Nov 1994 08:49:38 GMT", 200),
@@ -181,12 +181,12 @@ import Web
     for (value, status) in rows {
       #expect(await client.get("/digits.txt", ["Range": "bytes=0-1", "If-Range": value]).status == status, "\(value)")
     }
-    // A failed condition comes before any range.
+    // A failed condition has priority over Range.
     #expect(await client.get("/digits.txt", ["Range": "bytes=0-1", "If-None-Match": tag]).status == 304)
     #expect(await client.get("/digits.txt", ["Range": "bytes=99-", "If-Match": "\"x\""]).status == 412)
   }
 
-  @Test func `a range of a file that goes out gzipped is one of its own bytes`() async throws {
+  @Test func `a range of a gzipped file applies to the identity coding`() async throws {
     let packed = try await tag("/long.txt", ["Accept-Encoding": "gzip"])
     let plain = try await tag("/long.txt")
     let range: Fields = ["Range": "bytes=0-7", "Accept-Encoding": "gzip"]
@@ -198,7 +198,7 @@ import Web
     #expect(await client.get("/long.txt", conditional).status == 206)
   }
 
-  @Test func `a large file is sent without being read`() async {
+  @Test func `a large file is sent from its descriptor`() async {
     let answer = await client.get("/large.txt")
     #expect(answer.status == 200)
     #expect(answer.body.count == 300_000)
@@ -211,7 +211,7 @@ import Web
     ("gzip", true), ("gzip, deflate, br, zstd", true), ("br", false), ("identity", false), ("gzip;q=0", false),
     ("*", true), ("*;q=0", false), ("GZIP", true), ("x-gzip", true), ("", false), ("gzip;q=0.001", true),
   ])
-  func `a file that shrinks is sent gzipped to who can read it`(_ accepted: String, _ isPacked: Bool) async {
+  func `a compressible file is gzipped if the client accepts it`(_ accepted: String, _ isPacked: Bool) async {
     let answer = await client.get("/long.txt", ["Accept-Encoding": accepted])
     #expect(answer.status == 200)
     #expect(answer["content-encoding"] == (isPacked ? "gzip" : nil))
@@ -224,7 +224,7 @@ import Web
     }
   }
 
-  @Test func `each form has a tag of its own`() async throws {
+  @Test func `each representation has its own tag`() async throws {
     let plain = try await tag("/long.txt")
     let packed = try await tag("/long.txt", ["Accept-Encoding": "gzip"])
     #expect(plain != packed)
@@ -232,7 +232,7 @@ import Web
     #expect(await client.get("/long.txt", ["If-None-Match": packed]).status == 200)
   }
 
-  @Test func `what does not shrink is sent as it is`() async {
+  @Test func `an incompressible file is sent plain`() async {
     let accept: Fields = ["Accept-Encoding": "gzip"]
     for path in ["/digits.txt", "/image.png", "/empty.txt"] {
       #expect(await client.get(path, accept)["content-encoding"] == nil)
@@ -240,7 +240,7 @@ import Web
     #expect(await client.get("/image.png", accept)["vary"] == nil)
   }
 
-  @Test func `a gzipped file beside the file is taken, unless it is older or larger`() async {
+  @Test func `a precompressed file is sent unless it is older or larger`() async {
     let accept: Fields = ["Accept-Encoding": "gzip"]
     folder.write("app.js", "plain")
     folder.write("app.js.gz", "packed")
@@ -263,7 +263,7 @@ import Web
     #expect(await client.get("/app.js.gz", accept)["content-encoding"] == nil)
   }
 
-  @Test func `a gzipped file that is a link is not taken`() async {
+  @Test func `a precompressed file that is a link is ignored`() async {
     folder.write("app.js", "plain")
     folder.link("app.js.gz", to: "/etc/passwd")
     #expect(await client.get("/app.js", ["Accept-Encoding": "gzip"]).text == "plain")
@@ -282,7 +282,7 @@ import Web
     ("a.exe", "application/octet-stream"), ("a.html.exe", "application/octet-stream"),
     ("a.php", "application/octet-stream"),
   ])
-  func `the type goes by the ending`(_ name: String, _ type: String) async {
+  func `the media type depends on the extension`(_ name: String, _ type: String) async {
     folder.write(name, "x")
     let answer = await client.get("/\(name)")
     #expect(answer["content-type"] == type)
@@ -295,14 +295,13 @@ import Web
     ("app.3f9a2c1b", false), ("notes.20240101.txt", false), ("app.deadbeef.js", false), ("app-3f9a2c1b.js", false),
     ("app.3f9a2c1g.js", false),
   ])
-  func `what is named by its content is kept for ever, all else is asked for anew`(_ name: String, _ isRetained: Bool) async
-  {
+  func `hashed names are immutable, all others are revalidated`(_ name: String, _ isRetained: Bool) async {
     folder.write(name, "x")
     let expected = isRetained ? "public, max-age=31536000, immutable" : "no-cache"
     #expect(await client.get("/\(name)")["cache-control"] == expected)
   }
 
-  @Test func `pages and scripts get a policy of their own, the rest may do nothing`() async throws {
+  @Test func `pages and scripts have the page policy, other files the strict one`() async throws {
     folder.write("app.js", "x")
     folder.write("drawing.svg", "<svg/>")
     for path in ["/page.html", "/app.js"] {

@@ -2,7 +2,7 @@ import ParleyWire
 import Testing
 import Web
 
-/// Which paths lead to a file. Beside the folder lies a secret that none may reach.
+/// Path lookup. No path may reach the secret file outside the folder.
 @Suite struct StaticPathTests {
   private let folder = TemporaryFolder()
   private let client: InMemory
@@ -50,8 +50,8 @@ import Web
     ("/docs/%61.txt", "a"), ("/caf%C3%A9.txt", "coffee"), ("/caf%c3%a9.txt", "coffee"), ("/a%20b%26c.txt", "odd"),
     ("/a%20b&c.txt", "odd"), ("/%2541.txt", "percent"), ("/a:b/", "colon"), ("/a%3Ab/", "colon"),
   ])
-  func `a file is found by its name, however it is escaped`(_ path: String, _ content: String) async {
-    // Twice: the second time from memory.
+  func `a file is found by its name in any spelling`(_ path: String, _ content: String) async {
+    // Twice: the second time from the cache.
     for _ in 0..<2 {
       let answer = await client.get(path)
       #expect(answer.status == 200)
@@ -60,15 +60,15 @@ import Web
   }
 
   @Test(arguments: [
-    // Steps up, in every disguise.
+    // `..` in every spelling.
     "/../secret", "/docs/../app.js", "/docs/../../secret", "/./app.js", "/docs/.", "/docs/..", "/..", "/../",
     "/%2e%2e/secret", "/%2E%2E/secret", "/.%2e/secret", "/%2e./secret", "/docs/%2e%2e/app.js", "/%2e/app.js",
     "/..%2fsecret", "/%2e%2e%2fsecret", "/docs%2f..%2f..%2fsecret", "/..%5csecret", "/..\\secret", "/docs\\a.txt",
     "/docs%5Ca.txt", "/docs%2Fa.txt", "/%252e%252e/secret", "/..%252fsecret", "/..%c0%afsecret", "/%c0%ae%c0%ae/secret",
     "/....//secret", "/..;/secret", "/..%00/secret", "/%ef%bc%8e%ef%bc%8e/secret",
-    // Slashes that are too many.
+    // Extra slashes.
     "//", "//app.js", "///secret", "//etc/passwd", "/docs//a.txt", "/app.js/", "/app.js//", "//docs", "/docs//",
-    // Bytes that no name has.
+    // Bytes that are not allowed in names.
     "/app.js%00", "/app.js%00.txt", "/%00", "/app.js%0a", "/app.js%0d%0a", "/app.js%7f", "/app.js%20", "/app.js%",
     "/app.js%4",
     "/%zz", "/caf%C3", "/caf%C3%A9.txt%", "/caf%E9.txt", "/app.js%09", "app.js", "", "*",
@@ -79,13 +79,13 @@ import Web
     "/out", "/absolute", "/outfolder/file", "/outfolder/", "/outfolder", "/etc/passwd", "/etc/hostname", "/inside.js",
     "/infolder/a.txt", "/infolder/", "/infolder", "/dangling", "/loop", "/loop/x", "/docs/up/app.js",
     "/docs/up/up/secret",
-    // What is no regular file.
+    // Not regular files.
     "/fifo", "/docs/fifo.js", "/folder.js", "/docs/empty", "/docs/empty/", "/fifo/x",
-    // Another case, another file.
+    // Names are case-sensitive.
     "/APP.JS", "/App.js", "/Docs/", "/INDEX.HTML", "/nothing", "/nothing/", "/docs/nothing.txt", "/app.js/x",
     "/caf%65%CC%81.txt",
   ])
-  func `no other path leads to a file`(_ path: String) async {
+  func `no other path finds a file`(_ path: String) async {
     let answer = await client.get(path)
     #expect(answer.status == 404)
     #expect(answer["content-type"] == "application/problem+json")
@@ -93,7 +93,7 @@ import Web
     #expect(!answer.text.contains(folder.path))
   }
 
-  @Test func `a name that is too long or too deep is not there`() async {
+  @Test func `a name over the length or depth limit is not found`() async {
     #expect(await client.get("/" + String(repeating: "a", count: 300)).status == 404)
     #expect(await client.get(String(repeating: "/a", count: 30)).status == 404)
     #expect(await client.get(String(repeating: "/docs", count: 70)).status == 404)
@@ -103,13 +103,13 @@ import Web
   @Test(arguments: [
     ("/docs", "./docs/"), ("/docs?a=1&b=//x", "./docs/?a=1&b=//x"), ("/%64ocs", "./%64ocs/"), ("/a:b", "./a:b/"),
   ])
-  func `a folder is asked for with a slash, told relative to where one is`(_ path: String, _ location: String) async {
+  func `a folder redirects to its URL with a slash, relatively`(_ path: String, _ location: String) async {
     let answer = await client.get(path)
     #expect(answer.status == 301)
     #expect(answer["location"] == location)
   }
 
-  @Test func `a file that turns into a link is gone`() async {
+  @Test func `a file that is replaced by a link is not found`() async {
     folder.write("Public/page.html", "page")
     #expect(await client.get("/page.html").status == 200)
     folder.delete("Public/page.html")
@@ -117,7 +117,7 @@ import Web
     #expect(await client.get("/page.html", now: InMemory.now + 1_000).status == 404)
   }
 
-  @Test func `a folder that turns into a link is gone`() async {
+  @Test func `a folder that is replaced by a link is not found`() async {
     folder.makeFolder("Public/sub")
     folder.write("Public/sub/file", "inside")
     #expect(await client.get("/sub/file").status == 200)
@@ -126,7 +126,7 @@ import Web
     #expect(await client.get("/sub/file", now: InMemory.now + 1_000).status == 404)
   }
 
-  @Test func `the folder itself may be a link, and be replaced`() async throws {
+  @Test func `the public folder may be a link and may be replaced`() async throws {
     folder.link("current", to: "Public")
     let client = InMemory(fallback: try #require(StaticFiles("\(folder.path)/current")))
     #expect(await client.get("/app.js").text == "app")
@@ -137,7 +137,7 @@ import Web
     #expect(await client.get("/app.js", now: InMemory.now + 1_000).text == "next")
   }
 
-  @Test func `a folder that is missing is said so at the start`() {
+  @Test func `a missing public folder returns nil`() {
     #expect(StaticFiles("\(folder.path)/nowhere") == nil)
     #expect(StaticFiles("\(folder.path)/secret") == nil)
   }

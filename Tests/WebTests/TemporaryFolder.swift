@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that lasts as long as its test.
+/// A folder that is deleted after the test.
 final class TemporaryFolder: Sendable {
   let path: String
 

@@ -6,29 +6,31 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Who may write to whom first.
+/// Contact policies and message requests.
 @Suite struct ContactTests {
-  /// Grace would write to linus. Rows: what he says who may, what is between them, and what comes of it.
+  /// Grace writes to linus. Rows: linus's contact policy, their relation, the result.
   @Test(arguments: [
     ("anyone", "", "request"), ("anyone", "forum", "taken"), ("anyone", "follow", "taken"),
     ("shared", "", "refused"), ("shared", "follow", "refused"), ("shared", "forum", "taken"),
     ("nobody", "forum", "refused"), ("anyone", "block", "refused"), ("anyone", "blocked", "refused"),
     ("shared", "forum block", "refused"),
   ])
-  func `first words reach another as that one wishes`(reach: String, between: String, outcome: String) async throws {
+  func `a first message follows the recipient's contact policy`(reach: String, between: String, outcome: String)
+    async throws
+  {
     try await Village.open(.inMemory) { village in
-      try await village.ask(.patch, "/me", as: "linus", ["reachable_by": reach])
+      try await village.request(.patch, "/me", as: "linus", ["reachable_by": reach])
       for word in between.split(separator: " ") {
         switch word {
-        case "forum": try await village.acquaint("grace", "linus")
-        case "follow": try await village.relate("linus", "follow", "grace")
-        case "block": try await village.relate("linus", "block", "grace")
-        default: try await village.relate("grace", "block", "linus")
+        case "forum": try await village.shareForum("grace", "linus")
+        case "follow": try await village.setRelation("linus", "follow", "grace")
+        case "block": try await village.setRelation("linus", "block", "grace")
+        default: try await village.setRelation("grace", "block", "linus")
         }
       }
-      // Being together in the first makes no acquaintance of a stranger for the second.
+      // Sharing the first conversation does not accept the request of the second.
       for kind in ["direct", "group"] {
-        let made = try await village.ask(
+        let made = try await village.request(
           .post, "/conversations", as: "grace", ["kind": kind, "participants": ["@linus"]])
         guard outcome != "refused" else {
           #expect(made.status == 400 && made["errors.0.field"] == "participants[0]")
@@ -37,31 +39,31 @@ import Testing
         }
         let id = try #require(made["id"])
         #expect(made.status == 201 && made.bool("request") == false)
-        let own = try await village.ask(.get, "/conversations/\(id)", as: "linus")
+        let own = try await village.request(.get, "/conversations/\(id)", as: "linus")
         #expect(own.bool("request") == (outcome == "request"))
       }
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a stranger's conversation is taken, and until then not answered`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a recipient has to accept a request before replying`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let id = try await village.talk("direct", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)"
-      try await village.say("hello", in: id, by: "grace")
-      #expect(try await village.ask(.get, path, as: "linus")["last_message.text"] == "hello")
+      try await village.post("hello", in: id, by: "grace")
+      #expect(try await village.request(.get, path, as: "linus")["last_message.text"] == "hello")
       try await village.expect(403, .post, path + "/typing", as: "linus")
       try await village.expect(204, .post, path + "/typing", as: "grace")
       let events = try await village.events {
         for _ in 1...2 {
-          let taken = try await village.ask(.put, path + "/request", as: "linus")
+          let taken = try await village.request(.put, path + "/request", as: "linus")
           #expect(taken.status == 200 && taken.bool("request") == false)
         }
       }
       let linus = village.id("linus")
       #expect(events == ["relation.changed user:\(linus)", "notification.read user:\(linus)"])
       try await village.expect(204, .post, path + "/typing", as: "linus")
-      // What was taken is not refused any more, and nothing waits for who asked, or for anybody else.
+      // An accepted request can't be declined, accepting it again changes nothing, and other users don't see it.
       try await village.expect(409, .delete, path + "/request", as: "linus")
       try await village.expect(409, .delete, path + "/request", as: "grace")
       try await village.expect(200, .put, path + "/request", as: "grace")
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `what was refused is closed for both, until who refused it wants it after all`() async throws {
+  @Test func `a declined request is closed for both until the recipient accepts it`() async throws {
     try await Village.open(.inMemory) { village in
       let (grace, linus) = (village.id("grace"), village.id("linus"))
       let id = try await village.talk("direct", by: "grace", with: ["linus"])
@@ -83,20 +85,21 @@ import Testing
       }
       #expect(
         refused == [
-          "notification.read user:\(linus)", "relation.changed user:\(linus)", "conversation.removed conversation:\(id) #2",
+          "notification.read user:\(linus)", "relation.changed user:\(linus)",
+          "conversation.removed conversation:\(id) #2",
           "conversation.removed user:\(grace)", "conversation.removed user:\(linus)",
         ])
       for name in ["grace", "linus"] {
         try await village.expect(404, .get, path, as: name)
-        #expect(try await village.ask(.get, "/conversations", as: name).count("data") == 0)
+        #expect(try await village.request(.get, "/conversations", as: name).count("data") == 0)
       }
       let body: [String: Any] = ["kind": "direct", "participants": ["@linus"]]
-      let again = try await village.ask(.post, "/conversations", as: "grace", body)
+      let again = try await village.request(.post, "/conversations", as: "grace", body)
       #expect(again.status == 400 && again["errors.0.code"] == "unreachable")
       try await village.expect(404, .put, path + "/request", as: "grace")
       var back: Answer?
       let events = try await village.events {
-        back = try await village.ask(
+        back = try await village.request(
           .post, "/conversations", as: "linus", ["kind": "direct", "participants": ["@grace"]])
       }
       #expect(back?.status == 200 && back?["id"] == id && back?.bool("request") == false)
@@ -109,29 +112,30 @@ import Testing
     }
   }
 
-  @Test func `a group that a stranger draws one into is refused by leaving it`() async throws {
+  @Test func `a user declines a group request by leaving the group`() async throws {
     try await Village.open(.inMemory) { village in
       let id = try await village.talk("group", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)"
-      #expect(try await village.ask(.get, path, as: "linus").bool("request") == true)
+      #expect(try await village.request(.get, path, as: "linus").bool("request") == true)
       let events = try await village.events {
         try await village.expect(204, .delete, path + "/request", as: "linus")
       }
       let linus = village.id("linus")
       #expect(
         events == [
-          "notification.read user:\(linus)", "participant.left conversation:\(id)", "conversation.removed user:\(linus)",
+          "notification.read user:\(linus)", "participant.left conversation:\(id)",
+          "conversation.removed user:\(linus)",
         ])
       try await village.expect(404, .delete, path + "/request", as: "linus")
     }
   }
 
-  @Test func `who was blocked after all writes no longer`() async throws {
+  @Test func `a blocked user can't post in the conversation`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.acquaint("grace", "linus")
+      try await village.shareForum("grace", "linus")
       let id = try await village.talk("direct", by: "grace", with: ["linus"])
       try await village.expect(204, .post, "/conversations/\(id)/typing", as: "grace")
-      try await village.relate("linus", "block", "grace")
+      try await village.setRelation("linus", "block", "grace")
       try await village.expect(403, .post, "/conversations/\(id)/typing", as: "grace")
       try await village.expect(200, .get, "/conversations/\(id)", as: "grace")
     }

@@ -6,19 +6,19 @@ import Testing
 @testable import Storage
 
 @Suite struct InviteTests {
-  /// Comes in by an invite, or is refused.
+  /// Registers with an invite.
   @discardableResult
   private func join(_ village: Village, _ name: String, _ code: String) async throws -> Answer {
-    try await village.ask(.post, "/users", ["name": name, "password": "\(name)’s password", "invite": code])
+    try await village.request(.post, "/users", ["name": name, "password": "\(name)’s password", "invite": code])
   }
 
-  @Test(arguments: Way.allCases)
-  func `an invite lets in as often as it says, and tells its maker whom`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `an invite admits its number of users and lists them for its creator`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       var made: Answer?
       #expect(
         try await village.events {
-          made = try await village.ask(.post, "/invites", as: "grace", ["max_uses": 1, "role": "guest"])
+          made = try await village.request(.post, "/invites", as: "grace", ["max_uses": 1, "role": "guest"])
         } == [])
       let code = try #require(made?["code"])
       #expect(made?.status == 201 && made?.int("max_uses") == 1 && made?.int("uses") == 0)
@@ -26,23 +26,23 @@ import Testing
       #expect(lena.status == 201 && lena["user.role"] == "guest")
       let second = try await join(village, "otto", code)
       #expect(second.status == 400 && second["errors.0.field"] == "invite" && second["errors.0.code"] == "unknown")
-      let seen = try await village.ask(.get, "/invites/\(code)", as: "grace")
+      let seen = try await village.request(.get, "/invites/\(code)", as: "grace")
       #expect(seen.int("uses") == 1 && seen["used_by.0"] == lena["user.id"])
-      #expect(try await village.ask(.get, "/invites/\(code)").code == "gone")
+      #expect(try await village.request(.get, "/invites/\(code)").code == "gone")
     }
   }
 
-  @Test func `whoever holds the code is welcomed, signed in or not`() async throws {
+  @Test func `an invite code shows its invite to visitors and users`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await village.forum("garden", .members, ["grace"])
       let code = try #require(
-        try await village.ask(.post, "/invites", as: "grace", ["forum_id": forum])["code"])
+        try await village.request(.post, "/invites", as: "grace", ["forum_id": forum])["code"])
       for viewer in [nil, "linus"] {
-        let welcome = try await village.ask(.get, "/invites/\(code)", as: viewer)
+        let welcome = try await village.request(.get, "/invites/\(code)", as: viewer)
         #expect(welcome["inviter.name"] == "grace" && welcome["forum_title"] == "garden" && welcome["role"] == "member")
         #expect(!welcome.has("used_by") && !welcome.has("code"))
       }
-      #expect(try await village.ask(.get, "/invites/no-such").status == 404)
+      #expect(try await village.request(.get, "/invites/no-such").status == 404)
       var lena = ""
       let events = try await village.events { lena = try await join(village, "lena", code)["user.id"] ?? "" }
       #expect(
@@ -54,114 +54,114 @@ import Testing
     }
   }
 
-  /// Rows: who. Columns: may invite a guest, member, moderator, admin, owner.
+  /// Rows: the caller. Columns: may invite a guest, member, moderator, admin, owner.
   @Test(arguments: [
     ("gus", "users", [403, 403, 403, 403, 400]), ("grace", "users", [201, 201, 403, 403, 400]),
     ("mira", "users", [201, 201, 403, 403, 400]), ("alma", "users", [201, 201, 201, 403, 400]),
     ("ada", "users", [201, 201, 201, 201, 400]), ("grace", "moderators", [403, 403, 403, 403, 400]),
     ("mira", "moderators", [201, 201, 403, 403, 400]), ("mira", "staff", [403, 403, 403, 403, 400]),
   ])
-  func `who may invite whom`(who: String, circle: String, expected: [Int]) async throws {
+  func `invite permissions of each role`(caller: String, circle: String, expected: [Int]) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
-      try await village.decide(["may_invite": circle])
+      try await village.addUser("alma", .admin)
+      try await village.changeSettings(["may_invite": circle])
       var found: [Int] = []
       for role in ["guest", "member", "moderator", "admin", "owner"] {
-        found.append(try await village.ask(.post, "/invites", as: who, ["role": role]).status)
+        found.append(try await village.request(.post, "/invites", as: caller, ["role": role]).status)
       }
       #expect(found == expected)
     }
   }
 
-  @Test func `into a private forum only those bring users who manage it`() async throws {
+  @Test func `only users that manage a private forum can invite to it`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await village.forum("cellar", .private, ["grace"])
-      let hidden = try await village.ask(.post, "/invites", as: "linus", ["forum_id": forum])
+      let hidden = try await village.request(.post, "/invites", as: "linus", ["forum_id": forum])
       #expect(hidden["errors.0.field"] == "forum_id" && hidden["errors.0.code"] == "unknown")
-      #expect(try await village.ask(.post, "/invites", as: "grace", ["forum_id": forum]).status == 403)
-      #expect(try await village.ask(.post, "/invites", as: "ada", ["forum_id": forum]).status == 201)
+      #expect(try await village.request(.post, "/invites", as: "grace", ["forum_id": forum]).status == 403)
+      #expect(try await village.request(.post, "/invites", as: "ada", ["forum_id": forum]).status == 201)
     }
   }
 
-  @Test func `an invite ends with its time, or when it is revoked`() async throws {
+  @Test func `an invite ends by expiry or revocation`() async throws {
     try await Village.open(.inMemory) { village in
-      let past = try await village.ask(.post, "/invites", as: "grace", ["expires_at": "2020-01-01T00:00:00Z"])
+      let past = try await village.request(.post, "/invites", as: "grace", ["expires_at": "2020-01-01T00:00:00Z"])
       #expect(past["errors.0.field"] == "expires_at")
-      let code = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
-      #expect(try await village.ask(.delete, "/invites/\(code)", as: "linus").status == 403)
-      for _ in 1...2 { #expect(try await village.ask(.delete, "/invites/\(code)", as: "grace").status == 204) }
+      let code = try #require(try await village.request(.post, "/invites", as: "grace", [:])["code"])
+      #expect(try await village.request(.delete, "/invites/\(code)", as: "linus").status == 403)
+      for _ in 1...2 { #expect(try await village.request(.delete, "/invites/\(code)", as: "grace").status == 204) }
       #expect(try await join(village, "lena", code).status == 400)
-      #expect(try await village.ask(.get, "/invites/\(code)").status == 410)
-      #expect(try await village.ask(.get, "/invites/\(code)", as: "grace").isNull("revoked_at") == false)
+      #expect(try await village.request(.get, "/invites/\(code)").status == 410)
+      #expect(try await village.request(.get, "/invites/\(code)", as: "grace").isNull("revoked_at") == false)
     }
   }
 
-  @Test func `an invite is good for as long as its maker could make it`() async throws {
+  @Test func `an invite is void once its creator loses the permission`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
+      try await village.addUser("alma", .admin)
       let high = try #require(
-        try await village.ask(.post, "/invites", as: "alma", ["role": "moderator"])["code"])
-      let low = try #require(try await village.ask(.post, "/invites", as: "alma", [:])["code"])
-      _ = try await village.ask(.patch, "/users/@alma", as: "ada", ["role": "member"])
-      #expect(try await village.ask(.get, "/invites/\(high)").status == 410)
+        try await village.request(.post, "/invites", as: "alma", ["role": "moderator"])["code"])
+      let low = try #require(try await village.request(.post, "/invites", as: "alma", [:])["code"])
+      _ = try await village.request(.patch, "/users/@alma", as: "ada", ["role": "member"])
+      #expect(try await village.request(.get, "/invites/\(high)").status == 410)
       #expect(try await join(village, "lena", high)["errors.0.code"] == "unknown")
       #expect(try await join(village, "lena", low).status == 201)
-      _ = try await village.ask(.patch, "/users/@alma", as: "ada", ["disabled": true])
+      _ = try await village.request(.patch, "/users/@alma", as: "ada", ["disabled": true])
       #expect(try await join(village, "otto", low)["errors.0.code"] == "unknown")
     }
   }
 
-  @Test func `nobody lets in an imported user who is above them`() async throws {
+  @Test func `an imported user with a higher role can't be invited`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
+      try await village.addUser("alma", .admin)
       try await village.community.store.write { tx throws(Refusal) in
         var user = NewUser(name: "emil", role: .owner)
         user.isImported = true
         _ = try tx.add(user)
       }
-      #expect(try await village.ask(.post, "/invites", as: "alma", ["user_id": "@emil"]).status == 403)
-      #expect(try await village.ask(.post, "/users/@emil/reset", as: "ada").status == 409)
-      #expect(try await village.ask(.post, "/invites", as: "ada", ["user_id": "@emil"]).status == 201)
+      #expect(try await village.request(.post, "/invites", as: "alma", ["user_id": "@emil"]).status == 403)
+      #expect(try await village.request(.post, "/users/@emil/reset", as: "ada").status == 409)
+      #expect(try await village.request(.post, "/invites", as: "ada", ["user_id": "@emil"]).status == 201)
     }
   }
 
-  @Test func `a branch of invites is cut with all that grew from it`() async throws {
+  @Test func `revoking a branch of invites revokes all descendants`() async throws {
     try await Village.open(.inMemory) { village in
-      let root = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
+      let root = try #require(try await village.request(.post, "/invites", as: "grace", [:])["code"])
       let lena = try #require(try await join(village, "lena", root)["token"])
       let bearer = "Bearer \(lena)"
       let child = try #require(
-        try await village.ask(.post, "/invites", [:], fields: ["Authorization": bearer])["code"])
+        try await village.request(.post, "/invites", [:], fields: ["Authorization": bearer])["code"])
       let otto = try #require(try await join(village, "otto", child)["token"])
       let grandchild = try #require(
-        try await village.ask(.post, "/invites", [:], fields: ["Authorization": "Bearer \(otto)"])["code"])
-      let other = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
-      #expect(try await village.ask(.delete, "/invites/\(root)?descendants=true", as: "grace").status == 403)
-      #expect(try await village.ask(.delete, "/invites/\(root)?descendants=true", as: "mira").status == 204)
+        try await village.request(.post, "/invites", [:], fields: ["Authorization": "Bearer \(otto)"])["code"])
+      let other = try #require(try await village.request(.post, "/invites", as: "grace", [:])["code"])
+      #expect(try await village.request(.delete, "/invites/\(root)?descendants=true", as: "grace").status == 403)
+      #expect(try await village.request(.delete, "/invites/\(root)?descendants=true", as: "mira").status == 204)
       for code in [root, child, grandchild] {
-        #expect(try await village.ask(.get, "/invites/\(code)").status == 410, "\(code)")
+        #expect(try await village.request(.get, "/invites/\(code)").status == 410, "\(code)")
       }
-      #expect(try await village.ask(.get, "/invites/\(other)").status == 200)
+      #expect(try await village.request(.get, "/invites/\(other)").status == 200)
     }
   }
 
-  @Test func `an imported user comes back by an invite, as who they were`() async throws {
+  @Test func `an imported user signs up by an invite under their old account`() async throws {
     try await Village.open(.inMemory) { village in
       let id = try await village.community.store.write { tx throws(Refusal) in
         var user = NewUser(name: "emil", role: .moderator)
         user.isImported = true
         return try tx.add(user)
       }
-      #expect(try await village.ask(.post, "/sessions", ["name": "emil", "password": "anything"]).status == 401)
-      #expect(try await village.ask(.post, "/invites", as: "grace", ["user_id": "@emil"]).status == 403)
-      let mismatch = try await village.ask(.post, "/invites", as: "ada", ["user_id": "@grace"])
+      #expect(try await village.request(.post, "/sessions", ["name": "emil", "password": "anything"]).status == 401)
+      #expect(try await village.request(.post, "/invites", as: "grace", ["user_id": "@emil"]).status == 403)
+      let mismatch = try await village.request(.post, "/invites", as: "ada", ["user_id": "@grace"])
       #expect(mismatch["errors.0.code"] == "mismatch")
-      let made = try await village.ask(.post, "/invites", as: "ada", ["user_id": "@emil", "max_uses": 5])
+      let made = try await village.request(.post, "/invites", as: "ada", ["user_id": "@emil", "max_uses": 5])
       let code = try #require(made["code"])
       #expect(made.int("max_uses") == 1 && made["user_id"] == id.description)
-      #expect(try await village.ask(.get, "/invites/\(code)")["user.name"] == "emil")
+      #expect(try await village.request(.get, "/invites/\(code)")["user.name"] == "emil")
       let events = try await village.events {
-        let back = try await village.ask(.post, "/users", ["password": "emil’s password", "invite": code])
+        let back = try await village.request(.post, "/users", ["password": "emil’s password", "invite": code])
         #expect(back.status == 201 && back["user.id"] == id.description && back["user.role"] == "moderator")
         #expect(back.bool("user.imported") == false)
       }
@@ -170,24 +170,24 @@ import Testing
     }
   }
 
-  @Test func `users see their own invites, those who keep order all`() async throws {
+  @Test func `users see their own invites, moderators see all`() async throws {
     try await Village.open(.inMemory) { village in
       let body: [String: Any] = ["client_id": "i1"]
-      let first = try await village.ask(.post, "/invites", as: "grace", body)
-      let again = try await village.ask(.post, "/invites", as: "grace", body)
+      let first = try await village.request(.post, "/invites", as: "grace", body)
+      let again = try await village.request(.post, "/invites", as: "grace", body)
       #expect(again.status == 200 && again["id"] == first["id"])
       #expect(
-        try await village.ask(.post, "/invites", as: "grace", ["client_id": "i1", "role": "guest"]).code
+        try await village.request(.post, "/invites", as: "grace", ["client_id": "i1", "role": "guest"]).code
           == "client_id_reused")
-      _ = try await village.ask(.post, "/invites", as: "linus", [:])
-      #expect(try await village.ask(.get, "/invites", as: "grace").texts("data", "id") == [first["id"]])
-      let page = try await village.ask(.get, "/invites?limit=1", as: "mira")
+      _ = try await village.request(.post, "/invites", as: "linus", [:])
+      #expect(try await village.request(.get, "/invites", as: "grace").texts("data", "id") == [first["id"]])
+      let page = try await village.request(.get, "/invites?limit=1", as: "mira")
       #expect(page.count("data") == 1 && page.bool("more") == true)
-      let next = try await village.ask(.get, "/invites?limit=1&next=\(try #require(page["next"]))", as: "mira")
+      let next = try await village.request(.get, "/invites?limit=1&next=\(try #require(page["next"]))", as: "mira")
       #expect(next.texts("data", "id") == [first["id"]] && next.bool("more") == false)
-      #expect(try await village.ask(.get, "/invites").status == 401)
+      #expect(try await village.request(.get, "/invites").status == 401)
       for uses in [0, -1, 10_001] {
-        #expect(try await village.ask(.post, "/invites", as: "grace", ["max_uses": uses]).status == 400)
+        #expect(try await village.request(.post, "/invites", as: "grace", ["max_uses": uses]).status == 400)
       }
     }
   }

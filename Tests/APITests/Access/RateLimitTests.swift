@@ -18,7 +18,7 @@ import Web
     Caller(user: ID(number), role: .member, scope: .admin, session: nil)
   }
 
-  /// How many of `count` requests at once go through.
+  /// The number of `count` simultaneous requests that pass.
   private func passed(
     _ count: Int, _ limiter: RateLimiter, _ work: Work, by caller: Caller = .visitor, from address: String?,
     at now: Int64
@@ -33,7 +33,7 @@ import Web
     }.count
   }
 
-  @Test func `a bucket empties at once and fills with time`() {
+  @Test func `a bucket empties at once and refills with time`() {
     let limiter = RateLimiter(Self.limits)
     let start: Int64 = 1_000_000
     #expect(passed(5, limiter, .login, from: "192.0.2.1", at: start) == 3)
@@ -42,14 +42,14 @@ import Web
     #expect(passed(5, limiter, .login, from: "192.0.2.1", at: start + 3_600_000) == 3)
   }
 
-  @Test func `a clock that was set back locks nobody out`() {
+  @Test func `a clock set back does not lock users out`() {
     let limiter = RateLimiter(Self.limits)
     #expect(passed(5, limiter, .login, from: "192.0.2.1", at: 10_000_000_000) == 3)
     #expect(passed(5, limiter, .login, from: "192.0.2.1", at: 1_000_000) == 0)
     #expect(passed(5, limiter, .login, from: "192.0.2.1", at: 1_010_000) == 1)
   }
 
-  @Test func `an IPv6 subscriber is one, and an IPv4 address each`() {
+  @Test func `an IPv6 subscriber counts as one, and each IPv4 address`() {
     let limiter = RateLimiter(Self.limits)
     #expect(passed(3, limiter, .login, from: "2001:db8::1", at: 0) == 3)
     #expect(passed(1, limiter, .login, from: "2001:db8::2:1", at: 0) == 0)
@@ -59,7 +59,7 @@ import Web
     #expect(passed(1, limiter, .login, from: "192.0.2.2", at: 0) == 1)
   }
 
-  @Test func `a user is one wherever they are, but signing in counts where it comes from`() {
+  @Test func `a user shares one bucket across addresses, but sign-in counts per address`() {
     let limiter = RateLimiter(Self.limits)
     #expect(passed(2, limiter, .writing, by: Self.user(1), from: "192.0.2.1", at: 0) == 2)
     #expect(passed(1, limiter, .writing, by: Self.user(1), from: "192.0.2.2", at: 0) == 0)
@@ -68,14 +68,14 @@ import Web
     #expect(passed(2, limiter, .login, by: Self.user(2), from: "192.0.2.1", at: 0) == 1)
   }
 
-  @Test func `kinds of work are apart, and what the host put before us is not counted`() {
+  @Test func `kinds of work are separate, and the operator's proxy is not counted`() {
     let limiter = RateLimiter(Self.limits)
     #expect(passed(3, limiter, .login, from: "192.0.2.1", at: 0) == 3)
     #expect(passed(1, limiter, .writing, from: "192.0.2.1", at: 0) == 1)
     #expect(passed(100, limiter, .login, from: nil, at: 0) == 100)
   }
 
-  @Test func `a flood of addresses costs bounded memory, and does not free who was just counted`() {
+  @Test func `a flood of addresses costs bounded memory and evicts no recent entry`() {
     let limiter = RateLimiter(Self.limits)
     #expect(passed(3, limiter, .login, from: "192.0.2.1", at: 0) == 3)
     for number in 0..<RateLimiter.maxBuckets {
@@ -90,69 +90,69 @@ import Web
     #expect(limiter.bucketCount <= 2 * RateLimiter.maxBuckets)
   }
 
-  @Test(arguments: Way.allCases)
-  func `who guesses too often is told when to come back`(way: Way) async throws {
+  @Test(arguments: TestTransport.allCases)
+  func `too many password attempts return a retry time`(transport: TestTransport) async throws {
     var limits = Self.limits
-    // However long the machine takes over four passwords, no guess comes back meanwhile.
+    // No attempt is refilled during the test, however long four password hashes take.
     limits.login = Allowance(burst: 3, perMinute: 1)
-    try await Village.open(way, rates: limits) { village in
+    try await Village.open(transport, rates: limits) { village in
       for _ in 1...3 {
-        #expect(try await village.ask(.post, "/sessions", ["name": "grace", "password": "guess"]).status == 401)
+        #expect(try await village.request(.post, "/sessions", ["name": "grace", "password": "guess"]).status == 401)
       }
-      let limited = try await village.ask(.post, "/sessions", ["name": "grace", "password": "grace’s password"])
+      let limited = try await village.request(.post, "/sessions", ["name": "grace", "password": "grace’s password"])
       #expect(limited.status == 429 && limited.code == "rate_limited")
       let seconds = try #require(limited.int("params.seconds"))
       #expect((1...60).contains(seconds) && limited.fields["retry-after"] == "\(seconds)")
       #expect(limited.fields["ratelimit-limit"] == "3" && limited.fields["ratelimit-remaining"] == "0")
       #expect(limited.fields["ratelimit-reset"] == "\(seconds)")
-      // Asking is free, and so is other work.
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 200)
-      #expect(try await village.ask(.patch, "/me", as: "grace", ["bio": "x"]).status == 200)
+      // Reads and other kinds of work are not limited.
+      #expect(try await village.request(.get, "/me", as: "grace").status == 200)
+      #expect(try await village.request(.patch, "/me", as: "grace", ["bio": "x"]).status == 200)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `one name is guessed at only so often, from wherever, and its owner is let in all the same`(
-    way: Way
+  @Test(arguments: TestTransport.allCases)
+  func `attempts on one name are limited across addresses, except for its owner`(
+    transport: TestTransport
   ) async throws {
     var rates = Village.unlimited
     rates.guessing = Allowance(burst: 3, perDay: 24)
-    try await Village.open(way, rates: rates) { village in
+    try await Village.open(transport, rates: rates) { village in
       func signIn(_ name: String, _ password: String, as caller: String? = nil) async throws -> Int {
-        try await village.ask(.post, "/sessions", as: caller, ["name": name, "password": password]).status
+        try await village.request(.post, "/sessions", as: caller, ["name": name, "password": password]).status
       }
-      // What is right costs nothing.
+      // A correct password is not counted.
       for _ in 1...5 { #expect(try await signIn("grace", "grace’s password") == 201) }
       for name in ["grace", "GRACE", "Grace"] { #expect(try await signIn(name, "guess") == 401) }
       #expect(try await signIn("grace", "grace’s password") == 429)
       #expect(try await signIn("linus", "linus’s password") == 201)
-      // With a session of hers she is known; with somebody else's nobody is.
+      // Her own session exempts her from the limit; the session of another user does not.
       #expect(try await signIn("grace", "grace’s password", as: "grace") == 201)
       #expect(try await signIn("grace", "grace’s password", as: "linus") == 429)
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 200)
-      // Nobody learns who is there.
+      #expect(try await village.request(.get, "/me", as: "grace").status == 200)
+      // Unknown names are limited alike.
       for _ in 1...3 { #expect(try await signIn("nobody.here", "guess") == 401) }
       #expect(try await signIn("nobody.here", "guess") == 429)
-      // Who may not come in has shown the right password.
-      try await village.put("linus", in: .disabled)
+      // A disabled user with the right password is not counted.
+      try await village.setState("linus", in: .disabled)
       for _ in 1...5 { #expect(try await signIn("linus", "linus’s password") == 403) }
       #expect(try await signIn(String(repeating: "x", count: 65), "guess") == 401)
     }
   }
 
-  @Test func `a name is guessed at again as time goes by`() throws {
+  @Test func `attempts on a name refill with time`() throws {
     let limiter = RateLimiter(RateLimits())
     func guesses(at now: Int64) -> Int {
       (0..<50).filter { _ in (try? limiter.countGuess(at: "grace", now: now)) != nil }.count
     }
     #expect(guesses(at: 1_000_000) == 40)
     #expect(guesses(at: 1_000_000 + 360_000) == 1)
-    limiter.giveBackGuess(at: "grace", now: 1_000_000 + 360_000)
+    limiter.refundGuess(at: "grace", now: 1_000_000 + 360_000)
     #expect(guesses(at: 1_000_000 + 360_000) == 1)
-    limiter.giveBackGuess(at: "linus", now: 0)
+    limiter.refundGuess(at: "linus", now: 0)
   }
 
-  @Test func `every endpoint that changes something is counted, and each kind where it belongs`() {
+  @Test func `every endpoint that changes state is rate limited by its kind`() {
     for endpoint in API.endpoints {
       #expect((endpoint.work == nil) == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")
     }

@@ -8,31 +8,31 @@ import Testing
 @Suite struct RegistrationTests {
   private static let lena = ["name": "Lena", "password": "lena’s password"]
 
-  @Test(arguments: Way.allCases)
-  func `an open place lets in whoever comes, with a session at once`(way: Way) async throws {
-    try await Village.open(way) { village in
-      try await village.decide(["registration": "open"])
+  @Test(arguments: TestTransport.allCases)
+  func `an open site registers users with a session at once`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      try await village.changeSettings(["registration": "open"])
       var made: Answer?
       let events = try await village.events {
-        made = try await village.ask(.post, "/users", Self.lena.merging(["display_name": " Lena L. "]) { $1 })
+        made = try await village.request(.post, "/users", Self.lena.merging(["display_name": " Lena L. "]) { $1 })
       }
       #expect(events == ["user.updated site #1"])
       let answer = try #require(made)
       #expect(answer.status == 201 && answer["user.name"] == "Lena" && answer["user.display_name"] == "Lena L.")
       #expect(answer["user.role"] == "member" && answer["user.state"] == "active")
       let token = try #require(answer["token"])
-      #expect(try await village.ask(.get, "/me", fields: ["Authorization": "Bearer \(token)"])["name"] == "Lena")
+      #expect(try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(token)"])["name"] == "Lena")
       try await village.signIn("lena", "lena’s password")
-      let taken = try await village.ask(.post, "/users", ["name": "LENA", "password": "another one"])
+      let taken = try await village.request(.post, "/users", ["name": "LENA", "password": "another one"])
       #expect(taken["errors.0.field"] == "name" && taken["errors.0.code"] == "taken")
     }
   }
 
-  @Test func `a browser that registers gets its cookie`() async throws {
+  @Test func `a browser gets its cookie at registration`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["registration": "open"])
+      try await village.changeSettings(["registration": "open"])
       let body: [String: Any] = ["name": "lena", "password": "lena’s password", "cookie": true]
-      let made = try await village.ask(.post, "/users", body)
+      let made = try await village.request(.post, "/users", body)
       #expect(made.fields["set-cookie"]?.hasPrefix("parley=") == true && !made.has("token"))
     }
   }
@@ -42,88 +42,88 @@ import Testing
     ("open", 201, "active", 201, "active"), ("approval", 201, "pending", 201, "active"),
     ("invite", 400, nil, 201, "active"), ("closed", 403, nil, 403, nil),
   ])
-  func `who comes in is the policy’s`(
+  func `registration follows the policy`(
     policy: String, alone: Int, aloneState: String?, invited: Int, invitedState: String?
   ) async throws {
     try await Village.open(.inMemory) { village in
-      let code = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
-      try await village.decide(["registration": policy])
-      let one = try await village.ask(.post, "/users", Self.lena)
+      let code = try #require(try await village.request(.post, "/invites", as: "grace", [:])["code"])
+      try await village.changeSettings(["registration": policy])
+      let one = try await village.request(.post, "/users", Self.lena)
       #expect(one.status == alone && one["user.state"] == aloneState)
       #expect(one.has("token") == (aloneState == "active"))
-      let other = try await village.ask(
+      let other = try await village.request(
         .post, "/users", ["name": "otto", "password": "otto’s password", "invite": code])
       #expect(other.status == invited && other["user.state"] == invitedState)
     }
   }
 
-  @Test func `who waits is unknown to others until one of the staff says yes`() async throws {
+  @Test func `a pending user is hidden until staff approve them`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["registration": "approval"])
+      try await village.changeSettings(["registration": "approval"])
       var id = ""
       #expect(
-        try await village.events { id = try await village.ask(.post, "/users", Self.lena)["user.id"] ?? "" } == [])
-      let waiting = try await village.ask(.post, "/sessions", ["name": "lena", "password": "lena’s password"])
+        try await village.events { id = try await village.request(.post, "/users", Self.lena)["user.id"] ?? "" } == [])
+      let waiting = try await village.request(.post, "/sessions", ["name": "lena", "password": "lena’s password"])
       #expect(waiting.status == 403 && waiting.code == "account_pending")
-      #expect(try await village.ask(.get, "/users/@lena", as: "grace").status == 404)
-      #expect(try await village.ask(.get, "/users?query=lena", as: "grace").count("data") == 0)
-      #expect(try await village.ask(.get, "/users?state=pending", as: "grace").status == 403)
-      let list = try await village.ask(.get, "/users?state=pending", as: "mira")
+      #expect(try await village.request(.get, "/users/@lena", as: "grace").status == 404)
+      #expect(try await village.request(.get, "/users?query=lena", as: "grace").count("data") == 0)
+      #expect(try await village.request(.get, "/users?state=pending", as: "grace").status == 403)
+      let list = try await village.request(.get, "/users?state=pending", as: "mira")
       #expect(list.texts("data", "id") == [id] && list.texts("data", "state") == ["pending"])
-      // A moderator sees who waits; letting in is the staff's.
-      #expect(try await village.ask(.put, "/users/\(id)/approval", as: "mira").status == 403)
-      #expect(try await village.ask(.put, "/users/\(id)/approval", as: "grace").status == 404)
+      // A moderator sees pending users; approval is for staff.
+      #expect(try await village.request(.put, "/users/\(id)/approval", as: "mira").status == 403)
+      #expect(try await village.request(.put, "/users/\(id)/approval", as: "grace").status == 404)
       let events = try await village.events {
         for _ in 1...2 {
-          let approved = try await village.ask(.put, "/users/@lena/approval", as: "ada")
+          let approved = try await village.request(.put, "/users/@lena/approval", as: "ada")
           #expect(approved.status == 200 && approved["state"] == "active")
         }
       }
       #expect(events == ["user.updated site #2"])
       try await village.signIn("lena", "lena’s password")
-      #expect(try await village.ask(.delete, "/users/\(id)/approval", as: "ada").status == 409)
+      #expect(try await village.request(.delete, "/users/\(id)/approval", as: "ada").status == 409)
     }
   }
 
-  @Test func `who is refused is gone, and the name is free`() async throws {
+  @Test func `a rejected user is deleted, and the name is free`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["registration": "approval"])
-      let id = try #require(try await village.ask(.post, "/users", Self.lena)["user.id"])
-      #expect(try await village.ask(.delete, "/users/\(id)/approval", as: "mira").status == 403)
+      try await village.changeSettings(["registration": "approval"])
+      let id = try #require(try await village.request(.post, "/users", Self.lena)["user.id"])
+      #expect(try await village.request(.delete, "/users/\(id)/approval", as: "mira").status == 403)
       let events = try await village.events {
         for _ in 1...2 {
-          let refused = try await village.ask(.delete, "/users/\(id)/approval", as: "ada")
+          let refused = try await village.request(.delete, "/users/\(id)/approval", as: "ada")
           #expect(refused.status == 204)
         }
       }
       #expect(events == [])
-      #expect(try await village.ask(.get, "/users/\(id)", as: "ada").status == 404)
-      #expect(try await village.ask(.post, "/users", Self.lena).status == 201)
+      #expect(try await village.request(.get, "/users/\(id)", as: "ada").status == 404)
+      #expect(try await village.request(.post, "/users", Self.lena).status == 201)
     }
   }
 
-  @Test func `rules have to be accepted where there are some`() async throws {
+  @Test func `registration requires accepting the rules, if any`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["registration": "open", "rules": "Be kind."])
-      let silent = try await village.ask(.post, "/users", Self.lena)
+      try await village.changeSettings(["registration": "open", "rules": "Be kind."])
+      let silent = try await village.request(.post, "/users", Self.lena)
       #expect(silent.status == 400 && silent["errors.0.field"] == "accept_rules")
       let body: [String: Any] = ["name": "lena", "password": "lena’s password", "accept_rules": true]
-      #expect(try await village.ask(.post, "/users", body).status == 201)
+      #expect(try await village.request(.post, "/users", body).status == 201)
     }
   }
 
-  @Test func `who registers twice with one client_id is the same user, if the password is right`() async throws {
+  @Test func `registering twice with one client_id returns the same user if the password matches`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["registration": "open"])
+      try await village.changeSettings(["registration": "open"])
       let body = Self.lena.merging(["client_id": "r1"]) { $1 }
-      let first = try await village.ask(.post, "/users", body)
-      let again = try await village.ask(.post, "/users", body)
+      let first = try await village.request(.post, "/users", body)
+      let again = try await village.request(.post, "/users", body)
       #expect(first.status == 201 && again.status == 200 && again["user.id"] == first["user.id"])
       #expect(
-        try await village.ask(
+        try await village.request(
           .get, "/me", fields: ["Authorization": "Bearer \(try #require(again["token"]))"]
         ).status == 200)
-      let guess = try await village.ask(
+      let guess = try await village.request(
         .post, "/users", ["name": "lena", "password": "a wrong one", "client_id": "r1"])
       #expect(guess.status == 400 && guess["errors.0.code"] == "taken")
     }
@@ -151,10 +151,10 @@ import Testing
     (["name": "lena", "password": "long enough", "invite": "no such"], "invite", "unknown"),
     (["name": "lena", "password": "long enough", "role": "owner"], "role", "unknown_field"),
   ])
-  func `what can’t be taken is refused by its name`(body: [String: String], field: String, code: String) async throws {
+  func `an invalid registration is refused by field`(body: [String: String], field: String, code: String) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["registration": "open"])
-      let answer = try await village.ask(.post, "/users", body)
+      try await village.changeSettings(["registration": "open"])
+      let answer = try await village.request(.post, "/users", body)
       #expect(answer.status == 400 && answer["errors.0.field"] == field && answer["errors.0.code"] == code)
     }
   }
@@ -163,12 +163,12 @@ import Testing
     #"{"name":"lena","name":"otto","password":"long enough"}"#, #"{"name":"\ud800","password":"long enough"}"#,
     #"["lena"]"#, "{", "", #"{"name":{"a":1},"password":"long enough"}"#, String(repeating: "[", count: 1_000),
   ])
-  func `a hostile body is refused, and the place goes on`(body: String) async throws {
+  func `a hostile body is refused, and the server continues`(body: String) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["registration": "open"])
+      try await village.changeSettings(["registration": "open"])
       let answer = try await village.send(.post, "/users", Array(body.utf8))
       #expect(answer.status == 400)
-      #expect(try await village.ask(.post, "/users", Self.lena).status == 201)
+      #expect(try await village.request(.post, "/users", Self.lena).status == 201)
     }
   }
 }

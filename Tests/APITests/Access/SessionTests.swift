@@ -8,67 +8,67 @@ import Testing
 @testable import Storage
 
 @Suite struct SessionTests {
-  @Test(arguments: Way.allCases)
-  func `who knows the password gets a session, and it ends when it is told to`(way: Way) async throws {
-    try await Village.open(way) { village in
-      let opened = try await village.ask(
+  @Test(arguments: TestTransport.allCases)
+  func `a password creates a session that ends at sign-out`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let opened = try await village.request(
         .post, "/sessions", ["name": "Grace", "password": "grace’s password", "device": "laptop"])
       #expect(opened.status == 201)
       #expect(opened["user.id"] == village.id("grace"))
       let token = try #require(opened["token"])
       #expect(token.count == 64)
       #expect(opened["user.name"] == "grace" && opened["user.state"] == "active")
-      let ended = try await village.ask(
+      let ended = try await village.request(
         .delete, "/sessions/current", fields: ["Authorization": "Bearer \(token)"])
       #expect(ended.status == 204)
-      let again = try await village.ask(
+      let again = try await village.request(
         .delete, "/sessions/current", fields: ["Authorization": "Bearer \(token)"])
       #expect(again.status == 401 && again.code == "unauthenticated")
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a wrong password and an unknown name are told apart by nothing`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a wrong password and an unknown name get the same answer`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       for name in ["grace", "nobody-here"] {
-        let answer = try await village.ask(.post, "/sessions", ["name": name, "password": "guess"])
+        let answer = try await village.request(.post, "/sessions", ["name": name, "password": "guess"])
         #expect(answer.status == 401 && answer.code == "unauthenticated")
       }
     }
   }
 
-  @Test func `a browser gets a cookie, which changes nothing for a page of another origin`() async throws {
+  @Test func `a browser's cookie changes nothing for a page of another origin`() async throws {
     try await Village.open(.socket) { village in
-      let opened = try await village.ask(
+      let opened = try await village.request(
         .post, "/sessions", ["name": "grace", "password": "grace’s password", "cookie": true])
       let cookie = try #require(opened.fields["set-cookie"])
       #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"))
       #expect(!opened.has("token"))
       let pair = String(cookie.prefix { $0 != ";" })
-      let foreign = try await village.ask(
+      let foreign = try await village.request(
         .delete, "/sessions/current", fields: ["Cookie": pair, "Origin": "https://evil.example"])
       #expect(foreign.status == 403)
-      let without = try await village.ask(.delete, "/sessions/current", fields: ["Cookie": pair])
+      let without = try await village.request(.delete, "/sessions/current", fields: ["Cookie": pair])
       #expect(without.status == 403)
     }
   }
 
-  @Test func `a cookie that is signed out is taken back`() async throws {
+  @Test func `signing out clears the cookie`() async throws {
     try await Village.open(.inMemory) { village in
-      let ended = try await village.ask(.delete, "/sessions/current", as: "grace")
+      let ended = try await village.request(.delete, "/sessions/current", as: "grace")
       #expect(ended.fields["set-cookie"]?.contains("Max-Age=0") == true)
     }
   }
 
-  /// The same work is waited for, so where no work can be had both are told the same.
-  @Test func `an unknown name waits for the same work as a known one`() async throws {
+  /// Both hash a password. If no worker is free, both get the same answer.
+  @Test func `an unknown name takes the same work as a known one`() async throws {
     try await Village.open(.inMemory) { village in
       let gate = DispatchSemaphore(value: 0)
       let passwords = village.community.passwords
       let waiting = (0..<Passwords.maxQueued).map { _ in Task { try? await passwords.run { gate.wait() } } }
       while passwords.waitingCount < Passwords.maxQueued { await Task.yield() }
       for name in ["grace", "nobody-here"] {
-        let answer = try await village.ask(.post, "/sessions", ["name": name, "password": "guess"])
+        let answer = try await village.request(.post, "/sessions", ["name": name, "password": "guess"])
         #expect(answer.status == 503 && answer.code == "unavailable")
       }
       for _ in waiting { gate.signal() }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a password that was kept too cheaply is kept dearly after signing in`() async throws {
+  @Test func `a cheap password hash is upgraded at sign-in`() async throws {
     try await Village.open(.inMemory) { village in
       let cheap = Passwords(cost: Scrypt(cost: 2, blockSize: 1, parallelism: 1))
       let hash = try await cheap.hash("grace’s password")
@@ -91,70 +91,70 @@ import Testing
     }
   }
 
-  @Test func `who had gone away is back by signing in, and who is kept out is told so`() async throws {
+  @Test func `signing in reactivates a deactivated user and tells a banned user the reason`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.put("grace", in: .deactivated)
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 401)
+      try await village.setState("grace", in: .deactivated)
+      #expect(try await village.request(.get, "/me", as: "grace").status == 401)
       let events = try await village.events { try await village.signIn("grace", "grace’s password") }
       #expect(events == ["user.updated site #3"])
-      #expect(try await village.ask(.get, "/me", as: "grace")["state"] == "active")
-      try await village.put("linus", in: .disabled)
-      let refused = try await village.ask(.post, "/sessions", ["name": "linus", "password": "linus’s password"])
+      #expect(try await village.request(.get, "/me", as: "grace")["state"] == "active")
+      try await village.setState("linus", in: .disabled)
+      let refused = try await village.request(.post, "/sessions", ["name": "linus", "password": "linus’s password"])
       #expect(refused.status == 403 && refused.code == "account_disabled")
-      let guess = try await village.ask(.post, "/sessions", ["name": "linus", "password": "no"])
+      let guess = try await village.request(.post, "/sessions", ["name": "linus", "password": "no"])
       #expect(guess.code == "unauthenticated")
     }
   }
 
-  @Test func `a user sees their sessions and ends them, but nobody else’s`() async throws {
+  @Test func `users see and revoke only their own sessions`() async throws {
     try await Village.open(.inMemory) { village in
-      let other = try await village.ask(
+      let other = try await village.request(
         .post, "/sessions", ["name": "grace", "password": "grace’s password", "device": " phone "])
-      let list = try await village.ask(.get, "/sessions", as: "grace")
+      let list = try await village.request(.get, "/sessions", as: "grace")
       #expect(list.texts("data", "name") == ["phone", "test"])
       #expect(list.bool("data.0.current") == false && list.bool("data.1.current") == true)
       #expect(!list.text.contains(try #require(other["token"])))
-      let first = try await village.ask(.get, "/sessions?limit=1", as: "grace")
+      let first = try await village.request(.get, "/sessions?limit=1", as: "grace")
       #expect(first.bool("more") == true)
-      let second = try await village.ask(.get, "/sessions?limit=1&next=\(try #require(first["next"]))", as: "grace")
+      let second = try await village.request(.get, "/sessions?limit=1&next=\(try #require(first["next"]))", as: "grace")
       #expect(second.texts("data", "name") == ["test"] && second.bool("more") == false)
 
       let id = try #require(other["id"])
-      // Somebody else's answers like one that is not there, and stays.
-      #expect(try await village.ask(.delete, "/sessions/\(id)", as: "linus").status == 204)
-      #expect(try await village.ask(.get, "/sessions", as: "grace").count("data") == 2)
-      for _ in 1...2 { #expect(try await village.ask(.delete, "/sessions/\(id)", as: "grace").status == 204) }
-      #expect(try await village.ask(.get, "/sessions", as: "grace").count("data") == 1)
-      #expect(try await village.ask(.delete, "/sessions/x", as: "grace").status == 404)
+      // Another user's session answers like an unknown one and is not revoked.
+      #expect(try await village.request(.delete, "/sessions/\(id)", as: "linus").status == 204)
+      #expect(try await village.request(.get, "/sessions", as: "grace").count("data") == 2)
+      for _ in 1...2 { #expect(try await village.request(.delete, "/sessions/\(id)", as: "grace").status == 204) }
+      #expect(try await village.request(.get, "/sessions", as: "grace").count("data") == 1)
+      #expect(try await village.request(.delete, "/sessions/x", as: "grace").status == 404)
     }
   }
 
-  @Test func `the device that was used longest ago goes when there are too many`() async throws {
+  @Test func `the least recently used session is revoked above the limit`() async throws {
     try await Village.open(.inMemory) { village in
       for number in 1...village.community.bounds.sessions {
         try await village.signIn("grace", "grace’s password", on: "\(number)")
       }
-      #expect(try await village.ask(.get, "/sessions", as: "grace").status == 401)
+      #expect(try await village.request(.get, "/sessions", as: "grace").status == 401)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a new password needs the old one, and ends the other sessions`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a new password requires the old one and revokes the other sessions`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let other = try #require(try await village.signIn("grace", "grace’s password")["token"])
-      let wrong = try await village.ask(
+      let wrong = try await village.request(
         .put, "/me/password", as: "grace", ["old_password": "guess", "password": "another one"])
       #expect(wrong.status == 400 && wrong["errors.0.field"] == "old_password")
-      let short = try await village.ask(
+      let short = try await village.request(
         .put, "/me/password", as: "grace", ["old_password": "grace’s password", "password": "short"])
       #expect(short["errors.0.code"] == "too_short" && short.int("errors.0.params.least") == 8)
-      let changed = try await village.ask(
+      let changed = try await village.request(
         .put, "/users/me/password", as: "grace", ["old_password": "grace’s password", "password": "another one"])
       #expect(changed.status == 204)
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 200)
-      #expect(try await village.ask(.get, "/me", fields: ["Authorization": "Bearer \(other)"]).status == 401)
+      #expect(try await village.request(.get, "/me", as: "grace").status == 200)
+      #expect(try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(other)"]).status == 401)
       #expect(
-        try await village.ask(.post, "/sessions", ["name": "grace", "password": "grace’s password"]).status == 401)
+        try await village.request(.post, "/sessions", ["name": "grace", "password": "grace’s password"]).status == 401)
       try await village.signIn("grace", "another one")
     }
   }

@@ -8,8 +8,8 @@ import Web
 
 @testable import API
 
-/// `Public/openapi.json`, and whether an answer is as it says. Stricter than JSON Schema in two ways: a keyword that is not
-/// known here is a fault of the document, and a member that stands nowhere in it is one of the answer.
+/// Checks answers against `Public/openapi.json`. Stricter than JSON Schema in two ways: an unknown keyword is an error
+/// of the document, and an undocumented member is an error of the answer.
 struct Description: Sendable {
   let document: Tree
 
@@ -22,13 +22,13 @@ struct Description: Sendable {
     let description: String
   }
 
-  /// What it says of an endpoint; nil if it doesn't know it.
+  /// The operation of an endpoint; nil if it is not documented.
   func operation(_ method: ParleyWire.Method, _ path: String) throws -> Tree? {
     guard let item = document["paths"]?[path] else { return nil }
     return item[method.name.lowercased()]
   }
 
-  /// Each of its operations, as `get /server`.
+  /// All operations, such as `get /server`.
   var operations: Set<String> {
     var all: Set<String> = []
     for (path, item) in document["paths"]?.members ?? [:] {
@@ -39,31 +39,33 @@ struct Description: Sendable {
 
   // MARK: Answers
 
-  /// Throws what is not as the document says. What is asked of no endpoint is not in it.
+  /// Throws on a mismatch. Unknown endpoints are not checked.
   func check(_ answer: Answer, to method: ParleyWire.Method, _ target: String) throws {
     let path = String(target.prefix { $0 != "?" })
     guard let endpoint = Self.endpoint(method == .head ? .get : method, path) else { return }
     guard let operation = try operation(endpoint.method, endpoint.path) else {
-      throw Fault(description: "it has no \(endpoint.method.name) \(endpoint.path)")
+      throw Fault(description: "undocumented endpoint \(endpoint.method.name) \(endpoint.path)")
     }
-    guard let said = operation["responses"]?["\(answer.status)"] else {
-      throw Fault(description: "no \(answer.status)")
+    guard let documented = operation["responses"]?["\(answer.status)"] else {
+      throw Fault(description: "undocumented status \(answer.status)")
     }
-    let response = try followed(said)
+    let response = try resolved(documented)
     for (name, header) in response["headers"]?.members ?? [:] {
       guard let value = answer.fields.value(of: name) else {
-        if header["required"] == .bool(true) { throw Fault(description: "there is no \(name)") }
+        if header["required"] == .bool(true) { throw Fault(description: "missing \(name)") }
         continue
       }
       try check(.string(value), header["schema"] ?? .null, at: name)
     }
     guard let content = response["content"] else {
-      guard answer.body.isEmpty else { throw Fault(description: "a body that it does not speak of") }
+      guard answer.body.isEmpty else { throw Fault(description: "undocumented body") }
       return
     }
     guard method != .head, answer.fields["content-encoding"] == nil else { return }
     let type = answer.fields["content-type"] ?? ""
-    guard let schema = (content[type] ?? content["*/*"])?["schema"] else { throw Fault(description: "no \(type)") }
+    guard let schema = (content[type] ?? content["*/*"])?["schema"] else {
+      throw Fault(description: "undocumented type \(type)")
+    }
     let body =
       type.hasSuffix("json") ? try Tree(parsing: answer.body) : .string(answer.text)
     try check(body, schema, at: "")
@@ -73,7 +75,7 @@ struct Description: Sendable {
     endpoint.paths.map { (endpoint, $0.split(separator: "/")) }
   }
 
-  /// The endpoint that answers, as the router chooses: words before variables.
+  /// The matching endpoint. Literal segments precede variables, as in the router.
   private static func endpoint(_ method: ParleyWire.Method, _ path: String) -> Endpoint? {
     let parts = path.split(separator: "/")
     let fitting = endpoints.filter { endpoint, pattern in
@@ -85,17 +87,17 @@ struct Description: Sendable {
     }?.0
   }
 
-  func followed(_ tree: Tree) throws -> Tree {
+  func resolved(_ tree: Tree) throws -> Tree {
     guard case .string(let reference)? = tree["$ref"] else { return tree }
     let steps = reference.dropFirst(2).split(separator: "/").map(String.init)
     let found = steps.reduce(Optional(document)) { $0?[$1] }
-    guard reference.hasPrefix("#/"), let found else { throw Fault(description: "\(reference) leads nowhere") }
+    guard reference.hasPrefix("#/"), let found else { throw Fault(description: "unresolved reference \(reference)") }
     return found
   }
 
   // MARK: Values
 
-  /// Each is read once: that takes longer than asking it.
+  /// Compiled patterns: compiling costs more than matching.
   private static let patterns = Mutex<[String: Regex<AnyRegexOutput>]>([:])
 
   private static func fits(_ text: String, _ pattern: String) throws -> Bool {
@@ -108,11 +110,11 @@ struct Description: Sendable {
 
   private static let annotations: Set<String> = ["description", "examples", "default"]
 
-  func check(_ value: Tree, _ schema: Tree, at place: String) throws {
-    let schema = try followed(schema)
+  func check(_ value: Tree, _ schema: Tree, at location: String) throws {
+    let schema = try resolved(schema)
     func expect(_ isSo: Bool, _ keyword: String) throws {
       if !isSo {
-        throw Fault(description: "\(place.isEmpty ? "the body" : place) is not as \(keyword) has it: \(value)")
+        throw Fault(description: "\(location.isEmpty ? "the body" : location) violates \(keyword): \(value)")
       }
     }
     for (keyword, rule) in schema.members where !Self.annotations.contains(keyword) {
@@ -123,20 +125,22 @@ struct Description: Sendable {
       case ("enum", .array(let values)): try expect(values.contains(value), "enum")
       case ("pattern", .string(let pattern)):
         if case .string(let text) = value { try expect(Self.fits(text, pattern), "pattern") }
-      case ("minimum", .number(let least)): if case .number(let number) = value { try expect(number >= least, keyword) }
-      case ("maximum", .number(let most)): if case .number(let number) = value { try expect(number <= most, keyword) }
-      case ("minLength", .number(let least)):
-        if case .string(let text) = value { try expect(text.unicodeScalars.count >= Int(least), keyword) }
-      case ("maxLength", .number(let most)):
-        if case .string(let text) = value { try expect(text.unicodeScalars.count <= Int(most), keyword) }
+      case ("minimum", .number(let minimum)):
+        if case .number(let number) = value { try expect(number >= minimum, keyword) }
+      case ("maximum", .number(let maximum)):
+        if case .number(let number) = value { try expect(number <= maximum, keyword) }
+      case ("minLength", .number(let minimum)):
+        if case .string(let text) = value { try expect(text.unicodeScalars.count >= Int(minimum), keyword) }
+      case ("maxLength", .number(let maximum)):
+        if case .string(let text) = value { try expect(text.unicodeScalars.count <= Int(maximum), keyword) }
       case ("required", .array(let names)):
         for case .string(let name) in names { try expect(value[name] != nil, "required, \(name),") }
       case ("properties", .object(let properties)):
         for (name, member) in value.members {
           if let property = properties[name] {
-            try check(member, property, at: "\(place).\(name)")
+            try check(member, property, at: "\(location).\(name)")
           } else if schema["additionalProperties"] == nil {
-            throw Fault(description: "\(place).\(name) is not in it")
+            throw Fault(description: "\(location).\(name) is not documented")
           }
         }
       case ("additionalProperties", .bool(let allowed)):
@@ -145,40 +149,40 @@ struct Description: Sendable {
       case ("additionalProperties", .object):
         let known = Set((schema["properties"]?.members ?? [:]).keys)
         for (name, member) in value.members where !known.contains(name) {
-          try check(member, rule, at: "\(place).\(name)")
+          try check(member, rule, at: "\(location).\(name)")
         }
       case ("items", .object):
         if case .array(let items) = value {
-          for (index, item) in items.enumerated() { try check(item, rule, at: "\(place)[\(index)]") }
+          for (index, item) in items.enumerated() { try check(item, rule, at: "\(location)[\(index)]") }
         }
-      case ("maxItems", .number(let most)):
-        if case .array(let items) = value { try expect(items.count <= Int(most), keyword) }
-      case ("oneOf", .array(let choices)): try check(value, try choice(of: value, among: choices, schema), at: place)
+      case ("maxItems", .number(let maximum)):
+        if case .array(let items) = value { try expect(items.count <= Int(maximum), keyword) }
+      case ("oneOf", .array(let choices)): try check(value, try choice(of: value, among: choices, schema), at: location)
       case ("discriminator", .object): break
       case ("anyOf", .array(let choices)):
         try expect(
-          choices.contains { try hasType(of: $0, value) && (try? check(value, $0, at: place)) != nil }, "anyOf")
-      default: throw Fault(description: "its keyword \(keyword) is not understood")
+          choices.contains { try hasType(of: $0, value) && (try? check(value, $0, at: location)) != nil }, "anyOf")
+      default: throw Fault(description: "unknown keyword \(keyword)")
       }
     }
   }
 }
 
 extension Description {
-  /// Asked before the rest, because a fault that is thrown costs a test a backtrace.
+  /// Checked first, because a thrown error costs a test a backtrace.
   private func hasType(of schema: Tree, _ value: Tree) throws -> Bool {
-    guard case .string(let type)? = try followed(schema)["type"] else { return true }
+    guard case .string(let type)? = try resolved(schema)["type"] else { return true }
     return value.isOf(type)
   }
 
-  /// Which of several schemas a value is to be held to: its discriminator says so.
+  /// Chooses the schema by the discriminator.
   private func choice(of value: Tree, among choices: [Tree], _ schema: Tree) throws -> Tree {
     let discriminator = schema["discriminator"] ?? .null
-    guard case .string(let property)? = discriminator["propertyName"], case .string(let word)? = value[property],
-      let reference = discriminator["mapping"]?[word]
-    else { throw Fault(description: "no discriminator chooses for \(value)") }
+    guard case .string(let property)? = discriminator["propertyName"], case .string(let name)? = value[property],
+      let reference = discriminator["mapping"]?[name]
+    else { throw Fault(description: "no schema of oneOf matches \(value)") }
     let chosen = Tree.object(["$ref": reference])
-    guard choices.contains(chosen) else { throw Fault(description: "\(reference) is none of oneOf") }
+    guard choices.contains(chosen) else { throw Fault(description: "\(reference) is not in oneOf") }
     return chosen
   }
 }
@@ -189,7 +193,7 @@ extension Fields {
   }
 }
 
-/// A JSON text as a value.
+/// A parsed JSON value.
 indirect enum Tree: Hashable, Sendable {
   case null
   case bool(Bool)

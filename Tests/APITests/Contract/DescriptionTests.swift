@@ -10,46 +10,46 @@ import Web
 
   init() throws { description = try #require(Description.shipped, "Public/openapi.json can't be read") }
 
-  @Test func `it has every endpoint and no other`() {
+  @Test func `the document has every endpoint and no other`() {
     let served = Set(API.endpoints.map { "\($0.method.name.lowercased()) \($0.path)" })
     #expect(served.subtracting(description.operations).isEmpty, "not in Public/openapi.json")
     #expect(description.operations.subtracting(served).isEmpty, "not served")
   }
 
-  @Test func `it says who may ask`() throws {
+  @Test func `the document states the security of each operation`() throws {
     for endpoint in API.endpoints {
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
-      let ways = (operation["security"]?.items ?? []).map(\.members)
+      let schemes = (operation["security"]?.items ?? []).map(\.members)
       switch endpoint.access {
-      case .anyone, .host: #expect(ways.contains { $0.isEmpty }, "\(endpoint.path)")
+      case .anyone, .controlSocket: #expect(schemes.contains { $0.isEmpty }, "\(endpoint.path)")
       case .user(let scope):
-        #expect(Set(ways.flatMap(\.keys)) == ["bearer", "cookie"], "\(endpoint.path)")
+        #expect(Set(schemes.flatMap(\.keys)) == ["bearer", "cookie"], "\(endpoint.path)")
         #expect(
-          ways.allSatisfy { $0.values.allSatisfy { $0 == .array([.string(scope.rawValue)]) } }, "\(endpoint.path)")
+          schemes.allSatisfy { $0.values.allSatisfy { $0 == .array([.string(scope.rawValue)]) } }, "\(endpoint.path)")
       }
     }
   }
 
-  @Test func `it names the variables of each path`() throws {
+  @Test func `the document names the variables of each path`() throws {
     for endpoint in API.endpoints {
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
-      let parameters = try (operation["parameters"]?.items ?? []).map { try description.followed($0) }
+      let parameters = try (operation["parameters"]?.items ?? []).map { try description.resolved($0) }
       let named = parameters.filter { $0["in"] == .string("path") }.map { $0["name"] ?? .null }
       let variables = endpoint.path.split(separator: "/").filter { $0.hasPrefix("{") }
       #expect(Set(named) == Set(variables.map { .string(String($0.dropFirst().dropLast())) }), "\(endpoint.path)")
     }
   }
 
-  @Test func `what changes something takes a query where it says so`() throws {
+  @Test func `operations that change state document a query where they accept one`() throws {
     for endpoint in API.endpoints where !endpoint.method.isSafe {
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
-      let parameters = try (operation["parameters"]?.items ?? []).map { try description.followed($0) }
+      let parameters = try (operation["parameters"]?.items ?? []).map { try description.resolved($0) }
       let takesQuery = parameters.contains { $0["in"] == .string("query") }
       #expect(takesQuery == endpoint.takesQuery, "\(endpoint.method.name) \(endpoint.path)")
     }
   }
 
-  @Test func `what changes something can be too much, and what has a body can be wrong`() throws {
+  @Test func `operations document their rate limits and body errors`() throws {
     for endpoint in API.endpoints {
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
       let statuses = Set((operation["responses"]?.members ?? [:]).keys)
@@ -60,7 +60,7 @@ import Web
     }
   }
 
-  @Test func `its examples are as their schemas say`() throws {
+  @Test func `examples match their schemas`() throws {
     for (path, item) in description.document["paths"]?.members ?? [:] {
       for operation in item.members.values {
         guard let body = operation["requestBody"]?["content"]?["application/json"], let example = body["example"] else {
@@ -71,7 +71,7 @@ import Web
     }
   }
 
-  @Test func `what its schemas and answers give as examples is so`() throws {
+  @Test func `examples inside schemas and responses are valid`() throws {
     for (name, schema) in description.document["components"]?["schemas"]?.members ?? [:] {
       for example in schema["examples"]?.items ?? [] {
         #expect(throws: Never.self, "\(name)") { try description.check(example, schema, at: name) }
@@ -89,7 +89,7 @@ import Web
     }
   }
 
-  @Test func `its test vectors are digests of the lines that stand with them`() throws {
+  @Test func `test vectors are digests of their lines`() throws {
     let operation = try #require(try description.operation(.get, "/conversations/{id}/digest"))
     let examples = operation["responses"]?["200"]?["content"]?["application/json"]?["examples"]?.members ?? [:]
     #expect(examples.count == 3)
@@ -118,14 +118,14 @@ import Web
     ("id", Tree.number(7)), ("id", .string("07")), ("scope", .string("all")), ("scope", .null),
     ("created_at", .string("today")), ("created_at", nil), ("more", .bool(true)),
   ])
-  func `what is not as it says is noticed`(name: String, value: Tree?) throws {
+  func `a mismatch is reported`(name: String, value: Tree?) throws {
     var members = Self.example.members
     members[name] = value
     try description.check(Self.example, Self.session, at: "")
     #expect(throws: Description.Fault.self) { try description.check(.object(members), Self.session, at: "") }
   }
 
-  @Test func `a list that is too long is noticed`() throws {
+  @Test func `a list over its maximum is reported`() throws {
     let schema: Tree = .object(["$ref": .string("#/components/schemas/Discovery")])
     func check(_ count: Int) throws {
       let addresses = Array(repeating: Tree.string("grace@example.org"), count: count)
@@ -135,7 +135,7 @@ import Web
     #expect(throws: Description.Fault.self) { try check(201) }
   }
 
-  @Test func `a member that a closed schema does not have is noticed`() throws {
+  @Test func `an unknown member of a closed schema is reported`() throws {
     let properties: Tree = .object(["id": .object(["type": .string("string")])])
     let id = Tree.string("7")
     for (rule, isFault) in [(Tree.bool(false), true), (.bool(true), false)] {
@@ -157,7 +157,7 @@ import Web
     (Method.get, "/server", 418, "{}"), (.get, "/server", 200, "{}"), (.get, "/users/7", 404, #"{"code":"not_found"}"#),
     (.delete, "/sessions/current", 204, "{}"), (.get, "/me", 200, "[]"), (.get, "/users/7/avatar", 200, "{}"),
   ])
-  func `an answer that is not as it says is noticed`(method: Method, path: String, status: Int, body: String) {
+  func `an answer that differs from the document is reported`(method: Method, path: String, status: Int, body: String) {
     let type = status < 300 ? "application/json" : "application/problem+json"
     let answer = Answer(status: status, fields: ["Content-Type": type, "ETag": "\"1\""], body: Array(body.utf8))
     #expect(throws: Description.Fault.self) { try description.check(answer, to: method, path) }

@@ -9,9 +9,9 @@ import Testing
 @testable import Storage
 
 @Suite struct FileTests {
-  @Test(arguments: Way.allCases)
-  func `a file is what its bytes say, and its sender's alone until a message has it`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a file's type comes from its bytes, and it is private until attached`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let bytes = Array("<html><script>alert(1)</script>".utf8)
       var file = Answer(status: 0, fields: Fields(), body: [])
       let events = try await village.events {
@@ -22,7 +22,7 @@ import Testing
       #expect(events == [])
       #expect(file.status == 201 && file["mime_type"] == "text/html" && file["kind"] == "document")
       #expect(file["name"] == "rose.png" && file["type"] == "com.example.rose" && file.bool("public") == false)
-      #expect(file.int("size") == bytes.count && file["sha256"] == sum(bytes))
+      #expect(file.int("size") == bytes.count && file["sha256"] == hexDigest(bytes))
       #expect(file["owner_id"] == village.id("grace") && file.isNull("width") && file.isNull("preview"))
       let id = try #require(file["id"])
       let content = try await village.content(id, as: "grace")
@@ -32,26 +32,26 @@ import Testing
       #expect(content.fields["cache-control"] == "private, no-cache")
       for name in [nil, "linus", "ada"] {
         for path in ["", "/content", "/preview"] {
-          #expect(try await village.ask(.get, "/files/\(id)\(path)", as: name).status == 404)
+          #expect(try await village.request(.get, "/files/\(id)\(path)", as: name).status == 404)
         }
       }
-      #expect(try await village.ask(.get, "/files/\(id)/preview", as: "grace").status == 404)
+      #expect(try await village.request(.get, "/files/\(id)/preview", as: "grace").status == 404)
       let (_, room) = try await village.garden()
-      try await village.say("a rose", in: room, as: "grace", ["attachments": [id]])
+      try await village.post("a rose", in: room, as: "grace", ["attachments": [id]])
       #expect(try await village.content(id, as: "linus").body == bytes)
       #expect(try await village.content(id, as: nil).status == 404)
-      let found = try await village.ask(.get, "/files?ids=\(id),99999", as: "linus")
+      let found = try await village.request(.get, "/files?ids=\(id),99999", as: "linus")
       #expect(found.texts("data", "name") == ["rose.png"] && found.texts("data", "id") == [id])
-      #expect(try await village.ask(.get, "/files?ids=\(id)").count("data") == 0)
-      #expect(try await village.ask(.get, "/files", as: "grace").texts("data", "id") == [id])
-      #expect(try await village.ask(.get, "/files", as: "linus").count("data") == 0)
-      #expect(try await village.ask(.get, "/files").status == 401)
+      #expect(try await village.request(.get, "/files?ids=\(id)").count("data") == 0)
+      #expect(try await village.request(.get, "/files", as: "grace").texts("data", "id") == [id])
+      #expect(try await village.request(.get, "/files", as: "linus").count("data") == 0)
+      #expect(try await village.request(.get, "/files").status == 401)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a photograph loses where it was taken, and nothing of the picture`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a photo loses its location and keeps its pixels`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       for (bytes, served, type) in [
         (Photographs.jpeg(), Photographs.servedJPEG(), "image/jpeg"),
         (Photographs.png(), Photographs.servedPNG(), "image/png"),
@@ -64,7 +64,7 @@ import Testing
         #expect(content.body == served && content.fields["content-type"] == type)
         #expect(content.fields["content-disposition"]?.hasPrefix("inline; ") == true)
       }
-      let change = try await village.ask(.patch, "/settings", as: "ada", ["strip_metadata": false])
+      let change = try await village.request(.patch, "/settings", as: "ada", ["strip_metadata": false])
       #expect(change.bool("strip_metadata") == false)
       let kept = try await village.send(Photographs.jpeg(), named: "rose", by: "grace")
       #expect(try await village.content(try #require(kept["id"]), as: "grace").body == Photographs.jpeg())
@@ -74,9 +74,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a form brings what is said beside, and a preview`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a form carries metadata and a preview`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (body, fields) = Village.form([
         ("name", nil, Array("Röschen.png".utf8)), ("preview", "small", Photographs.jpeg(orientation: 1)),
         ("file", "C:\\roses\\big.png", Photographs.png()), ("public", nil, Array("true".utf8)),
@@ -86,22 +86,22 @@ import Testing
       #expect(file.status == 201 && file["name"] == "Röschen.png" && file.bool("public") == true, "\(file.text)")
       #expect(file["preview.mime_type"] == "image/jpeg" && file.int("preview.width") == 640)
       let id = try #require(file["id"])
-      let preview = try await village.ask(.get, "/files/\(id)/preview")
-      #expect(preview.body == Photographs.servedJPEG(orientation: nil), "what is public is everyone's")
+      let preview = try await village.request(.get, "/files/\(id)/preview")
+      #expect(preview.body == Photographs.servedJPEG(orientation: nil), "public files need no token")
       #expect(
         preview.fields["content-disposition"]
           == "inline; filename=\"R_schen.png\"; filename*=UTF-8''R%C3%B6schen.png")
-      // 640 × 480 is enough for 600 pixels in width, and not for 500 in height.
-      #expect(try await village.ask(.get, "/files/\(id)/content?w=600").body == preview.body)
-      #expect(try await village.ask(.get, "/files/\(id)/content?w=600&h=500").body == Photographs.servedPNG())
-      #expect(try await village.ask(.get, "/files/\(id)/content?w=0").status == 400)
+      // 640 × 480 covers a width of 600 pixels but not a height of 500.
+      #expect(try await village.request(.get, "/files/\(id)/content?w=600").body == preview.body)
+      #expect(try await village.request(.get, "/files/\(id)/content?w=600&h=500").body == Photographs.servedPNG())
+      #expect(try await village.request(.get, "/files/\(id)/content?w=0").status == 400)
       let plain = Village.form([("file", "C:\\roses\\big.png", Photographs.png())])
       #expect(
         try await village.send(.post, "/files", as: "grace", plain.body, fields: plain.fields)["name"] == "big.png")
     }
   }
 
-  @Test func `forms that say too much, too little or something else are refused`() async throws {
+  @Test func `invalid forms are refused`() async throws {
     try await Village.open(.inMemory) { village in
       let rose: (String, String?, [UInt8]) = ("file", "rose", Array("rose".utf8))
       let rows: [([(String, String?, [UInt8])], String)] = [
@@ -132,9 +132,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a part, nothing new, or nothing there`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `range, conditional and missing file requests`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let bytes = (0..<10_000).map { UInt8($0 % 251) }
       let id = try #require(try await village.send(bytes, named: "x", by: "grace")["id"])
       let part = try await village.content(id, as: "grace", ["Range": "bytes=100-199"])
@@ -143,18 +143,18 @@ import Testing
       #expect(try await village.content(id, as: "grace", ["Range": "bytes=-5"]).body == bytes.suffix(5))
       #expect(try await village.content(id, as: "grace", ["Range": "bytes=10000-"]).status == 416)
       let tag = try #require(part.fields["etag"])
-      #expect(tag == "\"\(sum(bytes))\"")
+      #expect(tag == "\"\(hexDigest(bytes))\"")
       #expect(try await village.content(id, as: "grace", ["If-None-Match": tag]).status == 304)
       #expect(try await village.content(id, as: "linus", ["If-None-Match": tag]).status == 404)
-      let shown = try await village.ask(.get, "/files/\(id)", as: "grace")
+      let shown = try await village.request(.get, "/files/\(id)", as: "grace")
       let again: Fields = ["If-None-Match": try #require(shown.fields["etag"])]
-      #expect(try await village.ask(.get, "/files/\(id)", as: "grace", fields: again).status == 304)
-      let head = try await village.ask(.head, "/files/\(id)/content", as: "grace")
+      #expect(try await village.request(.get, "/files/\(id)", as: "grace", fields: again).status == 304)
+      let head = try await village.request(.head, "/files/\(id)/content", as: "grace")
       #expect(head.status == 200 && head.fields["etag"] == tag)
     }
   }
 
-  @Test func `who may read a file is who may read a live message that has it, each time anew`() async throws {
+  @Test func `read access to a file follows its live messages on each request`() async throws {
     let users: [String?] = [nil, "gus", "robo", "linus", "mira", "ada", "grace"]
     try await Village.open(.inMemory) { village in
       for (visibility, expected) in [
@@ -162,12 +162,12 @@ import Testing
       ] {
         let (forum, room) = try await village.garden("garden \(visibility)", visibility, members: ["grace"])
         let id = try #require(try await village.send(Array(visibility.utf8), named: "x", by: "grace")["id"])
-        let message = try await village.say("x", in: room, as: "grace", ["attachments": [id]])
+        let message = try await village.post("x", in: room, as: "grace", ["attachments": [id]])
         func readers() async throws -> String {
           var letters = ""
           for (name, letter) in zip(users, "ngrlmag") {
             let statuses = [
-              try await village.ask(.get, "/files/\(id)", as: name).status,
+              try await village.request(.get, "/files/\(id)", as: name).status,
               try await village.content(id, as: name).status,
             ]
             #expect(statuses == [200, 200] || statuses == [404, 404], "\(name ?? "nobody")")
@@ -176,20 +176,20 @@ import Testing
           return letters
         }
         #expect(try await readers() == expected, "\(visibility)")
-        _ = try await village.ask(.delete, "/forums/\(forum)/members/\(village.id("grace"))", as: "ada")
+        _ = try await village.request(.delete, "/forums/\(forum)/members/\(village.id("grace"))", as: "ada")
         #expect(try await readers() == (visibility == "private" ? "a" : expected), "put out of \(visibility)")
-        _ = try await village.ask(.post, "/messages/\(message)/remove", as: "ada")
-        #expect(try await readers() == "", "what was removed is nobody's")
-        _ = try await village.ask(.post, "/messages/\(message)/restore", as: "ada")
+        _ = try await village.request(.post, "/messages/\(message)/remove", as: "ada")
+        #expect(try await readers() == "", "file of a removed message")
+        _ = try await village.request(.post, "/messages/\(message)/restore", as: "ada")
         #expect(try await readers() == (visibility == "private" ? "a" : expected))
-        _ = try await village.ask(.put, "/forums/\(forum)/members/\(village.id("grace"))", as: "ada", [:])
-        #expect(try await village.ask(.delete, "/messages/\(message)", as: "grace").status == 200)
+        _ = try await village.request(.put, "/forums/\(forum)/members/\(village.id("grace"))", as: "ada", [:])
+        #expect(try await village.request(.delete, "/messages/\(message)", as: "grace").status == 200)
         #expect(try await readers() == "g", "no message has it")
       }
     }
   }
 
-  @Test func `who may send, and what for`() async throws {
+  @Test func `upload permissions by role and purpose`() async throws {
     try await Village.open(.inMemory) { village in
       for (name, status) in [("gus", 201), ("robo", 201), ("grace", 201), ("mira", 201), ("ada", 201)] {
         #expect(try await village.send(.post, "/files", as: name, [65]).status == status, "\(name)")
@@ -197,40 +197,42 @@ import Testing
       #expect(try await village.send(.post, "/files", [65]).status == 401)
       let id = try #require(try await village.send([65], named: "x", by: "grace")["id"])
       let (_, room) = try await village.garden()
-      try await village.say("x", in: room, as: "grace", ["attachments": [id]])
+      try await village.post("x", in: room, as: "grace", ["attachments": [id]])
       let picture = Photographs.png()
       for (name, status) in [(nil, 401), ("gus", 404), ("linus", 403), ("ada", 403)] as [(String?, Int)] {
-        #expect(try await village.ask(.delete, "/files/\(id)", as: name).status == status)
+        #expect(try await village.request(.delete, "/files/\(id)", as: name).status == status)
         #expect(try await village.send(.put, "/files/\(id)/preview", as: name, picture).status == status)
       }
       #expect(try await village.send(.put, "/files/\(id)/preview", as: "grace", picture).status == 200)
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "grace").status == 409, "a message has it")
-      let other = try await village.ask(
+      #expect(try await village.request(.delete, "/files/\(id)", as: "grace").status == 409, "a message has it")
+      let other = try await village.request(
         .post, "/conversations/\(room)/messages", as: "linus", ["text": "mine", "attachments": [id]])
       #expect(other.status == 400 && other["errors.0.field"] == "attachments")
-      let tokens = try await village.ask(.post, "/me/tokens", as: "grace", ["name": "reader", "scope": "read"])
+      let tokens = try await village.request(.post, "/me/tokens", as: "grace", ["name": "reader", "scope": "read"])
       let token = try #require(tokens["token"])
       let sent = try await village.send(.post, "/files", [65], fields: ["Authorization": "Bearer \(token)"])
       #expect(sent.status == 403)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a repeated request makes no second file, and another thing under its name is refused`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a repeated upload creates one file, and other bytes under its client_id are refused`(transport: TestTransport)
+    async throws
+  {
+    try await Village.open(transport) { village in
       let first = try await village.send([65, 66], named: "x", by: "grace", "&client_id=one")
       let second = try await village.send([65, 66], named: "x", by: "grace", "&client_id=one")
       #expect(first.status == 201 && second.status == 200 && first["id"] == second["id"])
       let other = try await village.send(.post, "/files?client_id=one", as: "grace", [65, 67])
       #expect(other.status == 409 && other.code == "client_id_reused")
       #expect(try await village.send([65, 66], named: "x", by: "linus", "&client_id=one").status == 201)
-      // What was refused after it had come is taken away by the housekeeping.
+      // Housekeeping deletes the bytes of a refused upload.
       await Housekeeping(village.community.store).tick()
       #expect(village.stored.count == 1)
     }
   }
 
-  @Test func `there is room for so much, of each and of all`() async throws {
+  @Test func `storage is limited per user and per site`() async throws {
     var bounds = Bounds()
     (bounds.fileBytes, bounds.userFileBytes, bounds.siteFileBytes) = (1_000, 2_500, 4_000)
     try await Village.open(.inMemory, bounds: bounds) { village in
@@ -246,22 +248,22 @@ import Testing
       #expect(try await send(1_000, "linus").status == 201)
       let ours = try await send(1_000, "mira")
       #expect(ours.status == 201)
-      #expect(try await send(1, "ada").code == "no_room", "the place is full")
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "grace").status == 204)
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "grace").status == 204)
-      #expect(try await village.ask(.get, "/files/\(id)", as: "grace").status == 404)
+      #expect(try await send(1, "ada").code == "no_room", "the site is full")
+      #expect(try await village.request(.delete, "/files/\(id)", as: "grace").status == 204)
+      #expect(try await village.request(.delete, "/files/\(id)", as: "grace").status == 204)
+      #expect(try await village.request(.get, "/files/\(id)", as: "grace").status == 404)
       #expect(try await send(1_000, "grace").status == 201)
       #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
     }
   }
 
-  @Test func `what nothing has goes after a day, and its bytes when no other has them`() async throws {
+  @Test func `unused files are purged after a day, and their bytes after the last reference`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       let housekeeping = Housekeeping(village.community.store)
       let (_, room) = try await village.garden()
       let kept = try #require(try await village.send(Array("kept".utf8), named: "x", by: "grace")["id"])
-      try await village.say("x", in: room, as: "grace", ["attachments": [kept]])
+      try await village.post("x", in: room, as: "grace", ["attachments": [kept]])
       let lost = try #require(try await village.send(Array("lost".utf8), named: "x", by: "grace")["id"])
       let same = try #require(try await village.send(Array("kept".utf8), named: "y", by: "linus")["id"])
       #expect(village.stored.count == 2)
@@ -274,7 +276,7 @@ import Testing
       #expect(try await village.content(lost, as: "grace").status == 404)
       #expect(try await village.content(same, as: "linus").status == 404)
       #expect(try await village.content(kept, as: "grace").body == Array("kept".utf8))
-      #expect(village.stored == [sum(Array("kept".utf8))])
+      #expect(village.stored == [hexDigest(Array("kept".utf8))])
       #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
     }
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// What stands behind links, for those who ask.
+/// Link previews.
 @Suite struct PreviewTests {
   private static func garden() throws -> CannedServer {
     try CannedServer { target in
@@ -22,67 +22,67 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a link is looked at, and its picture comes from us`(way: Way) async throws {
+  @Test(arguments: TestTransport.allCases)
+  func `a link is previewed, and its picture is served by the server`(transport: TestTransport) async throws {
     let server = try Self.garden()
-    try await Village.open(way, asking: [server]) { village in
+    try await Village.open(transport, remotes: [server]) { village in
       let events = try await village.events {
-        let roses = try await village.ask(.post, "/previews", as: "grace", ["url": server.url + "/roses#x"])
+        let roses = try await village.request(.post, "/previews", as: "grace", ["url": server.url + "/roses#x"])
         #expect(roses.status == 200 && roses["title"] == "Roses" && roses["url"] == server.url + "/roses")
         #expect(roses.bool("image") == false && roses.isNull("description") && roses.isNull("file"))
         #expect(roses["picture.mime_type"] == "image/jpeg" && roses.int("picture.width") == 480)
         let path = try #require(roses["picture.url"].map { String($0.dropFirst("/api/v1".count)) })
-        let picture = try await village.ask(.get, path)
+        let picture = try await village.request(.get, path)
         #expect(picture.status == 200 && picture.body == Photographs.servedJPEG())
         #expect(picture.fields["content-type"] == "image/jpeg")
-        // In memory there is no server to add what every answer has.
-        #expect(way == .inMemory || picture.fields["x-content-type-options"] == "nosniff")
+        // Only the server adds the common header fields.
+        #expect(transport == .inMemory || picture.fields["x-content-type-options"] == "nosniff")
         #expect(picture.fields["content-security-policy"]?.contains("sandbox") == true)
         let tag = try #require(picture.fields["etag"])
-        #expect(try await village.ask(.get, path, fields: ["If-None-Match": tag]).status == 304)
-        #expect(try await village.ask(.get, "/previews/x/picture").status == 404)
-        let image = try await village.ask(.post, "/previews", as: "gus", ["url": server.url + "/rose.jpg"])
+        #expect(try await village.request(.get, path, fields: ["If-None-Match": tag]).status == 304)
+        #expect(try await village.request(.get, "/previews/x/picture").status == 404)
+        let image = try await village.request(.post, "/previews", as: "gus", ["url": server.url + "/rose.jpg"])
         #expect(image.status == 200 && image.bool("image") == true && image.isNull("title"))
-        let words = try await village.ask(.post, "/previews", as: "robo", ["url": server.url + "/words"])
+        let words = try await village.request(.post, "/previews", as: "robo", ["url": server.url + "/words"])
         #expect(words["title"] == "Words" && words.isNull("picture"))
       }
-      #expect(events.isEmpty && village.stored.isEmpty, "nothing is kept of who asked for what")
+      #expect(events.isEmpty && village.stored.isEmpty, "previews are not stored")
       for (url, code) in [
         (server.url + "/gone", "unreachable"), ("http://localhost/", "unreachable"),
         ("http://127.0.0.1:1/", "unreachable"), ("javascript:1", "unreachable"), ("", "unreachable"),
       ] {
-        let refused = try await village.ask(.post, "/previews", as: "grace", ["url": url])
+        let refused = try await village.request(.post, "/previews", as: "grace", ["url": url])
         #expect(
           refused.status == 400 && refused["errors.0.field"] == "url" && refused["errors.0.code"] == code, "\(url)")
       }
-      #expect(try await village.ask(.post, "/previews", ["url": server.url + "/roses"]).status == 401)
-      #expect(try await village.ask(.post, "/previews", as: "grace").status == 400)
-      #expect(try await village.ask(.post, "/previews", as: "grace", ["url": 7]).status == 400)
+      #expect(try await village.request(.post, "/previews", ["url": server.url + "/roses"]).status == 401)
+      #expect(try await village.request(.post, "/previews", as: "grace").status == 400)
+      #expect(try await village.request(.post, "/previews", as: "grace", ["url": 7]).status == 400)
       #expect(
-        try await village.ask(.post, "/previews", as: "grace", ["url": "http://a.example/", "x": 1]).code
+        try await village.request(.post, "/previews", as: "grace", ["url": "http://a.example/", "x": 1]).code
           == "unknown_field")
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a picture that is kept is a file of who asked`(way: Way) async throws {
+  @Test(arguments: TestTransport.allCases)
+  func `a stored picture is a file of the caller`(transport: TestTransport) async throws {
     let server = try Self.garden()
-    try await Village.open(way, asking: [server]) { village in
-      let ask = { (name: String, path: String) in
-        try await village.ask(.post, "/previews", as: name, ["url": server.url + path, "keep": true])
+    try await Village.open(transport, remotes: [server]) { village in
+      let preview = { (name: String, path: String) in
+        try await village.request(.post, "/previews", as: name, ["url": server.url + path, "keep": true])
       }
-      let kept = try await ask("grace", "/roses")
+      let kept = try await preview("grace", "/roses")
       let file = try #require(kept["file.id"])
       #expect(kept["file.owner_id"] == village.id("grace") && kept["file.name"] == "Roses")
       #expect(kept["file.mime_type"] == "image/jpeg" && kept.int("file.width") == 480)
       #expect(try await village.content(file, as: "grace").body == Photographs.servedJPEG())
       #expect(try await village.content(file, as: "linus").status == 404)
       let (_, room) = try await village.garden("shed", "private", members: ["grace", "linus"])
-      try await village.say(server.url + "/roses", in: room, as: "grace", ["attachments": [file]])
+      try await village.post(server.url + "/roses", in: room, as: "grace", ["attachments": [file]])
       #expect(try await village.content(file, as: "linus").status == 200)
-      #expect(try await ask("linus", "/words").isNull("file"))
+      #expect(try await preview("linus", "/words").isNull("file"))
       #expect(server.targets.count == 3, "it is fetched once")
-      let reader = try await village.ask(.post, "/me/tokens", as: "linus", ["name": "reader", "scope": "read"])
+      let reader = try await village.request(.post, "/me/tokens", as: "linus", ["name": "reader", "scope": "read"])
       let token = try #require(reader["token"])
       for (body, status) in [
         (#"{"url":"\#(server.url)/roses"}"#, 200), (#"{"url":"\#(server.url)/roses","keep":true}"#, 403),
@@ -94,51 +94,51 @@ import Testing
     }
   }
 
-  @Test func `the place and its host can do without`() async throws {
+  @Test func `previews are optional for the site and the operator`() async throws {
     let server = try Self.garden()
-    try await Village.open(.inMemory, asking: [server]) { village in
-      #expect(try await village.ask(.get, "/server").bool("link_previews") == true)
-      try await village.decide(["link_previews": false])
-      let refused = try await village.ask(.post, "/previews", as: "ada", ["url": server.url + "/roses"])
+    try await Village.open(.inMemory, remotes: [server]) { village in
+      #expect(try await village.request(.get, "/server").bool("link_previews") == true)
+      try await village.changeSettings(["link_previews": false])
+      let refused = try await village.request(.post, "/previews", as: "ada", ["url": server.url + "/roses"])
       #expect(refused.status == 403 && refused.code == "forbidden")
-      #expect(try await village.ask(.get, "/server").bool("link_previews") == false)
-      try await village.decide(["link_previews": true])
-      #expect(try await village.ask(.post, "/previews", as: "ada", ["url": server.url + "/roses"]).status == 200)
+      #expect(try await village.request(.get, "/server").bool("link_previews") == false)
+      try await village.changeSettings(["link_previews": true])
+      #expect(try await village.request(.post, "/previews", as: "ada", ["url": server.url + "/roses"]).status == 200)
     }
     try await Village.open(.inMemory) { village in
-      #expect(try await village.ask(.get, "/server").bool("link_previews") == false)
-      #expect(try await village.ask(.get, "/settings").bool("link_previews") == true)
-      let refused = try await village.ask(.post, "/previews", as: "ada", ["url": server.url + "/roses"])
+      #expect(try await village.request(.get, "/server").bool("link_previews") == false)
+      #expect(try await village.request(.get, "/settings").bool("link_previews") == true)
+      let refused = try await village.request(.post, "/previews", as: "ada", ["url": server.url + "/roses"])
       #expect(refused.status == 403)
-      #expect(try await village.ask(.get, "/previews/x/picture").status == 404)
+      #expect(try await village.request(.get, "/previews/x/picture").status == 404)
     }
     #expect(server.targets.count == 2)
   }
 
-  @Test func `links are counted by the user`() async throws {
+  @Test func `previews are rate limited per user`() async throws {
     let server = try Self.garden()
     var rates = Village.unlimited
     rates.previewing = Allowance(burst: 2, perDay: 1)
-    try await Village.open(.inMemory, rates: rates, asking: [server]) { village in
+    try await Village.open(.inMemory, rates: rates, remotes: [server]) { village in
       for (name, status) in [("grace", 200), ("grace", 200), ("grace", 429), ("linus", 200)] {
-        let answer = try await village.ask(.post, "/previews", as: name, ["url": server.url + "/words"])
+        let answer = try await village.request(.post, "/previews", as: name, ["url": server.url + "/words"])
         #expect(answer.status == status)
       }
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a forum’s icon elsewhere is fetched by us`(way: Way) async throws {
+  @Test(arguments: TestTransport.allCases)
+  func `an external forum icon is fetched by the server`(transport: TestTransport) async throws {
     let server = try Self.garden()
-    try await Village.open(way, asking: [server]) { village in
+    try await Village.open(transport, remotes: [server]) { village in
       for (path, type) in [("/rose.jpg", "image/jpeg"), ("/words", "image/svg+xml"), ("/gone", "image/svg+xml")] {
         let forum = try #require(
-          try await village.ask(
+          try await village.request(
             .post, "/forums", as: "grace", ["title": "Garden \(path)", "icon_url": server.url + path])["id"])
-        let icon = try await village.ask(.get, "/forums/\(forum)/icon", as: "grace")
+        let icon = try await village.request(.get, "/forums/\(forum)/icon", as: "grace")
         #expect(icon.status == 200 && icon.fields["content-type"] == type, "\(path)")
         if type == "image/jpeg" { #expect(icon.body == Photographs.servedJPEG()) }
-        #expect(try await village.ask(.get, "/forums/\(forum)/icon").status == 404, "who does not see the forum")
+        #expect(try await village.request(.get, "/forums/\(forum)/icon").status == 404, "hidden forum")
       }
     }
   }

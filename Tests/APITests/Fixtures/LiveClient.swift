@@ -4,7 +4,7 @@ import ParleyWire
 import Synchronization
 import Testing
 
-/// A WebSocket client for tests, on a loop of its own.
+/// A WebSocket client for tests, on its own event loop.
 final class LiveClient: Sendable {
   private let loop: EventLoop
   private let number: Int
@@ -25,7 +25,7 @@ final class LiveClient: Sendable {
     let reason: String
   }
 
-  struct Silence: Error, CustomStringConvertible {
+  struct NoResponse: Error, CustomStringConvertible {
     let description: String
   }
 
@@ -57,14 +57,14 @@ final class LiveClient: Sendable {
     number = Self.numbers.add(1, ordering: .relaxed).newValue
   }
 
-  // MARK: For tests
+  // MARK: Test API
 
   func send(_ text: String) {
     with { $0.send(text) }
   }
 
-  /// A command; its answer.
-  func ask(_ command: [String: Any]) async throws -> Answer {
+  /// Sends a command and returns its answer.
+  func request(_ command: [String: Any]) async throws -> Answer {
     let id = state.withLock { state in
       defer { state.next += 1 }
       return state.next
@@ -75,34 +75,34 @@ final class LiveClient: Sendable {
     return try await next { $0.int("re") == id }
   }
 
-  /// The next line, or the next that is as wanted; those before it stay.
+  /// The next line that matches `isWanted`. Earlier lines stay queued.
   func next(
     within seconds: Double = 60, _ isWanted: @escaping (Answer) -> Bool = { _ in true }
   ) async throws -> Answer {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
       let (found, lines, closing) = state.withLock { state -> (Answer?, [String], Ending?) in
-        for (place, line) in state.lines.enumerated() {
+        for (index, line) in state.lines.enumerated() {
           let answer = Self.answer(line)
           guard isWanted(answer) else { continue }
-          state.lines.remove(at: place)
+          state.lines.remove(at: index)
           return (answer, [], nil)
         }
         return (nil, state.lines, state.closing)
       }
       if let found { return found }
       if let closing {
-        throw Silence(description: "closed with \(closing.code) \(closing.reason); it had \(lines)")
+        throw NoResponse(description: "closed with \(closing.code) \(closing.reason); queued: \(lines)")
       }
-      guard .now < end else { throw Silence(description: "nothing came; it had \(lines)") }
+      guard .now < end else { throw NoResponse(description: "timeout; queued: \(lines)") }
       try await Task.sleep(for: .milliseconds(2))
     }
   }
 
-  /// The next event of this name.
+  /// The next event with this name.
   func event(_ name: String) async throws -> Answer { try await next { $0["event"] == name } }
 
-  /// All events that came until this one, and it: as `name id`.
+  /// All events up to and including the last one.
   func events(until isLast: (Answer) -> Bool) async throws -> [Answer] {
     var all: [Answer] = []
     while true {
@@ -118,7 +118,7 @@ final class LiveClient: Sendable {
       if let closing = state.withLock({ $0.closing }) { return closing }
       try await Task.sleep(for: .milliseconds(2))
     }
-    throw Silence(description: "it is still open")
+    throw NoResponse(description: "the socket is still open")
   }
 
   var waitingCount: Int { state.withLock { $0.lines.count } }
@@ -128,7 +128,7 @@ final class LiveClient: Sendable {
     with { $0.leave() }
   }
 
-  /// Takes nothing more, as a telephone in a tunnel does.
+  /// Stops reading, like a phone in a tunnel.
   func pause() {
     with { $0.stream?.pauseReading() }
   }
@@ -146,9 +146,9 @@ final class LiveClient: Sendable {
 
   private static func answer(_ line: String) -> Answer { Answer(status: 200, fields: Fields(), body: Array(line.utf8)) }
 
-  // MARK: The loop's side
+  // MARK: Event loop
 
-  fileprivate func got(_ line: String) { state.withLock { $0.lines.append(line) } }
+  fileprivate func receive(_ line: String) { state.withLock { $0.lines.append(line) } }
 
   fileprivate func close(_ closing: Ending) {
     state.withLock { state in if state.closing == nil { state.closing = closing } }
@@ -220,7 +220,7 @@ final class LiveClient: Sendable {
       session?.receive(bytes, into: &actions)
       for action in actions {
         switch action {
-        case .text(let message): client.got(String(decoding: message, as: UTF8.self))
+        case .text(let message): client.receive(String(decoding: message, as: UTF8.self))
         case .binary, .ping, .pong: break
         case .send(let bytes): stream?.write(bytes)
         case .closed(let closing):

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Stands still until it is told otherwise.
+/// A clock that advances only by `add`.
 final class StoppedClock: Sendable {
   private let milliseconds = Atomic<Int>(1_800_000_000_000)
 

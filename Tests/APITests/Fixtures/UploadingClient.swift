@@ -3,23 +3,23 @@ import ParleyWire
 
 @testable import ParleyNetworking
 
-/// Sends a file by and by, over a socket of its own.
+/// Uploads a file piece by piece over its own socket.
 final class UploadingClient {
   private let descriptor: Int32
 
-  struct Silence: Error {}
+  struct NoResponse: Error {}
 
   init(_ address: SocketAddress, token: String, announcing length: Int) throws {
     let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
     self.descriptor = descriptor
-    guard address.withSystem({ connect(descriptor, $0, $1) }) == 0 else { throw Silence() }
+    guard address.withSystem({ connect(descriptor, $0, $1) }) == 0 else { throw NoResponse() }
     let head = "POST /api/v1/files?name=a HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n"
     try send(Array("\(head)Content-Type: application/octet-stream\r\nContent-Length: \(length)\r\n\r\n".utf8))
   }
 
   deinit { close(descriptor) }
 
-  /// As far as it is taken: whoever is heard no further can't send.
+  /// Stops early if the server closed its side.
   func send(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -30,7 +30,7 @@ final class UploadingClient {
     }
   }
 
-  /// Of the answer.
+  /// The status of the response.
   func status() async throws -> Int {
     var received: [UInt8] = []
     let end = ContinuousClock.now + .seconds(100)
@@ -40,7 +40,7 @@ final class UploadingClient {
       if count > 0 {
         received += buffer[..<count]
       } else if count == 0 || .now > end {
-        throw Silence()
+        throw NoResponse()
       } else {
         try await Task.sleep(for: .milliseconds(2))
       }

@@ -19,29 +19,29 @@ import Web
 import FoundationNetworking
 #endif
 
-/// How a request reaches the API: straight into the site, or over a socket.
-enum Way: CaseIterable, Sendable {
+/// The transport of a request: in memory or over a socket.
+enum TestTransport: CaseIterable, Sendable {
   case inMemory, socket
 }
 
-/// A place with users in it, over a real store. The same test runs on it in memory and over a socket.
+/// A site with users over a real store. The same test runs in memory and over a socket.
 final class Village: Sendable {
   let community: Community
   let folder: String
   private let delivered: Delivered
-  /// What asks others, where a test wants that; of this machine it reaches the servers of the test alone.
+  /// The client for outgoing requests, if a test needs one. On this machine it reaches only the test's servers.
   private let outgoing: UntrustedClient?
-  private let way: Ways
+  private let transport: RunningTransport
   private let users: Mutex<[String: (id: ID<User>, token: String)]> = Mutex([:])
 
-  private enum Ways {
+  private enum RunningTransport {
     case inMemory(Loop)
     case socket(Server, URLSession)
   }
 
   static let migrations = Checkout.migrations
 
-  /// So that a test may ask as often as it likes.
+  /// Effectively no rate limits.
   static let unlimited: RateLimits = {
     let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
     var rates = RateLimits()
@@ -51,19 +51,20 @@ final class Village: Sendable {
     return rates
   }()
 
-  /// Cheap passwords: what they cost is tested elsewhere.
+  /// Minimum hashing cost. Other tests cover the real cost.
   static let cheap = Scrypt(cost: 16, blockSize: 1, parallelism: 1)
 
   /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
   ///
-  /// - Parameter loops: the clock by which the server waits for those at its sockets.
+  /// - Parameter loops: the clock of the server's socket timeouts.
   static func open(
-    _ way: Way, rates: RateLimits = unlimited, bounds: Bounds = Bounds(), asking others: [CannedServer]? = nil,
+    _ transport: TestTransport, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
+    remotes: [CannedServer]? = nil,
     clock: @escaping @Sendable () -> Int64 = ticking,
     loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(way, rates, bounds, others, clock, loops)
+    let village = try await Village(transport, rates, bounds, remotes, clock, loops)
     do {
       try await body(village)
     } catch {
@@ -74,12 +75,12 @@ final class Village: Sendable {
   }
 
   private init(
-    _ way: Way, _ rates: RateLimits, _ bounds: Bounds, _ others: [CannedServer]?,
+    _ transport: TestTransport, _ rates: RateLimits, _ bounds: Bounds, _ remotes: [CannedServer]?,
     _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // A peer that has gone is an error of the write, here as in the daemon.
+    // A closed peer is a write error, as in the daemon.
     Signals.ignoreBrokenPipes()
     let delivered = Delivered()
     let publisher = API.publisher()
@@ -91,27 +92,27 @@ final class Village: Sendable {
         delivered.add($0.events)
         publisher.enqueue($0)
       },
-      // What was refused for a fault of ours is told to nobody else.
-      complain: { print("The store complains: \($0)") })
+      // Prints internal errors, which answers do not contain.
+      log: { print("The store logs: \($0)") })
     community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
-    var patient = UntrustedLimits()
-    patient.timeout = 100_000
-    outgoing = try others.map { [patient] servers in
-      try UntrustedClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }), limits: patient)
+    var clientLimits = UntrustedLimits()
+    clientLimits.timeout = 100_000
+    outgoing = try remotes.map { [clientLimits] servers in
+      try UntrustedClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }), limits: clientLimits)
     }
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates,
       previews: outgoing.map { LinkPreviews($0, now: clock) })
     let router = Router { routes in api.add(to: &routes) }
     var limits = Limits()
-    // All come from one address.
+    // Every connection has the same address.
     limits.connectionsPerAddress = limits.connections
-    // Others have the machine too, and a peer that takes nothing is to be judged by the village’s clock.
+    // Test machines are shared: only the village's clock times out a slow consumer.
     limits.byteTime = 600
     limits.socketIdleTime = 600
     let site = Application(router: router, limits: limits)
-    switch way {
-    case .inMemory: self.way = .inMemory(Loop(site))
+    switch transport {
+    case .inMemory: self.transport = .inMemory(Loop(site))
     case .socket:
       let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
       let server = try Server(
@@ -120,23 +121,23 @@ final class Village: Sendable {
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpShouldSetCookies = false
       configuration.httpCookieAcceptPolicy = .never
-      self.way = .socket(server, URLSession(configuration: configuration))
+      self.transport = .socket(server, URLSession(configuration: configuration))
     }
     for (name, role) in [
       ("ada", Role.owner), ("mira", .moderator), ("grace", .member), ("linus", .member), ("robo", .bot),
       ("gus", .guest),
     ] {
-      try await settle(name, role)
+      try await addUser(name, role)
     }
   }
 
-  /// Ticks at every look, so that no two things happen in the same millisecond unless a test wants them to.
+  /// Advances 1 ms per read: by default no two events have the same timestamp.
   static let ticking: @Sendable () -> Int64 = { Int64(clock.add(1, ordering: .relaxed).newValue) }
   private static let clock = Atomic<Int>(1_800_000_000_000)
 
-  /// Somebody new, with a session of their own.
+  /// Creates a user with a session.
   @discardableResult
-  func settle(_ name: String, _ role: Role = .member) async throws -> ID<User> {
+  func addUser(_ name: String, _ role: Role = .member) async throws -> ID<User> {
     let password = try await community.passwords.hash("\(name)’s password")
     let secret = try Secret.make()
     let id = try await community.store.write { tx throws(Refusal) in
@@ -154,7 +155,7 @@ final class Village: Sendable {
 
   private func close() async {
     community.hub.close()
-    if case .socket(let server, let session) = way {
+    if case .socket(let server, let session) = transport {
       session.invalidateAndCancel()
       _ = await server.stop(within: 1)
     }
@@ -163,16 +164,16 @@ final class Village: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Signs in by name and password, and expects to get in.
+  /// Signs in with name and password; expects 201.
   @discardableResult
   func signIn(_ name: String, _ password: String, on device: String = "") async throws -> Answer {
-    let answer = try await ask(.post, "/sessions", ["name": name, "password": password, "device": device])
+    let answer = try await request(.post, "/sessions", ["name": name, "password": password, "device": device])
     #expect(answer.status == 201, "\(name) does not get in: \(answer.text)")
     return answer
   }
 
-  /// How somebody stands with the place, as though it had been decided before.
-  func put(_ name: String, in state: UserState) async throws {
+  /// Sets a user's state directly in the store.
+  func setState(_ name: String, in state: UserState) async throws {
     let id = ID<User>(Int(id(name)) ?? 0)
     try await community.store.write { tx throws(Refusal) in
       guard let before = try tx.user(id) else { throw .notFound }
@@ -182,7 +183,7 @@ final class Village: Sendable {
     }
   }
 
-  /// A forum with its room and these members.
+  /// Creates a forum with a room and members.
   @discardableResult
   func forum(_ title: String, _ visibility: Visibility, _ members: [String]) async throws -> String {
     let users = members.map { ID<User>(Int(id($0)) ?? 0) }
@@ -221,20 +222,22 @@ final class Village: Sendable {
     }
   }
 
-  /// What ada, who owns the place, decides.
-  func decide(_ settings: [String: Any]) async throws {
-    let answer = try await ask(.patch, "/settings", as: "ada", settings)
+  /// Changes the settings as ada, the owner.
+  func changeSettings(_ settings: [String: Any]) async throws {
+    let answer = try await request(.patch, "/settings", as: "ada", settings)
     #expect(answer.status == 200, "\(answer.text)")
   }
 
-  // MARK: Following along
+  // MARK: Realtime
 
-  /// A socket of somebody's; of nobody without a name.
-  func follow(
+  /// Opens a WebSocket, anonymous without a name.
+  func connect(
     _ query: String = "", as name: String?, fields: Fields = Fields(), subprotocols: [String] = [],
     at path: String = "/realtime"
   ) throws -> LiveClient {
-    guard case .socket(let server, _) = way else { throw LiveClient.Silence(description: "there are no sockets here") }
+    guard case .socket(let server, _) = transport else {
+      throw LiveClient.NoResponse(description: "in-memory tests have no sockets")
+    }
     var fields = fields
     if let name { fields.add("Authorization", "Bearer \(token(name))") }
     return try .connect(
@@ -242,37 +245,37 @@ final class Village: Sendable {
       subprotocols: subprotocols)
   }
 
-  var serverAddress: SocketAddress? { if case .socket(let server, _) = way { server.addresses[0] } else { nil } }
+  var serverAddress: SocketAddress? { if case .socket(let server, _) = transport { server.addresses[0] } else { nil } }
 
-  /// What time it is now, in milliseconds.
+  /// The current time in milliseconds.
   var now: Int64 { ParleyNetworking.Clock.wall() / 1_000_000 }
 
-  /// It has become so many seconds later than now, or than it was at some moment; when that is.
+  /// Advances the hub's clock to `seconds` after `moment` or the current time. Returns the new time.
   @discardableResult
-  func pass(_ seconds: Int, since moment: Int64? = nil) -> Int64 {
+  func advanceClock(_ seconds: Int, since moment: Int64? = nil) -> Int64 {
     let time = (moment ?? now) + Int64(seconds) * 1_000
     community.hub.tick(now: time)
     return time
   }
 
-  /// Where somebody stands who has everything.
+  /// The cursor of a client that is up to date.
   func cursor(_ topics: String = "me", as name: String?) async throws -> String {
-    let answer = try await ask(.get, "/sync?topics=\(topics)", as: name)
+    let answer = try await request(.get, "/sync?topics=\(topics)", as: name)
     return try #require(answer["cursor"], "\(answer.text)")
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
-  /// `name` is nil for nobody.
+  /// `name` is nil for a visitor.
   @discardableResult
-  func ask(
+  func request(
     _ method: Method, _ path: String, as name: String? = nil, _ body: [String: Any]? = nil, fields: Fields = Fields()
   ) async throws -> Answer {
     let bytes = try body.map { try Array(JSONSerialization.data(withJSONObject: $0, options: .fragmentsAllowed)) }
     return try await send(method, path, as: name, bytes ?? [], fields: fields)
   }
 
-  /// The same with a body that need not be JSON. Every answer has to be as `Public/openapi.json` says.
+  /// Sends a body that may be invalid JSON. Checks every answer against `Public/openapi.json`.
   func send(
     _ method: Method, _ path: String, as name: String? = nil, _ body: [UInt8], fields: Fields = Fields()
   ) async throws -> Answer {
@@ -280,7 +283,7 @@ final class Village: Sendable {
     do {
       try Description.shipped?.check(answer, to: method, path)
     } catch {
-      Issue.record("\(method.name) \(path) \(answer.status) is not as Public/openapi.json says: \(error)")
+      Issue.record("\(method.name) \(path) \(answer.status) does not match Public/openapi.json: \(error)")
     }
     return answer
   }
@@ -291,7 +294,7 @@ final class Village: Sendable {
     var fields = fields
     if let name { fields.add("Authorization", "Bearer \(token(name))") }
     if !body.isEmpty, !fields.has("content-type") { fields.add("Content-Type", "application/json") }
-    switch way {
+    switch transport {
     case .inMemory(let loop): return await loop.send(method, API.base + path, fields, body)
     case .socket(let server, let session):
       let address = "http://127.0.0.1:\(server.addresses[0].port ?? 0)\(API.base)\(path)"
@@ -309,7 +312,7 @@ final class Village: Sendable {
     }
   }
 
-  /// What the calls in `body` wrote to the log: `message.created conversation:12 #1`, the number being the revision.
+  /// Events that `body` wrote to the log, such as `message.created conversation:12 #1` with the revision 1.
   func events(_ body: () async throws -> Void) async throws -> [String] {
     let before = delivered.all.count
     try await body()
@@ -325,17 +328,17 @@ final class Village: Sendable {
   }
 }
 
-/// What came back.
+/// The response of the API.
 struct Answer: Sendable {
   let status: Int
   let fields: Fields
   let body: [UInt8]
 
   var text: String { String(decoding: body, as: UTF8.self) }
-  /// The body as what it says; nil where it is no JSON.
+  /// The parsed body; nil if it is not JSON.
   private var value: Any? { try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) }
 
-  /// By a path of names and numbers, such as `data.0.text`.
+  /// Looks up a path of names and indices, such as `data.0.text`.
   private func find(_ path: String) -> Any? {
     path.split(separator: ".").reduce(value) { value, step in
       if let list = value as? [Any] { return Int(step).flatMap { list.indices.contains($0) ? list[$0] : nil } }
@@ -355,7 +358,7 @@ struct Answer: Sendable {
   var code: String? { self["code"] }
 }
 
-/// Stands for the loop of a connection.
+/// Stands in for a connection's event loop.
 private actor Loop {
   private let site: Application
   private let locals = Locals()
@@ -364,11 +367,12 @@ private actor Loop {
   init(_ site: Application) { self.site = site }
 
   func send(_ method: Method, _ target: String, _ fields: Fields, _ body: [UInt8]) async -> Answer {
-    let mark = target.firstIndex(of: "?") ?? target.endIndex
+    let queryStart = target.firstIndex(of: "?") ?? target.endIndex
     let head = RequestHead(
       method: method,
       target: Target(
-        path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
+        path: String(target[..<queryStart]),
+        query: queryStart < target.endIndex ? String(target[queryStart...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
     let context = Context(

@@ -6,18 +6,18 @@ import Testing
 @testable import Storage
 
 extension Village {
-  /// Somebody by name.
+  /// The id of a user.
   func user(_ name: String) -> ID<User> { ID(Int(id(name)) ?? 0) }
 
-  /// A message that is stored as though it had been sent; its id.
+  /// Stores a message directly; returns its id.
   @discardableResult
-  func say(_ text: String, in conversation: String, by name: String) async throws -> String {
+  func post(_ text: String, in conversation: String, by name: String) async throws -> String {
     let message = NewMessage(conversation: ID(Int(conversation) ?? 0), author: user(name), text: text)
     return try await community.store.write { tx throws(Refusal) in try tx.post(message).id.description }
   }
 
-  /// What somebody is to another: `follow`, `mute` or `block`.
-  func relate(_ name: String, _ kind: String, _ other: String) async throws {
+  /// Stores a relation: `follow`, `mute` or `block`.
+  func setRelation(_ name: String, _ kind: String, _ other: String) async throws {
     let (one, two) = (user(name), user(other))
     try await community.store.write { tx throws(Refusal) in
       try tx.run { connection in
@@ -28,14 +28,14 @@ extension Village {
     }
   }
 
-  /// A conversation that somebody makes with others, by name; its id.
+  /// Creates a conversation over the API; returns its id.
   @discardableResult
   func talk(
     _ kind: String, by name: String, with others: [String], _ more: [String: Any] = [:]
   ) async throws -> String {
     var body: [String: Any] = ["kind": kind, "participants": others.map { "@\($0)" }]
     body.merge(more) { _, new in new }
-    let made = try await ask(.post, "/conversations", as: name, body)
+    let made = try await request(.post, "/conversations", as: name, body)
     #expect(made.status == 201, "\(made.text)")
     return made["id"] ?? "0"
   }
@@ -48,18 +48,18 @@ extension Village {
     }
   }
 
-  /// A forum in which these users know one another.
-  func acquaint(_ names: String...) async throws { try await forum("square", .members, names) }
+  /// A common forum, so that these users see each other.
+  func shareForum(_ names: String...) async throws { try await forum("square", .members, names) }
 }
 
 extension Village {
-  /// Asks, and expects this status.
+  /// Sends a request and expects `status`.
   @discardableResult
   func expect(
     _ status: Int, _ method: Method, _ path: String, as name: String? = nil, _ body: [String: Any]? = nil,
     at location: SourceLocation = #_sourceLocation
   ) async throws -> Answer {
-    let answer = try await ask(method, path, as: name, body)
+    let answer = try await request(method, path, as: name, body)
     #expect(answer.status == status, "\(method) \(path): \(answer.text)", sourceLocation: location)
     return answer
   }

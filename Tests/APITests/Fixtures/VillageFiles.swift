@@ -7,9 +7,9 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Files, really uploaded.
+/// Uploads over the API.
 extension Village {
-  /// Sends bytes as they are, and expects them to be taken.
+  /// Uploads raw bytes; expects success.
   @discardableResult
   func send(_ bytes: [UInt8], named name: String, by owner: String, _ more: String = "") async throws -> Answer {
     let answer = try await send(
@@ -19,10 +19,10 @@ extension Village {
   }
 
   func content(_ file: String, as name: String?, _ fields: Fields = Fields()) async throws -> Answer {
-    try await ask(.get, "/files/\(file)/content", as: name, fields: fields)
+    try await request(.get, "/files/\(file)/content", as: name, fields: fields)
   }
 
-  /// A form of these parts: name, file name, bytes.
+  /// A multipart form with parts of name, file name and bytes.
   static func form(_ parts: [(name: String, file: String?, bytes: [UInt8])]) -> (body: [UInt8], fields: Fields) {
     var body: [UInt8] = []
     for part in parts {
@@ -33,7 +33,7 @@ extension Village {
     return (body + Array("--edge--\r\n".utf8), ["Content-Type": "multipart/form-data; boundary=edge"])
   }
 
-  /// What is on its way into a file.
+  /// Temporary files of uploads in progress.
   var incoming: [String] {
     get throws {
       let folder = self.folder + "/files/tmp"
@@ -42,7 +42,7 @@ extension Village {
     }
   }
 
-  /// Every file on the disk, by its digest.
+  /// Digests of the stored files.
   var stored: Set<String> {
     let all = FileManager.default.enumerator(atPath: folder + "/files")?.compactMap { $0 as? String } ?? []
     return Set(all.compactMap { $0.split(separator: "/").last.map(String.init) }.filter { $0.utf8.count == 64 })

@@ -7,25 +7,25 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Places to talk, and talking.
+/// Forums, conversations and messages.
 extension Village {
-  /// A forum that ada makes: its id and its room's.
+  /// Creates a forum as ada; returns its id and its room's.
   func garden(
     _ title: String = "garden", _ visibility: String = "members", members: [String] = [], _ more: [String: Any] = [:]
   ) async throws -> (forum: String, room: String) {
     var draft: [String: Any] = ["title": title, "visibility": visibility]
     draft.merge(more) { $1 }
-    let made = try await ask(.post, "/forums", as: "ada", draft)
+    let made = try await request(.post, "/forums", as: "ada", draft)
     let forum = try #require(made["id"], "\(made.text)")
     let room = try #require(made["room_id"])
     for member in members {
-      let answer = try await ask(.put, "/forums/\(forum)/members/\(id(member))", as: "ada", [:])
+      let answer = try await request(.put, "/forums/\(forum)/members/\(id(member))", as: "ada", [:])
       #expect(answer.status == 200, "\(answer.text)")
     }
     return (forum, room)
   }
 
-  /// A topic of a forum, started by ada.
+  /// Creates a topic as ada.
   func topic(_ title: String, in forum: String) async throws -> String {
     let ada = ID<User>(Int(id("ada")) ?? 0)
     return try await community.store.write { tx throws(Refusal) in
@@ -33,7 +33,7 @@ extension Village {
     }.description
   }
 
-  /// A conversation of these users.
+  /// Creates a conversation directly in the store.
   func talk(_ kind: Conversation.Kind, _ users: [String], fromSeq: [String: Int] = [:]) async throws -> String {
     let users = users.map { (Int(id($0)) ?? 0, fromSeq[$0] ?? 1) }
     return try await community.store.write { tx throws(Refusal) in
@@ -56,18 +56,18 @@ extension Village {
     }.description
   }
 
-  /// Says something, and expects to be heard.
+  /// Posts a message over the API; expects 201. Returns its id.
   @discardableResult
-  func say(
+  func post(
     _ text: String, in conversation: String, as name: String = "ada", _ more: [String: Any] = [:]
   ) async throws -> String {
     var draft = more
     draft["text"] = text
-    let answer = try await ask(.post, "/conversations/\(conversation)/messages", as: name, draft)
+    let answer = try await request(.post, "/conversations/\(conversation)/messages", as: name, draft)
     return try #require(answer.status == 201 ? answer["id"] : nil, "\(answer.text)")
   }
 
-  /// As a reader who has come so far.
+  /// Sets a user's read position directly in the store.
   func read(_ conversation: String, as name: String, upTo seq: Int) async throws {
     let user = Int(id(name)) ?? 0
     try await community.store.write { tx throws(Refusal) in
@@ -83,7 +83,7 @@ extension Village {
     }
   }
 
-  /// A file that somebody has uploaded.
+  /// Creates a file row without bytes.
   func upload(_ name: String, by owner: String) async throws -> String {
     let owner = Int(id(owner)) ?? 0
     return try await community.store.write { tx throws(Refusal) in
@@ -121,7 +121,7 @@ extension Village {
     }
   }
 
-  /// What the store says of it.
+  /// The first column of a query.
   func rows(_ sql: String) async throws -> [String] {
     try await community.store.readInBackground { tx throws(Refusal) in
       try tx.run { connection in try connection.all(SQL(sql)) { row in try row.text(0) } }

@@ -5,9 +5,9 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// What a wider or a narrower visibility means for what was said, and what a deleted forum leaves.
+/// Changes of visibility, history and deleted forums.
 @Suite struct ForumHistoryTests {
-  /// Where somebody's history of a forum's room begins; nil for who may not read it.
+  /// The first readable seq of a forum's room; nil without access.
   private func start(_ village: Village, _ name: String?, _ role: Role?, in forum: String) async throws -> Int? {
     let (user, id) = (name.map { village.userID($0) }, ID<Forum>(Int(forum) ?? 0))
     return try await village.community.store.readInBackground { tx throws(Refusal) in
@@ -25,59 +25,61 @@ import Testing
     ]
   }
 
-  @Test func `who is let in reads from now on, and who was there reads all`() async throws {
+  @Test func `a wider visibility opens history from now on to new readers, and all to members`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try #require(
-        try await village.ask(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
+        try await village.request(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
       for number in 1...3 { try await village.sayInRoom("\(number)", of: forum) }
       #expect(try await starts(village, in: forum) == [nil, nil, nil, 1])
-      let opened = try await village.ask(.patch, "/forums/\(forum)", as: "grace", ["visibility": "members"])
+      let opened = try await village.request(.patch, "/forums/\(forum)", as: "grace", ["visibility": "members"])
       #expect(opened.status == 200 && opened.int("opened") == 0)
       try await village.sayInRoom("4", of: forum)
       #expect(try await starts(village, in: forum) == [nil, nil, 4, 1])
-      // Joining opens nothing that was not open.
-      #expect(try await village.ask(.put, "/forums/\(forum)/members/me", as: "linus").status == 200)
+      // Joining does not reveal hidden history.
+      #expect(try await village.request(.put, "/forums/\(forum)/members/me", as: "linus").status == 200)
       #expect(try await starts(village, in: forum) == [nil, nil, 4, 1])
-      let wider = try await village.ask(
+      let wider = try await village.request(
         .patch, "/forums/\(forum)", as: "grace", ["visibility": "public", "from": "now"])
       #expect(wider.int("opened") == 0)
       try await village.sayInRoom("5", of: forum)
       #expect(try await starts(village, in: forum) == [5, 5, 4, 1])
-      // Whom its lead brings reads all.
-      #expect(try await village.ask(.put, "/forums/\(forum)/members/@gus", as: "grace").status == 200)
+      // A user added by the forum's admin reads the whole history.
+      #expect(try await village.request(.put, "/forums/\(forum)/members/@gus", as: "grace").status == 200)
       #expect(try await starts(village, in: forum) == [5, 1, 4, 1])
     }
   }
 
-  @Test func `from the beginning means all of it, and the answer says how much`() async throws {
+  @Test func `opening from the beginning reveals all history and reports its size`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try #require(
-        try await village.ask(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
+        try await village.request(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
       for number in 1...3 { try await village.sayInRoom("\(number)", of: forum) }
-      _ = try await village.ask(.patch, "/forums/\(forum)", as: "grace", ["visibility": "members"])
-      _ = try await village.ask(.put, "/forums/\(forum)/members/me", as: "linus")
+      _ = try await village.request(.patch, "/forums/\(forum)", as: "grace", ["visibility": "members"])
+      _ = try await village.request(.put, "/forums/\(forum)/members/me", as: "linus")
       let body: [String: Any] = ["visibility": "public", "from": "beginning"]
-      let opened = try await village.ask(.patch, "/forums/\(forum)", as: "grace", body)
+      let opened = try await village.request(.patch, "/forums/\(forum)", as: "grace", body)
       #expect(opened.int("opened") == 3)
       #expect(try await starts(village, in: forum) == [1, 1, 1, 1])
       var again: Answer?
       let events = try await village.events {
-        again = try await village.ask(.patch, "/forums/\(forum)", as: "grace", body)
+        again = try await village.request(.patch, "/forums/\(forum)", as: "grace", body)
       }
       #expect(events == [] && again?.status == 200 && again?.has("opened") == false)
     }
   }
 
-  @Test func `a topic that is begun later has no hidden history`() async throws {
+  @Test func `a topic created later has no hidden history`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try #require(
-        try await village.ask(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
+        try await village.request(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
       let before = try #require(
-        try await village.ask(.post, "/forums/\(forum)/conversations", as: "grace", ["title": "old", "text": "1"])["id"]
+        try await village.request(.post, "/forums/\(forum)/conversations", as: "grace", ["title": "old", "text": "1"])[
+          "id"]
       )
-      _ = try await village.ask(.patch, "/forums/\(forum)", as: "grace", ["visibility": "public"])
+      _ = try await village.request(.patch, "/forums/\(forum)", as: "grace", ["visibility": "public"])
       let after = try #require(
-        try await village.ask(.post, "/forums/\(forum)/conversations", as: "grace", ["title": "new", "text": "1"])["id"]
+        try await village.request(.post, "/forums/\(forum)/conversations", as: "grace", ["title": "new", "text": "1"])[
+          "id"]
       )
       for (topic, expected) in [(before, 2), (after, 1)] {
         let found = try await village.community.store.readInBackground { tx throws(Refusal) in
@@ -88,15 +90,15 @@ import Testing
     }
   }
 
-  @Test func `who may read no longer loses its conversations, and everyone is told that it changed`() async throws {
+  @Test func `users without access lose the forum's conversations, with an event for all`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try #require(
-        try await village.ask(.post, "/forums", as: "grace", ["title": "Garden", "visibility": "public"])["id"])
-      _ = try await village.ask(.put, "/forums/\(forum)/members/me", as: "robo")
+        try await village.request(.post, "/forums", as: "grace", ["title": "Garden", "visibility": "public"])["id"])
+      _ = try await village.request(.put, "/forums/\(forum)/members/me", as: "robo")
       let topic = try #require(
-        try await village.ask(.post, "/forums/\(forum)/conversations", as: "linus", ["title": "weeds"])["id"])
+        try await village.request(.post, "/forums/\(forum)/conversations", as: "linus", ["title": "weeds"])["id"])
       let events = try await village.events { () async throws in
-        _ = try await village.ask(.patch, "/forums/\(forum)", as: "grace", ["visibility": "private"])
+        _ = try await village.request(.patch, "/forums/\(forum)", as: "grace", ["visibility": "private"])
         await village.community.store.jobs.run()
       }
       #expect(
@@ -104,19 +106,19 @@ import Testing
           "forum.updated forum:\(forum) #2", "forum.updated site #2",
           "conversation.removed user:\(village.id("linus"))",
         ])
-      #expect(try await village.ask(.get, "/forums/\(forum)", as: "linus").status == 404)
-      #expect(try await village.ask(.patch, "/conversations/\(topic)", as: "linus", ["title": "x"]).status == 404)
+      #expect(try await village.request(.get, "/forums/\(forum)", as: "linus").status == 404)
+      #expect(try await village.request(.patch, "/conversations/\(topic)", as: "linus", ["title": "x"]).status == 404)
       #expect(try await village.participants(inRoomOf: forum).count == 2)
     }
   }
 
-  @Test func `a deleted forum leaves tombstones, and nobody in it`() async throws {
+  @Test func `a deleted forum leaves tombstones and no members`() async throws {
     try await Village.open(.inMemory) { village in
-      let made = try await village.ask(.post, "/forums", as: "grace", ["title": "Garden", "visibility": "public"])
+      let made = try await village.request(.post, "/forums", as: "grace", ["title": "Garden", "visibility": "public"])
       let (forum, room) = (try #require(made["id"]), try #require(made["room_id"]))
-      _ = try await village.ask(.put, "/forums/\(forum)/members/me", as: "linus")
+      _ = try await village.request(.put, "/forums/\(forum)/members/me", as: "linus")
       let topic = try #require(
-        try await village.ask(
+        try await village.request(
           .post, "/forums/\(forum)/conversations", as: "robo", ["title": "weeds", "text": "pull!"])[
             "id"])
       for number in 0..<250 { try await village.sayInRoom("\(number)", of: forum) }
@@ -126,7 +128,7 @@ import Testing
         _ = try tx.remove(sealed, by: ada, reason: nil)
       }
       let events = try await village.events { () async throws in
-        for _ in 1...2 { #expect(try await village.ask(.delete, "/forums/\(forum)", as: "grace").status == 200) }
+        for _ in 1...2 { #expect(try await village.request(.delete, "/forums/\(forum)", as: "grace").status == 200) }
         await village.community.store.jobs.run()
       }
       #expect(events.prefix(2) == ["forum.deleted forum:\(forum) #2", "forum.deleted site #2"])
@@ -136,11 +138,11 @@ import Testing
       #expect(events.filter { $0 == "message.deleted conversation:\(topic) #2" }.count == 1)
       let left = Set(events.filter { $0.hasPrefix("participant.left") })
       #expect(left == Set(["grace", "linus"].map { "participant.left user:\(village.id($0))" }))
-      let told = 2 + 3 + 2 + 251
-      #expect(events.count == told)
-      #expect(try await village.ask(.get, "/forums/\(forum)", as: "ada").status == 404)
-      #expect(try await village.ask(.delete, "/forums/\(forum)", as: "ada").status == 404)
-      #expect(try await village.ask(.get, "/forums", as: "grace").count("data") == 0)
+      let expected = 2 + 3 + 2 + 251
+      #expect(events.count == expected)
+      #expect(try await village.request(.get, "/forums/\(forum)", as: "ada").status == 404)
+      #expect(try await village.request(.delete, "/forums/\(forum)", as: "ada").status == 404)
+      #expect(try await village.request(.get, "/forums", as: "grace").count("data") == 0)
       let remains = try await village.community.store.readInBackground { tx throws(Refusal) in
         try tx.run { connection in
           try connection.all(

@@ -6,17 +6,17 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Every endpoint of forums, by everyone, in every forum: written down by hand. A row that changes here is a promise that
-/// changes.
+/// Expected status of every forum endpoint for every caller and visibility, written by hand. A changed row is a changed
+/// promise.
 @Suite struct ForumMatrixTests {
-  /// By the village: nobody, guest, bot, member, moderator, admin, owner. By the forum: member, moderator, admin.
+  /// Site roles: visitor, guest, bot, member, moderator, admin, owner. Forum roles: member, moderator, admin.
   private static let callers = [nil, "gus", "robo", "linus", "mira", "alma", "ada", "fay", "finn", "fred"]
 
   struct Row: Sendable {
     let method: ParleyWire.Method
     let path: String
     let body: String
-    /// For each visibility the first digit of the answers but for 401, 403 and 404, of which it is the last.
+    /// Per visibility, the first digit of each status; for 401, 403 and 404 the last digit.
     let answers: [Visibility: String]
 
     init(
@@ -43,7 +43,7 @@ import Testing
     Row(
       .put, "/forums/F/members/me", #"{"role":"admin"}"#, public: "1333322332", members: "1433322332",
       private: "1444422332"),
-    // A guest does not even know them.
+    // A guest does not see these users.
     Row(.put, "/forums/F/members/@zoe", public: "1433322332", members: "1433322332", private: "1444422332"),
     Row(.delete, "/forums/F/members/@zita", public: "1433322332", members: "1433322332", private: "1444422332"),
     Row(.delete, "/forums/F/members/me", public: "1222222222", members: "1222222222", private: "1222222222"),
@@ -51,7 +51,7 @@ import Testing
     Row(
       .post, "/forums/F/conversations", #"{"title":"x"}"#, public: "1322222222", members: "1422222222",
       private: "1444433222"),
-    // The topic is one that fay started.
+    // Fay started the topic.
     Row(
       .patch, "/conversations/T", #"{"title":"x"}"#, public: "1333222222", members: "1433222222", private: "1444444222"),
     Row(
@@ -60,10 +60,10 @@ import Testing
   ]
 
   @Test(arguments: Visibility.allCases)
-  func `who may do what with a forum`(visibility: Visibility) async throws {
+  func `permissions of each forum endpoint`(visibility: Visibility) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
-      for name in ["fay", "finn", "fred", "zoe", "zita"] { try await village.settle(name) }
+      try await village.addUser("alma", .admin)
+      for name in ["fay", "finn", "fred", "zoe", "zita"] { try await village.addUser(name) }
       for row in Self.rows {
         var answers = ""
         for caller in Self.callers {
@@ -78,15 +78,15 @@ import Testing
   }
 
   @Test(arguments: Visibility.allCases)
-  func `what is in the list is what can be asked for`(visibility: Visibility) async throws {
+  func `the list has exactly the readable forums`(visibility: Visibility) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
-      for name in ["fay", "finn", "fred"] { try await village.settle(name) }
+      try await village.addUser("alma", .admin)
+      for name in ["fay", "finn", "fred"] { try await village.addUser(name) }
       let forum = try await village.plant(visibility).forum
       for caller in Self.callers {
-        let isThere = try await village.ask(.get, "/forums/\(forum)", as: caller).status == 200
+        let isThere = try await village.request(.get, "/forums/\(forum)", as: caller).status == 200
         for list in ["/forums", "/forums?query=For"] {
-          let found = try await village.ask(.get, list, as: caller)
+          let found = try await village.request(.get, list, as: caller)
           #expect(found.texts("data", "id") == (isThere ? [forum] : []), "\(caller ?? "nobody") \(list)")
         }
       }
@@ -95,7 +95,7 @@ import Testing
 }
 
 extension Village {
-  /// A forum that fred leads, with finn as its moderator and fay as a member, who has started a topic.
+  /// A forum with fred as admin, finn as moderator and fay as member; fay started a topic.
   fileprivate func plant(_ visibility: Visibility) async throws -> (forum: String, topic: String) {
     let (fred, finn, fay) = (userID("fred"), userID("finn"), userID("fay"))
     return try await community.store.write { tx throws(Refusal) in

@@ -7,21 +7,21 @@ import Testing
 @testable import Storage
 
 @Suite struct TopicFromMessageTests {
-  @Test(arguments: Way.allCases)
-  func `a message and what answers it become a topic, with a link left behind`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a message and its replies become a topic, with a link in the room`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (forum, room) = try await village.garden()
-      try await village.say("before", in: room)
+      try await village.post("before", in: room)
       let file = try await village.upload("rose.png", by: "linus")
-      let root = try await village.say("who has #roses? @mira https://a.example", in: room, as: "grace")
-      let answer = try await village.say("me", in: room, as: "linus", ["reply_to": root, "attachments": [file]])
-      try await village.say("aside", in: room, as: "robo")
-      let deep = try await village.say("which?", in: room, as: "grace", ["reply_to": answer])
-      let gone = try await village.say("oops", in: room, as: "robo", ["reply_to": root])
-      _ = try await village.ask(.delete, "/messages/\(gone)", as: "robo")
+      let root = try await village.post("who has #roses? @mira https://a.example", in: room, as: "grace")
+      let answer = try await village.post("me", in: room, as: "linus", ["reply_to": root, "attachments": [file]])
+      try await village.post("aside", in: room, as: "robo")
+      let deep = try await village.post("which?", in: room, as: "grace", ["reply_to": answer])
+      let gone = try await village.post("oops", in: room, as: "robo", ["reply_to": root])
+      _ = try await village.request(.delete, "/messages/\(gone)", as: "robo")
       var answered: Answer?
       let events = try await village.events {
-        answered = try await village.ask(.post, "/messages/\(root)/topic", as: "grace", ["title": "Roses"])
+        answered = try await village.request(.post, "/messages/\(root)/topic", as: "grace", ["title": "Roses"])
       }
       let made = try #require(answered)
       #expect(made.status == 201, "\(made.text)")
@@ -40,7 +40,7 @@ import Testing
           "participant.joined conversation:\(topic)", "conversation.created user:\(linus)",
           "message.created conversation:\(room) #1",
         ])
-      let copies = try await village.ask(.get, "/conversations/\(topic)/messages?order=asc", as: "mira")
+      let copies = try await village.request(.get, "/conversations/\(topic)/messages?order=asc", as: "mira")
       #expect(copies.texts("data", "text") == ["who has #roses? @mira https://a.example", "me", "which?"])
       #expect(copies.texts("data", "moved_from") == [root, answer, deep])
       #expect(copies.texts("data", "author_id") == [village.id("grace"), linus, village.id("grace")])
@@ -50,22 +50,22 @@ import Testing
       #expect(copies["data.2.reply_to"] == copies["data.1.id"] && copies["data.1.attachments.0"] == file)
       #expect(copies["data.0.id"] == made["message_id"])
       #expect(copies.count("data.0.entities.mentions") == 1)
-      let left = try await village.ask(.get, "/conversations/\(room)/messages?order=asc", as: "mira")
+      let left = try await village.request(.get, "/conversations/\(room)/messages?order=asc", as: "mira")
       #expect(left.texts("data", "deletion") == [nil, "moved", "moved", nil, "moved", "author", nil])
       #expect(left["data.1.moved_to"] == copies["data.0.id"] && left["data.4.moved_to"] == copies["data.2.id"])
       #expect(left["data.6.kind"] == "system" && left["data.6.text"] == "Roses")
       #expect(left["data.6.annotations.0.value.conversation_id"] == topic)
       #expect(!left.text.contains("who has"))
-      // Asked again, it is the same topic.
+      // A repeated request returns the same topic.
       let again = try await village.events {
-        let answer = try await village.ask(.post, "/messages/\(root)/topic", as: "mira", ["title": "Other"])
+        let answer = try await village.request(.post, "/messages/\(root)/topic", as: "mira", ["title": "Other"])
         #expect(answer.status == 200 && answer.body == made.body)
       }
       #expect(again == [])
       #expect(try await village.rows("select tag || conversation_id from hashtag") == ["roses\(topic)"])
       #expect(try await village.rows("select '' || message_id from attachment") == [copies["data.1.id"] ?? ""])
       #expect(try await village.rows("select 'unused' from file where unused_since is not null") == [])
-      let head = try await village.ask(.get, "/forums/\(forum)", as: "mira")
+      let head = try await village.request(.get, "/forums/\(forum)", as: "mira")
       #expect(head["last_message_id"] == left["data.6.id"])
       let unread = try await village.community.store.readInBackground { tx throws(Refusal) in
         try tx.unread(of: ID(Int(village.id("mira")) ?? 0), in: ID(Int(topic) ?? 0))
@@ -74,56 +74,56 @@ import Testing
     }
   }
 
-  @Test func `a topic is made by who wrote the message or keeps order, and only in a forum`() async throws {
+  @Test func `the author or a moderator converts a message to a topic, only in a forum`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden()
-      let id = try await village.say("x", in: room, as: "grace")
+      let id = try await village.post("x", in: room, as: "grace")
       let path = "/messages/\(id)/topic"
-      #expect(try await village.ask(.post, path, as: "linus", ["title": "a"]).status == 403)
-      #expect(try await village.ask(.post, path, as: "gus", ["title": "a"]).status == 404)
-      #expect(try await village.ask(.post, path, as: "grace", ["title": " "]).status == 400)
-      _ = try await village.ask(.patch, "/forums/\(forum)", as: "ada", ["start_topics": "moderators"])
-      #expect(try await village.ask(.post, path, as: "grace", ["title": "a"]).status == 403)
-      #expect(try await village.ask(.post, path, as: "mira", ["title": "a"]).status == 201)
+      #expect(try await village.request(.post, path, as: "linus", ["title": "a"]).status == 403)
+      #expect(try await village.request(.post, path, as: "gus", ["title": "a"]).status == 404)
+      #expect(try await village.request(.post, path, as: "grace", ["title": " "]).status == 400)
+      _ = try await village.request(.patch, "/forums/\(forum)", as: "ada", ["start_topics": "moderators"])
+      #expect(try await village.request(.post, path, as: "grace", ["title": "a"]).status == 403)
+      #expect(try await village.request(.post, path, as: "mira", ["title": "a"]).status == 201)
       let talk = try await village.talk(.group, ["grace", "linus"])
-      let said = try await village.say("x", in: talk, as: "grace")
-      #expect(try await village.ask(.post, "/messages/\(said)/topic", as: "grace", ["title": "a"]).status == 403)
-      let gone = try await village.say("x", in: room, as: "grace")
-      _ = try await village.ask(.delete, "/messages/\(gone)", as: "grace")
-      #expect(try await village.ask(.post, "/messages/\(gone)/topic", as: "mira", ["title": "a"]).status == 410)
+      let posted = try await village.post("x", in: talk, as: "grace")
+      #expect(try await village.request(.post, "/messages/\(posted)/topic", as: "grace", ["title": "a"]).status == 403)
+      let gone = try await village.post("x", in: room, as: "grace")
+      _ = try await village.request(.delete, "/messages/\(gone)", as: "grace")
+      #expect(try await village.request(.post, "/messages/\(gone)/topic", as: "mira", ["title": "a"]).status == 410)
     }
   }
 
-  @Test func `a branch is as long as it may be, and no longer`() async throws {
+  @Test func `a branch is limited in length`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["newcomers": ["days": 0, "messages": 0]])
+      try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
       let room = try await village.garden().room
-      let fits = try await village.say("fits", in: room)
-      for number in 1..<200 { try await village.say("\(number)", in: room, as: "grace", ["reply_to": fits]) }
-      let made = try await village.ask(.post, "/messages/\(fits)/topic", as: "ada", ["title": "fits"])
+      let fits = try await village.post("fits", in: room)
+      for number in 1..<200 { try await village.post("\(number)", in: room, as: "grace", ["reply_to": fits]) }
+      let made = try await village.request(.post, "/messages/\(fits)/topic", as: "ada", ["title": "fits"])
       #expect(made.status == 201, "\(made.text)")
       let topic = made["conversation_id"] ?? ""
-      let page = try await village.ask(.get, "/conversations/\(topic)/messages?limit=200&order=asc", as: "grace")
+      let page = try await village.request(.get, "/conversations/\(topic)/messages?limit=200&order=asc", as: "grace")
       #expect(page.count("data") == 200 && page["data.199.text"] == "199")
       #expect(made.isNull("job_id"))
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a longer branch comes over in a job, each message once and in order`(way: Way) async throws {
-    try await Village.open(way) { village in
-      try await village.decide(["newcomers": ["days": 0, "messages": 0]])
+  @Test(arguments: TestTransport.allCases)
+  func `a longer branch is moved by a job, each message once and in order`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
       let (forum, room) = try await village.garden()
-      try await village.say("before", in: room, as: "linus")
-      let over = try await village.say("over", in: room)
+      try await village.post("before", in: room, as: "linus")
+      let over = try await village.post("over", in: room)
       var last = over
       var expected = ["over"]
       for number in 1...300 {
-        // One that answers the one before, and so on; some are gone, and some answer nothing of it.
-        let id = try await village.say("\(number)", in: room, as: "grace", ["reply_to": last])
+        // Each message replies to the previous one; some are deleted, and some are not part of the branch.
+        let id = try await village.post("\(number)", in: room, as: "grace", ["reply_to": last])
         if number % 50 == 0 {
           try await village.expect(200, .delete, "/messages/\(id)", as: "grace")
-          try await village.say("aside", in: room, as: "robo")
+          try await village.post("aside", in: room, as: "robo")
         } else {
           expected.append("\(number)")
         }
@@ -131,16 +131,16 @@ import Testing
       }
       let made = try await village.expect(201, .post, "/messages/\(over)/topic", as: "ada", ["title": "over"])
       let (topic, job) = (try #require(made["conversation_id"]), try #require(made["job_id"]))
-      let again = try await village.ask(.post, "/messages/\(over)/topic", as: "mira", ["title": "x"])
+      let again = try await village.request(.post, "/messages/\(over)/topic", as: "mira", ["title": "x"])
       #expect(again.status == 200 && again.body == made.body)
       while try await village.expect(200, .get, "/jobs/\(job)", as: "ada")["state"] == "running" { await Task.yield() }
       #expect(try await village.expect(200, .get, "/jobs/\(job)", as: "ada")["state"] == "finished")
-      let first = try await village.ask(.get, "/conversations/\(topic)/messages?limit=200&order=asc", as: "grace")
-      let rest = try await village.ask(
+      let first = try await village.request(.get, "/conversations/\(topic)/messages?limit=200&order=asc", as: "grace")
+      let rest = try await village.request(
         .get, "/conversations/\(topic)/messages?limit=200&order=asc&after=\(first["data.199.id"] ?? "")", as: "grace")
       #expect(first.texts("data", "text") + rest.texts("data", "text") == expected)
       #expect(first.isNull("data.0.reply_to") && first["data.0.id"] == made["message_id"])
-      // What answers something that is gone answers nothing; all others what they did.
+      // A reply to a deleted message loses its target; the others keep theirs.
       let replies = first.texts("data", "reply_to") + rest.texts("data", "reply_to")
       let ids = first.texts("data", "id") + rest.texts("data", "id")
       for index in 1..<ids.count {
@@ -150,7 +150,7 @@ import Testing
       let left = try await village.rows(
         "select text from message where conversation_id = \(room) and deletion is null order by seq")
       #expect(left == ["before"] + [String](repeating: "aside", count: 6) + ["over"])
-      #expect(try await village.ask(.get, "/forums/\(forum)", as: "grace").status == 200)
+      #expect(try await village.request(.get, "/forums/\(forum)", as: "grace").status == 200)
     }
   }
 }

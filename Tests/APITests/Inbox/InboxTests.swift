@@ -6,15 +6,15 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// What waits for users: written with its cause, read with its conversation, gone with its message.
+/// The inbox: entries are created with their cause, read with their conversation and removed with their message.
 @Suite struct InboxTests {
-  /// What waits for somebody, as `mention 17`, the newest first; what was read in parentheses.
+  /// Inbox entries, such as `mention 17`, newest first; read entries in parentheses.
   private func inbox(_ village: Village, of name: String, _ query: String = "") async throws -> [String] {
     let page = try await village.expect(200, .get, "/inbox?limit=200\(query)", as: name)
-    return (0..<page.count("data")).map { place in
-      let subject = page["data.\(place).message_id"] ?? page["data.\(place).conversation_id"] ?? "?"
-      let entry = "\(page["data.\(place).kind"] ?? "?") \(subject)"
-      return page.isNull("data.\(place).read_at") ? entry : "(\(entry))"
+    return (0..<page.count("data")).map { index in
+      let subject = page["data.\(index).message_id"] ?? page["data.\(index).conversation_id"] ?? "?"
+      let entry = "\(page["data.\(index).kind"] ?? "?") \(subject)"
+      return page.isNull("data.\(index).read_at") ? entry : "(\(entry))"
     }
   }
 
@@ -22,18 +22,18 @@ import Testing
     try await village.expect(200, .get, "/inbox", as: name).int("unread.all")
   }
 
-  // MARK: What rings
+  // MARK: Notifications
 
-  @Test(arguments: Way.allCases)
-  func `a mention, an answer and a word between two wait for whom they are for`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `mentions, replies and direct messages notify their recipients`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden(members: ["grace", "linus"]).room
       let (ada, linus) = (village.id("ada"), village.id("linus"))
       var ids: [String] = []
       let events = try await village.events {
-        ids.append(try await village.say("@linus @grace seeds?", in: room, as: "grace"))
-        ids.append(try await village.say("which?", in: room, as: "linus", ["reply_to": ids[0]]))
-        ids.append(try await village.say("plain", in: room, as: "grace"))
+        ids.append(try await village.post("@linus @grace seeds?", in: room, as: "grace"))
+        ids.append(try await village.post("which?", in: room, as: "linus", ["reply_to": ids[0]]))
+        ids.append(try await village.post("plain", in: room, as: "grace"))
       }
       #expect(
         events == [
@@ -48,21 +48,22 @@ import Testing
       #expect(page["data.0.actor_id"] == village.id("grace") && page["data.0.conversation_id"] == room)
       #expect(page.int("unread.mention") == 1 && page.int("unread.reply") == 0 && page.int("unread.all") == 1)
       let direct = try await village.talk("direct", by: "grace", with: ["linus"])
-      let said = try await village.events { ids.append(try await village.say("psst", in: direct, as: "linus")) }
-      #expect(said == ["message.created conversation:\(direct) #1", "notification.created user:\(village.id("grace"))"])
+      let posted = try await village.events { ids.append(try await village.post("psst", in: direct, as: "linus")) }
+      #expect(
+        posted == ["message.created conversation:\(direct) #1", "notification.created user:\(village.id("grace"))"])
       #expect(try await inbox(village, of: "grace") == ["direct \(ids[3])", "reply \(ids[1])"])
       let group = try await village.talk("group", by: "grace", with: ["linus", "ada"])
-      let quiet = try await village.events { try await village.say("to all", in: group, as: "grace") }
+      let quiet = try await village.events { try await village.post("to all", in: group, as: "grace") }
       #expect(quiet == ["message.created conversation:\(group) #1"])
       #expect(try await inbox(village, of: "ada") == [] && ada != linus)
-      // The event is the entry, as it is now.
+      // The event carries the entry in its current state.
       let stream = try await village.expect(200, .get, "/streams/user:\(linus)/events?limit=200", as: "linus")
       let added = (0..<stream.count("data")).filter { stream["data.\($0).event"] == "notification.created" }
       #expect(added.count == 1 && stream["data.\(added.first ?? 0).data.message_id"] == ids[0])
     }
   }
 
-  @Test func `a new topic's first message rings, and a mention draws in before it rings`() async throws {
+  @Test func `the first message of a topic notifies, and a mention adds the participant first`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await village.garden(members: ["grace", "linus"]).forum
       let linus = village.id("linus")
@@ -70,25 +71,26 @@ import Testing
         try await village.expect(
           201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Seeds", "text": "@linus look"])
       }
-      #expect(events.suffix(2) == ["conversation.created user:\(linus)", "notification.created user:\(linus)"], "\(events)")
+      #expect(
+        events.suffix(2) == ["conversation.created user:\(linus)", "notification.created user:\(linus)"], "\(events)")
       #expect(try await inbox(village, of: "linus").count == 1)
     }
   }
 
-  @Test func `nothing rings from whom one has muted or blocked, by machines, twice, or by an edit`() async throws {
+  @Test func `muted and blocked authors, machine messages, repeats and edits don't notify`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden(members: ["grace", "linus", "robo"]).room
       for (name, relation) in [("linus", "mute"), ("robo", "block")] {
         try await village.expect(204, .put, "/users/@grace/\(relation)", as: name)
       }
-      let id = try await village.say("@linus @robo", in: room, as: "grace", ["client_id": "one"])
-      let again = try await village.ask(
+      let id = try await village.post("@linus @robo", in: room, as: "grace", ["client_id": "one"])
+      let again = try await village.request(
         .post, "/conversations/\(room)/messages", as: "ada", ["text": "@mira", "client_id": "two"])
       let events = try await village.events {
-        try await village.ask(
+        try await village.request(
           .post, "/conversations/\(room)/messages", as: "ada", ["text": "@mira", "client_id": "two"])
-        try await village.ask(.patch, "/messages/\(id)", as: "grace", ["text": "@ada"])
-        try await village.say("@ada", in: room, as: "grace", ["machine_only": true])
+        try await village.request(.patch, "/messages/\(id)", as: "grace", ["text": "@ada"])
+        try await village.post("@ada", in: room, as: "grace", ["machine_only": true])
       }
       #expect(events.filter { $0.hasPrefix("inbox") } == [])
       for name in ["linus", "robo", "ada"] { #expect(try await inbox(village, of: name) == []) }
@@ -96,12 +98,12 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `everyone in a forum is called at once, and each waits once`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a room mention notifies each member once`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden(members: ["grace", "linus"]).room
       var id = ""
-      let events = try await village.events { id = try await village.say("@room @linus water!", in: room) }
+      let events = try await village.events { id = try await village.post("@room @linus water!", in: room) }
       #expect(
         events == [
           "message.created conversation:\(room) #1", "notification.created user:\(village.id("linus"))",
@@ -113,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `more members than one write reaches are rung by a job, and the message takes all of it with it`()
+  @Test func `many members are notified by a job, and removing the message removes every entry`()
     async throws
   {
     try await Village.open(.inMemory) { village in
@@ -131,7 +133,7 @@ import Testing
       func rows() async throws -> Int {
         Int(try await village.rows("select cast(count(*) as text) from notification").first ?? "") ?? -1
       }
-      let id = try await village.say("@room", in: room)
+      let id = try await village.post("@room", in: room)
       await village.community.store.jobs.run()
       #expect(try await rows() == count)
       let events = try await village.events {
@@ -145,16 +147,16 @@ import Testing
 
   // MARK: Requests
 
-  @Test(arguments: Way.allCases)
-  func `a stranger's wish waits until it is answered`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a request stays in the inbox until it is answered`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (grace, linus) = (village.id("grace"), village.id("linus"))
       for (answer, method) in [("taken", "PUT"), ("refused", "DELETE")] {
         let kind = answer == "taken" ? "direct" : "group"
         var talk = ""
         let events = try await village.events {
           talk = try await village.talk(kind, by: "grace", with: ["linus"])
-          try await village.say("hello", in: talk, as: "grace")
+          try await village.post("hello", in: talk, as: "grace")
         }
         #expect(
           events == [
@@ -165,11 +167,11 @@ import Testing
         #expect(try await inbox(village, of: "linus", "&kind=request") == ["request \(talk)"])
         let answered = try await village.events {
           let path = "/conversations/\(talk)/request"
-          try await village.ask(method == "PUT" ? .put : .delete, path, as: "linus")
+          try await village.request(method == "PUT" ? .put : .delete, path, as: "linus")
         }
         #expect(answered.contains("notification.read user:\(linus)"), "\(answered)")
         #expect(try await inbox(village, of: "linus", "&kind=request") == [])
-        // Strangers again.
+        // They share no conversation any more.
         try await village.community.store.write { tx throws(Refusal) in
           try tx.run { connection in try connection.execute("delete from participant") }
         }
@@ -177,24 +179,24 @@ import Testing
     }
   }
 
-  @Test func `a request of whom one has muted rings nobody`() async throws {
+  @Test func `a request of a muted user does not notify`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
       let talk = try await village.talk("direct", by: "grace", with: ["linus"])
       #expect(try await inbox(village, of: "linus") == [])
-      #expect(try await village.ask(.get, "/conversations/\(talk)", as: "linus").status == 200)
+      #expect(try await village.request(.get, "/conversations/\(talk)", as: "linus").status == 200)
     }
   }
 
   // MARK: Reading
 
-  @Test(arguments: Way.allCases)
-  func `what was read up to an entry, or by its conversation, waits no longer`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `reading up to an entry or its conversation marks entries read`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden(members: ["grace", "linus"]).room
       let other = try await village.garden("orchard", members: ["grace", "linus"]).room
       var ids: [String] = []
-      for place in [room, other, room, room] { ids.append(try await village.say("@linus", in: place, as: "grace")) }
+      for index in [room, other, room, room] { ids.append(try await village.post("@linus", in: index, as: "grace")) }
       let linus = village.id("linus")
       let moved = try await village.events {
         for _ in 1...2 {
@@ -207,10 +209,10 @@ import Testing
       #expect(try await inbox(village, of: "linus") == expected)
       #expect(try await inbox(village, of: "linus", "&unread=true") == ["mention \(ids[3])", "mention \(ids[1])"])
       let got = try await village.events {
-        try await village.ask(.put, "/conversations/\(other)/delivered", as: "linus", ["message_id": ids[1]])
+        try await village.request(.put, "/conversations/\(other)/delivered", as: "linus", ["message_id": ids[1]])
       }
       #expect(got == ["read_position.updated user:\(linus)"])
-      let page = try await village.ask(.get, "/inbox", as: "linus")
+      let page = try await village.request(.get, "/inbox", as: "linus")
       let second = try #require(page["data.2.id"])
       let read = try await village.events {
         for _ in 1...2 {
@@ -221,18 +223,18 @@ import Testing
       #expect(read == ["notification.read user:\(linus)"])
       try await village.expect(200, .put, "/inbox/read", as: "linus", ["up_to": "9007199254740991"])
       #expect(try await unread(village, of: "linus") == 0)
-      #expect(try await village.ask(.get, "/unread", as: "linus").count("data") == 0)
+      #expect(try await village.request(.get, "/unread", as: "linus").count("data") == 0)
     }
   }
 
-  @Test func `pages go on by id, and a kind can be asked for`() async throws {
+  @Test func `inbox pages continue by id and filter by kind`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden(members: ["grace", "linus"]).room
-      let own = try await village.say("seeds", in: room, as: "linus")
+      let own = try await village.post("seeds", in: room, as: "linus")
       var expected: [String] = []
       for number in 0..<7 {
         let more: [String: Any] = number % 2 == 0 ? [:] : ["reply_to": own]
-        let id = try await village.say(number % 2 == 0 ? "@linus" : "yes", in: room, as: "grace", more)
+        let id = try await village.post(number % 2 == 0 ? "@linus" : "yes", in: room, as: "grace", more)
         expected.insert("\(number % 2 == 0 ? "mention" : "reply") \(id)", at: 0)
       }
       var seen: [String?] = []
@@ -248,13 +250,13 @@ import Testing
     }
   }
 
-  // MARK: What is no more
+  // MARK: Removed entries
 
-  @Test func `what waits goes with its message, and comes back with it`() async throws {
+  @Test func `an entry is removed and restored with its message`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden(members: ["grace", "linus"]).room
       let linus = village.id("linus")
-      let id = try await village.say("@linus", in: room, as: "grace")
+      let id = try await village.post("@linus", in: room, as: "grace")
       let removed = try await village.events {
         try await village.expect(200, .post, "/messages/\(id)/remove", as: "mira")
       }
@@ -274,13 +276,13 @@ import Testing
     }
   }
 
-  @Test func `what one can't read any longer is as if it were not there`() async throws {
+  @Test func `entries without access are omitted`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("garden", "private", members: ["grace", "linus"])
       let open = try await village.garden("orchard", members: ["grace", "linus"]).room
-      try await village.say("@linus", in: room, as: "grace")
-      let id = try await village.say("@linus", in: open, as: "grace")
-      for _ in 0..<3 { try await village.say("@linus", in: room, as: "grace") }
+      try await village.post("@linus", in: room, as: "grace")
+      let id = try await village.post("@linus", in: open, as: "grace")
+      for _ in 0..<3 { try await village.post("@linus", in: room, as: "grace") }
       #expect(try await inbox(village, of: "linus").count == 5)
       try await village.expect(204, .delete, "/forums/\(forum)/members/@linus", as: "ada")
       let page = try await village.expect(200, .get, "/inbox?limit=1", as: "linus")
@@ -288,7 +290,7 @@ import Testing
     }
   }
 
-  @Test func `each sees their own, and what can't be asked is refused by name`() async throws {
+  @Test func `users see only their own inbox, and invalid requests are refused`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden(members: ["grace", "gus"]).room
       for name in ["gus", "robo", "grace", "mira", "ada"] {
@@ -296,7 +298,7 @@ import Testing
         try await village.expect(200, .get, "/unread", as: name)
         try await village.expect(200, .put, "/inbox/read", as: name, ["up_to": "1"])
       }
-      let id = try await village.say("@gus", in: room, as: "grace")
+      let id = try await village.post("@gus", in: room, as: "grace")
       #expect(try await inbox(village, of: "gus") == ["mention \(id)"])
       #expect(try await inbox(village, of: "ada") == [])
       try await village.expect(401, .get, "/inbox")
@@ -311,8 +313,9 @@ import Testing
       for body: [String: Any] in [[:], ["up_to": 1], ["up_to": "x"], ["up_to": "1", "x": 1]] {
         try await village.expect(400, .put, "/inbox/read", as: "gus", body)
       }
-      let token = try await village.ask(.post, "/me/tokens", as: "grace", ["name": "feed", "scope": "read"])["token"]
-      let reading = try await village.ask(
+      let token = try await village.request(.post, "/me/tokens", as: "grace", ["name": "feed", "scope": "read"])[
+        "token"]
+      let reading = try await village.request(
         .put, "/inbox/read", ["up_to": "1"], fields: ["Authorization": "Bearer \(token ?? "")"])
       #expect(reading.status == 403)
     }

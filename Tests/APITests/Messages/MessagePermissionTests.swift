@@ -5,12 +5,12 @@ import Testing
 
 @testable import API
 
-/// Who may say, read, mark and remove what, asked of the API itself. Columns: nobody, gus (guest), robo (bot), grace
-/// (member), mira (moderator), ada (owner, and the forum's own admin).
+/// Permissions of messages, tested over the API. Columns: visitor, gus (guest), robo (bot), grace (member), mira
+/// (moderator), ada (owner and admin of the forum).
 @Suite struct MessagePermissionTests {
   private static let users: [String?] = [nil, "gus", "robo", "grace", "mira", "ada"]
 
-  /// r reads, w writes, l likes, s stars, p pins, x removes; `-` where it is not there at all.
+  /// r reads, w writes, l likes, s stars, p pins, x removes; `-` where the room is not found.
   private static func letters(_ village: Village, _ room: String, _ id: String, as name: String?) async throws -> String
   {
     var letters = ""
@@ -21,21 +21,21 @@ import Testing
       ("p", .put, "/messages/\(id)/actions/pin", nil), ("x", .post, "/messages/\(id)/remove", nil),
     ]
     for (letter, method, path, body) in rows {
-      let answer = try await village.ask(method, path, as: name, body)
+      let answer = try await village.request(method, path, as: name, body)
       switch answer.status {
       case 200, 201: letters.append(letter)
-      case 404: #expect(!letters.contains("r"), "\(path) is hidden from who reads")
+      case 404: #expect(!letters.contains("r"), "\(path) is hidden from a reader")
       case 401: #expect(name == nil)
       default: #expect(answer.status == 403 && letters.contains("r"), "\(path): \(answer.text)")
       }
       if letter == "x", answer.status == 200 {
-        _ = try await village.ask(.post, "/messages/\(id)/restore", as: "ada")
+        _ = try await village.request(.post, "/messages/\(id)/restore", as: "ada")
       }
       if letter == "p", answer.status == 200 {
-        _ = try await village.ask(.delete, "/messages/\(id)/actions/pin", as: "ada")
+        _ = try await village.request(.delete, "/messages/\(id)/actions/pin", as: "ada")
       }
     }
-    let shown = try await village.ask(.get, "/messages/\(id)", as: name)
+    let shown = try await village.request(.get, "/messages/\(id)", as: name)
     #expect(shown.status == (letters.contains("r") ? 200 : 404))
     return letters.isEmpty ? "-" : letters
   }
@@ -50,12 +50,14 @@ import Testing
       ("members", ["locked": "true"], "- - rs rs rwlspx rwlspx"),
       ("members", ["archived": "true"], "- - rs rs rspx rspx"),
     ] as [(String, [String: String], String)])
-  func `who may do what in a room`(visibility: String, more: [String: String], row: String) async throws {
+  func `message permissions in a room`(visibility: String, more: [String: String], row: String) async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("garden", visibility)
-      let id = try await village.say("roses", in: room)
+      let id = try await village.post("roses", in: room)
       let change: [String: Any] = more.mapValues { $0 == "true" ? true : $0 as Any }
-      if !change.isEmpty { #expect(try await village.ask(.patch, "/forums/\(forum)", as: "ada", change).status == 200) }
+      if !change.isEmpty {
+        #expect(try await village.request(.patch, "/forums/\(forum)", as: "ada", change).status == 200)
+      }
       for (name, expected) in zip(Self.users, row.split(separator: " ")) {
         let found = try await Self.letters(village, room, id, as: name)
         #expect(found == expected, "\(name ?? "nobody")")
@@ -64,14 +66,14 @@ import Testing
   }
 
   @Test(arguments: [Conversation.Kind.direct, .group])
-  func `a conversation of others is not there, also for who owns the place`(kind: Conversation.Kind) async throws {
+  func `a conversation is hidden from non-participants, even the owner`(kind: Conversation.Kind) async throws {
     try await Village.open(.inMemory) { village in
       let talk = try await village.talk(kind, ["grace", "linus"])
-      let id = try await village.say("between us", in: talk, as: "grace")
+      let id = try await village.post("between us", in: talk, as: "grace")
       for name in [nil, "gus", "robo", "mira", "ada"] as [String?] {
         #expect(try await Self.letters(village, talk, id, as: name) == "-", "\(name ?? "nobody")")
         for path in ["/conversations/\(talk)/digest", "/messages/\(id)/replies", "/messages/\(id)/revisions"] {
-          #expect(try await village.ask(.get, path, as: name).status == 404)
+          #expect(try await village.request(.get, path, as: name).status == 404)
         }
         guard let name else { continue }
         for (method, path, body) in [
@@ -79,39 +81,40 @@ import Testing
           (.post, "/messages/\(id)/restore", nil), (.delete, "/messages/\(id)/revisions/1", nil),
           (.delete, "/messages/\(id)/actions/like", nil),
         ] as [(Method, String, [String: Any]?)] {
-          #expect(try await village.ask(method, path, as: name, body).status == 404, "\(method) \(path)")
+          #expect(try await village.request(method, path, as: name, body).status == 404, "\(method) \(path)")
         }
       }
       #expect(try await Self.letters(village, talk, id, as: "linus") == "rwls")
     }
   }
 
-  @Test func `only its author edits or deletes a message, and not from where they are silent`() async throws {
+  @Test func `only the author edits or deletes a message, and not while silenced`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden()
-      let id = try await village.say("mine", in: room, as: "grace")
+      let id = try await village.post("mine", in: room, as: "grace")
       for name in ["linus", "mira", "ada"] {
-        #expect(try await village.ask(.patch, "/messages/\(id)", as: name, ["text": "x"]).status == 403)
-        #expect(try await village.ask(.delete, "/messages/\(id)", as: name).status == 403)
+        #expect(try await village.request(.patch, "/messages/\(id)", as: name, ["text": "x"]).status == 403)
+        #expect(try await village.request(.delete, "/messages/\(id)", as: name).status == 403)
       }
-      #expect(try await village.ask(.patch, "/forums/\(forum)", as: "ada", ["locked": true]).status == 200)
-      #expect(try await village.ask(.patch, "/messages/\(id)", as: "grace", ["text": "x"]).status == 403)
-      #expect(try await village.ask(.delete, "/messages/\(id)", as: "grace").status == 200)
+      #expect(try await village.request(.patch, "/forums/\(forum)", as: "ada", ["locked": true]).status == 200)
+      #expect(try await village.request(.patch, "/messages/\(id)", as: "grace", ["text": "x"]).status == 403)
+      #expect(try await village.request(.delete, "/messages/\(id)", as: "grace").status == 200)
     }
   }
 
-  @Test func `a token that only reads says nothing`() async throws {
+  @Test func `a read-only token can't post`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
-      let id = try await village.say("x", in: room, as: "grace")
-      let token = try await village.ask(.post, "/me/tokens", as: "grace", ["name": "feed", "scope": "read"])["token"]
+      let id = try await village.post("x", in: room, as: "grace")
+      let token = try await village.request(.post, "/me/tokens", as: "grace", ["name": "feed", "scope": "read"])[
+        "token"]
       let fields: Fields = ["Authorization": "Bearer \(token ?? "")"]
-      #expect(try await village.ask(.get, "/conversations/\(room)/messages", fields: fields).status == 200)
+      #expect(try await village.request(.get, "/conversations/\(room)/messages", fields: fields).status == 200)
       for (method, path) in [
         (.post, "/conversations/\(room)/messages"), (.patch, "/messages/\(id)"), (.delete, "/messages/\(id)"),
         (.put, "/messages/\(id)/actions/star"),
       ] as [(Method, String)] {
-        #expect(try await village.ask(method, path, ["text": "x"], fields: fields).status == 403)
+        #expect(try await village.request(method, path, ["text": "x"], fields: fields).status == 403)
       }
     }
   }

@@ -7,27 +7,28 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Finding messages: what is looked for, and by whom it may be found.
+/// Message search: queries, filters and permissions.
 @Suite struct SearchTests {
   private func found(_ village: Village, _ query: String, as name: String? = "ada") async throws -> [String] {
     let answer = try await village.expect(200, .get, "/messages/search?limit=200&\(query)", as: name)
     return (0..<answer.count("data")).compactMap { answer["data.\($0).message.id"] }
   }
 
-  private func place(_ type: String, _ latitude: Double, _ longitude: Double, _ name: String? = nil) -> [String: Any] {
+  private func location(_ type: String, _ latitude: Double, _ longitude: Double, _ name: String? = nil) -> [String: Any]
+  {
     var value: [String: Any] = ["latitude": latitude, "longitude": longitude]
     value["name"] = name
     return ["type": type, "value": value]
   }
 
-  // MARK: What
+  // MARK: Queries
 
-  @Test(arguments: Way.allCases)
-  func `a hit has the message and a snippet that shows why`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a hit has the message and a snippet around the match`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (forum, room) = try await village.garden(members: ["grace"])
-      let id = try await village.say("Crème brûlée with roses", in: room, as: "grace")
-      try await village.say("nothing of it", in: room)
+      let id = try await village.post("Crème brûlée with roses", in: room, as: "grace")
+      try await village.post("nothing of it", in: room)
       var answer: Answer?
       let events = try await village.events {
         answer = try await village.expect(200, .get, "/messages/search?q=roses%20creme&html=true", as: "ada")
@@ -51,32 +52,32 @@ import Testing
     ("the red rose", "ros*"), ("the red rose", "\"red rose\""), ("the red rose", "rose -blue"),
     ("Ångström", "angstrom"),
   ])
-  func `any language, beginnings, phrases, and what is not wanted`(text: String, query: String) async throws {
+  func `queries match any language, prefixes, phrases and exclusions`(text: String, query: String) async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
-      let id = try await village.say(text, in: room)
-      try await village.say("the blue rose, a rose", in: room)
+      let id = try await village.post(text, in: room)
+      try await village.post("the blue rose, a rose", in: room)
       let typed = try #require(query.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
       #expect(try await found(village, "q=\(typed)").contains(id))
     }
   }
 
-  @Test func `each filter by itself, and all of them`() async throws {
+  @Test func `each filter works alone and combined`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden(members: ["grace", "linus"])
       let other = try await village.garden("orchard", members: ["grace"]).room
       let picture = try await village.upload("rose.png", by: "grace")
-      let plain = try await village.say("plain rose", in: room)
-      let tag = try await village.say("rose #Food", in: room)
-      let mention = try await village.say("rose for @linus", in: room)
-      let link = try await village.say("rose https://example.org", in: room)
-      let file = try await village.say("rose", in: room, as: "grace", ["attachments": [picture]])
-      let todo = try await village.say(
+      let plain = try await village.post("plain rose", in: room)
+      let tag = try await village.post("rose #Food", in: room)
+      let mention = try await village.post("rose for @linus", in: room)
+      let link = try await village.post("rose https://example.org", in: room)
+      let file = try await village.post("rose", in: room, as: "grace", ["attachments": [picture]])
+      let todo = try await village.post(
         "rose", in: room, ["annotations": [["type": "com.example.todo", "value": [:]] as [String: Any]]])
-      let elsewhere = try await village.say("rose", in: other)
-      for name in ["linus", "grace"] { try await village.ask(.put, "/messages/\(plain)/actions/like", as: name) }
-      try await village.ask(.put, "/messages/\(tag)/actions/star", as: "ada")
-      try await village.ask(.put, "/messages/\(link)/actions/star", as: "linus")
+      let elsewhere = try await village.post("rose", in: other)
+      for name in ["linus", "grace"] { try await village.request(.put, "/messages/\(plain)/actions/like", as: name) }
+      try await village.request(.put, "/messages/\(tag)/actions/star", as: "ada")
+      try await village.request(.put, "/messages/\(link)/actions/star", as: "linus")
       let rows: [(String, [String])] = [
         ("hashtag=food", [tag]), ("hashtag=%23FOOD", [tag]), ("hashtag=drink", []), ("mention=@linus", [mention]),
         ("mention=\(village.id("linus"))", [mention]), ("mention=me", []), ("has=link", [link]), ("has=file", [file]),
@@ -90,28 +91,28 @@ import Testing
         ("q=plain&author=@ada&action=like&forum=\(forum)&conversation=\(room)", [plain]),
       ]
       for (query, expected) in rows { #expect(try await found(village, query) == expected, "\(query)") }
-      let time = try #require(try await village.ask(.get, "/messages/\(mention)", as: "ada")["created_at"])
+      let time = try #require(try await village.request(.get, "/messages/\(mention)", as: "ada")["created_at"])
       #expect(try await found(village, "q=rose&before_time=\(time)") == [tag, plain])
       #expect(try await found(village, "q=rose&after_time=\(time)").count == 4)
       #expect(try await found(village, "action=like&after_time=\(time)") == [])
     }
   }
 
-  @Test func `places are found by name and by distance`() async throws {
+  @Test func `locations are found by name and by distance`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
-      func say(_ annotations: [[String: Any]]) async throws -> String {
-        try await village.say("here", in: room, ["annotations": annotations])
+      func post(_ annotations: [[String: Any]]) async throws -> String {
+        try await village.post("here", in: room, ["annotations": annotations])
       }
-      let marienplatz = try await say([place("net.app.core.checkin", 48.1374, 11.5755, "Café am Marienplatz")])
-      let station = try await say([place("net.app.core.geolocation", 48.1402, 11.5600)])
-      let paris = try await say([place("net.app.ohai.location", 48.8566, 2.3522, "Paris")])
-      let fiji = try await say([place("net.app.core.geolocation", -17.0, 179.9999)])
-      let tonga = try await say([place("net.app.core.geolocation", -17.0, -179.9999)])
-      let pole = try await say([place("net.app.core.geolocation", 89.99, 10)])
-      // A check-in says more than where the device was.
-      let both = try await say([
-        place("net.app.core.geolocation", 0, 0), place("net.app.core.checkin", 48.1374, 11.5756, "Marienplatz"),
+      let marienplatz = try await post([location("net.app.core.checkin", 48.1374, 11.5755, "Café am Marienplatz")])
+      let station = try await post([location("net.app.core.geolocation", 48.1402, 11.5600)])
+      let paris = try await post([location("net.app.ohai.location", 48.8566, 2.3522, "Paris")])
+      let fiji = try await post([location("net.app.core.geolocation", -17.0, 179.9999)])
+      let tonga = try await post([location("net.app.core.geolocation", -17.0, -179.9999)])
+      let pole = try await post([location("net.app.core.geolocation", 89.99, 10)])
+      // A check-in takes precedence over the position of the device.
+      let both = try await post([
+        location("net.app.core.geolocation", 0, 0), location("net.app.core.checkin", 48.1374, 11.5756, "Marienplatz"),
       ])
       let rows: [(String, [String])] = [
         ("location=cafe", [marienplatz]), ("location=marien*", [both, marienplatz]), ("location=here", []),
@@ -129,11 +130,11 @@ import Testing
     }
   }
 
-  @Test func `pages go on where the last one ended, in both directions`() async throws {
+  @Test func `pages continue in both directions`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
       var ids: [String] = []
-      for number in 0..<11 { ids.append(try await village.say("rose \(number) #rose", in: room)) }
+      for number in 0..<11 { ids.append(try await village.post("rose \(number) #rose", in: room)) }
       for filter in ["q=rose", "hashtag=rose", "q=rose&after=\(ids[2])", "q=rose&before=\(ids[8])"] {
         var seen: [String] = []
         var next = ""
@@ -148,18 +149,18 @@ import Testing
         let expected = isAscending ? Array(ids[3...]) : filter.contains("before") ? Array(ids[..<8]) : ids
         #expect(seen == expected.reversed(), "\(filter)")
       }
-      try await village.say("rose rose rose", in: room)
+      try await village.post("rose rose rose", in: room)
       let best = try await village.expect(200, .get, "/messages/search?q=rose&order=best&limit=2", as: "ada")
       #expect(best["data.0.message.text"] == "rose rose rose" && best.bool("more") == false)
     }
   }
 
-  @Test func `what was edited away or deleted is found by nobody at once`() async throws {
+  @Test func `edited and deleted text leaves the index at once`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden(members: ["grace"])
       let picture = try await village.upload("rose.png", by: "ada")
-      let id = try await village.say("rose #rose https://example.org", in: room, ["attachments": [picture]])
-      let edited = try await village.ask(
+      let id = try await village.post("rose #rose https://example.org", in: room, ["attachments": [picture]])
+      let edited = try await village.request(
         .patch, "/messages/\(id)", as: "ada", ["text": "thorn", "attachments": [String]()])
       #expect(edited.status == 200)
       for query in ["q=rose", "hashtag=rose", "has=link", "has=file", "has=image"] {
@@ -174,26 +175,26 @@ import Testing
       #expect(try await found(village, "q=thorn&has=image") == [id])
       try await village.expect(200, .delete, "/messages/\(id)", as: "ada")
       #expect(try await found(village, "q=thorn") == [])
-      // With its topic, and with its forum, everything goes at once.
+      // Deleting a topic or a forum removes its messages from the index at once.
       let topic = try await village.topic("Roses", in: forum)
-      try await village.say("petal #petal", in: topic)
-      let last = try await village.say("leaf", in: room)
+      try await village.post("petal #petal", in: topic)
+      let last = try await village.post("leaf", in: room)
       #expect(try await found(village, "q=petal").count == 1)
       try await village.expect(204, .delete, "/conversations/\(topic)", as: "ada")
       for query in ["q=petal", "hashtag=petal"] { #expect(try await found(village, query) == [], "\(query)") }
       #expect(try await found(village, "q=leaf") == [last])
-      #expect(try await village.ask(.delete, "/forums/\(forum)", as: "ada").status < 300)
+      #expect(try await village.request(.delete, "/forums/\(forum)", as: "ada").status < 300)
       #expect(try await found(village, "q=leaf") == [])
       #expect(try await village.community.store.readInBackground { tx throws(Refusal) in try tx.searchFaults() } == [])
     }
   }
 
-  @Test func `a branch that becomes a topic is found where it is now`() async throws {
+  @Test func `a branch converted to a topic is found in the topic`() async throws {
     try await Village.open(.inMemory) { village in
       let (_, room) = try await village.garden()
-      let id = try await village.say(
+      let id = try await village.post(
         "rose #rose https://example.org", in: room,
-        ["annotations": [place("net.app.core.checkin", 1, 1, "garden gate")]])
+        ["annotations": [location("net.app.core.checkin", 1, 1, "garden gate")]])
       let made = try await village.expect(201, .post, "/messages/\(id)/topic", as: "ada", ["title": "Roses"])
       let copy = try #require(made["message_id"])
       for query in ["q=rose", "hashtag=rose", "has=link", "location=gate", "near=1,1&within=10"] {
@@ -204,31 +205,31 @@ import Testing
     }
   }
 
-  // MARK: By whom
+  // MARK: Permissions
 
-  /// Columns: nobody, gus (guest), robo (bot), grace (member), mira (moderator), ada (owner).
-  @Test func `everyone finds what they may read, and nothing else`() async throws {
+  /// Columns: visitor, gus (guest), robo (bot), grace (member), mira (moderator), ada (owner).
+  @Test func `search returns only readable messages`() async throws {
     try await Village.open(.inMemory) { village in
       let users: [String?] = [nil, "gus", "robo", "grace", "mira", "ada"]
       var rows: [(id: String, finders: String)] = []
       for (visibility, finders) in [("public", "xxxxxx"), ("members", "--xxxx"), ("private", "-----x")] {
         let room = try await village.garden(visibility, visibility).room
-        rows.append((try await village.say("rose", in: room), finders))
+        rows.append((try await village.post("rose", in: room), finders))
       }
       let guests = try await village.garden("guests", "private", members: ["gus"]).room
-      rows.append((try await village.say("rose", in: guests), "-x---x"))
+      rows.append((try await village.post("rose", in: guests), "-x---x"))
       let direct = try await village.talk(.direct, ["grace", "linus"])
-      rows.append((try await village.say("rose", in: direct, as: "grace"), "---x--"))
+      rows.append((try await village.post("rose", in: direct, as: "grace"), "---x--"))
       let group = try await village.talk(.group, ["mira", "gus"])
-      rows.append((try await village.say("rose", in: group, as: "mira"), "-x--x-"))
+      rows.append((try await village.post("rose", in: group, as: "mira"), "-x--x-"))
       for (readers, finders) in [("anyone", "xxxxxx"), ("users", "--xxxx"), ("listed", "---x--")] {
-        let made = try await village.ask(
+        let made = try await village.request(
           .post, "/conversations", as: "grace",
           ["kind": "channel", "type": "com.example.\(readers)", "readers": ["open_to": readers]])
-        rows.append((try await village.say("rose", in: try #require(made["id"]), as: "grace"), finders))
+        rows.append((try await village.post("rose", in: try #require(made["id"]), as: "grace"), finders))
       }
-      let feed = try await village.ask(.post, "/conversations", as: "mira", ["kind": "feed"])
-      rows.append((try await village.say("rose", in: try #require(feed["id"]), as: "mira"), "--xxxx"))
+      let feed = try await village.request(.post, "/conversations", as: "mira", ["kind": "feed"])
+      rows.append((try await village.post("rose", in: try #require(feed["id"]), as: "mira"), "--xxxx"))
       for (id, _) in rows {
         let like = try await village.community.store.write { tx throws(Refusal) in
           try tx.run { connection in
@@ -249,7 +250,7 @@ import Testing
           #expect(try await Set(found(village, query, as: name)) == Set(expected), "\(name ?? "nobody") \(query)")
         }
         for (id, _) in rows {
-          let status = try await village.ask(.get, "/messages/\(id)", as: name).status
+          let status = try await village.request(.get, "/messages/\(id)", as: name).status
           #expect((status == 200) == expected.contains(id))
         }
       }
@@ -261,33 +262,33 @@ import Testing
     }
   }
 
-  @Test func `history begins for a search where it begins for reading`() async throws {
+  @Test func `searchable history begins with readable history`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("garden", "private")
       let topic = try await village.topic("Roses", in: forum)
-      try await village.say("rose early", in: room)
-      try await village.say("rose early", in: topic)
+      try await village.post("rose early", in: room)
+      try await village.post("rose early", in: topic)
       try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "members", "from": "now"])
       let late = [
-        try await village.say("rose late", in: room), try await village.say("rose late", in: topic),
+        try await village.post("rose late", in: room), try await village.post("rose late", in: topic),
       ]
       #expect(try await found(village, "q=rose", as: "grace") == late.reversed())
       #expect(try await found(village, "q=rose&forum=\(forum)", as: "grace") == late.reversed())
       #expect(try await found(village, "q=rose&conversation=\(topic)", as: "grace") == [late[1]])
       #expect(try await found(village, "q=rose").count == 4)
       let group = try await village.talk(.group, ["ada", "linus"], fromSeq: ["linus": 2])
-      try await village.say("thorn", in: group)
-      let second = try await village.say("thorn", in: group)
+      try await village.post("thorn", in: group)
+      let second = try await village.post("thorn", in: group)
       #expect(try await found(village, "q=thorn", as: "linus") == [second])
       #expect(try await found(village, "q=thorn&conversation=\(group)", as: "linus") == [second])
     }
   }
 
-  @Test func `whom one has muted or blocked is not found, unless asked for`() async throws {
+  @Test func `muted and blocked authors are excluded unless requested`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden(members: ["grace", "linus"]).room
-      let id = try await village.say("rose", in: room, as: "grace")
-      try await village.ask(.put, "/messages/\(id)/actions/like", as: "grace")
+      let id = try await village.post("rose", in: room, as: "grace")
+      try await village.request(.put, "/messages/\(id)/actions/like", as: "grace")
       for relation in ["mute", "block"] {
         try await village.expect(204, .put, "/users/@grace/\(relation)", as: "linus")
         for query in ["q=rose", "action=like"] { #expect(try await found(village, query, as: "linus") == []) }
@@ -298,7 +299,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be asked is refused by name`() async throws {
+  @Test func `an invalid query is refused by field`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, _) = try await village.garden()
       let other = try await village.garden("orchard").room
@@ -318,7 +319,7 @@ import Testing
         ("q=x&order=best&next=b5", "next", "mismatch"), ("q=x&before=5&next=a5", "next", "mismatch"),
         ("q=x&forum=\(forum)&conversation=\(other)", "conversation", "mismatch"),
       ] {
-        let answer = try await village.ask(.get, "/messages/search?\(query)", as: "ada")
+        let answer = try await village.request(.get, "/messages/search?\(query)", as: "ada")
         #expect(answer.status == (field.isEmpty ? 200 : 400), "\(query): \(answer.text)")
         guard !field.isEmpty else { continue }
         #expect(answer["errors.0.field"] == field && answer["errors.0.code"] == code, "\(query): \(answer.text)")

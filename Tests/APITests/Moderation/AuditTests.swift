@@ -6,14 +6,14 @@ import Testing
 @testable import Storage
 
 @Suite struct AuditTests {
-  @Test(arguments: Way.allCases)
-  func `who did what, why and when is found by each of these`(way: Way) async throws {
+  @Test(arguments: TestTransport.allCases)
+  func `audit entries are found by actor, action, reason and time`(transport: TestTransport) async throws {
     let clock = StoppedClock()
-    try await Village.open(way, clock: clock.read) { village in
+    try await Village.open(transport, clock: clock.read) { village in
       let (forum, room) = try await village.garden("garden")
-      try await village.settle("olga", .moderator)
-      let said = try await village.say("buy", in: room, as: "grace")
-      try await village.expect(200, .post, "/messages/\(said)/remove", as: "mira", ["reason": "Spam."])
+      try await village.addUser("olga", .moderator)
+      let posted = try await village.post("buy", in: room, as: "grace")
+      try await village.expect(200, .post, "/messages/\(posted)/remove", as: "mira", ["reason": "Spam."])
       clock.add(1_000)
       let noon = Timestamp.format(Int(clock.read()))
       clock.add(1_000)
@@ -25,7 +25,7 @@ import Testing
         ("", ["conversation.changed", "forum.changed", "user.banned", "message.removed"]),
         ("actor=@mira", ["user.banned", "message.removed"]),
         ("actor=\(village.id("ada"))&limit=1", ["conversation.changed"]),
-        ("subject=\(said)", ["message.removed"]), ("kind=user.banned", ["user.banned"]),
+        ("subject=\(posted)", ["message.removed"]), ("kind=user.banned", ["user.banned"]),
         ("forum=\(forum)", ["forum.changed", "message.removed"]), ("before_time=\(noon)", ["message.removed"]),
         ("after_time=\(noon)&actor=@mira", ["user.banned"]), ("actor=me", []),
         ("subject=\(forum)&kind=forum.changed&forum=\(forum)&actor=@ada", ["forum.changed"]),
@@ -35,13 +35,13 @@ import Testing
       }
       let all = try await village.expect(200, .get, "/audit", as: "ada")
       #expect(all["data.3.reason"] == "Spam." && all["data.3.actor_id"] == village.id("mira"))
-      #expect(all["data.3.subject_id"] == said && all["data.3.forum_id"] == forum)
+      #expect(all["data.3.subject_id"] == posted && all["data.3.forum_id"] == forum)
       let page = try await village.expect(200, .get, "/audit?limit=3", as: "ada")
       #expect(page.bool("more") == true)
       let rest = try await village.expect(200, .get, "/audit?limit=3&next=\(try #require(page["next"]))", as: "ada")
       #expect(rest.texts("data", "kind") == ["message.removed"] && rest.bool("more") == false)
-      #expect(try await village.ask(.get, "/audit?kind=nonsense", as: "ada")["errors.0.field"] == "kind")
-      #expect(try await village.ask(.get, "/audit?actor=@nemo", as: "ada")["errors.0.code"] == "unknown")
+      #expect(try await village.request(.get, "/audit?kind=nonsense", as: "ada")["errors.0.field"] == "kind")
+      #expect(try await village.request(.get, "/audit?actor=@nemo", as: "ada")["errors.0.code"] == "unknown")
     }
   }
 
@@ -49,20 +49,20 @@ import Testing
     (nil, 401, 401), ("gus", 403, 404), ("robo", 403, 403), ("linus", 403, 403), ("fay", 403, 200), ("mira", 200, 200),
     ("ada", 200, 200),
   ])
-  func `who may look it up`(who: String?, all: Int, inForum: Int) async throws {
+  func `permissions to read the audit log`(caller: String?, all: Int, inForum: Int) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("fay")
+      try await village.addUser("fay")
       let forum = try await village.garden(members: ["fay"]).forum
       try await village.expect(200, .put, "/forums/\(forum)/members/@fay", as: "ada", ["role": "moderator"])
-      try await village.expect(all, .get, "/audit", as: who)
-      try await village.expect(inForum, .get, "/audit?forum=\(forum)", as: who)
+      try await village.expect(all, .get, "/audit", as: caller)
+      try await village.expect(inForum, .get, "/audit?forum=\(forum)", as: caller)
     }
   }
 
-  @Test func `no endpoint changes it, and neither does the database`() async throws {
+  @Test func `neither an endpoint nor SQL changes the audit log`() async throws {
     #expect(API.endpoints.filter { $0.path.hasPrefix("/audit") }.map(\.method) == [.get])
     try await Village.open(.inMemory) { village in
-      try await village.decide(["hue": 7])
+      try await village.changeSettings(["hue": 7])
       for statement in ["update audit set reason = 'none'", "delete from audit"] {
         await #expect(throws: Refusal.unavailable) {
           try await village.community.store.write { tx throws(Refusal) in

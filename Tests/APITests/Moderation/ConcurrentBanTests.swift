@@ -8,18 +8,18 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Somebody is put out while something of theirs is under way.
-@Suite struct BanMeanwhileTests {
+/// Bans that revoke sessions during an operation.
+@Suite struct ConcurrentBanTests {
   private static func ban(_ name: String, in village: Village) async throws {
     try await village.expect(200, .put, "/users/@\(name)/ban", as: "mira", ["reason": "Enough."])
   }
 
-  @Test func `an upload is heard no further, and nothing of it is left`() async throws {
+  @Test func `a ban ends an upload and deletes its bytes`() async throws {
     try await Village.open(.socket) { village in
       let address = try #require(village.serverAddress)
       let client = try UploadingClient(address, token: village.token("grace"), announcing: 1_000_000)
       try client.send([UInt8](repeating: 7, count: 400_000))
-      // What has come is written before the ban.
+      // The received bytes are written before the ban.
       while try village.incoming.isEmpty { await Task.yield() }
       try await Self.ban("grace", in: village)
       try client.send([UInt8](repeating: 7, count: 400_000))
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `an upload in parts does not go on`() async throws {
+  @Test func `a ban ends an upload in parts`() async throws {
     try await Village.open(.inMemory) { village in
       let made = try await village.expect(201, .post, "/uploads", as: "grace", ["name": "a", "size": 10])
       let path = "/uploads/\(try #require(made["id"]))"
@@ -42,30 +42,30 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a long poll ends at once, and tells nothing`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a ban ends a long poll without events`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
       let cursor = try await village.cursor("conversation:\(room)", as: "grace")
       let path = "/sync?topics=conversation:\(room)&after=\(cursor)&wait=60"
-      async let waiting = village.ask(.get, path, as: "grace")
+      async let waiting = village.request(.get, path, as: "grace")
       try await Task.sleep(for: .milliseconds(50))
-      // The place’s clock stands: the time of who waits is never over.
+      // The hub's clock is stopped: the long poll never times out.
       try await Self.ban("grace", in: village)
       let answer = try await waiting
       #expect(answer.status == 401 || answer.count("data") == 0)
-      try await village.say("after", in: room)
-      #expect(try await village.ask(.get, path, as: "grace").status == 401)
+      try await village.post("after", in: room)
+      #expect(try await village.request(.get, path, as: "grace").status == 401)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a search that has to wait finds nothing any more`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a ban empties the result of a queued search`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
-      try await village.say("roses", in: room)
+      try await village.post("roses", in: room)
       #expect(try await village.expect(200, .get, "/messages/search?q=roses", as: "grace").count("data") == 1)
-      // Both readers are busy until the ban is there.
+      // Both background readers are busy until the ban is stored.
       let gate = Gate()
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<BackgroundReaders.laneCount {
@@ -76,7 +76,7 @@ import Testing
           }
         }
         while gate.waiting < BackgroundReaders.laneCount { await Task.yield() }
-        async let search = village.ask(.get, "/messages/search?q=roses", as: "grace")
+        async let search = village.request(.get, "/messages/search?q=roses", as: "grace")
         try await Task.sleep(for: .milliseconds(50))
         try await Self.ban("grace", in: village)
         gate.open()
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// Holds whoever passes until it is opened.
+  /// Blocks its callers until it is opened.
   private final class Gate: Sendable {
     private let isOpen = Atomic<Bool>(false)
     private let count = Atomic<Int>(0)

@@ -8,31 +8,31 @@ import Testing
 @testable import Storage
 
 @Suite struct ReportTests {
-  @Test(arguments: Way.allCases)
-  func `who judges sees the message as it was, with what stood around it`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a moderator sees the reported message as it was, with its context`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let talk = try await village.talk(.direct, ["grace", "linus"])
-      for text in ["hello", "hi"] { try await village.say(text, in: talk, as: "linus") }
-      let said = try await village.say("buy this", in: talk, as: "grace")
-      let later = try await village.say("no", in: talk, as: "linus")
-      let body: [String: Any] = ["message_id": said, "reason": "Advertising.", "client_id": "p1"]
+      for text in ["hello", "hi"] { try await village.post(text, in: talk, as: "linus") }
+      let posted = try await village.post("buy this", in: talk, as: "grace")
+      let later = try await village.post("no", in: talk, as: "linus")
+      let body: [String: Any] = ["message_id": posted, "reason": "Advertising.", "client_id": "p1"]
       var made: Answer?
       let events = try await village.events {
         made = try await village.expect(201, .post, "/reports", as: "linus", body)
         #expect(try await village.expect(200, .post, "/reports", as: "linus", body)["id"] == made?["id"])
         let again = try await village.expect(
-          200, .post, "/reports", as: "linus", ["message_id": said, "reason": "Still there."])
+          200, .post, "/reports", as: "linus", ["message_id": posted, "reason": "Still there."])
         #expect(again["id"] == made?["id"])
       }
       #expect(events == ["ada", "mira"].map { "notification.created user:\(village.id($0))" })
       let id = try #require(made?["id"])
       #expect(made?["user_id"] == village.id("grace") && made?.has("state") == false)
-      try await village.expect(200, .delete, "/messages/\(said)", as: "grace")
+      try await village.expect(200, .delete, "/messages/\(posted)", as: "grace")
 
-      // The moderator does not read the conversation, and sees what was shown to them.
+      // The moderator has no access to the conversation but sees the reported copy.
       try await village.expect(404, .get, "/conversations/\(talk)/messages", as: "mira")
       let report = try await village.expect(200, .get, "/reports/\(id)", as: "mira")
-      #expect(report["message.text"] == "buy this" && report["message.id"] == said && report["state"] == "open")
+      #expect(report["message.text"] == "buy this" && report["message.id"] == posted && report["state"] == "open")
       #expect(report.texts("surroundings", "text") == ["hello", "hi", "no"])
       #expect(report["surroundings.2.id"] == later)
       let inbox = try await village.expect(200, .get, "/inbox?kind=report", as: "mira")
@@ -44,9 +44,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a report is taken on, judged, and can be opened again`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a report is assigned, resolved and reopened`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let made = try await village.expect(
         201, .post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."])
       let id = try #require(made["id"])
@@ -74,33 +74,33 @@ import Testing
       let audit = try await village.expect(200, .get, "/audit?subject=\(id)", as: "mira")
       #expect(
         audit.texts("data", "kind") == ["report.reopened", "report.assigned", "report.acted", "report.assigned"])
-      // Who was reported has nothing to say about it, whatever they are.
+      // The reported user can't be the assignee in any role.
       for wrong in ["@linus", "@grace", "@nemo"] {
-        let refused = try await village.ask(.patch, path, as: "mira", ["assignee": wrong])
+        let refused = try await village.request(.patch, path, as: "mira", ["assignee": wrong])
         #expect(refused.status == 400 && refused["errors.0.field"] == "assignee", "\(wrong)")
       }
     }
   }
 
-  @Test func `what several have reported is judged at once`() async throws {
+  @Test func `resolving a report resolves all reports of its message`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
-      let said = try await village.say("buy", in: room, as: "grace")
-      let other = try await village.say("more", in: room, as: "grace")
+      let posted = try await village.post("buy", in: room, as: "grace")
+      let other = try await village.post("more", in: room, as: "grace")
       func report(_ name: String, _ body: [String: Any]) async throws -> String {
         var draft = body
         draft["reason"] = "Spam."
         return try #require(try await village.expect(201, .post, "/reports", as: name, draft)["id"])
       }
-      let first = try await report("linus", ["message_id": said])
-      let same = try await report("robo", ["message_id": said])
+      let first = try await report("linus", ["message_id": posted])
+      let same = try await report("robo", ["message_id": posted])
       let elsewhere = try await report("linus", ["message_id": other])
       let user = try await report("linus", ["user": "@grace"])
       let same2 = try await report("robo", ["user": "@grace"])
       var many: [String] = []
       for number in 0..<101 {
-        try await village.settle("reporter\(number)")
-        many.append(try await report("reporter\(number)", ["message_id": said]))
+        try await village.addUser("reporter\(number)")
+        many.append(try await report("reporter\(number)", ["message_id": posted]))
       }
       try await village.expect(200, .patch, "/reports/\(first)", as: "mira", ["assignee": "me"])
       for id in [same, elsewhere] {
@@ -118,13 +118,13 @@ import Testing
       }
       try await village.expect(200, .patch, "/reports/\(user)", as: "ada", ["state": "dismissed"])
       #expect(try await village.expect(200, .get, "/reports/\(same2)", as: "mira")["state"] == "dismissed")
-      // One that is opened again is opened alone.
+      // Reopening affects one report only.
       try await village.expect(200, .patch, "/reports/\(same)", as: "mira", ["state": "open"])
       #expect(try await village.expect(200, .get, "/reports/\(first)", as: "mira")["state"] == "acted")
     }
   }
 
-  @Test func `nobody judges what is about themselves`() async throws {
+  @Test func `moderators can't resolve reports about themselves`() async throws {
     try await Village.open(.inMemory) { village in
       let made = try await village.expect(201, .post, "/reports", as: "grace", ["user": "@mira", "reason": "Unfair."])
       let id = try #require(made["id"])
@@ -133,18 +133,19 @@ import Testing
       #expect(try await village.expect(200, .get, "/reports", as: "mira").count("data") == 0)
       try await village.expect(404, .get, "/reports/\(id)", as: "mira")
       try await village.expect(404, .patch, "/reports/\(id)", as: "mira", ["state": "dismissed"])
-      #expect(try await village.ask(.patch, "/reports/\(id)", as: "ada", ["assignee": "@mira"]).status == 400)
+      #expect(try await village.request(.patch, "/reports/\(id)", as: "ada", ["assignee": "@mira"]).status == 400)
       try await village.expect(200, .patch, "/reports/\(id)", as: "ada", ["state": "dismissed"])
     }
   }
 
-  @Test func `what stood around is let go when it was judged, and the copy after its time`() async throws {
+  @Test func `the context is deleted with the resolution, the copy after its retention`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       let room = try await village.garden().room
-      try await village.say("before", in: room, as: "linus")
-      let said = try await village.say("buy", in: room, as: "grace")
-      let made = try await village.expect(201, .post, "/reports", as: "linus", ["message_id": said, "reason": "Spam."])
+      try await village.post("before", in: room, as: "linus")
+      let posted = try await village.post("buy", in: room, as: "grace")
+      let made = try await village.expect(
+        201, .post, "/reports", as: "linus", ["message_id": posted, "reason": "Spam."])
       let path = "/reports/\(try #require(made["id"]))"
       #expect(try await village.expect(200, .get, path, as: "mira").count("surroundings") == 1)
       #expect(
@@ -152,7 +153,8 @@ import Testing
       let judged = try await village.expect(200, .get, path, as: "mira")
       #expect(!judged.has("surroundings") && judged["message.text"] == "buy")
       #expect(try await village.rows("select value from setting where name = 'destroyed'") == ["1"])
-      let other = try await village.expect(201, .post, "/reports", as: "robo", ["message_id": said, "reason": "Spam."])
+      let other = try await village.expect(
+        201, .post, "/reports", as: "robo", ["message_id": posted, "reason": "Spam."])
       let left = "/reports/\(try #require(other["id"]))"
       #expect(try await village.expect(200, .get, left, as: "mira").count("surroundings") == 1)
       clock.add(Int(WriteTransaction.reportCopyTime))
@@ -164,44 +166,45 @@ import Testing
     }
   }
 
-  /// Who sees a report, and who judges it. Columns: nobody, gus (guest), linus (member), fay (moderator of the forum), mira
+  /// Permissions of reports. Columns: visitor, gus (guest), linus (member), fay (moderator of the forum), mira
   /// (moderator), alma (admin), ada (owner).
   @Test(arguments: [
     ("GET /reports", "1333222"), ("GET /reports?forum=F", "1432222"), ("GET /reports/R", "1442222"),
     ("PATCH /reports/R", "1442222"), ("POST /reports", "1422222"),
   ])
-  func `who may do what with reports`(row: String, expected: String) async throws {
+  func `permissions of reports`(row: String, expected: String) async throws {
     try await Village.open(.inMemory) { village in
-      for (name, role) in [("fay", Role.member), ("alma", .admin)] { try await village.settle(name, role) }
+      for (name, role) in [("fay", Role.member), ("alma", .admin)] { try await village.addUser(name, role) }
       let (forum, room) = try await village.garden(members: ["fay"])
       try await village.expect(200, .put, "/forums/\(forum)/members/@fay", as: "ada", ["role": "moderator"])
-      let said = try await village.say("buy", in: room, as: "grace")
-      let made = try await village.expect(201, .post, "/reports", as: "robo", ["message_id": said, "reason": "Spam."])
+      let posted = try await village.post("buy", in: room, as: "grace")
+      let made = try await village.expect(
+        201, .post, "/reports", as: "robo", ["message_id": posted, "reason": "Spam."])
       let parts = row.split(separator: " ").map(String.init)
       let path = parts[1].replacing("=F", with: "=\(forum)").replacing("/R", with: "/\(made["id"] ?? "")")
       let (method, body): (ParleyWire.Method, [String: Any]?) =
         switch parts[0] {
-        case "POST": (.post, ["message_id": said, "reason": "x"])
+        case "POST": (.post, ["message_id": posted, "reason": "x"])
         case "PATCH": (.patch, ["assignee": NSNull()])
         default: (.get, nil)
         }
       var answers = ""
       for caller in [nil, "gus", "linus", "fay", "mira", "alma", "ada"] as [String?] {
-        let answer = try await village.ask(method, parts[0] == "POST" ? "/reports" : path, as: caller, body)
+        let answer = try await village.request(method, parts[0] == "POST" ? "/reports" : path, as: caller, body)
         answers += [401, 403, 404].contains(answer.status) ? "\(answer.status % 10)" : "\(answer.status / 100)"
       }
       #expect(answers == expected)
     }
   }
 
-  @Test func `what can’t be reported is refused by its name`() async throws {
+  @Test func `an invalid report is refused by field`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
       let (own, gone) = (
-        try await village.say("mine", in: room, as: "linus"), try await village.say("gone", in: room, as: "grace")
+        try await village.post("mine", in: room, as: "linus"), try await village.post("gone", in: room, as: "grace")
       )
       try await village.expect(200, .delete, "/messages/\(gone)", as: "grace")
-      let secret = try await village.say("psst", in: try await village.talk(.direct, ["grace", "mira"]), as: "grace")
+      let secret = try await village.post("psst", in: try await village.talk(.direct, ["grace", "mira"]), as: "grace")
       for (body, status, field) in [
         (["reason": "x"], 400, "message_id"), (["message_id": own, "reason": "x"], 400, "message_id"),
         (["message_id": secret, "reason": "x"], 400, "message_id"), (["message_id": gone, "reason": "x"], 410, nil),
@@ -210,22 +213,22 @@ import Testing
         (["user": "@nemo", "reason": "x"], 400, "user"), (["user": "@grace", "reason": ""], 400, "reason"),
         (["user": "@grace"], 400, "reason"),
       ] as [([String: String], Int, String?)] {
-        let answer = try await village.ask(.post, "/reports", as: "linus", body)
+        let answer = try await village.request(.post, "/reports", as: "linus", body)
         #expect(answer.status == status && answer["errors.0.field"] == field, "\(body): \(answer.text)")
       }
     }
   }
 
-  @Test func `one user’s reports wait in bounded number`() async throws {
+  @Test func `the number of open reports per user is limited`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
       for number in 0..<50 {
-        let said = try await village.say("buy \(number)", in: room, by: "grace")
-        try await village.expect(201, .post, "/reports", as: "linus", ["message_id": said, "reason": "Spam."])
+        let posted = try await village.post("buy \(number)", in: room, by: "grace")
+        try await village.expect(201, .post, "/reports", as: "linus", ["message_id": posted, "reason": "Spam."])
       }
-      let said = try await village.say("buy", in: room, by: "grace")
-      let body: [String: Any] = ["message_id": said, "reason": "Spam."]
-      #expect(try await village.ask(.post, "/reports", as: "linus", body).code == "too_many")
+      let posted = try await village.post("buy", in: room, by: "grace")
+      let body: [String: Any] = ["message_id": posted, "reason": "Spam."]
+      #expect(try await village.request(.post, "/reports", as: "linus", body).code == "too_many")
       try await village.expect(201, .post, "/reports", as: "robo", body)
       let page = try await village.expect(200, .get, "/reports?limit=30", as: "mira")
       let next = try await village.expect(200, .get, "/reports?limit=30&next=\(try #require(page["next"]))", as: "mira")

@@ -8,9 +8,9 @@ import Testing
 @testable import Storage
 
 @Suite struct SanctionTests {
-  @Test(arguments: Way.allCases)
-  func `a warning is told to whom it is for, and stays to be looked up`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a warning notifies its user and stays in their history`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let grace = village.id("grace")
       let body: [String: Any] = ["reason": "Please stay kind.", "client_id": "w1"]
       var made: Answer?
@@ -31,15 +31,17 @@ import Testing
       try await village.expect(403, .get, "/users/\(grace)/sanctions", as: "linus")
       var other = body
       other["reason"] = "Another."
-      #expect(try await village.ask(.post, "/users/@grace/warn", as: "mira", other).code == "client_id_reused")
-      #expect(try await village.ask(.post, "/users/@grace/warn", as: "mira", ["reason": ""]).status == 400)
+      #expect(try await village.request(.post, "/users/@grace/warn", as: "mira", other).code == "client_id_reused")
+      #expect(try await village.request(.post, "/users/@grace/warn", as: "mira", ["reason": ""]).status == 400)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `who is silenced reads and says nothing, in one forum or everywhere, until it is over`(way: Way) async throws {
+  @Test(arguments: TestTransport.allCases)
+  func `a silenced user reads but can't post in one forum or everywhere until the end`(transport: TestTransport)
+    async throws
+  {
     let clock = StoppedClock()
-    try await Village.open(way, clock: clock.read) { village in
+    try await Village.open(transport, clock: clock.read) { village in
       let (forum, room) = try await village.garden("garden")
       let (_, meadow) = try await village.garden("meadow")
       let grace = village.id("grace")
@@ -59,10 +61,10 @@ import Testing
       try await village.expect(201, .post, "/conversations/\(room)/messages", as: "grace", words)
 
       try await village.expect(200, .put, "/users/@grace/silence", as: "mira")
-      for place in [room, meadow] {
-        try await village.expect(403, .post, "/conversations/\(place)/messages", as: "grace", words)
+      for conversation in [room, meadow] {
+        try await village.expect(403, .post, "/conversations/\(conversation)/messages", as: "grace", words)
       }
-      // The one of the forum is another one.
+      // The silence of the forum is separate.
       try await village.expect(204, .delete, "/users/@grace/silence?forum=\(forum)", as: "mira")
       try await village.expect(403, .post, "/conversations/\(room)/messages", as: "grace", words)
       let freed = try await village.events {
@@ -72,17 +74,17 @@ import Testing
       }
       #expect(freed == ["preferences.updated user:\(grace) #5"])
       try await village.expect(201, .post, "/conversations/\(room)/messages", as: "grace", words)
-      let past = try await village.ask(
+      let past = try await village.request(
         .put, "/users/@grace/silence", as: "mira", ["until": "2020-01-01T00:00:00.000Z"])
       #expect(past["errors.0.field"] == "until")
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a ban ends every way in, and what was said stays`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a ban revokes all credentials and keeps messages`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
-      let said = try await village.say("roses", in: room, as: "grace")
+      let posted = try await village.post("roses", in: room, as: "grace")
       let token = try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "bot", "scope": "read"])
       let bearer: Fields = ["Authorization": "Bearer \(try #require(token["token"]))"]
       let grace = village.id("grace")
@@ -93,13 +95,13 @@ import Testing
         }
       }
       #expect(events == ["user.updated site #2"])
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 401)
-      #expect(try await village.ask(.get, "/forums?query=gar", as: "grace").status == 401)
-      #expect(try await village.ask(.get, "/me", fields: bearer).status == 401)
-      let back = try await village.ask(
+      #expect(try await village.request(.get, "/me", as: "grace").status == 401)
+      #expect(try await village.request(.get, "/forums?query=gar", as: "grace").status == 401)
+      #expect(try await village.request(.get, "/me", fields: bearer).status == 401)
+      let back = try await village.request(
         .post, "/sessions", ["name": "grace", "password": "grace’s password"])
       #expect(back.status == 403 && back.code == "account_disabled")
-      #expect(try await village.ask(.get, "/messages/\(said)", as: "linus")["text"] == "roses")
+      #expect(try await village.request(.get, "/messages/\(posted)", as: "linus")["text"] == "roses")
       let lifted = try await village.events {
         for _ in 1...2 { try await village.expect(204, .delete, "/users/\(grace)/ban", as: "mira") }
       }
@@ -110,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a ban with an end is over by itself, with its event`() async throws {
+  @Test func `a temporary ban ends by itself with an event`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       let until = Timestamp.format(Int(clock.read()) + 60_000)
@@ -119,7 +121,7 @@ import Testing
       clock.add(59_999)
       #expect(try await village.events { await housekeeping.tick() } == [])
       #expect(
-        try await village.ask(.post, "/sessions", ["name": "grace", "password": "grace’s password"]).status == 403)
+        try await village.request(.post, "/sessions", ["name": "grace", "password": "grace’s password"]).status == 403)
       clock.add(1)
       #expect(try await village.events { await housekeeping.tick() } == ["user.updated site #3"])
       try await village.signIn("grace", "grace’s password")
@@ -127,13 +129,13 @@ import Testing
     }
   }
 
-  @Test func `who was disabled for good is not let in by the end of a ban`() async throws {
+  @Test func `the end of a ban does not enable a disabled user`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       let body: [String: Any] = ["until": Timestamp.format(Int(clock.read()) + 60_000)]
       try await village.expect(200, .put, "/users/@grace/ban", as: "mira", body)
       try await village.expect(200, .patch, "/users/@grace", as: "ada", ["disabled": true])
-      #expect(try await village.ask(.put, "/users/@grace/ban", as: "mira", body).status == 409)
+      #expect(try await village.request(.put, "/users/@grace/ban", as: "mira", body).status == 409)
       try await village.expect(204, .delete, "/users/@grace/ban", as: "mira")
       clock.add(60_000)
       await Housekeeping(village.community.store).tick()
@@ -142,27 +144,28 @@ import Testing
     }
   }
 
-  @Test func `a ban can close the invite by which somebody came`() async throws {
+  @Test func `a ban can revoke the invite of the user`() async throws {
     try await Village.open(.inMemory) { village in
-      let code = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
+      let code = try #require(try await village.request(.post, "/invites", as: "grace", [:])["code"])
       func join(_ name: String) async throws -> Int {
-        try await village.ask(.post, "/users", ["name": name, "password": "\(name)’s password", "invite": code]).status
+        try await village.request(.post, "/users", ["name": name, "password": "\(name)’s password", "invite": code])
+          .status
       }
       #expect(try await join("otto") == 201)
       try await village.expect(200, .put, "/users/@otto/ban", as: "mira")
       #expect(try await join("olga") == 201)
       try await village.expect(200, .put, "/users/@olga/ban", as: "mira", ["revoke_invite": true])
       #expect(try await join("oskar") == 400)
-      // Whoever is kept out brings nobody.
-      let own = try #require(try await village.ask(.post, "/invites", as: "linus", [:])["code"])
+      // The invites of a banned user are void.
+      let own = try #require(try await village.request(.post, "/invites", as: "linus", [:])["code"])
       try await village.expect(200, .put, "/users/@linus/ban", as: "ada")
-      #expect(try await village.ask(.get, "/invites/\(own)").status == 410)
+      #expect(try await village.request(.get, "/invites/\(own)").status == 410)
     }
   }
 
-  @Test func `the last owner is not banned, nor is anybody brought in who is`() async throws {
+  @Test func `the last owner can't be banned, and a banned user can't be added to a forum`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .owner)
+      try await village.addUser("alma", .owner)
       try await village.expect(200, .put, "/users/@alma/ban", as: "ada")
       try await village.expect(403, .put, "/users/me/ban", as: "ada")
       try await village.expect(200, .put, "/users/@grace/ban", as: "ada")
@@ -171,8 +174,8 @@ import Testing
     }
   }
 
-  /// Rows: what is done to whom. Columns: nobody, gus (guest), robo (bot), linus (member), fay (moderator of the forum),
-  /// fred (its lead), mira (moderator), alma (admin), ada and olive (owners).
+  /// Rows: the sanction and its target. Columns: visitor, gus (guest), robo (bot), linus (member), fay (moderator of
+  /// the forum), fred (its admin), mira (moderator), alma (admin), ada and olive (owners).
   @Test(arguments: [
     ("post warn grace", "1433332222"), ("post warn mira", "1433333222"), ("post warn ada", "1333333332"),
     ("post warn robo", "1433332222"), ("put ban grace", "1433332222"), ("put ban mira", "1433333222"),
@@ -180,24 +183,24 @@ import Testing
     ("forum silence grace", "1433222222"), ("forum silence mira", "1433333222"), ("forum silence fay", "1333322222"),
     ("get sanctions grace", "1433332222"), ("delete ban grace", "1433332222"), ("delete silence grace", "1433332222"),
   ])
-  func `who may do what to whom`(row: String, expected: String) async throws {
+  func `permissions of each sanction`(row: String, expected: String) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
-      for name in ["fay", "fred", "olive"] { try await village.settle(name, name == "olive" ? .owner : .member) }
+      try await village.addUser("alma", .admin)
+      for name in ["fay", "fred", "olive"] { try await village.addUser(name, name == "olive" ? .owner : .member) }
       let forum = try await village.garden("garden", "public", members: ["fay", "fred"]).forum
       try await village.expect(200, .put, "/forums/\(forum)/members/@fay", as: "ada", ["role": "moderator"])
       try await village.expect(200, .put, "/forums/\(forum)/members/@fred", as: "ada", ["role": "admin"])
       let parts = row.split(separator: " ").map(String.init)
-      let (isInForum, what, whom) = (parts[0] == "forum", parts[1], parts[2])
+      let (isInForum, what, target) = (parts[0] == "forum", parts[1], parts[2])
       let method = try #require(
         ["post": Method.post, "put": .put, "delete": .delete, "get": .get, "forum": .put][parts[0]])
       let body: [String: Any]? = isInForum ? ["forum": forum] : what == "warn" ? ["reason": "x"] : nil
       var answers = ""
       for caller in [nil, "gus", "robo", "linus", "fay", "fred", "mira", "alma", "ada", "olive"] as [String?] {
-        let answer = try await village.ask(method, "/users/@\(whom)/\(what)", as: caller, body)
+        let answer = try await village.request(method, "/users/@\(target)/\(what)", as: caller, body)
         answers += [401, 403, 404].contains(answer.status) ? "\(answer.status % 10)" : "\(answer.status / 100)"
         if what == "ban", answer.status == 200 {
-          try await village.expect(204, .delete, "/users/@\(whom)/ban", as: "ada")
+          try await village.expect(204, .delete, "/users/@\(target)/ban", as: "ada")
         }
       }
       #expect(answers == expected, "\(row)")

@@ -5,19 +5,19 @@ import Testing
 
 @testable import Community
 
-/// What is kept between two pages changes nothing of what they say.
-@Suite struct CatchUpTrailTests {
+/// State cached between catch-up pages does not change their content.
+@Suite struct CatchUpPageTests {
   @Test(arguments: [1, 2, 3, 7, 100])
-  func `along a trail each page is what it would be without`(limit: Int) async throws {
+  func `catch-up with cached state returns the same pages`(limit: Int) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.acquaint("ada", "grace", "linus")
+      try await village.shareForum("ada", "grace", "linus")
       let caller = try #require(try village.community.view().authenticate(village.token("grace")))
       let begun = try village.community.view().head()
       var talks: [String] = []
       for _ in 0..<3 { talks.append(try await village.talk("group", by: "ada", with: ["grace", "linus"])) }
       var random = Seeded(seed: UInt64(limit))
       for number in 0..<20 {
-        try await village.say("\(number)", in: talks.randomElement(using: &random) ?? "", by: "linus")
+        try await village.post("\(number)", in: talks.randomElement(using: &random) ?? "", by: "linus")
       }
       let cache = CatchUpCache()
       let bounds = PageBounds(events: limit)
@@ -31,11 +31,11 @@ import Testing
         #expect((page.through, page.hasMore, page.lost) == (plain.through, plain.hasMore, plain.lost))
         #expect(page.streams == plain.streams)
         (after, hasMore, pages) = (page.through, page.hasMore, pages + 1)
-        // Something happens while they read on: they are put out of one, and something is said in the others.
+        // Between the pages the user is removed from one conversation, and messages arrive in the others.
         guard pages == 2 else { continue }
         try await village.expect(
           204, .delete, "/conversations/\(talks[0])/participants/\(village.id("grace"))", as: "ada")
-        try await village.say("meanwhile", in: talks[1], by: "ada")
+        try await village.post("meanwhile", in: talks[1], by: "ada")
       }
       let head = try village.community.view().head()
       #expect(!hasMore && after == head)

@@ -7,21 +7,21 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// What each kind of event carries, and to whom.
+/// Content of each kind of event, per viewer.
 @Suite struct EventContentTests {
-  @Test(arguments: Way.allCases)
-  func `a conversation's stream carries the conversation, who takes part, and how far they have read`(
-    way: Way
+  @Test(arguments: TestTransport.allCases)
+  func `a conversation's stream carries its state, participants and receipts`(
+    transport: TestTransport
   ) async throws {
-    try await Village.open(way) { village in
-      try await village.acquaint("grace", "linus", "robo")
+    try await Village.open(transport) { village in
+      try await village.shareForum("grace", "linus", "robo")
       let talk = try await village.talk("group", by: "grace", with: ["linus"], ["title": "seeds"])
       let (linus, robo) = (village.id("linus"), village.id("robo"))
       try await village.expect(200, .put, "/conversations/\(talk)/participants/\(robo)", as: "grace", [:])
       try await village.expect(
         200, .put, "/conversations/\(talk)/participants/\(linus)", as: "grace", ["role": "admin"])
       try await village.expect(200, .patch, "/conversations/\(talk)", as: "grace", ["title": "plums"])
-      let word = try await village.say("hello", in: talk, as: "grace")
+      let word = try await village.post("hello", in: talk, as: "grace")
       try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
       try await village.expect(204, .delete, "/conversations/\(talk)/participants/\(robo)", as: "grace")
       let page = try await village.stream("conversation:\(talk)", as: "linus")
@@ -30,7 +30,7 @@ import Testing
           "conversation.created", "participant.joined", "participant.changed", "conversation.updated",
           "message.created", "receipt.updated", "participant.left",
         ])
-      // As it is now, whenever it happened.
+      // The current state, not the state at the time of the event.
       #expect(page["data.0.data.title"] == "plums" && page.int("data.0.data.revision") == 2)
       #expect(page.texts("data.0.data.participants", "role") == ["admin", "admin"])
       #expect(!page.has("data.0.data.role") && !page.has("data.0.data.unread_count"))
@@ -39,21 +39,22 @@ import Testing
       #expect(page["data.2.data.conversation_id"] == talk)
       #expect(page["data.5.data.user_id"] == linus && page.int("data.5.data.read_up_to") == 1)
       #expect(page["data.6.data.user_id"] == robo && !page.has("data.6.data.role"))
-      // Who does not show it any more shows it nowhere.
+      // Disabling receipts hides earlier read positions, too.
       try await village.expect(200, .patch, "/me", as: "linus", ["show_receipts": false])
       let after = try await village.stream("conversation:\(talk)", as: "grace")
       #expect(after.int("data.5.data.read_up_to") == 0 && after.int("data.5.data.delivered_up_to") == 0)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `one's own stream carries what one has gained, said and read`(way: Way) async throws {
-    try await Village.open(way) { village in
-      try await village.acquaint("grace", "linus")
+  @Test(arguments: TestTransport.allCases)
+  func `a user's stream carries their conversations, actions and read positions`(transport: TestTransport) async throws
+  {
+    try await Village.open(transport) { village in
+      try await village.shareForum("grace", "linus")
       let room = try await village.garden("garden", "members", members: ["linus"]).room
       let talk = try await village.talk("group", by: "grace", with: ["linus"], ["title": "seeds"])
       let lost = try await village.talk("group", by: "grace", with: ["linus"], ["title": "secret"])
-      let word = try await village.say("hello", in: talk, as: "grace")
+      let word = try await village.post("hello", in: talk, as: "grace")
       try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
       try await village.expect(200, .put, "/conversations/\(talk)/level", as: "linus", ["level": "nothing"])
       try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
@@ -61,7 +62,7 @@ import Testing
       try await village.expect(204, .delete, "/conversations/\(lost)/participants/me", as: "linus")
       let events = try await village.stream("user:\(village.id("linus"))", as: "linus")
       let kinds = events.texts("data", "event")
-      func place(_ kind: String) -> String {
+      func index(_ kind: String) -> String {
         "data.\(kinds.firstIndex { $0 == kind } ?? -1).data"
       }
       let gained = kinds.indices.filter { kinds[$0] == "conversation.created" }.map { "data.\($0).data" }
@@ -70,21 +71,21 @@ import Testing
       let ofTalk = try #require(gained.first { events["\($0).id"] == talk })
       #expect(events["\(ofTalk).title"] == "seeds" && events["\(ofTalk).role"] == "member")
       #expect(events.int("\(ofTalk).from_offset") == 1 && events.int("\(ofTalk).joined_seq") == 0)
-      // What was lost says nothing of what it was.
+      // Events of lost conversations carry only the id.
       let ofLost = try #require(gained.first { events["\($0).id"] == lost })
       #expect(!events.has("\(ofLost).title") && !events.text.contains("secret"))
-      #expect(events["\(place("conversation.removed")).id"] == lost)
-      #expect(events.int("\(place("read_position.updated")).read_up_to") == 1)
-      #expect(events["\(place("level.changed")).conversation_id"] == talk)
-      #expect(events["\(place("level.changed")).level"] == "nothing")
-      #expect(events["\(place("relation.changed")).user_id"] == village.id("grace"))
-      #expect(events.bool("\(place("relation.changed")).mute") == true)
-      #expect(events.bool("\(place("relation.changed")).follow") == false)
-      #expect(events["\(place("preferences.updated")).preferences.theme"] == "dark")
+      #expect(events["\(index("conversation.removed")).id"] == lost)
+      #expect(events.int("\(index("read_position.updated")).read_up_to") == 1)
+      #expect(events["\(index("level.changed")).conversation_id"] == talk)
+      #expect(events["\(index("level.changed")).level"] == "nothing")
+      #expect(events["\(index("relation.changed")).user_id"] == village.id("grace"))
+      #expect(events.bool("\(index("relation.changed")).mute") == true)
+      #expect(events.bool("\(index("relation.changed")).follow") == false)
+      #expect(events["\(index("preferences.updated")).preferences.theme"] == "dark")
     }
   }
 
-  @Test func `a request is told until it is taken`() async throws {
+  @Test func `a request is pending until it is accepted`() async throws {
     try await Village.open(.inMemory) { village in
       let talk = try await village.talk("direct", by: "grace", with: ["linus"])
       let own = "user:\(village.id("linus"))"
@@ -97,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `the site's stream carries what everyone in the place may see, and guests the rest by id`() async throws {
+  @Test func `the site's stream carries public objects in full and the rest by id for guests`() async throws {
     try await Village.open(.inMemory) { village in
       let start = try await village.stream("site", as: "ada").int("last_offset") ?? 0
       let (open, _) = try await village.garden("open", "public")
@@ -126,7 +127,7 @@ import Testing
   @Test func `a forum's stream carries the forum, its members and its topics`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, _) = try await village.garden("garden", "private", members: ["linus"])
-      let topic = try await village.ask(
+      let topic = try await village.request(
         .post, "/forums/\(forum)/conversations", as: "linus", ["title": "weeds", "text": "everywhere"])
       let id = try #require(topic["conversation.id"] ?? topic["id"], "\(topic.text)")
       try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["title": "orchard"])
@@ -147,9 +148,9 @@ import Testing
     }
   }
 
-  @Test func `visitors learn that something happened with who takes part, and not with whom`() async throws {
+  @Test func `visitors receive participant events without the user`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.acquaint("grace", "linus")
+      try await village.shareForum("grace", "linus")
       let talk = try await village.talk(
         "channel", by: "grace", with: ["linus"], ["type": "com.example.news", "readers": ["open_to": "anyone"]])
       try await village.expect(
@@ -165,7 +166,7 @@ import Testing
 }
 
 extension Village {
-  /// All that stands in a stream; each event is read back as a client reads it.
+  /// All events of a stream, each decoded as a client decodes it.
   func stream(_ stream: String, as name: String? = nil, after offset: Int = 0) async throws -> Answer {
     let path = "/streams/\(stream)/events?limit=200&after_offset=\(offset)"
     let page = try await expect(200, .get, path, as: name)

@@ -10,70 +10,72 @@ import Testing
 @testable import Storage
 
 @Suite struct EventFeedTests {
-  @Test(arguments: Way.allCases)
-  func `without a cursor one learns where things are, and with it what happened since`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a request without a cursor returns one, and with it the events since then`(transport: TestTransport)
+    async throws
+  {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
-      try await village.say("before", in: room)
+      try await village.post("before", in: room)
       let path = "/sync?topics=me,conversation:\(room)"
-      let start = try await village.ask(.get, path, as: "grace")
+      let start = try await village.request(.get, path, as: "grace")
       #expect(start.count("data") == 0 && start.bool("more") == false && start.isNull("reset"))
-      let id = try await village.say("after", in: room)
-      let page = try await village.ask(.get, "\(path)&after=\(start["cursor"] ?? "")", as: "grace")
+      let id = try await village.post("after", in: room)
+      let page = try await village.request(.get, "\(path)&after=\(start["cursor"] ?? "")", as: "grace")
       #expect(page.texts("data", "event") == ["message.created"] && page["data.0.data.id"] == id)
-      let end = try await village.ask(.get, "\(path)&after=\(page["cursor"] ?? "")", as: "grace")
+      let end = try await village.request(.get, "\(path)&after=\(page["cursor"] ?? "")", as: "grace")
       #expect(end.count("data") == 0 && end["cursor"] == page["cursor"])
       for query in ["topics=all", "after=1&limit=2", "wait=61", "wait=-1", "topics=me,,me"] {
-        #expect(try await village.ask(.get, "/sync?\(query)", as: "grace").status == 400, "\(query)")
+        #expect(try await village.request(.get, "/sync?\(query)", as: "grace").status == 400, "\(query)")
       }
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `whoever follows what is theirs follows their own feed`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a user's subscription includes their own feed`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (mine, other) = (try await village.cursor(as: "grace"), try await village.cursor(as: "linus"))
-      let feed = try #require(try await village.ask(.post, "/conversations", as: "grace", ["kind": "feed"])["id"])
-      let id = try await village.say("my day", in: feed, as: "grace")
-      let page = try await village.ask(.get, "/sync?topics=me&after=\(mine)", as: "grace")
+      let feed = try #require(try await village.request(.post, "/conversations", as: "grace", ["kind": "feed"])["id"])
+      let id = try await village.post("my day", in: feed, as: "grace")
+      let page = try await village.request(.get, "/sync?topics=me&after=\(mine)", as: "grace")
       #expect(page.texts("data", "event") == ["conversation.created", "conversation.created", "message.created"])
       #expect(page.texts("data", "stream").last == "conversation:\(feed)" && page["data.2.data.id"] == id)
-      #expect(try await village.ask(.get, "/sync?topics=me&after=\(other)", as: "linus").count("data") == 0)
+      #expect(try await village.request(.get, "/sync?topics=me&after=\(other)", as: "linus").count("data") == 0)
     }
   }
 
-  @Test func `what one may not follow is lost, and the rest is told`() async throws {
+  @Test func `unreadable topics are reported lost, and the rest is delivered`() async throws {
     try await Village.open(.inMemory) { village in
       let (_, open) = try await village.garden("open", "public")
       let (secret, closed) = try await village.garden("secret", "private")
       let topics = "me,conversation:\(open),conversation:\(closed),forum:\(secret),presence,app:x"
-      let start = try await village.ask(.get, "/sync?topics=\(topics)", as: nil)
+      let start = try await village.request(.get, "/sync?topics=\(topics)", as: nil)
       let lost = ["app:x", "conversation:\(closed)", "forum:\(secret)", "me", "presence"]
       #expect(
         start.status == 200 && start.text.contains(#""lost":["app:x","conversation:\#(closed)","#), "\(start.text)")
       #expect(start.count("lost") == lost.count)
-      try await village.say("for all", in: open)
-      try await village.say("for few", in: closed)
-      let page = try await village.ask(.get, "/sync?topics=\(topics)&after=\(start["cursor"] ?? "")", as: nil)
+      try await village.post("for all", in: open)
+      try await village.post("for few", in: closed)
+      let page = try await village.request(.get, "/sync?topics=\(topics)&after=\(start["cursor"] ?? "")", as: nil)
       #expect(page.count("data") == 1 && page["data.0.data.text"] == "for all")
     }
   }
 
-  @Test func `who may follow what`() async throws {
+  @Test func `subscription permissions of each topic`() async throws {
     try await Village.open(.inMemory) { village in
       let (open, openRoom) = try await village.garden("open", "public")
       let (ours, ourRoom) = try await village.garden("ours", "members")
       let (mine, myRoom) = try await village.garden("mine", "private", members: ["gus"])
       let talk = try await village.talk(.direct, ["ada", "linus"])
       let callers = [nil, "gus", "robo", "linus", "mira", "ada"]
-      for (topic, follows) in [
+      for (topic, expected) in [
         ("me", "011111"), ("forum:\(open)", "111111"), ("conversation:\(openRoom)", "111111"),
         ("forum:\(ours)", "001111"), ("conversation:\(ourRoom)", "001111"), ("forum:\(mine)", "010001"),
         ("conversation:\(myRoom)", "010001"), ("conversation:\(talk)", "000101"), ("conversation:\(open)", "000000"),
         ("forum:\(talk)", "000000"), ("presence", "001111"), ("app:chess", "001111"),
       ] {
-        for (caller, digit) in zip(callers, follows) {
-          let page = try await village.ask(.get, "/sync?topics=\(topic)", as: caller)
+        for (caller, digit) in zip(callers, expected) {
+          let page = try await village.request(.get, "/sync?topics=\(topic)", as: caller)
           let isFollowed = page.status == 200 && page.count("lost") == 0
           #expect(isFollowed == (digit == "1"), "\(topic) \(caller ?? "nobody"): \(page.text)")
         }
@@ -81,18 +83,18 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `who waits is answered when something happens, or when the time is over`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a long poll returns on the first event or at its timeout`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
       let cursor = try await village.cursor("conversation:\(room)", as: "grace")
       let path = "/sync?topics=conversation:\(room)&after=\(cursor)&wait=30"
-      async let waiting = village.ask(.get, path, as: "grace")
+      async let waiting = village.request(.get, path, as: "grace")
       try await Task.sleep(for: .milliseconds(50))
-      let id = try await village.say("now", in: room)
+      let id = try await village.post("now", in: room)
       #expect(try await waiting["data.0.data.id"] == id)
-      async let idle = village.ask(.get, "/sync?topics=conversation:\(room)&wait=30", as: "linus")
-      // The place’s clock stands where the test puts it.
+      async let idle = village.request(.get, "/sync?topics=conversation:\(room)&wait=30", as: "linus")
+      // The test controls the hub's clock.
       let time = Task {
         while !Task.isCancelled {
           village.community.hub.tick(now: 4_000_000_000_000)
@@ -105,12 +107,12 @@ import Testing
     }
   }
 
-  @Test func `server-sent events go on where one was`() async throws {
+  @Test func `server-sent events resume at the last event id`() async throws {
     try await Village.open(.socket) { village in
       let (_, room) = try await village.garden("garden", "public")
-      try await village.say("one", in: room)
+      try await village.post("one", in: room)
       let cursor = try await village.cursor("conversation:\(room)", as: nil)
-      try await village.say("two", in: room)
+      try await village.post("two", in: room)
       let address = try #require(village.serverAddress)
       let feed = try Feed(address, "\(API.base)/events?topics=conversation:\(room)", lastEventID: cursor)
       let first = try await feed.next()
@@ -118,36 +120,36 @@ import Testing
         first.data["data.text"] == "two" && first.id == "\(village.community.store.epoch).\(first.data["id"] ?? "")")
       let complete = try await feed.next()
       #expect(complete.data["event"] == "complete" && complete.id == complete.data["cursor"])
-      for number in 0..<20 { try await village.say("\(number)", in: room) }
+      for number in 0..<20 { try await village.post("\(number)", in: room) }
       for number in 0..<20 { #expect(try await feed.next().data["data.text"] == "\(number)") }
       let elsewhere = try Feed(address, "\(API.base)/events?topics=conversation:\(room)&after=x.1", lastEventID: nil)
       #expect(try await elsewhere.next().data["reason"] == "epoch")
-      try await village.say("last", in: room)
+      try await village.post("last", in: room)
       #expect(try await elsewhere.next { $0.data["data.text"] == "last" }.data["event"] == "message.created")
-      // Without anything in it the header says nothing.
+      // An empty header is ignored.
       let again = try Feed(
         address, "\(API.base)/events?topics=conversation:\(room)&after=\(cursor)", lastEventID: "")
       #expect(try await again.next().data["data.text"] == "two")
-      #expect(try await village.ask(.get, "/events?topics=me").status == 401)
-      #expect(try await village.ask(.get, "/events?topics=conversation:999999", as: "grace").status == 404)
+      #expect(try await village.request(.get, "/events?topics=me").status == 401)
+      #expect(try await village.request(.get, "/events?topics=conversation:999999", as: "grace").status == 404)
     }
   }
 
-  @Test func `a feed ends with the way in by which it came`() async throws {
+  @Test func `an event stream ends with its session`() async throws {
     try await Village.open(.socket) { village in
       let address = try #require(village.serverAddress)
       let feed = try Feed(address, "\(API.base)/events?topics=me", lastEventID: nil, token: village.token("grace"))
       #expect(try await feed.next().data["event"] == "complete")
-      #expect(try await village.ask(.delete, "/sessions/current", as: "grace").status == 204)
-      await #expect(throws: LineClient.Silence.self) { _ = try await feed.next() }
+      #expect(try await village.request(.delete, "/sessions/current", as: "grace").status == 204)
+      await #expect(throws: LineClient.NoResponse.self) { _ = try await feed.next() }
     }
   }
 
-  @Test func `nothing is read for a way in that has ended`() async throws {
+  @Test func `a revoked session can't catch up`() async throws {
     try await Village.open(.inMemory) { village in
       let caller = try #require(try village.community.view().authenticate(village.token("grace")))
       _ = try await village.community.catchUp([.me], from: .head, PageBounds(events: 1), for: caller)
-      #expect(try await village.ask(.delete, "/sessions/current", as: "grace").status == 204)
+      #expect(try await village.request(.delete, "/sessions/current", as: "grace").status == 204)
       await #expect(throws: Refusal.unauthenticated) {
         _ = try await village.community.catchUp([.me], from: .head, PageBounds(events: 1), for: caller)
       }
@@ -157,54 +159,55 @@ import Testing
     }
   }
 
-  @Test func `who is here is told to feeds, too`() async throws {
+  @Test func `event streams carry presence`() async throws {
     try await Village.open(.socket) { village in
-      let linus = try village.follow("topics=presence", as: "linus")
+      let linus = try village.connect("topics=presence", as: "linus")
       #expect(try await linus.event("presence")["data.user_id"] == village.id("linus"))
       let address = try #require(village.serverAddress)
       let path = "\(API.base)/events?topics=presence"
       let feed = try Feed(address, path, lastEventID: nil, token: village.token("grace"))
-      let told = try await feed.next { $0.data["event"] == "presence" }
-      #expect(told.data["data.user_id"] == village.id("linus") && told.data["data.presence"] == "online")
-      let mira = try village.follow(as: "mira")
+      let received = try await feed.next { $0.data["event"] == "presence" }
+      #expect(received.data["data.user_id"] == village.id("linus") && received.data["data.presence"] == "online")
+      let mira = try village.connect(as: "mira")
       #expect(try await feed.next { $0.data["event"] == "presence" }.data["data.user_id"] == village.id("mira"))
       mira.leave()
     }
   }
 
-  @Test func `who waits hears nobody write while rights may be others`() async throws {
+  @Test func `a long poll withholds typing signals while permissions may have changed`() async throws {
     try await Village.open(.inMemory) { village in
       let community = village.community
       let caller = try #require(try community.view().authenticate(village.token("grace")))
-      let watcher = Watcher(LiveLoop(community, community.view(), now: village.now), caller, until: nil)
+      let subscriber = LongPollSubscriber(
+        LoopBroadcasts(community, community.view(), now: village.now), caller, until: nil)
       let streams = [EventStream.conversation(ID(1)): SubscribedStream(StreamReader(.member), .own)]
       let linus = ID<User>(Int(village.id("linus")) ?? 0)
-      func hear(_ signal: Signal) -> Int {
-        watcher.receive(signal, community.hub.makeFrame(signal.jsonBytes))
-        return watcher.takeSignals().count
+      func queuedCount(_ signal: Signal) -> Int {
+        subscriber.receive(signal, community.hub.makeFrame(signal.jsonBytes))
+        return subscriber.takeSignals().count
       }
       let typing = Signal.typing(ID(1), by: linus, isTyping: true)
-      watcher.subscribe(streams)
-      #expect(hear(typing) == 1)
-      watcher.accessChanged(.user(linus))
-      #expect(hear(typing) == 0 && hear(.presence(linus, .online, lastSeenAt: nil)) == 1)
-      // This page was asked for before.
-      watcher.subscribe(streams)
-      #expect(hear(typing) == 0)
-      watcher.reads()
-      watcher.subscribe(streams)
-      #expect(hear(typing) == 1)
-      // Nor is told what waits of a stream that is lost.
-      watcher.receive(typing, community.hub.makeFrame(typing.jsonBytes))
-      watcher.reads()
-      watcher.subscribe([:])
-      #expect(watcher.takeSignals().isEmpty)
-      watcher.leave()
+      subscriber.subscribe(streams)
+      #expect(queuedCount(typing) == 1)
+      subscriber.accessChanged(.user(linus))
+      #expect(queuedCount(typing) == 0 && queuedCount(.presence(linus, .online, lastSeenAt: nil)) == 1)
+      // The page of this subscription was requested before.
+      subscriber.subscribe(streams)
+      #expect(queuedCount(typing) == 0)
+      subscriber.pageRequested()
+      subscriber.subscribe(streams)
+      #expect(queuedCount(typing) == 1)
+      // Queued signals of a lost stream are dropped.
+      subscriber.receive(typing, community.hub.makeFrame(typing.jsonBytes))
+      subscriber.pageRequested()
+      subscriber.subscribe([:])
+      #expect(subscriber.takeSignals().isEmpty)
+      subscriber.leave()
     }
   }
 }
 
-/// Server-sent events as curl would show them.
+/// A client of server-sent events.
 private final class Feed {
   struct Event {
     let id: String?

@@ -9,82 +9,82 @@ import Testing
 @testable import PubSub
 @testable import Storage
 
-/// What one client may cost, and for how long it is let in.
+/// Limits per client, and the lifetime of its session.
 @Suite struct RealtimeBoundsTests {
-  @Test func `a way in that has ended ends its socket, also where nothing is followed`() async throws {
+  @Test func `a revoked session closes its socket, even without subscriptions`() async throws {
     try await Village.open(.socket) { village in
-      let sockets = try (0..<4).map { _ in try village.follow(as: "grace") }
-      for socket in sockets { #expect(try await socket.ask(["do": "ping"]).bool("ok") == true) }
-      #expect(try await village.ask(.delete, "/sessions/current", as: "grace").status == 204)
+      let sockets = try (0..<4).map { _ in try village.connect(as: "grace") }
+      for socket in sockets { #expect(try await socket.request(["do": "ping"]).bool("ok") == true) }
+      #expect(try await village.request(.delete, "/sessions/current", as: "grace").status == 204)
       for socket in sockets { #expect(try await socket.closed().code == 4501) }
     }
   }
 
-  @Test func `a token whose time is over ends its sockets`() async throws {
+  @Test func `an expired token closes its sockets`() async throws {
     let clock = StoppedClock()
     try await Village.open(.socket, clock: clock.read) { village in
       let end = Timestamp.format(Int(clock.read() + 60_000))
-      let made = try await village.ask(
+      let made = try await village.request(
         .post, "/me/tokens", as: "grace", ["name": "for a minute", "scope": "read", "expires_at": end])
       let token = try #require(made["token"], "\(made.text)")
-      let socket = try village.follow("topics=me", as: nil, fields: ["Authorization": "Bearer \(token)"])
+      let socket = try village.connect("topics=me", as: nil, fields: ["Authorization": "Bearer \(token)"])
       _ = try await socket.event("complete")
       let housekeeping = Housekeeping(village.community.store)
       await housekeeping.tick()
-      #expect(try await socket.ask(["do": "ping"]).bool("ok") == true)
+      #expect(try await socket.request(["do": "ping"]).bool("ok") == true)
       clock.add(60_001)
       await housekeeping.tick()
       #expect(try await socket.closed().code == 4501)
     }
   }
 
-  @Test func `who says who they are while something is read for nobody is answered in order`() async throws {
+  @Test func `hello during a read for a visitor is answered in order`() async throws {
     try await Village.open(.socket) { village in
       let room = try await village.garden("garden", "public").room
-      let socket = try village.follow(as: nil)
+      let socket = try village.connect(as: nil)
       let topics = #""topics":["conversation:\#(room)"]"#
       socket.send(#"{"id":1,"do":"subscribe",\#(topics)}"#)
       socket.send(#"{"id":2,"do":"hello","token":"\#(village.token("grace"))",\#(topics)}"#)
       let answers = [try await socket.next { $0.has("re") }, try await socket.next { $0.has("re") }]
       #expect(answers.map { $0.int("re") } == [1, 2] && answers[1].bool("complete") == true)
       #expect(answers[0].bool("complete") == true || answers[0]["problem.code"] == "conflict")
-      let id = try await village.say("hello", in: room)
+      let id = try await village.post("hello", in: room)
       #expect(try await socket.event("message.created")["data.id"] == id)
-      #expect(try await socket.ask(["do": "ping"]).bool("ok") == true)
+      #expect(try await socket.request(["do": "ping"]).bool("ok") == true)
     }
   }
 
-  @Test func `one socket follows so many topics`() async throws {
+  @Test func `the number of topics per socket is limited`() async throws {
     try await Village.open(.socket) { village in
-      let linus = try village.follow(as: "linus")
-      let most = SubscriptionState.maxTopics
-      let names = (0..<most).map { "app:\($0)" }
-      #expect(try await linus.ask(["do": "subscribe", "topics": names]).bool("complete") == true)
-      let more = try await linus.ask(["do": "subscribe", "topics": ["me"]])
+      let linus = try village.connect(as: "linus")
+      let limit = SubscriptionState.maxTopics
+      let names = (0..<limit).map { "app:\($0)" }
+      #expect(try await linus.request(["do": "subscribe", "topics": names]).bool("complete") == true)
+      let more = try await linus.request(["do": "subscribe", "topics": ["me"]])
       #expect(more["problem.code"] == "invalid" && more["problem.errors.0.code"] == "too_many", "\(more.text)")
-      #expect(try await linus.ask(["do": "subscribe", "topics": ["app:0"]]).bool("complete") == true)
-      #expect(try await linus.ask(["do": "unsubscribe", "topics": ["app:0"]]).bool("ok") == true)
-      #expect(try await linus.ask(["do": "subscribe", "topics": ["me"]]).bool("complete") == true)
-      let told = try await linus.ask(["do": "publish", "topic": "app:999", "data": 1])
-      #expect(told.bool("ok") == true)
+      #expect(try await linus.request(["do": "subscribe", "topics": ["app:0"]]).bool("complete") == true)
+      #expect(try await linus.request(["do": "unsubscribe", "topics": ["app:0"]]).bool("ok") == true)
+      #expect(try await linus.request(["do": "subscribe", "topics": ["me"]]).bool("complete") == true)
+      let received = try await linus.request(["do": "publish", "topic": "app:999", "data": 1])
+      #expect(received.bool("ok") == true)
       #expect(try await linus.event("app")["topic"] == "app:999")
     }
   }
 
-  @Test func `who asks too often is refused, by the socket and as a user`() async throws {
+  @Test func `too many commands are refused, per socket and per user`() async throws {
     var rates = Village.unlimited
     rates.signalling = Allowance(burst: 3, perMinute: 1)
     try await Village.open(.socket, rates: rates) { village in
-      let sockets = try (0..<2).map { _ in try village.follow(as: "linus") }
+      let sockets = try (0..<2).map { _ in try village.connect(as: "linus") }
       for socket in sockets {
-        #expect(try await socket.ask(["do": "publish", "topic": "app:x", "data": 1]).bool("ok") == true)
+        #expect(try await socket.request(["do": "publish", "topic": "app:x", "data": 1]).bool("ok") == true)
       }
-      #expect(try await sockets[0].ask(["do": "presence", "state": "away"]).bool("ok") == true)
-      let told = try await sockets[1].ask(["do": "publish", "topic": "app:x", "data": 1])
-      #expect(told["problem.code"] == "rate_limited", "\(told.text)")
-      // Time stands still for it.
+      #expect(try await sockets[0].request(["do": "presence", "state": "away"]).bool("ok") == true)
+      let received = try await sockets[1].request(["do": "publish", "topic": "app:x", "data": 1])
+      #expect(received["problem.code"] == "rate_limited", "\(received.text)")
+      // The clock is stopped, so no token is refilled.
       let burst = RealtimeSocket.Bound.commands.burst
-      let grace = try village.follow(as: "grace")
+      let grace = try village.connect(as: "grace")
       for number in 0..<burst + 10 { grace.send(#"{"id":\#(number),"do":"ping"}"#) }
       for number in 0..<burst + 10 {
         let answer = try await grace.next()
@@ -93,64 +93,64 @@ import Testing
     }
   }
 
-  @Test func `who may tell others something is asked each time`() async throws {
+  @Test func `the permission to publish is checked on each command`() async throws {
     try await Village.open(.socket) { village in
-      try await village.decide(["may_publish": "moderators"])
-      let mira = try village.follow(as: "mira")
+      try await village.changeSettings(["may_publish": "moderators"])
+      let mira = try village.connect(as: "mira")
       let publish: [String: Any] = ["do": "publish", "topic": "app:x", "data": 1]
-      #expect(try await mira.ask(publish).bool("ok") == true)
+      #expect(try await mira.request(publish).bool("ok") == true)
       #expect(
-        try await village.ask(.patch, "/users/\(village.id("mira"))", as: "ada", ["role": "member"]).status == 200)
-      #expect(try await mira.ask(publish)["problem.code"] == "forbidden")
+        try await village.request(.patch, "/users/\(village.id("mira"))", as: "ada", ["role": "member"]).status == 200)
+      #expect(try await mira.request(publish)["problem.code"] == "forbidden")
     }
   }
 
-  @Test func `of all who are here one is told, however many`() async throws {
+  @Test func `presence of thousands of users is sent completely`() async throws {
     try await Village.open(.socket) { village in
       let devices = (0..<3_000).map { _ in Device() }
       for (number, device) in devices.enumerated() {
         village.community.hub.update(ObjectIdentifier(device), of: ID(1_000_000 + number), .online, now: village.now)
       }
-      let linus = try village.follow("topics=presence", as: "linus")
-      var told: Set<String> = []
+      let linus = try village.connect("topics=presence", as: "linus")
+      var received: Set<String> = []
       var second = 0
-      while told.count <= devices.count {
+      while received.count <= devices.count {
         while linus.waitingCount == 0 {
           second += 1
-          village.pass(second)
+          village.advanceClock(second)
           try await Task.sleep(for: .milliseconds(2))
         }
         let line = try await linus.next()
-        if line["event"] == "presence", let id = line["data.user_id"] { told.insert(id) }
+        if line["event"] == "presence", let id = line["data.user_id"] { received.insert(id) }
       }
-      #expect(told.contains(village.id("linus")))
+      #expect(received.contains(village.id("linus")))
     }
   }
 
-  @Test func `no command begins while an answer waits to be taken`() async throws {
+  @Test func `no command starts while answers are queued`() async throws {
     try await Village.open(.socket) { village in
       let room = try await village.garden().room
-      let first = try await village.say("first", in: room)
+      let first = try await village.post("first", in: room)
       let text = String(repeating: "a long story. ", count: 1_100)
       let (before, count) = (40, 40)
-      for _ in 0..<before { try await village.say(text, in: room) }
-      let ada = try village.follow(as: "ada")
-      #expect(try await ada.ask(["do": "ping"]).bool("ok") == true)
+      for _ in 0..<before { try await village.post(text, in: room) }
+      let ada = try village.connect(as: "ada")
+      #expect(try await ada.request(["do": "ping"]).bool("ok") == true)
       ada.pause()
       for number in 100..<100 + count {
         ada.send(
           #"{"id":\#(number),"do":"send","conversation_id":"\#(room)","text":"x","catch_up_after":"\#(first)"}"#)
       }
-      // Each answer has all that was said, 600 KB, and the system takes a few of them.
-      func said() async throws -> Int {
-        let page = try await village.ask(.get, "/conversations/\(room)/messages?limit=1", as: "ada")
+      // Each answer has the whole history, 600 KB. The socket buffers hold a few of them.
+      func postedCount() async throws -> Int {
+        let page = try await village.request(.get, "/conversations/\(room)/messages?limit=1", as: "ada")
         return (page.int("data.0.seq") ?? 0) - before - 1
       }
       var (now, looks) = (0, 0)
       while now == 0 || looks < 20 {
         try await Task.sleep(for: .milliseconds(20))
         let then = now
-        now = try await said()
+        now = try await postedCount()
         looks = now == then ? looks + 1 : 0
       }
       #expect(now < count)

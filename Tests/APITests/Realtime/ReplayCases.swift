@@ -8,8 +8,7 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// What each endpoint that changes something is asked, once all look on. What is asked for its preparation alone stands in
-/// `before`.
+/// The request of one case for each endpoint that changes state. `before` prepares it before the viewers subscribe.
 struct ReplayCase: Sendable, CustomTestStringConvertible {
   let route: String
   let name: String
@@ -39,42 +38,42 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
 
   private static let users: [ReplayCase] = [
     ReplayCase(
-      "post /users", before: { try await $0.village.decide(["registration": "open"]) },
-      { try await $0.ask(.post, "/users", ["name": "lena", "password": "lena’s password"]) }),
-    ReplayCase("post /invites", { try await $0.ask(.post, "/invites", as: "ada", [:]) }),
+      "post /users", before: { try await $0.village.changeSettings(["registration": "open"]) },
+      { try await $0.request(.post, "/users", ["name": "lena", "password": "lena’s password"]) }),
+    ReplayCase("post /invites", { try await $0.request(.post, "/invites", as: "ada", [:]) }),
     ReplayCase(
       "delete /invites/{code}",
       { stage in
-        let made = try await stage.ask(.post, "/invites", as: "ada", [:])
-        try await stage.ask(.delete, "/invites/\(made["code"] ?? "")", as: "ada")
+        let made = try await stage.request(.post, "/invites", as: "ada", [:])
+        try await stage.request(.delete, "/invites/\(made["code"] ?? "")", as: "ada")
       }),
     ReplayCase(
       "post /links/{code}",
       { stage in
-        let link = try await stage.ask(.post, "/users/\(stage.id("robo"))/reset", as: "ada", [:])
-        try await stage.ask(.post, "/links/\(link["code"] ?? "")", ["password": "robo’s new password"])
+        let link = try await stage.request(.post, "/users/\(stage.id("robo"))/reset", as: "ada", [:])
+        try await stage.request(.post, "/links/\(link["code"] ?? "")", ["password": "robo’s new password"])
       }),
     ReplayCase("post /sessions", { try await $0.village.signIn("linus", "linus’s password") }),
     ReplayCase(
       "post /sessions", "coming back",
       before: { stage in
         let leaving = ["how": "deactivate", "password": "zoe’s password"]
-        try await stage.ask(.delete, "/me", as: "zoe", leaving)
+        try await stage.request(.delete, "/me", as: "zoe", leaving)
       }, { try await $0.village.signIn("zoe", "zoe’s password") }),
-    ReplayCase("delete /sessions/{id}", { try await $0.ask(.delete, "/sessions/current", as: "robo") }),
+    ReplayCase("delete /sessions/{id}", { try await $0.request(.delete, "/sessions/current", as: "robo") }),
     ReplayCase(
-      "post /me/tokens", { try await $0.ask(.post, "/me/tokens", as: "grace", ["name": "t", "scope": "read"]) }),
+      "post /me/tokens", { try await $0.request(.post, "/me/tokens", as: "grace", ["name": "t", "scope": "read"]) }),
     ReplayCase(
       "delete /me/tokens/{id}",
       { stage in
-        let made = try await stage.ask(.post, "/me/tokens", as: "grace", ["name": "t", "scope": "read"])
-        try await stage.ask(.delete, "/me/tokens/\(made["session.id"] ?? made["id"] ?? "")", as: "grace")
+        let made = try await stage.request(.post, "/me/tokens", as: "grace", ["name": "t", "scope": "read"])
+        try await stage.request(.delete, "/me/tokens/\(made["session.id"] ?? made["id"] ?? "")", as: "grace")
       }),
     ReplayCase(
       "put /me/password",
       {
         let body = ["old_password": "robo’s password", "password": "a better password"]
-        try await $0.ask(.put, "/me/password", as: "robo", body)
+        try await $0.request(.put, "/me/password", as: "robo", body)
       }),
     ReplayCase(
       "patch /users/{id}", "what everyone sees and what is one’s own",
@@ -82,133 +81,139 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         let body: [String: Any] = [
           "display_name": "Grace H", "bio": "of @linus", "show_receipts": false, "preferences": ["theme": "dark"],
         ]
-        try await $0.ask(.patch, "/me", as: "grace", body)
+        try await $0.request(.patch, "/me", as: "grace", body)
       }),
     ReplayCase(
       "patch /users/{id}", "one’s own alone",
-      { try await $0.ask(.patch, "/me", as: "linus", ["reachable_by": "nobody"]) }),
+      { try await $0.request(.patch, "/me", as: "linus", ["reachable_by": "nobody"]) }),
     ReplayCase(
-      "patch /users/{id}", "a role", { try await $0.ask(.patch, "/users/@linus", as: "ada", ["role": "moderator"]) }),
+      "patch /users/{id}", "a role", { try await $0.request(.patch, "/users/@linus", as: "ada", ["role": "moderator"]) }
+    ),
     ReplayCase(
       "patch /users/{id}", "from member to guest",
-      { try await $0.ask(.patch, "/users/@linus", as: "ada", ["role": "guest"]) }),
+      { try await $0.request(.patch, "/users/@linus", as: "ada", ["role": "guest"]) }),
     ReplayCase(
       "patch /users/{id}", "from guest to member",
-      { try await $0.ask(.patch, "/users/@gus", as: "ada", ["role": "member"]) }),
+      { try await $0.request(.patch, "/users/@gus", as: "ada", ["role": "member"]) }),
     ReplayCase(
-      "patch /users/{id}", "kept out", { try await $0.ask(.patch, "/users/@zoe", as: "ada", ["disabled": true]) }),
+      "patch /users/{id}", "kept out", { try await $0.request(.patch, "/users/@zoe", as: "ada", ["disabled": true]) }),
     ReplayCase("delete /users/{id}", "left", { try await leave("leave", $0) }),
     ReplayCase("delete /users/{id}", "erased", { try await leave("erase", $0) }),
     ReplayCase(
-      "post /users/discover", before: { try await $0.village.decide(["discovery": true]) },
-      { try await $0.ask(.post, "/users/discover", as: "grace", ["addresses": ["x@example.org"]]) }),
+      "post /users/discover", before: { try await $0.village.changeSettings(["discovery": true]) },
+      { try await $0.request(.post, "/users/discover", as: "grace", ["addresses": ["x@example.org"]]) }),
     ReplayCase(
       "put /users/{id}/approval", before: { try await waiting($0) },
-      { try await $0.ask(.put, "/users/@lena/approval", as: "ada") }),
+      { try await $0.request(.put, "/users/@lena/approval", as: "ada") }),
     ReplayCase(
       "delete /users/{id}/approval", before: { try await waiting($0) },
-      { try await $0.ask(.delete, "/users/@lena/approval", as: "ada") }),
-    ReplayCase("post /users/{id}/reset", { try await $0.ask(.post, "/users/@robo/reset", as: "ada", [:]) }),
+      { try await $0.request(.delete, "/users/@lena/approval", as: "ada") }),
+    ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@robo/reset", as: "ada", [:]) }),
     ReplayCase(
-      "patch /settings", { try await $0.ask(.patch, "/settings", as: "ada", ["welcome": "come in", "hue": 3]) }),
+      "patch /settings", { try await $0.request(.patch, "/settings", as: "ada", ["welcome": "come in", "hue": 3]) }),
   ]
 
-  /// Zoe, who has written to grace and in the garden.
+  /// Deletes zoe, author of messages to grace and in the garden.
   private static func leave(_ how: String, _ stage: Stage) async throws {
-    try await stage.ask(.delete, "/me", as: "zoe", ["how": how, "password": "zoe’s password"])
+    try await stage.request(.delete, "/me", as: "zoe", ["how": how, "password": "zoe’s password"])
     await stage.village.community.store.jobs.run()
   }
 
   private static func waiting(_ stage: Stage) async throws {
-    try await stage.village.decide(["registration": "approval"])
-    try await stage.ask(.post, "/users", ["name": "lena", "password": "lena’s password"])
+    try await stage.village.changeSettings(["registration": "approval"])
+    try await stage.request(.post, "/users", ["name": "lena", "password": "lena’s password"])
   }
 
   private static let relations: [ReplayCase] = [
-    ReplayCase("put /users/{id}/follow", { try await $0.ask(.put, "/users/@grace/follow", as: "linus") }),
+    ReplayCase("put /users/{id}/follow", { try await $0.request(.put, "/users/@grace/follow", as: "linus") }),
     ReplayCase(
-      "delete /users/{id}/follow", before: { try await $0.ask(.put, "/users/@grace/follow", as: "linus") },
-      { try await $0.ask(.delete, "/users/@grace/follow", as: "linus") }),
-    ReplayCase("put /users/{id}/mute", { try await $0.ask(.put, "/users/@grace/mute", as: "linus") }),
+      "delete /users/{id}/follow", before: { try await $0.request(.put, "/users/@grace/follow", as: "linus") },
+      { try await $0.request(.delete, "/users/@grace/follow", as: "linus") }),
+    ReplayCase("put /users/{id}/mute", { try await $0.request(.put, "/users/@grace/mute", as: "linus") }),
     ReplayCase(
-      "delete /users/{id}/mute", before: { try await $0.ask(.put, "/users/@grace/mute", as: "linus") },
-      { try await $0.ask(.delete, "/users/@grace/mute", as: "linus") }),
+      "delete /users/{id}/mute", before: { try await $0.request(.put, "/users/@grace/mute", as: "linus") },
+      { try await $0.request(.delete, "/users/@grace/mute", as: "linus") }),
     ReplayCase(
       "put /users/{id}/block",
       before: { stage in
-        try await stage.ask(.put, "/users/@linus/follow", as: "grace")
-        try await stage.ask(.put, "/users/@grace/follow", as: "linus")
-      }, { try await $0.ask(.put, "/users/@grace/block", as: "linus") }),
+        try await stage.request(.put, "/users/@linus/follow", as: "grace")
+        try await stage.request(.put, "/users/@grace/follow", as: "linus")
+      }, { try await $0.request(.put, "/users/@grace/block", as: "linus") }),
     ReplayCase(
-      "delete /users/{id}/block", before: { try await $0.ask(.put, "/users/@grace/block", as: "linus") },
-      { try await $0.ask(.delete, "/users/@grace/block", as: "linus") }),
+      "delete /users/{id}/block", before: { try await $0.request(.put, "/users/@grace/block", as: "linus") },
+      { try await $0.request(.delete, "/users/@grace/block", as: "linus") }),
   ]
 
   private static let forums: [ReplayCase] = [
     ReplayCase(
-      "post /forums", { try await $0.ask(.post, "/forums", as: "grace", ["title": "orchard", "visibility": "public"]) }),
+      "post /forums",
+      { try await $0.request(.post, "/forums", as: "grace", ["title": "orchard", "visibility": "public"]) }),
     ReplayCase(
       "post /forums", "for members",
-      { try await $0.ask(.post, "/forums", as: "grace", ["title": "orchard", "visibility": "members"]) }),
+      { try await $0.request(.post, "/forums", as: "grace", ["title": "orchard", "visibility": "members"]) }),
     ReplayCase(
       "post /forums", "hidden",
-      { try await $0.ask(.post, "/forums", as: "grace", ["title": "orchard", "visibility": "private"]) }),
+      { try await $0.request(.post, "/forums", as: "grace", ["title": "orchard", "visibility": "private"]) }),
     ReplayCase(
       "patch /forums/{id}",
-      { try await $0.ask(.patch, "/forums/\($0.garden.forum)", as: "ada", ["title": "orchard", "locked": true]) }),
+      { try await $0.request(.patch, "/forums/\($0.garden.forum)", as: "ada", ["title": "orchard", "locked": true]) }),
     ReplayCase(
       "patch /forums/{id}", "hidden, and renamed",
-      { try await $0.ask(.patch, "/forums/\($0.den.forum)", as: "ada", ["title": "cave"]) }),
+      { try await $0.request(.patch, "/forums/\($0.den.forum)", as: "ada", ["title": "cave"]) }),
     ReplayCase("patch /forums/{id}", "narrowed to members", { try await narrow($0, "members") }),
     ReplayCase("patch /forums/{id}", "narrowed to its own", { try await narrow($0, "private") }),
     ReplayCase(
       "patch /forums/{id}", "widened from now on",
       { stage in
-        try await stage.ask(.patch, "/forums/\(stage.den.forum)", as: "ada", ["visibility": "members", "from": "now"])
-        try await stage.village.say("come in", in: stage.den.room, as: "grace")
+        try await stage.request(
+          .patch, "/forums/\(stage.den.forum)", as: "ada", ["visibility": "members", "from": "now"])
+        try await stage.village.post("come in", in: stage.den.room, as: "grace")
       }),
     ReplayCase("delete /forums/{id}", { try await delete($0, $0.garden.forum) }),
     ReplayCase("delete /forums/{id}", "hidden", { try await delete($0, $0.den.forum) }),
     ReplayCase(
       "put /forums/{id}/members/{user}", "joined",
-      { try await $0.ask(.put, "/forums/\($0.garden.forum)/members/me", as: "linus", [:]) }),
+      { try await $0.request(.put, "/forums/\($0.garden.forum)/members/me", as: "linus", [:]) }),
     ReplayCase(
       "put /forums/{id}/members/{user}", "brought in",
-      { try await $0.ask(.put, "/forums/\($0.den.forum)/members/\($0.id("gus"))", as: "ada", [:]) }),
+      { try await $0.request(.put, "/forums/\($0.den.forum)/members/\($0.id("gus"))", as: "ada", [:]) }),
     ReplayCase(
       "put /forums/{id}/members/{user}", "another role",
-      { try await $0.ask(.put, "/forums/\($0.den.forum)/members/\($0.id("grace"))", as: "ada", ["role": "moderator"]) }),
+      {
+        try await $0.request(
+          .put, "/forums/\($0.den.forum)/members/\($0.id("grace"))", as: "ada", ["role": "moderator"])
+      }),
     ReplayCase(
       "delete /forums/{id}/members/{user}", "of an open one",
-      { try await $0.ask(.delete, "/forums/\($0.garden.forum)/members/me", as: "grace") }),
+      { try await $0.request(.delete, "/forums/\($0.garden.forum)/members/me", as: "grace") }),
     ReplayCase(
       "delete /forums/{id}/members/{user}", "of a hidden one",
-      { try await $0.ask(.delete, "/forums/\($0.den.forum)/members/\($0.id("grace"))", as: "ada") }),
+      { try await $0.request(.delete, "/forums/\($0.den.forum)/members/\($0.id("grace"))", as: "ada") }),
     ReplayCase(
       "delete /forums/{id}/members/{user}", "the lead",
-      { try await $0.ask(.delete, "/forums/\($0.den.forum)/members/me", as: "ada") }),
+      { try await $0.request(.delete, "/forums/\($0.den.forum)/members/me", as: "ada") }),
     ReplayCase(
       "post /forums/{id}/conversations",
       { stage in
         let body = ["title": "roses", "text": "red ones, @grace"]
-        try await stage.ask(.post, "/forums/\(stage.garden.forum)/conversations", as: "linus", body)
+        try await stage.request(.post, "/forums/\(stage.garden.forum)/conversations", as: "linus", body)
       }),
     ReplayCase(
       "put /forums/{id}/level",
-      { try await $0.ask(.put, "/forums/\($0.garden.forum)/level", as: "grace", ["level": "nothing"]) }),
+      { try await $0.request(.put, "/forums/\($0.garden.forum)/level", as: "grace", ["level": "nothing"]) }),
     ReplayCase(
       "delete /forums/{id}/level",
-      before: { try await $0.ask(.put, "/forums/\($0.garden.forum)/level", as: "grace", ["level": "nothing"]) },
-      { try await $0.ask(.delete, "/forums/\($0.garden.forum)/level", as: "grace") }),
+      before: { try await $0.request(.put, "/forums/\($0.garden.forum)/level", as: "grace", ["level": "nothing"]) },
+      { try await $0.request(.delete, "/forums/\($0.garden.forum)/level", as: "grace") }),
   ]
 
   private static func narrow(_ stage: Stage, _ visibility: String) async throws {
-    try await stage.ask(.patch, "/forums/\(stage.garden.forum)", as: "ada", ["visibility": visibility])
+    try await stage.request(.patch, "/forums/\(stage.garden.forum)", as: "ada", ["visibility": visibility])
     await stage.village.community.store.jobs.run()
   }
 
   private static func delete(_ stage: Stage, _ forum: String) async throws {
-    try await stage.ask(.delete, "/forums/\(forum)", as: "ada")
+    try await stage.request(.delete, "/forums/\(forum)", as: "ada")
     await stage.village.community.store.jobs.run()
   }
 
@@ -216,41 +221,43 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "post /conversations/{id}/messages",
       { stage in
-        try await stage.village.say("one", in: stage.group, as: "grace")
-        try await stage.village.say("two", in: stage.group, as: "linus", ["machine_only": true])
-        try await stage.village.say("three", in: stage.garden.room, as: "linus")
-        try await stage.village.say("four", in: stage.topic, as: "grace")
-        try await stage.village.say("five", in: stage.den.room, as: "ada")
+        try await stage.village.post("one", in: stage.group, as: "grace")
+        try await stage.village.post("two", in: stage.group, as: "linus", ["machine_only": true])
+        try await stage.village.post("three", in: stage.garden.room, as: "linus")
+        try await stage.village.post("four", in: stage.topic, as: "grace")
+        try await stage.village.post("five", in: stage.den.room, as: "ada")
       }),
     ReplayCase(
-      "patch /messages/{id}", { try await $0.ask(.patch, "/messages/\($0.word)", as: "grace", ["text": "figs"]) }),
-    ReplayCase("delete /messages/{id}", { try await $0.ask(.delete, "/messages/\($0.answer)", as: "linus") }),
-    ReplayCase("delete /messages/{id}", "edited", { try await $0.ask(.delete, "/messages/\($0.word)", as: "grace") }),
+      "patch /messages/{id}", { try await $0.request(.patch, "/messages/\($0.message)", as: "grace", ["text": "figs"]) }
+    ),
+    ReplayCase("delete /messages/{id}", { try await $0.request(.delete, "/messages/\($0.answer)", as: "linus") }),
+    ReplayCase(
+      "delete /messages/{id}", "edited", { try await $0.request(.delete, "/messages/\($0.message)", as: "grace") }),
     ReplayCase(
       "post /messages/{id}/remove",
-      { try await $0.ask(.post, "/messages/\($0.word)/remove", as: "ada", ["reason": "no fruit"]) }),
+      { try await $0.request(.post, "/messages/\($0.message)/remove", as: "ada", ["reason": "no fruit"]) }),
     ReplayCase(
       "post /messages/{id}/restore",
-      before: { try await $0.ask(.post, "/messages/\($0.answer)/remove", as: "grace", ["reason": "no fruit"]) },
-      { try await $0.ask(.post, "/messages/\($0.answer)/restore", as: "grace", [:]) }),
+      before: { try await $0.request(.post, "/messages/\($0.answer)/remove", as: "grace", ["reason": "no fruit"]) },
+      { try await $0.request(.post, "/messages/\($0.answer)/restore", as: "grace", [:]) }),
     ReplayCase(
       "delete /messages/{id}/revisions/{revision}",
-      { try await $0.ask(.delete, "/messages/\($0.word)/revisions/1", as: "grace") }),
+      { try await $0.request(.delete, "/messages/\($0.message)/revisions/1", as: "grace") }),
     ReplayCase(
       "put /messages/{id}/actions/{type}",
       { stage in
-        try await stage.ask(.put, "/messages/\(stage.answer)/actions/like", as: "grace")
-        try await stage.ask(.put, "/messages/\(stage.answer)/actions/star", as: "gus")
+        try await stage.request(.put, "/messages/\(stage.answer)/actions/like", as: "grace")
+        try await stage.request(.put, "/messages/\(stage.answer)/actions/star", as: "gus")
       }),
     ReplayCase(
       "delete /messages/{id}/actions/{type}",
-      { try await $0.ask(.delete, "/messages/\($0.word)/actions/like", as: "linus") }),
+      { try await $0.request(.delete, "/messages/\($0.message)/actions/like", as: "linus") }),
     ReplayCase(
       "post /messages/{id}/topic",
       { stage in
-        let root = try await stage.village.say("a long story", in: stage.garden.room, as: "grace")
-        try await stage.village.say("go on", in: stage.garden.room, as: "linus", ["reply_to": root])
-        try await stage.ask(.post, "/messages/\(root)/topic", as: "ada", ["title": "Stories"])
+        let root = try await stage.village.post("a long story", in: stage.garden.room, as: "grace")
+        try await stage.village.post("go on", in: stage.garden.room, as: "linus", ["reply_to": root])
+        try await stage.request(.post, "/messages/\(root)/topic", as: "ada", ["title": "Stories"])
       }),
   ]
 
@@ -259,141 +266,148 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "post /conversations", "group",
       { stage in
         let made = try await stage.village.talk("group", by: "linus", with: ["gus", "ada"], ["title": "new"])
-        try await stage.village.say("welcome", in: made, as: "linus")
+        try await stage.village.post("welcome", in: made, as: "linus")
       }),
     ReplayCase("post /conversations", "direct", { try await $0.village.talk("direct", by: "linus", with: ["ada"]) }),
     ReplayCase(
       "post /conversations", "feed",
       { stage in
-        let feed = try await stage.ask(.post, "/conversations", as: "grace", ["kind": "feed"])
-        try await stage.village.say("my day", in: feed["id"] ?? "", as: "grace")
+        let feed = try await stage.request(.post, "/conversations", as: "grace", ["kind": "feed"])
+        try await stage.village.post("my day", in: feed["id"] ?? "", as: "grace")
       }),
     ReplayCase(
       "patch /conversations/{id}",
-      { try await $0.ask(.patch, "/conversations/\($0.group)", as: "grace", ["title": "plums", "slow_seconds": 5]) }),
+      {
+        try await $0.request(.patch, "/conversations/\($0.group)", as: "grace", ["title": "plums", "slow_seconds": 5])
+      }),
     ReplayCase(
       "patch /conversations/{id}", "a topic",
-      { try await $0.ask(.patch, "/conversations/\($0.topic)", as: "ada", ["title": "nettles", "locked": true]) }),
+      { try await $0.request(.patch, "/conversations/\($0.topic)", as: "ada", ["title": "nettles", "locked": true]) }),
     ReplayCase(
       "patch /conversations/{id}", "closed to whoever comes",
-      { try await $0.ask(.patch, "/conversations/\($0.channel)", as: "ada", ["readers": ["open_to": "users"]]) }),
-    ReplayCase("delete /conversations/{id}", { try await $0.ask(.delete, "/conversations/\($0.group)", as: "grace") }),
+      { try await $0.request(.patch, "/conversations/\($0.channel)", as: "ada", ["readers": ["open_to": "users"]]) }),
+    ReplayCase(
+      "delete /conversations/{id}", { try await $0.request(.delete, "/conversations/\($0.group)", as: "grace") }),
     ReplayCase(
       "delete /conversations/{id}", "a topic",
-      { try await $0.ask(.delete, "/conversations/\($0.topic)", as: "ada") }),
+      { try await $0.request(.delete, "/conversations/\($0.topic)", as: "ada") }),
     ReplayCase(
       "put /conversations/{id}/participants/{user}", "new",
-      { try await $0.ask(.put, "/conversations/\($0.group)/participants/\($0.id("ada"))", as: "grace", [:]) }),
+      { try await $0.request(.put, "/conversations/\($0.group)/participants/\($0.id("ada"))", as: "grace", [:]) }),
     ReplayCase(
       "put /conversations/{id}/participants/{user}", "without what was said before",
-      before: { try await $0.ask(.patch, "/conversations/\($0.group)", as: "grace", ["history_visible": false]) },
+      before: { try await $0.request(.patch, "/conversations/\($0.group)", as: "grace", ["history_visible": false]) },
       { stage in
-        try await stage.ask(.put, "/conversations/\(stage.group)/participants/\(stage.id("ada"))", as: "grace", [:])
-        try await stage.ask(.patch, "/messages/\(stage.answer)", as: "linus", ["text": "I don’t"])
-        try await stage.village.say("welcome", in: stage.group, as: "linus")
+        try await stage.request(.put, "/conversations/\(stage.group)/participants/\(stage.id("ada"))", as: "grace", [:])
+        try await stage.request(.patch, "/messages/\(stage.answer)", as: "linus", ["text": "I don’t"])
+        try await stage.village.post("welcome", in: stage.group, as: "linus")
       }),
     ReplayCase(
       "put /conversations/{id}/participants/{user}", "another role",
       {
         let path = "/conversations/\($0.group)/participants/\($0.id("linus"))"
-        try await $0.ask(.put, path, as: "grace", ["role": "admin"])
+        try await $0.request(.put, path, as: "grace", ["role": "admin"])
       }),
     ReplayCase(
       "put /conversations/{id}/participants/{user}", "an open channel",
-      { try await $0.ask(.put, "/conversations/\($0.channel)/participants/\($0.id("linus"))", as: "linus", [:]) }),
+      { try await $0.request(.put, "/conversations/\($0.channel)/participants/\($0.id("linus"))", as: "linus", [:]) }),
     ReplayCase(
       "delete /conversations/{id}/participants/{user}", "the lead",
-      { try await $0.ask(.delete, "/conversations/\($0.group)/participants/\($0.id("grace"))", as: "grace") }),
+      { try await $0.request(.delete, "/conversations/\($0.group)/participants/\($0.id("grace"))", as: "grace") }),
     ReplayCase(
       "delete /conversations/{id}/participants/{user}", "and back again",
       { stage in
         let path = "/conversations/\(stage.group)/participants/\(stage.id("linus"))"
-        try await stage.ask(.delete, path, as: "grace")
-        try await stage.village.say("he is gone", in: stage.group, as: "gus")
-        try await stage.ask(.put, path, as: "grace", [:])
+        try await stage.request(.delete, path, as: "grace")
+        try await stage.village.post("he is gone", in: stage.group, as: "gus")
+        try await stage.request(.put, path, as: "grace", [:])
       }),
     ReplayCase(
-      "put /conversations/{id}/request", { try await $0.ask(.put, "/conversations/\($0.request)/request", as: "grace") }
+      "put /conversations/{id}/request",
+      { try await $0.request(.put, "/conversations/\($0.messageRequest)/request", as: "grace") }
     ),
     ReplayCase(
       "put /conversations/{id}/request", "after it was refused",
-      before: { try await $0.ask(.delete, "/conversations/\($0.request)/request", as: "grace") },
-      { try await $0.ask(.put, "/conversations/\($0.request)/request", as: "grace") }),
+      before: { try await $0.request(.delete, "/conversations/\($0.messageRequest)/request", as: "grace") },
+      { try await $0.request(.put, "/conversations/\($0.messageRequest)/request", as: "grace") }),
     ReplayCase(
       "delete /conversations/{id}/request",
-      { try await $0.ask(.delete, "/conversations/\($0.request)/request", as: "grace") }),
+      { try await $0.request(.delete, "/conversations/\($0.messageRequest)/request", as: "grace") }),
   ]
 
   private static let own: [ReplayCase] = [
     ReplayCase(
       "put /conversations/{id}/read",
       { stage in
-        try await stage.ask(.put, "/conversations/\(stage.group)/read", as: "linus", ["message_id": stage.first])
-        try await stage.ask(.put, "/conversations/\(stage.group)/read", as: "gus", ["message_id": stage.answer])
-        try await stage.ask(.put, "/conversations/\(stage.garden.room)/read", as: "ada", ["message_id": stage.word])
+        try await stage.request(.put, "/conversations/\(stage.group)/read", as: "linus", ["message_id": stage.first])
+        try await stage.request(.put, "/conversations/\(stage.group)/read", as: "gus", ["message_id": stage.answer])
+        try await stage.request(
+          .put, "/conversations/\(stage.garden.room)/read", as: "ada", ["message_id": stage.message])
       }),
     ReplayCase(
       "put /conversations/{id}/delivered",
-      { try await $0.ask(.put, "/conversations/\($0.group)/delivered", as: "linus", ["message_id": $0.first]) }),
+      { try await $0.request(.put, "/conversations/\($0.group)/delivered", as: "linus", ["message_id": $0.first]) }),
     ReplayCase(
-      "post /conversations/{id}/typing", { try await $0.ask(.post, "/conversations/\($0.group)/typing", as: "linus") }),
+      "post /conversations/{id}/typing",
+      { try await $0.request(.post, "/conversations/\($0.group)/typing", as: "linus") }),
     ReplayCase(
       "put /conversations/{id}/level",
       { stage in
         let body = ["level": "everything"]
-        try await stage.ask(.put, "/conversations/\(stage.topic)/level", as: "grace", body)
+        try await stage.request(.put, "/conversations/\(stage.topic)/level", as: "grace", body)
       }),
     ReplayCase(
       "delete /conversations/{id}/level",
-      before: { try await $0.ask(.put, "/conversations/\($0.group)/level", as: "grace", ["level": "nothing"]) },
-      { try await $0.ask(.delete, "/conversations/\($0.group)/level", as: "grace") }),
+      before: { try await $0.request(.put, "/conversations/\($0.group)/level", as: "grace", ["level": "nothing"]) },
+      { try await $0.request(.delete, "/conversations/\($0.group)/level", as: "grace") }),
   ]
 
   private static let order: [ReplayCase] = [
     ReplayCase(
       "post /users/{id}/warn",
-      { try await $0.ask(.post, "/users/@linus/warn", as: "ada", ["reason": "Mind the beds."]) }
+      { try await $0.request(.post, "/users/@linus/warn", as: "ada", ["reason": "Mind the beds."]) }
     ),
     ReplayCase(
       "put /users/{id}/silence",
-      { try await $0.ask(.put, "/users/@linus/silence", as: "ada", ["reason": "Too loud."]) }),
+      { try await $0.request(.put, "/users/@linus/silence", as: "ada", ["reason": "Too loud."]) }),
     ReplayCase(
       "delete /users/{id}/silence",
-      before: { try await $0.ask(.put, "/users/@linus/silence", as: "ada", ["reason": "Too loud."]) },
-      { try await $0.ask(.delete, "/users/@linus/silence", as: "ada") }),
+      before: { try await $0.request(.put, "/users/@linus/silence", as: "ada", ["reason": "Too loud."]) },
+      { try await $0.request(.delete, "/users/@linus/silence", as: "ada") }),
     ReplayCase(
-      "put /users/{id}/ban", { try await $0.ask(.put, "/users/@zoe/ban", as: "ada", ["reason": "Spam."]) }),
+      "put /users/{id}/ban", { try await $0.request(.put, "/users/@zoe/ban", as: "ada", ["reason": "Spam."]) }),
     ReplayCase(
       "delete /users/{id}/ban",
-      before: { try await $0.ask(.put, "/users/@zoe/ban", as: "ada", ["reason": "Spam."]) },
-      { try await $0.ask(.delete, "/users/@zoe/ban", as: "ada") }),
+      before: { try await $0.request(.put, "/users/@zoe/ban", as: "ada", ["reason": "Spam."]) },
+      { try await $0.request(.delete, "/users/@zoe/ban", as: "ada") }),
     ReplayCase(
       "post /reports",
-      { try await $0.ask(.post, "/reports", as: "linus", ["message_id": $0.word, "reason": "Not ripe."]) }),
+      { try await $0.request(.post, "/reports", as: "linus", ["message_id": $0.message, "reason": "Not ripe."]) }),
     ReplayCase(
       "patch /reports/{id}",
       { stage in
-        let body = ["message_id": stage.word, "reason": "Not ripe."]
-        let made = try await stage.ask(.post, "/reports", as: "linus", body)
-        try await stage.ask(.patch, "/reports/\(made["id"] ?? "")", as: "ada", ["assignee": "me", "if_revision": 1])
+        let body = ["message_id": stage.message, "reason": "Not ripe."]
+        let made = try await stage.request(.post, "/reports", as: "linus", body)
+        try await stage.request(
+          .patch, "/reports/\(made["id"] ?? "")", as: "ada", ["assignee": "me", "if_revision": 1])
       }),
     ReplayCase("post /removals", { _ = try await removal($0) }),
     ReplayCase(
       "delete /removals/{id}",
       { stage in
         let id = try await removal(stage)
-        try await stage.ask(.delete, "/removals/\(id)", as: "ada", ["reason": "My mistake."])
+        try await stage.request(.delete, "/removals/\(id)", as: "ada", ["reason": "My mistake."])
         await stage.village.community.store.jobs.run()
       }),
     ReplayCase(
-      "put /inbox/read", before: { try await $0.village.say("@linus, look", in: $0.group, as: "grace") },
-      { try await $0.ask(.put, "/inbox/read", as: "linus", ["up_to": "9007199254740991"]) }),
+      "put /inbox/read", before: { try await $0.village.post("@linus, look", in: $0.group, as: "grace") },
+      { try await $0.request(.put, "/inbox/read", as: "linus", ["up_to": "9007199254740991"]) }),
   ]
 
-  /// Of all that linus wrote.
+  /// Removes all messages of linus.
   private static func removal(_ stage: Stage) async throws -> String {
     let body = ["author": "@linus", "since": "2020-01-01T00:00:00.000Z", "reason": "Spam."]
-    let made = try await stage.ask(.post, "/removals", as: "ada", body)
+    let made = try await stage.request(.post, "/removals", as: "ada", body)
     await stage.village.community.store.jobs.run()
     return made["id"] ?? ""
   }
@@ -404,7 +418,7 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "delete /files/{id}",
       { stage in
         let file = try await picture(stage)
-        try await stage.ask(.delete, "/files/\(file)", as: "grace")
+        try await stage.request(.delete, "/files/\(file)", as: "grace")
       }),
     ReplayCase(
       "put /files/{id}/preview",
@@ -417,14 +431,14 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "post /files/{id}/link",
       { stage in
         let file = try await attached(stage)
-        try await stage.ask(.post, "/files/\(file)/link", as: "linus")
+        try await stage.request(.post, "/files/\(file)/link", as: "linus")
       }),
     ReplayCase(
-      "post /uploads", { try await $0.ask(.post, "/uploads", as: "grace", ["name": "film", "size": 2]) }),
+      "post /uploads", { try await $0.request(.post, "/uploads", as: "grace", ["name": "film", "size": 2]) }),
     ReplayCase(
       "patch /uploads/{id}",
       { stage in
-        let begun = try await stage.ask(.post, "/uploads", as: "grace", ["name": "film", "size": 2])
+        let begun = try await stage.request(.post, "/uploads", as: "grace", ["name": "film", "size": 2])
         let answer = try await stage.village.send(
           .patch, "/uploads/\(begun["id"] ?? "")", as: "grace", [1, 2],
           fields: ["Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"])
@@ -433,13 +447,13 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "delete /uploads/{id}",
       { stage in
-        let begun = try await stage.ask(.post, "/uploads", as: "grace", ["name": "film", "size": 2])
-        try await stage.ask(.delete, "/uploads/\(begun["id"] ?? "")", as: "grace")
+        let begun = try await stage.request(.post, "/uploads", as: "grace", ["name": "film", "size": 2])
+        try await stage.request(.delete, "/uploads/\(begun["id"] ?? "")", as: "grace")
       }),
     ReplayCase("put /users/{id}/avatar", { try await choose($0) }),
     ReplayCase(
       "delete /users/{id}/avatar", before: { try await choose($0) },
-      { try await $0.ask(.delete, "/me/avatar", as: "grace") }),
+      { try await $0.request(.delete, "/me/avatar", as: "grace") }),
   ]
 
   private static func picture(_ stage: Stage) async throws -> String {
@@ -448,15 +462,15 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
 
   private static func attached(_ stage: Stage) async throws -> String {
     let file = try await picture(stage)
-    try await stage.village.say("look", in: stage.group, as: "grace", ["attachments": [file]])
+    try await stage.village.post("look", in: stage.group, as: "grace", ["attachments": [file]])
     return file
   }
 
   private static func choose(_ stage: Stage) async throws {
-    try await stage.ask(.put, "/me/avatar", as: "grace", ["file": try await picture(stage)])
+    try await stage.request(.put, "/me/avatar", as: "grace", ["file": try await picture(stage)])
   }
 
-  /// Endpoints that no case asks, each with the reason.
+  /// Endpoints without a case, each with the reason.
   static let notWalked = [
     "post /backups": "it needs a store on a disk, and writes no event",
     "post /previews": "it changes nothing, but asks others",

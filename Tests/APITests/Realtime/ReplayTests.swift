@@ -5,25 +5,25 @@ import Testing
 @testable import API
 @testable import Community
 
-/// State equals replay: what somebody held before a change, with the events of it applied that they may see, is what they
-/// would be answered after. One at a time, or all these places would hold up those who wait for a socket.
+/// State equals replay: a replica with the readable events applied equals fresh answers of the server. Serialized,
+/// because many sites at once would delay tests that wait for a socket.
 @Suite(.serialized) struct ReplayTests {
   @Test(arguments: ReplayCase.all)
-  func `who follows along holds what they would be answered`(_ one: ReplayCase) async throws {
+  func `a replica equals fresh answers of the server`(_ one: ReplayCase) async throws {
     try await Village.open(.inMemory) { village in
       let stage = try await Stage(village)
       try await one.before(stage)
-      var followers = try await stage.followers()
+      var clients = try await stage.clients()
       try await one.change(stage)
-      for place in followers.indices where followers[place].name.map({ !village.token($0).isEmpty }) ?? true {
-        try await followers[place].follow()
-        let faults = try await followers[place].faults()
-        #expect(faults.isEmpty, "\(one.testDescription), \(followers[place].name ?? "nobody"): \(faults.prefix(6))")
+      for index in clients.indices where clients[index].name.map({ !village.token($0).isEmpty }) ?? true {
+        try await clients[index].synchronize()
+        let faults = try await clients[index].faults()
+        #expect(faults.isEmpty, "\(one.testDescription), \(clients[index].name ?? "nobody"): \(faults.prefix(6))")
       }
     }
   }
 
-  @Test func `every endpoint that changes something is among them`() {
+  @Test func `every endpoint that changes state has a case`() {
     let changing = API.endpoints.filter { !$0.method.isSafe }.map { "\($0.method.name.lowercased()) \($0.path)" }
     let cases = Set(ReplayCase.all.map(\.route))
     let notWalked = Set(ReplayCase.notWalked.keys)

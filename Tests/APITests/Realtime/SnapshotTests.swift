@@ -9,14 +9,14 @@ import Testing
 @testable import Storage
 
 @Suite struct SnapshotTests {
-  @Test(arguments: Way.allCases)
-  func `it holds what each list would answer, of one moment`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a snapshot equals each list at one moment`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let stage = try await Stage(village)
-      try await stage.ask(.put, "/conversations/\(stage.group)/read", as: "gus", ["message_id": stage.first])
-      try await stage.ask(.put, "/forums/\(stage.garden.forum)/level", as: "grace", ["level": "nothing"])
-      try await stage.ask(.put, "/users/@linus/follow", as: "grace")
-      try await stage.ask(.post, "/conversations", as: "grace", ["kind": "feed"])
+      try await stage.request(.put, "/conversations/\(stage.group)/read", as: "gus", ["message_id": stage.first])
+      try await stage.request(.put, "/forums/\(stage.garden.forum)/level", as: "grace", ["level": "nothing"])
+      try await stage.request(.put, "/users/@linus/follow", as: "grace")
+      try await stage.request(.post, "/conversations", as: "grace", ["kind": "feed"])
       for name in ["ada", "grace", "linus", "gus"] {
         let answer = try await village.expect(200, .get, "/snapshot", as: name)
         let snapshot: Snapshot = try answer.read()
@@ -44,38 +44,38 @@ import Testing
       #expect(grace.levels == [.forum(ID(Int(stage.garden.forum) ?? 0)): .nothing])
       #expect(grace.relations == [village.user("linus"): [.follow]])
       #expect(grace.conversations.contains { $0.conversation.kind == .feed })
-      #expect(try await village.ask(.get, "/snapshot").status == 401)
+      #expect(try await village.request(.get, "/snapshot").status == 401)
     }
   }
 
-  @Test func `it says nothing of what one may not read any more`() async throws {
+  @Test func `a snapshot omits objects that are no longer readable`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("garden", "members", members: ["linus"])
       let topic = try await village.topic("weeds", in: forum, by: "linus")
-      try await village.say("everywhere", in: topic, as: "linus")
+      try await village.post("everywhere", in: topic, as: "linus")
       try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "private"])
       try await village.expect(204, .delete, "/forums/\(forum)/members/me", as: "linus")
-      // The job that takes his conversations back has not run.
+      // The job that removes his conversations has not run.
       let snapshot = try await village.expect(200, .get, "/snapshot", as: "linus")
       #expect(!snapshot.text.contains("weeds") && !snapshot.text.contains("everywhere"))
       #expect(!snapshot.text.contains("\"\(room)\"") && !snapshot.text.contains("garden"))
     }
   }
 
-  @Test func `its tag is of what is seen, and not of where the log ends`() async throws {
+  @Test func `the ETag of a snapshot depends on its content, not on the end of the log`() async throws {
     try await Village.open(.inMemory) { village in
       let talk = try await village.talk("direct", by: "grace", with: ["linus"])
       let first = try await village.expect(200, .get, "/snapshot", as: "gus")
       let tag = try #require(first.fields["etag"])
-      // Something happens that gus does not see.
-      try await village.say("hello", in: talk, as: "grace")
-      #expect(try await village.ask(.get, "/snapshot", as: "gus", fields: ["If-None-Match": tag]).status == 304)
-      try await village.decide(["welcome": "come in"])
-      #expect(try await village.ask(.get, "/snapshot", as: "gus", fields: ["If-None-Match": tag]).status == 200)
+      // An event that gus can't read.
+      try await village.post("hello", in: talk, as: "grace")
+      #expect(try await village.request(.get, "/snapshot", as: "gus", fields: ["If-None-Match": tag]).status == 304)
+      try await village.changeSettings(["welcome": "come in"])
+      #expect(try await village.request(.get, "/snapshot", as: "gus", fields: ["If-None-Match": tag]).status == 200)
     }
   }
 
-  @Test func `of a large place it stays small`() async throws {
+  @Test func `the snapshot of a large site stays small`() async throws {
     try await Village.open(.inMemory) { village in
       let (users, forums, conversations) = (2_000, 300, 500)
       try await Self.plant(users: users, forums: forums, conversations: conversations, in: village)
@@ -84,7 +84,7 @@ import Testing
       var times: [Duration] = []
       for _ in 0..<5 {
         let start = clock.now
-        answer = try await village.ask(.get, "/snapshot", as: "grace", fields: ["Accept-Encoding": "gzip"])
+        answer = try await village.request(.get, "/snapshot", as: "grace", fields: ["Accept-Encoding": "gzip"])
         times.append(clock.now - start)
       }
       let compressed = try #require(answer)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// Members' forums with a message each, and groups of grace's with four others.
+  /// Creates forums for members with one message each, and groups of grace with four others.
   private static func plant(users: Int, forums: Int, conversations: Int, in village: Village) async throws {
     var random = Seeded(seed: 1)
     let letters = Array("abcdefghiklmnoprstuvw")
@@ -126,9 +126,9 @@ import Testing
       let says = drafts.map { _ in text(12) }
       let author = ids.randomElement(using: &random) ?? grace
       try await village.community.store.write { tx throws(Refusal) in
-        for (title, said) in zip(drafts, says) {
+        for (title, posted) in zip(drafts, says) {
           let forum = try tx.add(ForumDraft(title: title, visibility: .members), by: author)
-          _ = try tx.post(NewMessage(conversation: forum.room, author: author, text: said))
+          _ = try tx.post(NewMessage(conversation: forum.room, author: author, text: posted))
         }
       }
     }
@@ -137,12 +137,12 @@ import Testing
         (text(2), text(10), (0..<4).compactMap { _ in ids.randomElement(using: &random) })
       }
       try await village.community.store.write { tx throws(Refusal) in
-        for (title, said, others) in drafts {
+        for (title, posted, others) in drafts {
           var group = NewConversation(.group)
           group.title = title
           group.participants = [NewParticipant(grace, .admin)] + Set(others).sorted().map { NewParticipant($0) }
           let id = try tx.add(group, by: grace)
-          _ = try tx.post(NewMessage(conversation: id, author: others.first ?? grace, text: said))
+          _ = try tx.post(NewMessage(conversation: id, author: others.first ?? grace, text: posted))
         }
       }
     }

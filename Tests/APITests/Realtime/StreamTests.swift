@@ -7,17 +7,17 @@ import Testing
 @testable import Storage
 
 @Suite struct StreamTests {
-  @Test(arguments: Way.allCases)
-  func `a stream is read again from any offset, as things are now`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a stream is read from any offset in its current state`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
       let start =
-        try await village.ask(.get, "/streams/conversation:\(room)/events", as: "grace").int("last_offset") ?? 0
-      let id = try await village.say("one", in: room, as: "grace")
-      _ = try await village.ask(.put, "/messages/\(id)/actions/like", as: "linus")
-      _ = try await village.ask(.patch, "/messages/\(id)", as: "grace", ["text": "two"])
+        try await village.request(.get, "/streams/conversation:\(room)/events", as: "grace").int("last_offset") ?? 0
+      let id = try await village.post("one", in: room, as: "grace")
+      _ = try await village.request(.put, "/messages/\(id)/actions/like", as: "linus")
+      _ = try await village.request(.patch, "/messages/\(id)", as: "grace", ["text": "two"])
       let path = "/streams/conversation:\(room)/events"
-      let page = try await village.ask(.get, "\(path)?after_offset=\(start)", as: "linus")
+      let page = try await village.request(.get, "\(path)?after_offset=\(start)", as: "linus")
       #expect(page.texts("data", "event") == ["message.created", "action.added", "message.edited"])
       #expect((0..<3).map { page.int("data.\($0).offset") } == [start + 1, start + 2, start + 3])
       #expect(page["data.0.stream"] == "conversation:\(room)" && page["data.0.data.text"] == "two")
@@ -25,39 +25,39 @@ import Testing
       #expect(page["data.1.data.message_id"] == id && page.int("data.1.data.actions.like.count") == 1)
       #expect(page.bool("more") == false && page.int("last_offset") == start + 3)
       #expect(page["cursor"]?.hasSuffix(".\(page["data.2.id"] ?? "")") == true)
-      // A page at a time, the same.
+      // Pages of one event return the same.
       var (offset, seen): (Int, [String?]) = (start, [])
       while true {
-        let part = try await village.ask(.get, "\(path)?after_offset=\(offset)&limit=1", as: "linus")
+        let part = try await village.request(.get, "\(path)?after_offset=\(offset)&limit=1", as: "linus")
         seen += part.texts("data", "event")
         guard let next = part["next"].flatMap({ Int($0) }) else { break }
         offset = next
       }
       #expect(seen == page.texts("data", "event"))
-      let over = try await village.ask(.get, "\(path)?after_offset=\(start + 4)", as: "linus")
+      let over = try await village.request(.get, "\(path)?after_offset=\(start + 4)", as: "linus")
       #expect(over.status == 400 && over["errors.0.code"] == "out_of_range")
     }
   }
 
-  @Test func `nothing that was deleted is read again, and what was before one joined is hidden`() async throws {
+  @Test func `deleted messages and earlier history are not readable in a stream`() async throws {
     try await Village.open(.inMemory) { village in
       let talk = try await village.talk(.group, ["grace", "linus"], fromSeq: ["linus": 2])
-      let old = try await village.say("old words", in: talk, as: "grace")
-      let gone = try await village.say("gone words", in: talk, as: "grace")
-      _ = try await village.ask(.put, "/messages/\(old)/actions/like", as: "grace")
-      _ = try await village.ask(.delete, "/messages/\(gone)", as: "grace")
+      let old = try await village.post("old words", in: talk, as: "grace")
+      let gone = try await village.post("gone words", in: talk, as: "grace")
+      _ = try await village.request(.put, "/messages/\(old)/actions/like", as: "grace")
+      _ = try await village.request(.delete, "/messages/\(gone)", as: "grace")
       let path = "/streams/conversation:\(talk)/events"
-      let page = try await village.ask(.get, path, as: "linus")
+      let page = try await village.request(.get, path, as: "linus")
       #expect(page.texts("data", "event") == ["hidden", "message.created", "hidden", "message.deleted"])
       #expect(!page.has("data.0.data") && !page.has("data.0.at") && !page.has("data.0.actor_id"))
       #expect((0..<4).map { page.int("data.\($0).offset") } == [1, 2, 3, 4])
       #expect(!page.text.contains("words"))
-      let own = try await village.ask(.get, path, as: "grace")
+      let own = try await village.request(.get, path, as: "grace")
       #expect(own["data.0.data.text"] == "old words" && !own.text.contains("gone words"))
     }
   }
 
-  @Test func `a stream that one may not read is not there`() async throws {
+  @Test func `an unreadable stream is not found`() async throws {
     try await Village.open(.inMemory) { village in
       let talk = try await village.talk(.direct, ["grace", "linus"])
       let (secret, room) = try await village.garden("secret", "private")
@@ -68,42 +68,42 @@ import Testing
         ("site:1", []),
       ] {
         for name in ["gus", "grace", "linus", "mira", "ada"] {
-          let answer = try await village.ask(.get, "/streams/\(stream)/events", as: name)
+          let answer = try await village.request(.get, "/streams/\(stream)/events", as: name)
           let found = answer.status == 200
           #expect(found == readers.contains(name), "\(stream) \(name): \(answer.text)")
-          // Staff sees that a private forum is there.
+          // Staff can see that a private forum exists.
           #expect(found || answer.status == (stream == "forum:\(secret)" && name == "ada" ? 403 : 404))
         }
       }
-      #expect(try await village.ask(.get, "/streams/site/events").status == 401)
+      #expect(try await village.request(.get, "/streams/site/events").status == 401)
     }
   }
 
-  @Test func `a star is told to its owner’s devices`() async throws {
+  @Test func `a star is sent to its owner's devices`() async throws {
     try await Village.open(.inMemory) { village in
-      let id = try await village.say("x", in: village.garden().room)
+      let id = try await village.post("x", in: village.garden().room)
       let path = "/streams/user:\(village.id("grace"))/events"
-      let start = try await village.ask(.get, path, as: "grace").int("last_offset") ?? 0
-      _ = try await village.ask(.put, "/messages/\(id)/actions/star", as: "grace")
-      let page = try await village.ask(.get, "\(path)?after_offset=\(start)", as: "grace")
+      let start = try await village.request(.get, path, as: "grace").int("last_offset") ?? 0
+      _ = try await village.request(.put, "/messages/\(id)/actions/star", as: "grace")
+      let page = try await village.request(.get, "\(path)?after_offset=\(start)", as: "grace")
       #expect(page.texts("data", "event") == ["action.added"])
       #expect(page["data.0.data.message_id"] == id && page.int("data.0.data.actions.star.count") == 1)
     }
   }
 
-  @Test func `what the log no longer holds is gone, not left out`() async throws {
+  @Test func `events purged from the log return gone`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
-      try await village.say("one", in: room)
-      try await village.say("two", in: room)
+      try await village.post("one", in: room)
+      try await village.post("two", in: room)
       let stream = EventStream.conversation(ID(Int(room) ?? 0)).number
       try await village.community.store.write { tx throws(Refusal) in
         try tx.run { connection in
           try connection.execute("delete from event where stream = $1 and stream_offset <= 2", stream)
         }
       }
-      #expect(try await village.ask(.get, "/streams/conversation:\(room)/events", as: "grace").status == 410)
-      let rest = try await village.ask(.get, "/streams/conversation:\(room)/events?after_offset=2", as: "grace")
+      #expect(try await village.request(.get, "/streams/conversation:\(room)/events", as: "grace").status == 410)
+      let rest = try await village.request(.get, "/streams/conversation:\(room)/events?after_offset=2", as: "grace")
       #expect(rest.status == 200 && rest.int("data.0.offset") == 3)
     }
   }

@@ -7,13 +7,13 @@ import Testing
 @testable import Storage
 
 @Suite struct AdministrationTests {
-  @Test(arguments: Way.allCases)
-  func `the staff is told how the place is`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `staff read the statistics of the site`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
-      try await village.say("roses", in: room, as: "ada")
+      try await village.post("roses", in: room, as: "ada")
       try await village.expect(201, .post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."])
-      try await village.put("gus", in: .pending)
+      try await village.setState("gus", in: .pending)
       _ = try await village.upload("rose.png", by: "ada")
       let now = Int(village.community.store.clock())
       try await village.community.store.write { tx throws(Refusal) in
@@ -25,18 +25,18 @@ import Testing
       let seen = try await village.expect(200, .get, "/statistics", as: "ada")
       #expect(seen.int("open_reports") == 1 && seen.int("messages") == 1 && seen["version"] == "1.2.3")
       #expect(seen.int("users.all") == 5 && seen.int("users.pending") == 1)
-      // Whoever asks is here, too, as soon as that is written down.
+      // The caller counts too, once the last seen time is stored.
       #expect([2, 3].contains(seen.int("users.active_this_week")))
       #expect(seen.int("storage.files_bytes") == 1 && seen.isNull("last_backup"))
       for name in ["database", "free", "total"] { #expect(seen.int("storage.\(name)_bytes").map { $0 > 0 } == true) }
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `an owner makes a backup while all goes on, and finds it in the list`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `an owner creates a backup online and finds it in the list`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let room = try await village.garden().room
-      try await village.say("roses", in: room, as: "ada")
+      try await village.post("roses", in: room, as: "ada")
       let caller = Caller(user: village.user("ada"), role: .owner, scope: .admin, session: nil)
       var made: StoredBackup?
       let events = try await village.events {
@@ -62,9 +62,9 @@ import Testing
     }
   }
 
-  @Test func `a backup that can’t be made says that it failed, and one that was cut off, too`() async throws {
+  @Test func `a failed or interrupted backup is reported as failed`() async throws {
     try await Village.open(.inMemory) { village in
-      // A file stands where the folder should be.
+      // A file blocks the path of the folder.
       let path = "\(village.folder)/backups"
       #expect(FileManager.default.createFile(atPath: path, contents: Data()))
       let caller = Caller(user: village.user("ada"), role: .owner, scope: .admin, session: nil)
@@ -79,17 +79,17 @@ import Testing
     }
   }
 
-  /// Columns: nobody, gus (guest), robo (bot), linus (member), mira (moderator), alma (admin), ada (owner).
+  /// Columns: visitor, gus (guest), robo (bot), linus (member), mira (moderator), alma (admin), ada (owner).
   @Test(arguments: [
     ("GET /statistics", "1333322"), ("GET /backups", "1333332"), ("POST /backups", "1333332"),
   ])
-  func `who may ask what`(row: String, expected: String) async throws {
+  func `permissions of administration endpoints`(row: String, expected: String) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
+      try await village.addUser("alma", .admin)
       let parts = row.split(separator: " ").map(String.init)
       var answers = ""
       for caller in [nil, "gus", "robo", "linus", "mira", "alma", "ada"] as [String?] {
-        let answer = try await village.ask(parts[0] == "GET" ? .get : .post, parts[1], as: caller)
+        let answer = try await village.request(parts[0] == "GET" ? .get : .post, parts[1], as: caller)
         answers += [401, 403, 404].contains(answer.status) ? "\(answer.status % 10)" : "\(answer.status / 100)"
       }
       #expect(answers == expected)

@@ -6,18 +6,18 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// How far large work has come.
+/// Progress of jobs.
 @Suite struct JobTests {
-  @Test(arguments: Way.allCases)
-  func `who deletes a forum is told what erases it, and how far it has come`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `deleting a forum returns its erasure job with progress`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (forum, room) = try await village.garden(members: ["grace"])
-      try await village.say("x", in: room)
+      try await village.post("x", in: room)
       let first = try await village.expect(200, .delete, "/forums/\(forum)", as: "ada")
       let id = try #require(first["job_id"])
-      #expect(try await village.ask(.delete, "/forums/\(forum)", as: "ada").body == first.body)
+      #expect(try await village.request(.delete, "/forums/\(forum)", as: "ada").body == first.body)
       await village.community.store.jobs.run()
-      #expect(try await village.ask(.delete, "/forums/\(forum)", as: "ada").body == first.body)
+      #expect(try await village.request(.delete, "/forums/\(forum)", as: "ada").body == first.body)
       let done = try await village.expect(200, .get, "/jobs/\(id)", as: "ada")
       #expect(done["id"] == id && done["kind"] == "forum.erasure" && done["state"] == "finished")
       #expect(done.int("progress") == 1 && done.isNull("error") && done["finished_at"] != nil)
@@ -27,13 +27,13 @@ import Testing
     }
   }
 
-  @Test func `who leaves is told what does the rest, and the staff may look after it`() async throws {
+  @Test func `leaving returns a job that staff can read`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
+      try await village.addUser("alma", .admin)
       let body: [String: Any] = ["how": "leave", "reason": "spam"]
       let sent = try await village.expect(200, .delete, "/users/\(village.id("grace"))", as: "alma", body)
       let id = try #require(sent["job_id"])
-      #expect(try await village.ask(.delete, "/users/\(village.id("grace"))", as: "alma", body)["job_id"] == id)
+      #expect(try await village.request(.delete, "/users/\(village.id("grace"))", as: "alma", body)["job_id"] == id)
       await village.community.store.jobs.run()
       for name in ["alma", "ada"] {
         let job = try await village.expect(200, .get, "/jobs/\(id)", as: name)
@@ -42,39 +42,39 @@ import Testing
       let away = try await village.expect(
         200, .delete, "/users/@linus", as: "alma", ["how": "deactivate", "reason": "x"])
       #expect(away.isNull("job_id"))
-      // Whoever is staff no longer sees only their own.
-      _ = try await village.ask(.patch, "/users/@alma", as: "ada", ["role": "member"])
+      // A former admin sees only their own jobs.
+      _ = try await village.request(.patch, "/users/@alma", as: "ada", ["role": "member"])
       try await village.expect(200, .get, "/jobs/\(id)", as: "alma")
       let other = try await village.expect(200, .delete, "/users/@robo", as: "ada", body)
       try await village.expect(404, .get, "/jobs/\(other["job_id"] ?? "")", as: "alma")
     }
   }
 
-  @Test func `a forum that narrows says what takes it from those who may not read it`() async throws {
+  @Test func `narrowing a forum returns the job that removes access`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await village.garden("garden", "members").forum
-      let wider = try await village.ask(.patch, "/forums/\(forum)", as: "ada", ["visibility": "public"])
+      let wider = try await village.request(.patch, "/forums/\(forum)", as: "ada", ["visibility": "public"])
       #expect(wider.status == 200 && !wider.has("job_id"))
-      let narrow = try await village.ask(.patch, "/forums/\(forum)", as: "ada", ["visibility": "private"])
+      let narrow = try await village.request(.patch, "/forums/\(forum)", as: "ada", ["visibility": "private"])
       let job = try await village.expect(200, .get, "/jobs/\(narrow["job_id"] ?? "")", as: "ada")
       #expect(job["kind"] == "forum.losses")
       #expect(try ForumView(json: JSONValue(parsing: narrow.body)).job != nil)
     }
   }
 
-  /// A state of a job in the words of its kind, and how much of it is done.
+  /// The progress of a job in a given state.
   private func progress(_ kind: JobKind, _ state: String, in village: Village) async throws -> Double {
     let job = StoredJob(
       id: ID(1), kind: kind.name, subject: nil, startedBy: nil, startedAt: 0, state: state, finishedAt: nil, error: nil)
     return try await village.community.store.readInBackground { tx throws(Refusal) in try kind.progress(of: job, tx) }
   }
 
-  @Test func `progress goes from nothing to all`() async throws {
+  @Test func `progress runs from zero to one`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden()
       let topic = try await village.topic("roses", in: forum)
       var ids: [String] = []
-      for number in 1...4 { ids.append(try await village.say("\(number)", in: room, as: "grace")) }
+      for number in 1...4 { ids.append(try await village.post("\(number)", in: room, as: "grace")) }
       func erasure(_ conversation: String, _ seq: Int) -> String {
         #"{"forum":"\#(forum)","actor":"1","conversation":\#(conversation),"seq":\#(seq)}"#
       }
@@ -84,8 +84,7 @@ import Testing
       func losses(_ conversation: String, _ user: Int) -> String {
         #"{"forum":"\#(forum)","actor":"1","conversation":\#(conversation),"account":\#(user)}"#
       }
-      for (conversation, user, share) in [("0", 0, 0), (room, 7, 0), (room, 0, 0.5), (topic, 7, 0.5), (topic, 0, 1)]
-      {
+      for (conversation, user, share) in [("0", 0, 0), (room, 7, 0), (room, 0, 0.5), (topic, 7, 0.5), (topic, 0, 1)] {
         #expect(try await progress(.forumLosses, losses(conversation, user), in: village) == share)
       }
       func departure(_ stage: String, _ isErasure: Bool, _ last: String = "0", _ count: Int = 0) -> String {
@@ -101,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `work that ended badly says why`() async throws {
+  @Test func `a failed job reports its error`() async throws {
     try await Village.open(.inMemory) { village in
       let ada = village.user("ada")
       let (open, failed) = try await village.community.store.write { tx throws(Refusal) in

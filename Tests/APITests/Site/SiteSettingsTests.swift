@@ -2,26 +2,26 @@ import Testing
 
 @testable import API
 
-@Suite struct PlaceTests {
-  @Test(arguments: Way.allCases)
-  func `everyone may know the place, and what it runs`(way: Way) async throws {
-    try await Village.open(way) { village in
-      let server = try await village.ask(.get, "/server")
+@Suite struct SiteSettingsTests {
+  @Test(arguments: TestTransport.allCases)
+  func `the site and its version are public`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let server = try await village.request(.get, "/server")
       #expect(server["name"] == "Parley" && server["version"] == "1.2.3" && server["web_version"] == "w")
       #expect(server["min_client"] == "1.0" && server["policy"] == "invite" && server.bool("set_up") == true)
       #expect(server["epoch"] == village.community.store.epoch && server["epoch"]?.count == 24)
       #expect(server.int("limits.message_scalars") == 16_000)
       let tag = try #require(server.fields["etag"])
-      #expect(try await village.ask(.get, "/server", fields: ["If-None-Match": tag]).status == 304)
-      try await village.decide(["name": "Garden Club"])
-      let renamed = try await village.ask(.get, "/server", fields: ["If-None-Match": tag])
+      #expect(try await village.request(.get, "/server", fields: ["If-None-Match": tag]).status == 304)
+      try await village.changeSettings(["name": "Garden Club"])
+      let renamed = try await village.request(.get, "/server", fields: ["If-None-Match": tag])
       #expect(renamed.status == 200 && renamed["name"] == "Garden Club")
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `the staff decides about the place, and everyone hears of it`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `staff update the settings, with an event for all`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let body: [String: Any] = [
         "name": " Garden Club ", "hue": 120, "welcome": "Come in.", "rules": "Be kind.\nAlways.",
         "registration": "approval", "may_invite": "moderators", "may_create_forums": "staff",
@@ -29,16 +29,16 @@ import Testing
       ]
       var changed: Answer?
       let events = try await village.events {
-        for _ in 1...2 { changed = try await village.ask(.patch, "/settings", as: "ada", body) }
+        for _ in 1...2 { changed = try await village.request(.patch, "/settings", as: "ada", body) }
       }
       #expect(events == ["settings.updated site #2"])
-      let seen = try await village.ask(.get, "/settings")
+      let seen = try await village.request(.get, "/settings")
       #expect(seen.body == changed?.body)
       #expect(seen["name"] == "Garden Club" && seen.int("hue") == 120 && seen["registration"] == "approval")
       #expect(seen["may_publish"] == "staff")
       #expect(seen["may_invite"] == "moderators" && seen["may_create_forums"] == "staff")
       #expect(seen.bool("discovery") == true && seen["rules"] == "Be kind.\nAlways." && seen.int("revision") == 2)
-      let late = try await village.ask(.patch, "/settings", as: "ada", ["hue": 1, "if_revision": 1])
+      let late = try await village.request(.patch, "/settings", as: "ada", ["hue": 1, "if_revision": 1])
       #expect(late.status == 409 && late["current.name"] == "Garden Club")
     }
   }
@@ -46,11 +46,11 @@ import Testing
   @Test(arguments: [
     (nil, 401), ("gus", 403), ("robo", 403), ("grace", 403), ("mira", 403), ("alma", 200), ("ada", 200),
   ])
-  func `who may decide about the place`(who: String?, status: Int) async throws {
+  func `permissions to change settings`(caller: String?, status: Int) async throws {
     try await Village.open(.inMemory) { village in
-      try await village.settle("alma", .admin)
-      #expect(try await village.ask(.patch, "/settings", as: who, ["hue": 7]).status == status)
-      #expect(try await village.ask(.get, "/settings", as: who).status == 200)
+      try await village.addUser("alma", .admin)
+      #expect(try await village.request(.patch, "/settings", as: caller, ["hue": 7]).status == status)
+      #expect(try await village.request(.get, "/settings", as: caller).status == 200)
     }
   }
 
@@ -64,10 +64,10 @@ import Testing
   ]
 
   @Test(arguments: rows.indices)
-  func `what can’t be taken is refused by its name`(row: Int) async throws {
+  func `an invalid setting is refused by field`(row: Int) async throws {
     try await Village.open(.inMemory) { village in
       let (body, field, code) = Self.rows[row]
-      let answer = try await village.ask(.patch, "/settings", as: "ada", body)
+      let answer = try await village.request(.patch, "/settings", as: "ada", body)
       #expect(answer.status == 400 && answer["errors.0.field"] == field && answer["errors.0.code"] == code)
     }
   }

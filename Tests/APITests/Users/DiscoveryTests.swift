@@ -7,77 +7,79 @@ import Testing
 @testable import Storage
 
 @Suite struct DiscoveryTests {
-  private static func give(_ addresses: [String], _ name: String, discoverable: Bool = true, in village: Village)
+  private static func setAddresses(
+    _ addresses: [String], _ name: String, discoverable: Bool = true, in village: Village
+  )
     async throws
   {
     let body: [String: Any] = ["addresses": addresses, "discoverable": discoverable]
-    #expect(try await village.ask(.patch, "/me", as: name, body).status == 200)
+    #expect(try await village.request(.patch, "/me", as: name, body).status == 200)
   }
 
   private static func find(_ addresses: [String], as name: String, in village: Village) async throws -> [String] {
-    let answer = try await village.ask(.post, "/users/discover", as: name, ["addresses": addresses])
+    let answer = try await village.request(.post, "/users/discover", as: name, ["addresses": addresses])
     #expect(answer.status == 200, "\(answer.text)")
     return (0..<answer.count("data")).map {
       "\(answer["data.\($0).address"] ?? "") \(answer["data.\($0).user.name"] ?? "")"
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `who said yes is found by an address that they gave, however it is written`(way: Way) async throws {
-    try await Village.open(way) { village in
-      try await village.decide(["discovery": true])
-      try await Self.give(["Linus@Example.org", "+49 30 123456"], "linus", in: village)
-      try await Self.give(["mira@example.org"], "mira", discoverable: false, in: village)
+  @Test(arguments: TestTransport.allCases)
+  func `a user that opted in is found by their address in any spelling`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      try await village.changeSettings(["discovery": true])
+      try await Self.setAddresses(["Linus@Example.org", "+49 30 123456"], "linus", in: village)
+      try await Self.setAddresses(["mira@example.org"], "mira", discoverable: false, in: village)
       let asked = ["mira@example.org", "LINUS@example.org", "0049 30/123456", "ada@example.org", "no address", ""]
       for _ in 1...2 {
         #expect(
           try await Self.find(asked, as: "grace", in: village) == ["LINUS@example.org linus", "0049 30/123456 linus"])
       }
       #expect(try await Self.find(["linus@example.org"], as: "linus", in: village) == [])
-      let found = try await village.ask(
+      let found = try await village.request(
         .post, "/users/discover", as: "grace", ["addresses": ["linus@example.org"]])
       #expect(!found.has("data.0.user.discoverable") && !found.has("data.0.user.state") && found.bool("more") == false)
     }
   }
 
-  @Test func `nobody is found who took it back, is kept out or away, or is blocked`() async throws {
+  @Test func `withdrawn, disabled, inactive and blocked users are not found`() async throws {
     try await Village.open(.inMemory) { village in
-      try await village.decide(["discovery": true])
+      try await village.changeSettings(["discovery": true])
       let address = ["linus@example.org"]
-      try await Self.give(address, "linus", in: village)
-      try await village.ask(.patch, "/me", as: "linus", ["discoverable": false])
+      try await Self.setAddresses(address, "linus", in: village)
+      try await village.request(.patch, "/me", as: "linus", ["discoverable": false])
       #expect(try await Self.find(address, as: "grace", in: village) == [])
-      try await village.ask(.patch, "/me", as: "linus", ["discoverable": true])
+      try await village.request(.patch, "/me", as: "linus", ["discoverable": true])
       #expect(try await Self.find(address, as: "grace", in: village).count == 1)
-      for (who, whom) in [("grace", "linus"), ("linus", "grace")] {
-        try await village.ask(.put, "/users/@\(whom)/block", as: who)
+      for (caller, target) in [("grace", "linus"), ("linus", "grace")] {
+        try await village.request(.put, "/users/@\(target)/block", as: caller)
         #expect(try await Self.find(address, as: "grace", in: village) == [])
-        try await village.ask(.delete, "/users/@\(whom)/block", as: who)
+        try await village.request(.delete, "/users/@\(target)/block", as: caller)
       }
       for state in [UserState.disabled, .deactivated] {
-        try await village.put("linus", in: state)
+        try await village.setState("linus", in: state)
         #expect(try await Self.find(address, as: "grace", in: village) == [])
       }
-      try await village.put("linus", in: .active)
-      try await village.ask(.patch, "/me", as: "linus", ["addresses": []])
+      try await village.setState("linus", in: .active)
+      try await village.request(.patch, "/me", as: "linus", ["addresses": []])
       #expect(try await Self.find(address, as: "grace", in: village) == [])
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `addresses are kept as digests alone, and the same ones again change nothing`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `addresses are stored as digests only, and equal ones change nothing`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       var changed: Answer?
       let events = try await village.events {
         for addresses in [["grace@example.org", "+15551234567"], ["+1 555 1234567", "GRACE@example.org"]] {
-          changed = try await village.ask(.patch, "/me", as: "grace", ["addresses": addresses])
+          changed = try await village.request(.patch, "/me", as: "grace", ["addresses": addresses])
         }
       }
       #expect(events == ["preferences.updated user:\(village.id("grace")) #2"] && changed?.int("revision") == 2)
       #expect(changed?.text.lowercased().contains("example.org") == false)
       let key = try await village.community.store.readInBackground { tx throws(Refusal) in try tx.addressKey() }
       #expect(key?.count == 64)
-      #expect(try await village.ask(.get, "/settings", as: "ada").text.contains(key ?? "") == false)
+      #expect(try await village.request(.get, "/settings", as: "ada").text.contains(key ?? "") == false)
       let stored = try #require(FileManager.default.enumerator(atPath: village.folder))
       for case let file as String in stored where file.hasSuffix("db") || file.hasSuffix("wal") {
         let bytes = try Data(contentsOf: URL(filePath: village.folder + "/" + file))
@@ -85,8 +87,8 @@ import Testing
           #expect(bytes.range(of: Data(text.utf8)) == nil, "\(file)")
         }
       }
-      // The key stays what it is.
-      try await Self.give(["linus@example.org"], "linus", in: village)
+      // The key does not change.
+      try await Self.setAddresses(["linus@example.org"], "linus", in: village)
       #expect(try await village.community.store.readInBackground { tx throws(Refusal) in try tx.addressKey() } == key)
     }
   }
@@ -96,59 +98,59 @@ import Testing
     ((1...11).map { "a\($0)@example.org" }, "addresses", "too_many"),
     (["a@exa\u{0}mple.org"], "addresses[0]", "invalid"),
   ])
-  func `what is no address is refused by its place`(addresses: [String], field: String, code: String) async throws {
+  func `an invalid address is refused by index`(addresses: [String], field: String, code: String) async throws {
     try await Village.open(.inMemory) { village in
-      let answer = try await village.ask(.patch, "/me", as: "grace", ["addresses": addresses])
+      let answer = try await village.request(.patch, "/me", as: "grace", ["addresses": addresses])
       #expect(answer.status == 400 && answer["errors.0.field"] == field && answer["errors.0.code"] == code)
-      #expect(try await village.ask(.get, "/me", as: "grace").int("revision") == 1)
+      #expect(try await village.request(.get, "/me", as: "grace").int("revision") == 1)
     }
   }
 
-  @Test func `only the user says what they are found by`() async throws {
+  @Test func `only the user manages their addresses`() async throws {
     try await Village.open(.inMemory) { village in
       let body: [String: Any] = ["addresses": ["a@example.org"]]
-      for who in ["ada", "mira", "linus"] {
-        let answer = try await village.ask(.patch, "/users/@grace", as: who, body)
+      for caller in ["ada", "mira", "linus"] {
+        let answer = try await village.request(.patch, "/users/@grace", as: caller, body)
         #expect(answer.status == 403)
       }
     }
   }
 
-  /// Where the place allows it, and where not.
+  /// The status with and without the site's permission.
   @Test(arguments: [
     (String?.none, 401, 401), ("gus", 403, 403), ("robo", 403, 403), ("grace", 403, 200), ("mira", 403, 200),
     ("ada", 403, 200),
   ])
-  func `it is off unless the place switched it on, and for users`(who: String?, off: Int, on: Int) async throws {
+  func `discovery is off by default and limited to users`(caller: String?, off: Int, on: Int) async throws {
     try await Village.open(.inMemory) { village in
       let body: [String: Any] = ["addresses": ["a@example.org"]]
-      #expect(try await village.ask(.post, "/users/discover", as: who, body).status == off)
-      try await village.decide(["discovery": true])
-      #expect(try await village.ask(.post, "/users/discover", as: who, body).status == on)
+      #expect(try await village.request(.post, "/users/discover", as: caller, body).status == off)
+      try await village.changeSettings(["discovery": true])
+      #expect(try await village.request(.post, "/users/discover", as: caller, body).status == on)
     }
   }
 
-  @Test func `a book of addresses is asked about in part, and only so often a day`() async throws {
+  @Test func `discovery requests are limited in size and per day`() async throws {
     var rates = Village.unlimited
     rates.discovery = RateLimits().discovery
     try await Village.open(.inMemory, rates: rates) { village in
-      try await village.decide(["discovery": true])
+      try await village.changeSettings(["discovery": true])
       let many = (0...200).map { "a\($0)@example.org" }
-      let refused = try await village.ask(.post, "/users/discover", as: "grace", ["addresses": many])
+      let refused = try await village.request(.post, "/users/discover", as: "grace", ["addresses": many])
       #expect(refused.status == 400 && refused["errors.0.code"] == "too_many")
       for (body, code) in [
         ([String: Any](), "missing"), (["addresses": "a"], "wrong_type"), (["addresses": [1]], "wrong_type"),
       ] {
-        let answer = try await village.ask(.post, "/users/discover", as: "grace", body)
+        let answer = try await village.request(.post, "/users/discover", as: "grace", body)
         #expect(answer.status == 400 && answer["errors.0.code"] == code)
       }
       for _ in 5...10 { _ = try await Self.find(Array(many.prefix(200)), as: "grace", in: village) }
-      let late = try await village.ask(.post, "/users/discover", as: "grace", ["addresses": []])
+      let late = try await village.request(.post, "/users/discover", as: "grace", ["addresses": []])
       #expect(late.status == 429 && late.code == "rate_limited")
       #expect((late.int("params.seconds") ?? 0) > 8_000)
-      // Another user has a day of their own, and the user’s other work goes on.
+      // The limit is per user, and other work is not limited.
       #expect(try await Self.find([], as: "linus", in: village) == [])
-      #expect(try await village.ask(.patch, "/me", as: "grace", ["bio": "x"]).status == 200)
+      #expect(try await village.request(.patch, "/me", as: "grace", ["bio": "x"]).status == 200)
     }
   }
 }

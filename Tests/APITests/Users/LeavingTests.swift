@@ -9,10 +9,10 @@ import Testing
 @testable import Storage
 
 @Suite struct LeavingTests {
-  private static func go(
+  private static func leave(
     _ how: String, _ name: String, in village: Village
   ) async throws -> Answer {
-    let answer = try await village.ask(
+    let answer = try await village.request(
       .delete, "/me", as: name, ["how": how, "password": "\(name)’s password"])
     await village.community.store.jobs.run()
     return answer
@@ -35,42 +35,42 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `who deactivates themselves keeps the name, and is back by signing in`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a deactivated user keeps the name and returns by signing in`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let token = try #require(
-        try await village.ask(.post, "/me/tokens", as: "grace", ["name": "t", "scope": "read"])["token"])
+        try await village.request(.post, "/me/tokens", as: "grace", ["name": "t", "scope": "read"])["token"])
       let events = try await village.events {
-        let gone = try await Self.go("deactivate", "grace", in: village)
+        let gone = try await Self.leave("deactivate", "grace", in: village)
         #expect(gone.status == 200 && gone["state"] == "deactivated" && gone["name"] == "grace", "\(gone.text)")
       }
       #expect(events == ["user.updated site #2"])
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 401)
-      #expect(try await village.ask(.get, "/me", fields: ["Authorization": "Bearer \(token)"]).status == 401)
-      let seen = try await village.ask(.get, "/users/@grace", as: "linus")
+      #expect(try await village.request(.get, "/me", as: "grace").status == 401)
+      #expect(try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(token)"]).status == 401)
+      let seen = try await village.request(.get, "/users/@grace", as: "linus")
       #expect(seen.status == 200 && !seen.has("state"))
       let back = try await village.events { try await village.signIn("grace", "grace’s password") }
       #expect(back == ["user.updated site #3"])
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `who leaves is a former member, and what they wrote stays`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a user that leaves becomes a former member and keeps messages`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let id = village.id("grace")
       let forum = try await village.forum("garden", .members, ["linus", "grace"])
       let message = try await Self.post("seeds", "grace", in: forum, village)
-      try await village.ask(
+      try await village.request(
         .patch, "/me", as: "grace", ["display_name": "Grace", "bio": "compilers", "addresses": ["g@example.org"]])
-      try await village.ask(.put, "/users/@linus/follow", as: "grace")
-      try await village.ask(.put, "/users/@grace/follow", as: "linus")
-      let invite = try await village.ask(.post, "/invites", as: "grace", [:])
+      try await village.request(.put, "/users/@linus/follow", as: "grace")
+      try await village.request(.put, "/users/@grace/follow", as: "linus")
+      let invite = try await village.request(.post, "/invites", as: "grace", [:])
       let code = try #require(invite["code"])
       let events = try await village.events {
-        let gone = try await Self.go("leave", "grace", in: village)
+        let gone = try await Self.leave("leave", "grace", in: village)
         #expect(gone.status == 200 && gone["state"] == "left" && gone["id"] == id, "\(gone.text)")
       }
-      let room = try await village.ask(.get, "/forums/\(forum)", as: "linus")["room_id"] ?? ""
+      let room = try await village.request(.get, "/forums/\(forum)", as: "linus")["room_id"] ?? ""
       #expect(
         events.sorted() == [
           "conversation.removed user:\(id)", "participant.left forum:\(forum)", "participant.left user:\(id)",
@@ -78,39 +78,39 @@ import Testing
         ], "\(events), room \(room)")
       #expect(try await Self.text(of: message, in: village) == "seeds")
       for viewer in ["linus", "ada", "gus", nil] {
-        let seen = try await village.ask(.get, "/users/\(id)", as: viewer)
+        let seen = try await village.request(.get, "/users/\(id)", as: viewer)
         #expect(seen.status == 200 && seen["state"] == "left" && seen.isNull("name") && seen.isNull("display_name"))
         #expect(seen["bio"] == "" && seen["role"] == "member" && seen.isNull("last_seen_at"))
         #expect(!seen.has("preferences"))
         let user = try User(json: JSONValue(parsing: seen.body))
         #expect(user.summary.name == nil && user.standing?.state == .left)
       }
-      #expect(try await village.ask(.get, "/users/\(id)/avatar").status == 200)
-      #expect(try await village.ask(.get, "/users/@grace", as: "ada").status == 404)
-      #expect(try await village.ask(.get, "/users?query=gra", as: "ada").count("data") == 0)
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 401)
-      #expect(try await village.ask(.get, "/me/following", as: "linus").count("data") == 0)
-      #expect(try await village.ask(.put, "/users/\(id)/follow", as: "linus").status == 403)
-      #expect(try await village.ask(.get, "/invites/\(code)").status != 200)
-      let refused = try await village.ask(
+      #expect(try await village.request(.get, "/users/\(id)/avatar").status == 200)
+      #expect(try await village.request(.get, "/users/@grace", as: "ada").status == 404)
+      #expect(try await village.request(.get, "/users?query=gra", as: "ada").count("data") == 0)
+      #expect(try await village.request(.get, "/me", as: "grace").status == 401)
+      #expect(try await village.request(.get, "/me/following", as: "linus").count("data") == 0)
+      #expect(try await village.request(.put, "/users/\(id)/follow", as: "linus").status == 403)
+      #expect(try await village.request(.get, "/invites/\(code)").status != 200)
+      let refused = try await village.request(
         .post, "/sessions", ["name": "grace", "password": "grace’s password", "device": ""])
       #expect(refused.status == 401)
-      try await village.decide(["registration": "open"])
+      try await village.changeSettings(["registration": "open"])
       let body = ["name": "grace", "password": "another password"]
-      let newcomer = try await village.ask(.post, "/users", body)
-      #expect(newcomer.status == 201 && newcomer["user.id"] != id, "\(newcomer.text)")
+      let newUser = try await village.request(.post, "/users", body)
+      #expect(newUser.status == 201 && newUser["user.id"] != id, "\(newUser.text)")
       try Self.expectSound(village)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `who erases everything leaves tombstones alone`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `erasing an account leaves only tombstones`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (id, linus) = (village.id("grace"), village.id("linus"))
       let forum = try await village.forum("garden", .members, ["linus", "grace"])
       let seeds = try await Self.post("seeds", "grace", in: forum, village)
       let thanks = try await Self.post("thanks @grace", "linus", in: forum, village)
-      let room = try #require(try await village.ask(.get, "/forums/\(forum)", as: "linus")["room_id"])
+      let room = try #require(try await village.request(.get, "/forums/\(forum)", as: "linus")["room_id"])
       try await village.community.store.write { tx throws(Refusal) in
         try tx.run { connection in
           for type in ["like", "star"] {
@@ -123,7 +123,7 @@ import Testing
         }
       }
       let events = try await village.events {
-        let gone = try await Self.go("erase", "grace", in: village)
+        let gone = try await Self.leave("erase", "grace", in: village)
         #expect(gone.status == 200 && gone["state"] == "erased" && gone.isNull("name"), "\(gone.text)")
       }
       #expect(
@@ -134,27 +134,27 @@ import Testing
         ])
       #expect(try await Self.text(of: seeds, in: village) == nil)
       #expect(try await Self.text(of: thanks, in: village) == "thanks @grace")
-      #expect(try await village.ask(.get, "/users/\(id)", as: "linus")["state"] == "erased")
-      let members = try await village.ask(.get, "/forums/\(forum)/members", as: "linus")
+      #expect(try await village.request(.get, "/users/\(id)", as: "linus")["state"] == "erased")
+      let members = try await village.request(.get, "/forums/\(forum)/members", as: "linus")
       #expect(members.count("data") == 1 && members["data.0.user.id"] == linus)
       try Self.expectSound(village)
     }
   }
 
   @Test(arguments: ["leave", "erase"])
-  func `who leaves the place leaves each conversation as one leaves one`(how: String) async throws {
+  func `leaving the site leaves each conversation`(how: String) async throws {
     try await Village.open(.inMemory) { village in
       let (grace, linus, mira) = (village.id("grace"), village.id("linus"), village.id("mira"))
-      try await village.acquaint("linus", "mira", "robo")
+      try await village.shareForum("linus", "mira", "robo")
       let garden = try await village.garden("garden", "members")
-      try await village.relate("linus", "follow", "grace")
-      try await village.relate("mira", "follow", "grace")
+      try await village.setRelation("linus", "follow", "grace")
+      try await village.setRelation("mira", "follow", "grace")
       let alone = try await village.talk("group", by: "grace", with: [])
       let led = try await village.talk("group", by: "grace", with: ["linus", "mira"])
       let distinct = try await village.talk("group", by: "grace", with: ["mira"], ["distinct": true])
       let topic = try await village.topic("roses", in: garden.forum, by: "grace")
       let events = try await village.events {
-        let gone = try await Self.go(how, "grace", in: village)
+        let gone = try await Self.leave(how, "grace", in: village)
         #expect(gone.status == 200)
       }
       #expect(
@@ -168,7 +168,7 @@ import Testing
           "conversation.updated conversation:\(distinct) #2", "participant.changed conversation:\(distinct)",
           "participant.left conversation:\(topic)", "conversation.removed user:\(grace)",
         ])
-      #expect(try await village.ask(.get, "/conversations/\(led)", as: "mira")["role"] == "admin")
+      #expect(try await village.request(.get, "/conversations/\(led)", as: "mira")["role"] == "admin")
       let states = try await village.rows("select state from conversation where id in (\(alone), \(topic)) order by id")
       #expect(states == ["inactive", "open"])
       try Self.expectSound(village)
@@ -180,23 +180,23 @@ import Testing
     #expect(faults == [], "\(faults)")
   }
 
-  // MARK: Who, and how it is proved
+  // MARK: Permissions and proof
 
-  /// Who sends grace away, and an admin.
+  /// Callers that delete grace, and an admin.
   @Test(arguments: [
     (String?.none, 401, 401), ("gus", 404, 404), ("robo", 403, 403), ("linus", 403, 403), ("mira", 403, 403),
     ("alma", 200, 403), ("ada", 200, 200),
   ])
-  func `the staff sends away who is below it`(who: String?, member: Int, admin: Int) async throws {
+  func `staff remove users below their role`(caller: String?, member: Int, admin: Int) async throws {
     try await Village.open(.inMemory) { village in
-      for name in ["alma", "alba"] { try await village.settle(name, .admin) }
+      for name in ["alma", "alba"] { try await village.addUser(name, .admin) }
       for how in ["deactivate", "leave", "erase"] {
-        for (whom, status) in [("grace", member), ("alba", admin)] {
-          let id = village.id(whom)
+        for (target, status) in [("grace", member), ("alba", admin)] {
+          let id = village.id(target)
           for _ in 1...2 {
-            let answer = try await village.ask(
-              .delete, "/users/\(id)", as: who, ["how": how, "reason": "spam"])
-            #expect(answer.status == status, "\(how) \(whom): \(answer.text)")
+            let answer = try await village.request(
+              .delete, "/users/\(id)", as: caller, ["how": how, "reason": "spam"])
+            #expect(answer.status == status, "\(how) \(target): \(answer.text)")
           }
         }
       }
@@ -204,13 +204,13 @@ import Testing
     }
   }
 
-  @Test func `what was done to somebody, by whom and why can be looked up`() async throws {
+  @Test func `the audit log has the actor, action and reason of a departure`() async throws {
     try await Village.open(.inMemory) { village in
       let id = village.id("grace")
       for how in ["deactivate", "leave", "leave", "erase", "erase"] {
-        _ = try await village.ask(.delete, "/users/\(id)", as: "ada", ["how": how, "reason": "because \(how)"])
+        _ = try await village.request(.delete, "/users/\(id)", as: "ada", ["how": how, "reason": "because \(how)"])
       }
-      _ = try await Self.go("leave", "linus", in: village)
+      _ = try await Self.leave("leave", "linus", in: village)
       let audit = try await village.community.store.readInBackground { tx throws(Refusal) in
         try tx.run { connection in
           try connection.all("select actor_id, action, subject, reason from audit order by id") { row in
@@ -227,75 +227,76 @@ import Testing
     }
   }
 
-  private static let rows: [(who: String, body: [String: any Sendable], status: Int, field: String?, code: String)] = [
-    ("grace", ["how": "leave"], 400, "password", "missing"),
-    ("grace", ["how": "leave", "password": "wrong"], 400, "password", "invalid"),
-    ("grace", ["how": "leave", "password": String(repeating: "x", count: 5_000)], 400, "password", "invalid"),
-    ("grace", ["how": "leave", "password": "grace’s password", "reason": "x"], 400, "reason", "unknown_field"),
-    ("grace", ["how": "vanish", "password": "grace’s password"], 400, "how", "invalid"),
-    ("grace", ["how": 7], 400, "how", "wrong_type"), ("grace", ["now": true], 400, "now", "unknown_field"),
-    ("ada", ["how": "leave"], 400, "reason", "missing"),
-    ("ada", ["how": "leave", "reason": ""], 400, "reason", "too_short"),
-    ("ada", ["how": "leave", "reason": "a\u{0}b"], 400, "reason", "invalid"),
-    ("ada", ["how": "leave", "reason": String(repeating: "x", count: 1_001)], 400, "reason", "too_long"),
-    ("ada", ["how": "leave", "reason": "x", "password": "ada’s password"], 400, "password", "unknown_field"),
-  ]
+  private static let rows: [(caller: String, body: [String: any Sendable], status: Int, field: String?, code: String)] =
+    [
+      ("grace", ["how": "leave"], 400, "password", "missing"),
+      ("grace", ["how": "leave", "password": "wrong"], 400, "password", "invalid"),
+      ("grace", ["how": "leave", "password": String(repeating: "x", count: 5_000)], 400, "password", "invalid"),
+      ("grace", ["how": "leave", "password": "grace’s password", "reason": "x"], 400, "reason", "unknown_field"),
+      ("grace", ["how": "vanish", "password": "grace’s password"], 400, "how", "invalid"),
+      ("grace", ["how": 7], 400, "how", "wrong_type"), ("grace", ["now": true], 400, "now", "unknown_field"),
+      ("ada", ["how": "leave"], 400, "reason", "missing"),
+      ("ada", ["how": "leave", "reason": ""], 400, "reason", "too_short"),
+      ("ada", ["how": "leave", "reason": "a\u{0}b"], 400, "reason", "invalid"),
+      ("ada", ["how": "leave", "reason": String(repeating: "x", count: 1_001)], 400, "reason", "too_long"),
+      ("ada", ["how": "leave", "reason": "x", "password": "ada’s password"], 400, "password", "unknown_field"),
+    ]
 
   @Test(arguments: rows.indices)
-  func `going without proof or reason is refused`(row: Int) async throws {
+  func `a departure without proof or reason is refused`(row: Int) async throws {
     try await Village.open(.inMemory) { village in
-      let (who, body, status, field, code) = Self.rows[row]
+      let (caller, body, status, field, code) = Self.rows[row]
       let events = try await village.events {
-        let answer = try await village.ask(.delete, "/users/@grace", as: who, body)
+        let answer = try await village.request(.delete, "/users/@grace", as: caller, body)
         #expect(answer.status == status && answer["errors.0.field"] == field && answer["errors.0.code"] == code)
       }
       #expect(events == [])
-      #expect(try await village.ask(.get, "/me", as: "grace").status == 200)
+      #expect(try await village.request(.get, "/me", as: "grace").status == 200)
     }
   }
 
-  @Test func `the last owner can’t go`() async throws {
+  @Test func `the last owner can't leave`() async throws {
     try await Village.open(.inMemory) { village in
       for how in ["deactivate", "leave", "erase"] {
-        let last = try await Self.go(how, "ada", in: village)
+        let last = try await Self.leave(how, "ada", in: village)
         #expect(last.status == 409 && last.code == "last_owner")
       }
-      #expect(try await village.ask(.patch, "/users/@grace", as: "ada", ["role": "owner"]).status == 200)
-      #expect(try await Self.go("leave", "ada", in: village)["role"] == "member")
-      #expect(try await Self.go("leave", "grace", in: village).code == "last_owner")
+      #expect(try await village.request(.patch, "/users/@grace", as: "ada", ["role": "owner"]).status == 200)
+      #expect(try await Self.leave("leave", "ada", in: village)["role"] == "member")
+      #expect(try await Self.leave("leave", "grace", in: village).code == "last_owner")
     }
   }
 
-  @Test func `who waits or is kept out is not let in by it`() async throws {
+  @Test func `pending and disabled users can't be deactivated`() async throws {
     try await Village.open(.inMemory) { village in
       for (name, state) in [("grace", UserState.pending), ("linus", .disabled)] {
-        try await village.put(name, in: state)
-        let answer = try await village.ask(
+        try await village.setState(name, in: state)
+        let answer = try await village.request(
           .delete, "/users/@\(name)", as: "ada", ["how": "deactivate", "reason": "x"])
         #expect(answer.status == 409 && answer.code == "conflict")
       }
-      let gone = try await village.ask(.delete, "/users/@linus", as: "ada", ["how": "leave", "reason": "x"])
+      let gone = try await village.request(.delete, "/users/@linus", as: "ada", ["how": "leave", "reason": "x"])
       #expect(gone.status == 200 && gone["state"] == "left")
     }
   }
 
-  @Test func `a token that is lent for writing sends nobody away`() async throws {
+  @Test func `a write token can't remove users`() async throws {
     try await Village.open(.inMemory) { village in
       let token = try #require(
-        try await village.ask(.post, "/me/tokens", as: "ada", ["name": "t", "scope": "write"])["token"])
-      let answer = try await village.ask(
+        try await village.request(.post, "/me/tokens", as: "ada", ["name": "t", "scope": "write"])["token"])
+      let answer = try await village.request(
         .delete, "/users/@grace", ["how": "leave", "reason": "x"], fields: ["Authorization": "Bearer \(token)"])
       #expect(answer.status == 403)
     }
   }
 
-  @Test func `trying passwords by leaving is counted as trying passwords`() async throws {
+  @Test func `password attempts by leaving count as password attempts`() async throws {
     var rates = Village.unlimited
     rates.login = Allowance(burst: 2, perMinute: 1)
     try await Village.open(.inMemory, rates: rates) { village in
       var found: [Int] = []
       for _ in 1...3 {
-        found.append(try await village.ask(.delete, "/me", as: "grace", ["password": "a guess"]).status)
+        found.append(try await village.request(.delete, "/me", as: "grace", ["password": "a guess"]).status)
       }
       #expect(found == [400, 400, 429])
     }

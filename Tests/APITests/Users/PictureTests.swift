@@ -8,43 +8,44 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Pictures of users, of forums and of the place.
+/// Pictures of users, forums and the site.
 @Suite struct PictureTests {
-  @Test(arguments: Way.allCases)
-  func `users choose a picture of theirs, and everyone learns of it`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `users choose a picture, with an event for all`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let grace = village.id("grace")
       let id = try #require(try await village.send(Photographs.png(), named: "me", by: "grace")["id"])
-      let drawing = try await village.ask(.get, "/users/\(grace)/avatar")
+      let drawing = try await village.request(.get, "/users/\(grace)/avatar")
       let set = try await village.events {
-        let answer = try await village.ask(.put, "/me/avatar", as: "grace", ["file": id])
+        let answer = try await village.request(.put, "/me/avatar", as: "grace", ["file": id])
         #expect(answer.status == 200 && answer.int("revision") == 2, "\(answer.text)")
       }
       #expect(set == ["user.updated site #2"])
       #expect(
-        try await village.events { _ = try await village.ask(.put, "/me/avatar", as: "grace", ["file": id]) } == [])
-      let shown = try await village.ask(.get, "/users/\(grace)/avatar")
+        try await village.events { _ = try await village.request(.put, "/me/avatar", as: "grace", ["file": id]) } == [])
+      let shown = try await village.request(.get, "/users/\(grace)/avatar")
       #expect(shown.body == Photographs.servedPNG() && shown.fields["content-type"] == "image/png")
       #expect(shown.fields["cache-control"] == "public, max-age=300")
       let tag = try #require(shown.fields["etag"])
       #expect(
-        try await village.ask(.get, "/users/@grace/avatar", as: "linus", fields: ["If-None-Match": tag]).status == 304)
+        try await village.request(.get, "/users/@grace/avatar", as: "linus", fields: ["If-None-Match": tag]).status
+          == 304)
       #expect(try await village.content(id, as: nil).status == 200, "everyone's")
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "grace").status == 409)
+      #expect(try await village.request(.delete, "/files/\(id)", as: "grace").status == 409)
       let gone = try await village.events {
         for _ in 0..<2 {
-          let answer = try await village.ask(.delete, "/me/avatar", as: "grace")
+          let answer = try await village.request(.delete, "/me/avatar", as: "grace")
           #expect(answer.status == 204)
         }
       }
       #expect(gone == ["user.updated site #3"])
-      #expect(try await village.ask(.get, "/users/\(grace)/avatar").body == drawing.body)
+      #expect(try await village.request(.get, "/users/\(grace)/avatar").body == drawing.body)
       #expect(try await village.content(id, as: nil).status == 404)
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "grace").status == 204)
+      #expect(try await village.request(.delete, "/files/\(id)", as: "grace").status == 204)
     }
   }
 
-  @Test func `only a small picture of one's own stands for anyone`() async throws {
+  @Test func `a picture must be small, own and an image`() async throws {
     var bounds = Bounds()
     bounds.pictureBytes = 10_000
     try await Village.open(.inMemory, bounds: bounds) { village in
@@ -59,31 +60,32 @@ import Testing
       for (file, code) in [
         (words, "mismatch"), (drawing, "mismatch"), (poster, "too_long"), (other, "unknown"), ("99999", "unknown"),
       ] {
-        let answer = try await village.ask(.put, "/me/avatar", as: "grace", ["file": file])
+        let answer = try await village.request(.put, "/me/avatar", as: "grace", ["file": file])
         #expect(answer.status == 400 && answer["errors.0.field"] == "file" && answer["errors.0.code"] == code)
-        let icon = try await village.ask(.patch, "/forums/\(forum)", as: "ada", ["icon_file": file])
+        let icon = try await village.request(.patch, "/forums/\(forum)", as: "ada", ["icon_file": file])
         #expect(icon.status == 400 && icon["errors.0.code"] == "unknown", "of grace")
-        let place = try await village.ask(.patch, "/settings", as: "ada", ["icon_file": file])
-        #expect(place.status == 400 && place["errors.0.code"] == "unknown")
+        let site = try await village.request(.patch, "/settings", as: "ada", ["icon_file": file])
+        #expect(site.status == 400 && site["errors.0.code"] == "unknown")
       }
       for (name, status) in [(nil, 401), ("gus", 404), ("linus", 403), ("mira", 403), ("ada", 403)] as [(String?, Int)]
       {
         let path = "/users/\(village.id("grace"))/avatar"
-        #expect(try await village.ask(.put, path, as: name, ["file": other]).status == status, "\(name ?? "nobody")")
+        #expect(
+          try await village.request(.put, path, as: name, ["file": other]).status == status, "\(name ?? "nobody")")
       }
     }
   }
 
-  @Test func `the staff takes away what others are seen as`() async throws {
+  @Test func `staff remove pictures of users`() async throws {
     try await Village.open(.inMemory) { village in
       let id = try #require(try await village.send(Photographs.png(), named: "me", by: "grace")["id"])
-      _ = try await village.ask(.put, "/me/avatar", as: "grace", ["file": id])
+      _ = try await village.request(.put, "/me/avatar", as: "grace", ["file": id])
       let path = "/users/\(village.id("grace"))/avatar"
       for (name, status) in [(nil, 401), ("gus", 404), ("linus", 403), ("mira", 403)] as [(String?, Int)] {
-        #expect(try await village.ask(.delete, path, as: name).status == status, "\(name ?? "nobody")")
+        #expect(try await village.request(.delete, path, as: name).status == status, "\(name ?? "nobody")")
       }
       let events = try await village.events {
-        let answer = try await village.ask(.delete, path, as: "ada")
+        let answer = try await village.request(.delete, path, as: "ada")
         #expect(answer.status == 204)
       }
       #expect(events == ["user.updated site #3"])
@@ -91,50 +93,50 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `a forum's icon is seen by who sees the forum`(way: Way) async throws {
-    try await Village.open(way) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a forum's icon follows access to the forum`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let (forum, _) = try await village.garden("shed", "private", members: ["grace"])
       let id = try #require(try await village.send(Photographs.png(), named: "shed", by: "ada")["id"])
       let other = try #require(try await village.send(Photographs.webp(), named: "shed", by: "ada")["id"])
       let events = try await village.events {
-        let changed = try await village.ask(.patch, "/forums/\(forum)", as: "ada", ["icon_file": id])
+        let changed = try await village.request(.patch, "/forums/\(forum)", as: "ada", ["icon_file": id])
         #expect(changed.status == 200 && changed["icon_file"] == id)
       }
       #expect(events == ["forum.updated forum:\(forum) #2"])
-      #expect(try await village.ask(.get, "/forums/\(forum)/icon", as: "grace").body == Photographs.servedPNG())
+      #expect(try await village.request(.get, "/forums/\(forum)/icon", as: "grace").body == Photographs.servedPNG())
       #expect(try await village.content(id, as: "grace").status == 200)
       for name in [nil, "linus"] { #expect(try await village.content(id, as: name).status == 404) }
-      #expect(try await village.ask(.patch, "/forums/\(forum)", as: "ada", ["icon_file": other]).status == 200)
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "ada").status == 204, "it is free again")
-      #expect(try await village.ask(.delete, "/files/\(other)", as: "ada").status == 409)
-      let made = try await village.ask(.post, "/forums", as: "ada", ["title": "lawn", "icon_file": other])
+      #expect(try await village.request(.patch, "/forums/\(forum)", as: "ada", ["icon_file": other]).status == 200)
+      #expect(try await village.request(.delete, "/files/\(id)", as: "ada").status == 204, "it is free again")
+      #expect(try await village.request(.delete, "/files/\(other)", as: "ada").status == 409)
+      let made = try await village.request(.post, "/forums", as: "ada", ["title": "lawn", "icon_file": other])
       #expect(made.status == 201 && made["icon_file"] == other)
       for forum in [forum, try #require(made["id"])] {
-        #expect(try await village.ask(.delete, "/forums/\(forum)", as: "ada").status == 200)
+        #expect(try await village.request(.delete, "/forums/\(forum)", as: "ada").status == 200)
       }
-      #expect(try await village.ask(.delete, "/files/\(other)", as: "ada").status == 204)
+      #expect(try await village.request(.delete, "/files/\(other)", as: "ada").status == 204)
     }
   }
 
-  @Test(arguments: Way.allCases)
-  func `the place has a picture too`(way: Way) async throws {
-    try await Village.open(way) { village in
-      let drawing = try await village.ask(.get, "/icon")
+  @Test(arguments: TestTransport.allCases)
+  func `the site has a picture too`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let drawing = try await village.request(.get, "/icon")
       #expect(drawing.status == 200 && drawing.text.hasPrefix("<svg "))
       let id = try #require(try await village.send(Photographs.png(), named: "place", by: "ada")["id"])
       let events = try await village.events {
-        let changed = try await village.ask(.patch, "/settings", as: "ada", ["icon_file": id])
+        let changed = try await village.request(.patch, "/settings", as: "ada", ["icon_file": id])
         #expect(changed.status == 200 && changed["icon_file"] == id, "\(changed.text)")
       }
       #expect(events == ["settings.updated site #2"])
-      #expect(try await village.ask(.get, "/icon").body == Photographs.servedPNG())
+      #expect(try await village.request(.get, "/icon").body == Photographs.servedPNG())
       #expect(try await village.content(id, as: nil).status == 200)
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "ada").status == 409)
-      let cleared = try await village.ask(.patch, "/settings", as: "ada", ["icon_file": NSNull()])
+      #expect(try await village.request(.delete, "/files/\(id)", as: "ada").status == 409)
+      let cleared = try await village.request(.patch, "/settings", as: "ada", ["icon_file": NSNull()])
       #expect(cleared.status == 200 && cleared.isNull("icon_file"))
-      #expect(try await village.ask(.get, "/icon").body == drawing.body)
-      #expect(try await village.ask(.delete, "/files/\(id)", as: "ada").status == 204)
+      #expect(try await village.request(.get, "/icon").body == drawing.body)
+      #expect(try await village.request(.delete, "/files/\(id)", as: "ada").status == 204)
     }
   }
 }

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What was acknowledged is there, exactly once and as it was changed last, whenever the process was killed. (What a power
-/// cut takes besides is `DiskTests`.)
+/// Acknowledged messages and changes survive a kill at any moment, exactly once and in their last state. `DiskTests`
+/// covers power cuts.
 @Suite(.serialized) struct CrashTests {
-  /// How many processes are killed in one folder, and in how many folders; more with `PARLEY_CRASHES`.
+  /// Kills per folder, and the number of folders; more with `PARLEY_CRASHES`.
   static let rounds = 50
   static let folders = max(1, (ProcessInfo.processInfo.environment["PARLEY_CRASHES"].flatMap { Int($0) } ?? 0) / rounds)
 
   @Test(arguments: 1...UInt64(folders))
-  func `every acknowledged message and change survives the death of its process, once and in its place`(
+  func `every acknowledged message and change survives a kill exactly once and in order`(
     seed: UInt64
   ) async throws {
     let ledger = try Ledger()
@@ -24,19 +24,19 @@ import Testing
         default: .afterAnswers(Int.random(in: 1..<360, using: &random))
         }
       try await ledger.crash(moment)
-      // Every other time the next writer finds what the crash left, and not what a start has put in order.
+      // Every other time the next writer starts from the crashed state, without a clean start in between.
       if round.isMultiple(of: 2) { try await ledger.start() }
       try #require(
         try ledger.faults(inSearch: round.isMultiple(of: 10)) == [], "round \(round), killed \(moment)")
     }
-    // What was under way when the last died is sent again, and then it is there.
+    // The unacknowledged sends of the last crash are repeated and must arrive.
     try await ledger.crash(.afterAnswers(2 * ledger.again.count))
     #expect(try ledger.faults() == [])
-    #expect(ledger.toldCount > 20 * Self.rounds)
+    #expect(ledger.messageCount > 20 * Self.rounds)
     #expect(ledger.changeCount > 40 * Self.rounds)
   }
 
-  @Test func `a start that is killed leaves what the next start goes on from`() async throws {
+  @Test func `a killed start can be repeated`() async throws {
     let whole = try Ledger()
     let clock = ContinuousClock()
     let time = try await clock.measure { try await whole.crash(.onceOpen, writers: 0) }
@@ -53,11 +53,11 @@ import Testing
   }
 
   @Test(arguments: [("posts", "was acknowledged as"), ("changes", "was told to stand at")])
-  func `a store that acknowledged before the commit would be found out`(lies: String, fault: String) async throws {
+  func `a store that acknowledged before the commit would be detected`(lies: String, fault: String) async throws {
     let ledger = try Ledger()
     try await ledger.plant()
     var faults: [String] = []
-    // In the midst of one commit or another.
+    // During some commit.
     for round in 1...20 where faults.isEmpty {
       try await ledger.crash(.afterAnswers(2 * ledger.again.count + 5 * round), lies: lies)
       try await ledger.start()

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A `crash-writer` that runs until it is killed. It never outlives this object.
+/// A `crash-writer` that runs until it is killed, at the latest with this object.
 final class CrashingWriter {
-  /// When it is killed.
+  /// The moment of the kill.
   enum Moment {
     case afterStart(milliseconds: Int)
     case onceOpen
     case afterAnswers(Int)
-    /// Once it has begun to copy the log into the database, which is the only time that it writes there.
+    /// Once it has begun a checkpoint, the only time that it writes to the database file.
     case inCheckpoint(microsecondsLater: UInt32)
   }
 
@@ -21,10 +21,10 @@ final class CrashingWriter {
   private var rest: [UInt8] = []
   private var isOver = false
   private(set) var lines: [String] = []
-  /// How many of the lines are answers of the store.
+  /// The number of lines that are answers of the store.
   private var answerCount = 0
 
-  /// Beside the tests' own binary.
+  /// In the folder of the test binary.
   private static let program: String = {
     let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "crash-writer").path
@@ -33,7 +33,7 @@ final class CrashingWriter {
   init(in folder: String, arguments: [String], lies: String?) throws {
     database = folder + "/parley.db"
     var ends: [Int32] = [0, 0]
-    // Closed in every other program that is started meanwhile: the end of the lines is the end of the process.
+    // Not inherited by other programs, so that the end of the output is the end of the process.
     guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
       throw NotStarted(code: errno)
     }
@@ -55,7 +55,7 @@ final class CrashingWriter {
     }
   }
 
-  /// As C wants them; to be freed.
+  /// C strings, to be freed.
   private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
     texts.map { text in strdup(text) } + [nil]
   }
@@ -65,18 +65,18 @@ final class CrashingWriter {
     close(output)
   }
 
-  /// Lets it write until then, kills it, and takes what it had said. Blocks.
+  /// Lets the process write until the moment, kills it and reads the rest of its output. Blocks.
   func run(until moment: Moment) {
     switch moment {
     case .afterStart(let milliseconds):
       let start = ContinuousClock.now
-      listen { ContinuousClock.now - start >= .milliseconds(milliseconds) }
-    case .onceOpen: listen { self.lines.contains("open") }
-    case .afterAnswers(let count): listen { self.answerCount >= count }
+      readLines { ContinuousClock.now - start >= .milliseconds(milliseconds) }
+    case .onceOpen: readLines { self.lines.contains("open") }
+    case .afterAnswers(let count): readLines { self.answerCount >= count }
     case .inCheckpoint(let later):
-      listen { self.lines.contains("open") }
+      readLines { self.lines.contains("open") }
       let before = lastChange
-      listen { self.lastChange != before }
+      readLines { self.lastChange != before }
       usleep(later)
     }
     kill()
@@ -86,24 +86,24 @@ final class CrashingWriter {
     guard !isOver else { return }
     isOver = true
     Glibc.kill(process, SIGKILL)
-    while takeLines() {}
+    while readAvailable() {}
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// Should it fall silent, what it has not done is for the test to notice.
-  private static let patience: Duration = .seconds(60)
+  /// A hanging process is killed after this. The test then finds the missing lines.
+  private static let timeout: Duration = .seconds(60)
 
-  private func listen(until isDue: () -> Bool) {
-    let end = ContinuousClock.now + Self.patience
+  private func readLines(until isDue: () -> Bool) {
+    let end = ContinuousClock.now + Self.timeout
     while !isDue(), ContinuousClock.now < end {
       var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-      if poll(&waiting, 1, 1) > 0, !takeLines() { return }
+      if poll(&waiting, 1, 1) > 0, !readAvailable() { return }
     }
   }
 
-  /// Waits for some; false after the last.
-  private func takeLines() -> Bool {
+  /// Waits for output. Returns false at its end.
+  private func readAvailable() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = read(output, &buffer, buffer.count)
     guard count > 0 else { return count < 0 && errno == EINTR }
@@ -111,7 +111,7 @@ final class CrashingWriter {
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       let line = String(decoding: rest[..<end], as: UTF8.self)
       lines.append(line)
-      if line != "open", !line.hasPrefix("ask ") { answerCount += 1 }
+      if line != "open", !line.hasPrefix("change ") { answerCount += 1 }
       rest.removeSubrange(...end)
     }
     return true

@@ -3,14 +3,14 @@ import ParleySQLite
 import TestSupport
 @testable import Storage
 
-/// A folder in which writers crash one after the other, and what they were told before.
+/// A folder in which writers crash in sequence, and the record of their acknowledgements.
 final class Ledger {
   let folder: String
-  private var told: [String: Promise] = [:]
-  /// Sent, and not known whether it arrived.
+  private var promises: [String: Promise] = [:]
+  /// Sent and not acknowledged.
   private var open: Set<String> = []
   private var round = 0
-  /// What was wrong with what a writer was told.
+  /// Wrong acknowledgements.
   private var lies: [String] = []
 
   static let migrations = Checkout.migrations
@@ -22,17 +22,18 @@ final class Ledger {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  var toldCount: Int { told.count }
+  var messageCount: Int { promises.count }
 
-  /// How many answers there were to changes.
+  /// The number of answered changes.
   private(set) var changeCount = 0
 
-  /// What the next writer sends first: what was under way, and what was told last, so that it changes that too.
+  /// The first sends of the next writer: those not acknowledged, and the last acknowledged ones, so that it changes
+  /// those too.
   var again: [String] {
-    open.sorted() + told.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
+    open.sorted() + promises.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
   }
 
-  /// Two users and three conversations.
+  /// Creates two users and three conversations.
   func plant() async throws {
     try await start()
     let connection = try Connection.writer(folder + "/parley.db")
@@ -46,25 +47,25 @@ final class Ledger {
       """)
   }
 
-  /// As a daemon would, to the end.
+  /// Starts and stops like a daemon.
   func start() async throws {
     try await Store(try DataFolder(folder), migrations: Self.migrations, clock: { 1_800_000_000_000 }).close()
   }
 
-  /// Has one more process crash, with so many writers.
+  /// Runs and kills one more process with this many writers.
   func crash(_ moment: CrashingWriter.Moment, writers: Int = 8, lies: String? = nil) async throws {
     round += 1
     let arguments = [Self.migrations, String(round), String(writers)] + again
     let folder = folder
-    let lines = try await onThreadOfItsOwn {
+    let lines = try await onNewThread {
       let writer = try CrashingWriter(in: folder, arguments: arguments, lies: lies)
       writer.run(until: moment)
       return writer.lines
     }
     for line in lines { take(line) }
-    // Each writer had one more under way.
+    // Each writer had one more send in progress.
     for writer in 0..<writers {
-      let last = told.keys.filter { $0.hasPrefix("\(round).\(writer).") }.compactMap {
+      let last = promises.keys.filter { $0.hasPrefix("\(round).\(writer).") }.compactMap {
         Int($0.split(separator: ".")[2])
       }.max()
       open.insert("\(round).\(writer).\((last ?? 0) + 1)")
@@ -78,37 +79,37 @@ final class Ledger {
     case ("ack", 4):
       guard let id = Int(words[2]), let seq = Int(words[3]) else { break }
       return acknowledge(words[1], at: Promise.Place(id: id, seq: seq))
-    case ("ask", 3...):
-      guard let change = Change(words.dropFirst(2)), told[words[1]] != nil else { break }
-      told[words[1]]?.ask(change)
+    case ("change", 3...):
+      guard let change = Change(words.dropFirst(2)), promises[words[1]] != nil else { break }
+      promises[words[1]]?.ask(change)
       return
-    case ("told", 3):
+    case ("changed", 3):
       guard let revision = Int(words[2]) else { break }
       return answer(words[1], .revision(revision), line)
     case ("refused", 3): return answer(words[1], .refused(words[2]), line)
     default: break
     }
-    lies.append("a writer said: \(line)")
+    lies.append("unexpected line: \(line)")
   }
 
   private func acknowledge(_ clientID: String, at place: Promise.Place) {
     open.remove(clientID)
-    guard let before = told[clientID]?.place else {
-      told[clientID] = Promise(clientID, at: place)
+    guard let before = promises[clientID]?.place else {
+      promises[clientID] = Promise(clientID, at: place)
       return
     }
     if before != place { lies.append("\(clientID) was acknowledged as \(before), and again as \(place)") }
   }
 
   private func answer(_ clientID: String, _ answer: Change.Answer, _ line: String) {
-    guard told[clientID] != nil else { return lies.append("a writer was told: \(line)") }
+    guard promises[clientID] != nil else { return lies.append("unexpected answer: \(line)") }
     changeCount += 1
-    if let fault = told[clientID]?.take(answer) { lies.append(fault) }
+    if let fault = promises[clientID]?.take(answer) { lies.append(fault) }
   }
 
-  /// What is not as it was told, or not as a database should be: nothing, if every promise was kept.
+  /// The differences from the acknowledged state, and the faults of the database.
   ///
-  /// The search index takes longer to check than all else together, so most rounds leave it out.
+  /// Checking the search index takes longer than all other checks, so most rounds skip it.
   func faults(inSearch isSearched: Bool = true) throws -> [String] {
     var faults = lies
     let checks = Check.ofSnapshot.filter { isSearched || $0.name != Check.search.name }
@@ -116,8 +117,8 @@ final class Ledger {
       faults += finding.faults.map { "\(finding.check): \($0)" }
     }
     let found = try FoundMessage.all(in: folder)
-    faults += told.keys.compactMap { clientID in told[clientID]?.settle(found[clientID] ?? []) }
-    for (clientID, messages) in found where told[clientID] == nil {
+    faults += promises.keys.compactMap { clientID in promises[clientID]?.settle(found[clientID] ?? []) }
+    for (clientID, messages) in found where promises[clientID] == nil {
       if !open.contains(clientID) { faults.append("\(clientID) was never sent") }
       if messages.map(\.message) != [ToldMessage(text: Change.text(clientID))] {
         faults.append("\(clientID) was not acknowledged, and stands at \(messages.map(\.message))")
@@ -127,8 +128,8 @@ final class Ledger {
   }
 }
 
-/// For what blocks: the shared pool has few threads.
-private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+/// For blocking calls: the shared pool has few threads.
+private func onNewThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
   }

@@ -1,12 +1,12 @@
-// Writes to a store until it is killed, and says on standard output what it was told: "open", then "ack CLIENT_ID ID SEQ"
-// for each message, once the store has acknowledged it. Of what it has posted each writer changes the last ones: it says
-// "ask CLIENT_ID CHANGE" before, and after that "told CLIENT_ID REVISION", or "refused CLIENT_ID CODE". What it sends is a
-// function of the client_id alone, so the next one can repeat what this one did not live to see.
+// Writes to a store until it is killed and prints the results: "open", then "ack CLIENT_ID ID SEQ" for each message
+// after the store has acknowledged it. Each writer changes its last messages: it prints "change CLIENT_ID CHANGE"
+// before, and "changed CLIENT_ID REVISION" or "refused CLIENT_ID CODE" after it. Each send is a function of the
+// client_id alone, so that the next process can repeat those that this one did not finish.
 //
 //     crash-writer FOLDER MIGRATIONS ROUND WRITERS [CLIENT_ID ...]
 //
-// The client_ids are what is to be repeated first, each by two at once; then the writers share them out among themselves.
-// With CRASH_WRITER_LIES=posts or =changes it acknowledges these before the commit, so that the tests can prove that they
+// The client_ids are sent first, each by two tasks at once, and are then distributed to the writers. With
+// CRASH_WRITER_LIES=posts or =changes these are acknowledged before the commit, so that the tests can prove that they
 // would notice.
 
 import Glibc
@@ -14,8 +14,8 @@ import ParleyModel
 import Storage
 import TestSupport
 
-/// One write, so that a line is there whole or not at all. Nobody reads any longer: nothing is left to do.
-@Sendable func tell(_ line: String) {
+/// A single write, so that lines are never torn. Exits once the pipe has no reader.
+@Sendable func report(_ line: String) {
   let bytes = Array("\(line)\n".utf8)
   if write(STDOUT_FILENO, bytes, bytes.count) != bytes.count { exit(1) }
 }
@@ -39,45 +39,45 @@ guard arguments.count >= 5, let round = UInt64(arguments[3]), let writers = Int(
 let again = Array(arguments.dropFirst(5))
 let lies = getenv("CRASH_WRITER_LIES").map { String(cString: $0) }
 let store = try Store(try DataFolder(arguments[1]), migrations: arguments[2], clock: milliseconds)
-tell("open")
+report("open")
 
 struct Sent {
   let clientID: String
   let id: ID<Message>
 }
 
-/// Nil when it was refused.
+/// Returns nil if the store refused the message.
 @Sendable func send(_ clientID: String) async -> Sent? {
   let draft = message(clientID)
   do throws(Refusal) {
     let stored = try await store.write { tx throws(Refusal) in
       let stored = try tx.post(draft)
       guard lies == "posts" else { return stored }
-      tell("ack \(clientID) \(stored.id) \(stored.seq)")
+      report("ack \(clientID) \(stored.id) \(stored.seq)")
       usleep(2_000)
       return stored
     }
-    if lies != "posts" { tell("ack \(clientID) \(stored.id) \(stored.seq)") }
+    if lies != "posts" { report("ack \(clientID) \(stored.id) \(stored.seq)") }
     return Sent(clientID: clientID, id: stored.id)
   } catch {
-    tell("refused \(clientID) \(error.code)")
+    report("refused \(clientID) \(error.code)")
     return nil
   }
 }
 
 @Sendable func make(_ change: Change, _ sent: Sent) async {
-  tell("ask \(sent.clientID) \(change)")
+  report("change \(sent.clientID) \(change)")
   do throws(Refusal) {
     let revision = try await store.write { tx throws(Refusal) in
       let revision = try change.make(sent.id, in: tx)
       guard lies == "changes" else { return revision }
-      tell("told \(sent.clientID) \(revision)")
+      report("changed \(sent.clientID) \(revision)")
       usleep(2_000)
       return revision
     }
-    if lies != "changes" { tell("told \(sent.clientID) \(revision)") }
+    if lies != "changes" { report("changed \(sent.clientID) \(revision)") }
   } catch {
-    tell("refused \(sent.clientID) \(error.code)")
+    report("refused \(sent.clientID) \(error.code)")
   }
 }
 
@@ -102,7 +102,7 @@ await withTaskGroup(of: Void.self) { group in
           guard let sent = own.randomElement(using: &random) else { continue }
           await make(Change(named: "\(name).\(part).\(number)", using: &random), sent)
         }
-        // A client that did not see the answer.
+        // Repeats the send, like a client that lost the response.
         if number.isMultiple(of: 8) { _ = await send(name) }
       }
     }

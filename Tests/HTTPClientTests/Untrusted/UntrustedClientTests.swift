@@ -6,9 +6,9 @@ import Testing
 
 @testable import ParleyHTTPClient
 
-/// The client against servers that mean well, and others.
-@Suite struct OutgoingClientTests {
-  /// A client that may ask these beside the open internet, and knows these names.
+/// The client with well-behaved and hostile servers.
+@Suite struct UntrustedClientTests {
+  /// A client that may also connect to these addresses, with these names.
   private static func client(
     _ servers: [CannedServer], names: [String: [String]] = [:], time: Int = 100_000,
     _ body: (UntrustedClient) async throws -> Void
@@ -33,7 +33,7 @@ import Testing
     } catch { return error }
   }
 
-  @Test func `a page is fetched, and nobody is named`() async throws {
+  @Test func `a page is fetched without identifying the user`() async throws {
     let server = try CannedServer { _ in .page("<title>Roses</title>") }
     try await Self.client([server]) { client in
       let answer = try await client.fetch("\(server.url)/a?b=ü#c", .anything)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `chunks, an end without a length, and interim answers are understood`() async throws {
+  @Test func `chunked, close-delimited and interim responses are read`() async throws {
     let server = try CannedServer { target in
       switch target {
       case "/chunks":
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect is followed as far as its address may be asked`() async throws {
+  @Test func `a redirect is followed if its target is allowed`() async throws {
     let other = try CannedServer { _ in .page("other") }
     let server = try CannedServer { [port = other.port] target in
       switch target {
@@ -103,21 +103,21 @@ import Testing
 
   @Test func `a name is looked up once, and all of its addresses are checked`() async throws {
     let server = try CannedServer { _ in .page("rose") }
-    let asked = Mutex<[String]>([])
+    let lookups = Mutex<[String]>([])
     let local = try #require(IPAddress("127.0.0.1"))
     var limits = UntrustedLimits()
     limits.timeout = 100_000
     let client = try UntrustedClient(
       .alsoAllowing([(local, server.port)]), limits: limits,
       resolve: { host, port, _ throws(UntrustedFault) in
-        let count = asked.withLock { asked in
-          asked.append(host)
-          return asked.count { $0 == host }
+        let count = lookups.withLock { lookups in
+          lookups.append(host)
+          return lookups.count { $0 == host }
         }
         let found: [String] =
           switch host {
           case "good.example": ["127.0.0.1"]
-          // Out at the first look, inside at the second.
+          // Public at the first lookup, internal at the second.
           case "turning.example": count == 1 ? ["127.0.0.1"] : ["10.0.0.7"]
           case "mixed.example": ["127.0.0.1", "10.0.0.7"]
           case "inside.example": ["10.0.0.7"]
@@ -130,7 +130,7 @@ import Testing
       })
     for host in ["good.example", "turning.example"] {
       let answer = try await client.fetch("http://\(host):\(server.port)/", .anything)
-      #expect(answer.body == Array("rose".utf8) && asked.withLock { $0.count { $0 == host } } == 1)
+      #expect(answer.body == Array("rose".utf8) && lookups.withLock { $0.count { $0 == host } } == 1)
     }
     #expect(server.requests.allSatisfy { $0.contains(".example:\(server.port)\r\n") })
     for host in ["mixed.example", "inside.example", "mapped.example", "metadata.example", "six.example"] {
@@ -141,7 +141,7 @@ import Testing
     client.close()
   }
 
-  @Test func `what is no answer to the question is none`() async throws {
+  @Test func `an unacceptable response is refused`() async throws {
     let server = try CannedServer { target in
       switch target {
       case "/type": .content(Array("x".utf8), type: "application/pdf")
@@ -172,7 +172,7 @@ import Testing
       ] as [(String, UntrustedFault)] {
         #expect(await Self.fault(client, server.url + path) == expected, "\(path)")
       }
-      // Of what is longer the beginning will do.
+      // Longer content is truncated.
       for path in ["/exact", "/long"] {
         let answer = try await client.fetch(server.url + path, .anything)
         #expect(answer.body.count == 1_000, "\(path)")
@@ -180,19 +180,19 @@ import Testing
     }
   }
 
-  @Test func `many small chunks cost what they are`() async throws {
+  @Test func `many small chunks are read`() async throws {
     let chunks = String(repeating: "1\r\nx\r\n", count: 300_000)
     let server = try CannedServer { _ in
       .text("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)0\r\n\r\n")
     }
     try await Self.client([server]) { client in
-      let wish = AcceptedContent(accept: "*/*", [.init("text/html", maxBytes: 1_000_000)])
-      let answer = try await client.fetch(server.url, wish)
+      let accepted = AcceptedContent(accept: "*/*", [.init("text/html", maxBytes: 1_000_000)])
+      let answer = try await client.fetch(server.url, accepted)
       #expect(answer.body.count == 300_000)
     }
   }
 
-  @Test func `nobody is waited for longer than the time for all of it`() async throws {
+  @Test func `a fetch never exceeds its total timeout`() async throws {
     let server = try CannedServer { target in
       switch target {
       case "/silent": .silence
@@ -202,7 +202,7 @@ import Testing
       }
     }
     try await Self.client([server], time: 300) { client in
-      // "HH" is wrong at once, unless a busy machine needs all the time for it.
+      // "HH" is malformed at once, but a busy machine may time out first.
       let fault = await Self.fault(client, server.url + "/drip")
       #expect(fault == .unreachable || fault == .timedOut)
       for path in ["/silent", "/body", "/redirect"] {
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func `so many at once, and then no more`() async throws {
+  @Test func `concurrent fetches are limited`() async throws {
     let server = try CannedServer { _ in .silence }
     let local = try #require(IPAddress("127.0.0.1"))
     var limits = UntrustedLimits()

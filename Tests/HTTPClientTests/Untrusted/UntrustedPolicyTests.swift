@@ -4,8 +4,8 @@ import Testing
 
 @testable import ParleyHTTPClient
 
-/// Links that users give, and that lead inside, or where two programs would not agree.
-@Suite struct HostileAddressTests {
+/// Links of users to internal addresses, or with ambiguous hosts.
+@Suite struct UntrustedPolicyTests {
   static let hostile: [String] = [
     // This machine, in every spelling.
     "http://127.0.0.1/", "http://127.0.0.1:80/", "http://127.1/", "http://127.0.1/", "http://127.255.255.254/",
@@ -18,30 +18,30 @@ import Testing
     "http://[::127.0.0.1]/", "http://[::7f00:1]/", "http://[64:ff9b::127.0.0.1]/", "http://[64:ff9b::7f00:1]/",
     "http://[64:ff9b:1::7f00:1]/", "http://[2002:7f00:1::]/", "http://[2002:7f00:0001::1]/",
     "http://[2001:0:7f00:1::]/", "http://[2001:470::5efe:127.0.0.1]/", "http://[2001:470::200:5efe:10.0.0.1]/",
-    // The network around it.
+    // The local network.
     "http://10.0.0.1/", "http://10.255.255.255/", "http://0xa.1/", "http://012.1.2.3/", "http://167772161/",
     "http://172.16.0.1/", "http://172.31.255.255/", "http://192.168.1.1/", "http://192.168.257/", "http://3232235777/",
     "http://100.64.0.1/", "http://100.127.255.255/", "http://169.254.1.1/", "http://[fe80::1]/",
     "http://[fe80::1%25eth0]/",
     "http://[fe80::1%eth0]/", "http://[febf::1]/", "http://[fec0::1]/", "http://[fc00::1]/", "http://[fd12:3456::1]/",
     "http://[64:ff9b::10.0.0.1]/", "http://[2002:c0a8:101::1]/",
-    // Clouds.
+    // Cloud metadata services.
     "http://169.254.169.254/latest/meta-data/", "http://2852039166/", "http://0xa9fea9fe/",
     "http://0251.0376.0251.0376/",
     "http://169.254.43518/", "http://[::ffff:169.254.169.254]/", "http://[::ffff:a9fe:a9fe]/",
     "http://100.100.100.200/", "http://168.63.129.16/", "http://192.0.0.192/", "http://[fd00:ec2::254]/",
     "http://[fd20:ce::254]/", "http://metadata.google.internal/", "http://metadata/", "http://instance-data/",
     "http://kubernetes.default.svc.cluster.local/",
-    // What is nobody's, everybody's or an example.
+    // Unassigned, multicast and example addresses.
     "http://192.0.2.1/", "http://198.51.100.7/", "http://203.0.113.9/", "http://198.18.0.1/", "http://192.88.99.1/",
     "http://224.0.0.1/", "http://239.255.255.250/", "http://240.0.0.1/", "http://255.255.255.255/",
     "http://[ff02::1]/", "http://[2001:db8::1]/", "http://[3fff::1]/", "http://[5f00::1]/", "http://[4000::1]/",
     "http://[100::1]/", "http://[2620:4f:8000::1]/", "http://[2001:10::1]/", "http://[2001:2::1]/",
-    // Names that mean something inside.
+    // Internal names.
     "http://router/", "http://router.lan/", "http://nas.local/", "http://NAS.LOCAL./", "http://wiki.corp/",
     "http://wiki.intranet/", "http://printer.home.arpa/", "http://1.0.0.127.in-addr.arpa/", "http://x.internal/",
     "http://duckduckgo.onion/",
-    // Which two programs read differently.
+    // Hosts that parsers read differently.
     "http://user@example.org/", "http://example.org@127.0.0.1/", "http://127.0.0.1@example.org/",
     "http://example.org:80@127.0.0.1/", "http://example.org\\@127.0.0.1/", "http://127.0.0.1\\example.org/",
     "http://example.org%2f@127.0.0.1/", "http://%31%32%37.0.0.1/", "http://127%2e0%2e0%2e1/",
@@ -57,7 +57,7 @@ import Testing
     "http://example.org:65616/", "http://example.org:-1/", "http:example.org", "http:/example.org", "//example.org/",
     "example.org", "", "http://", "http://example.org/\r\nHost: 127.0.0.1", "http://example.org/\u{0}",
     "http://exam\tple.org/", " http://127.0.0.1/", "http://~example.org/",
-    // Other ways, and other doors.
+    // Other schemes and ports.
     "file:///etc/passwd", "ftp://example.org/", "gopher://127.0.0.1:6379/_INFO", "dict://example.org/",
     "ws://example.org/",
     "wss://example.org/", "data:text/html,x", "javascript:alert(1)", "jar:http://example.org/!",
@@ -66,14 +66,14 @@ import Testing
     "https://example.org:9200/", "http://8.8.8.8:53/", "http://[2606:4700::1111]:11211/",
   ]
 
-  @Test func `there are many of them, and none twice`() {
+  @Test func `the list of hostile links is long and has no duplicates`() {
     #expect(Self.hostile.count >= 60 && Set(Self.hostile).count == Self.hostile.count)
   }
 
   @Test(arguments: hostile)
-  func `it is not asked`(link: String) async throws {
+  func `a hostile link is refused`(link: String) async throws {
     #expect(throws: UntrustedFault.refused) { try UntrustedPolicy.strict.target(link) }
-    // Nor by the client, which is to have looked nothing up and not to have tried.
+    // The client refuses it, too, without a lookup or connection.
     let client = try UntrustedClient { _, _, _ throws(UntrustedFault) in
       Issue.record("\(link) was looked up")
       throw .unknownHost
@@ -93,11 +93,11 @@ import Testing
     ("http://localhost.example.org/", "http://localhost.example.org/"),
     ("http://1.2.3.4.example.org/", "http://1.2.3.4.example.org/"),
   ])
-  func `what leads out is asked`(link: String, means: String) throws {
+  func `a public link is allowed`(link: String, means: String) throws {
     #expect(try UntrustedPolicy.strict.target(link).address.description == means)
   }
 
-  @Test func `a link that is too long is none`() throws {
+  @Test func `a link over the length limit is refused`() throws {
     let link = "http://example.org/" + String(repeating: "a", count: 2_048 - 19)
     #expect(throws: Never.self) { try UntrustedPolicy.strict.target(link) }
     #expect(throws: UntrustedFault.refused) { try UntrustedPolicy.strict.target(link + "a") }
@@ -122,14 +122,14 @@ import Testing
     ("https://x.example/", "https://x.example/"), ("javascript:1", "javascript:1"),
     ("a/b:c", "http://a.example/b/c/a/b:c"),
   ])
-  func `a reference means what RFC 3986 says`(reference: String, means: String) throws {
+  func `a reference is resolved by RFC 3986`(reference: String, means: String) throws {
     let base = try #require(WebAddress("http://a.example/b/c/d?q"))
     #expect(base.resolve(reference) == means)
   }
 }
 
 extension AcceptedContent {
-  /// Pages and pictures.
+  /// Accepts pages and pictures.
   static let anything = AcceptedContent(
     accept: "*/*", [.init("text/html", maxBytes: 1_000, mayTruncate: true), .init("image/", maxBytes: 1_000)])
 }

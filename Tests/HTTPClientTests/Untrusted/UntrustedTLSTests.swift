@@ -6,9 +6,9 @@ import Web
 
 @testable import ParleyHTTPClient
 
-/// Over TLS: who does not prove who they are is not listened to.
-@Suite struct OutgoingTLSTests {
-  @Test func `a certificate has to be trusted, and of the name that was asked for`() async throws {
+/// Servers without a valid certificate are refused.
+@Suite struct UntrustedTLSTests {
+  @Test func `a certificate must be trusted and match the name`() async throws {
     Signals.ignoreBrokenPipes()
     let identity = try SelfSigned(names: ["rose.example"])
     let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))

@@ -8,7 +8,7 @@ import Testing
 @testable import ParleyKit
 
 @Suite struct CacheTests {
-  @Test func `what is held is there again after the app was opened anew`() async throws {
+  @Test func `the cache persists across app starts`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -28,15 +28,15 @@ import Testing
       let after = await again.cache.replica
       #expect(after == before)
       #expect(try await again.texts(garden) == ["first #food", "second"])
-      // And it goes on from there.
+      // Sync continues.
       try await hamlet.post("third", as: "grace", in: garden)
       try await again.sync.catchUp()
       #expect(try await again.texts(garden) == ["first #food", "second", "third"])
-      #expect(again.server.asked.contains("GET /snapshot") == false)
+      #expect(again.server.requests.contains("GET /snapshot") == false)
     }
   }
 
-  @Test func `a late answer does not undo what an event has told`() async throws {
+  @Test func `a late response does not undo an event`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -48,7 +48,7 @@ import Testing
       try await ada.sync.catchUp()
       try await ada.cache.hold([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["after"])
-      // What is deleted stays so.
+      // A deleted message stays deleted.
       _ = try await hamlet.client("grace").send(.deleteMessage(message.id))
       try await ada.sync.catchUp()
       try await ada.cache.hold([late], asOf: asOf)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `erasing leaves nothing`(isOnDisk: Bool) async throws {
+  @Test(arguments: [false, true]) func `erasing deletes everything`(isOnDisk: Bool) async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `messages are found by what they have`(isOnDisk: Bool) async throws {
+  @Test(arguments: [false, true]) func `messages are found by their attributes`(isOnDisk: Bool) async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -118,9 +118,9 @@ import Testing
       #expect(try await texts(cache.find([.annotation("net.app.ohai.displaydate")])).isEmpty)
       #expect(
         texts(try await cache.find([.author(hamlet.id("linus")), .hashtag("food")])) == ["lunch elsewhere #food"])
-      let place = Location(name: "mcdonald's", latitude: 37.7791, longitude: -122.4193)
-      #expect(try await texts(cache.find([.location(place, .house)])) == ["lunch #Food with @ada"])
-      #expect(try await texts(cache.find([.location(place, .town)])) == ["dinner 日本語", "lunch #Food with @ada"])
+      let location = Location(name: "mcdonald's", latitude: 37.7791, longitude: -122.4193)
+      #expect(try await texts(cache.find([.location(location, .house)])) == ["lunch #Food with @ada"])
+      #expect(try await texts(cache.find([.location(location, .town)])) == ["dinner 日本語", "lunch #Food with @ada"])
       #expect(try await texts(cache.searchLocations("mcdonald")).count == 3)
       #expect(try await texts(cache.messagesByDate(in: garden)).last == "old lunch")
       let millennium = Int64(try #require(Timestamp.parse("2000-01-01T00:00:00.000Z")))
@@ -130,16 +130,16 @@ import Testing
       #expect(split.excluded.map(\.text) == ["dinner 日本語"])
       let shown = try #require(try await cache.find([.annotation("com.example.todo")]).messages.first)
       #expect(shown.displayLocation == "McDonald's")
-      // What is deleted is found by nothing.
-      let gone = try #require(try await cache.search("elsewhere").messages.first?.message)
-      _ = try await hamlet.client("linus").send(.deleteMessage(gone.id))
+      // Deleted messages are not found.
+      let deleted = try #require(try await cache.search("elsewhere").messages.first?.message)
+      _ = try await hamlet.client("linus").send(.deleteMessage(deleted.id))
       try await ada.sync.catchUp()
       #expect(try await cache.search("elsewhere").messages.isEmpty)
       #expect(try await cache.find([.hashtag("food")], in: other).messages.isEmpty)
     }
   }
 
-  @Test func `what was not sent yet is found among the rest, by its own date`() async throws {
+  @Test func `unsent messages are found among the others by their own date`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       var indexing = MessageIndexing()
@@ -174,7 +174,7 @@ import Testing
         #expect(try await texts(ada.cache.messagesByDate(in: garden, before: Int64(before))) == Array(all.suffix(2)))
         #expect(try await ada.cache.messagesByDate(in: garden).messages[1].displayLocation == "Pier 39")
       }
-      // It says something else by now.
+      // The text is different by now.
       let second = try await ada.outbox.send(Draft("coffee #coffee"), in: garden)
       #expect(try await texts(ada.cache.find([.hashtag("coffee")])).count == 1)
       try await ada.outbox.edit(.unsent(second.id), in: garden, to: "cocoa #cocoa")
@@ -183,13 +183,13 @@ import Testing
     }
   }
 
-  @Test func `a place without a name gets the one that the app finds`() async throws {
+  @Test func `a location without a name gets the name that the app resolves`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       var indexing = MessageIndexing()
-      let asked = Atomic(0)
+      let requests = Atomic(0)
       indexing.locationName = { location in
-        asked.add(1, ordering: .relaxed)
+        requests.add(1, ordering: .relaxed)
         return location.latitude > 50 ? "Alexanderplatz" : nil
       }
       let ada = try HamletClient(hamlet, "ada", indexing)
@@ -201,20 +201,20 @@ import Testing
       let message = try await hamlet.post("here", as: "grace", in: garden, [point])
       try await ada.sync.catchUp()
       try await wait { try await ada.cache.searchLocations("alexanderplatz").messages.map(\.text) == ["here"] }
-      // What happens to it afterwards does not take the name away, and nobody is asked a second time.
+      // Later changes keep the name, without a second lookup.
       _ = try await ada.client.send(.setAction(on: message.id, type: "like"))
       try await ada.sync.catchUp()
       #expect(try await ada.cache.messagesByDate(in: garden).messages.map(\.displayLocation) == ["Alexanderplatz"])
-      #expect(asked.load(ordering: .relaxed) == 1)
+      #expect(requests.load(ordering: .relaxed) == 1)
     }
   }
 
-  @Test func `a place for which the app finds no name is asked for when its message changes`() async throws {
+  @Test func `an unresolved location is resolved again after its message changes`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       var indexing = MessageIndexing()
-      let asked = Atomic(0)
-      indexing.locationName = { _ in asked.add(1, ordering: .relaxed).newValue == 1 ? nil : "Alexanderplatz" }
+      let requests = Atomic(0)
+      indexing.locationName = { _ in requests.add(1, ordering: .relaxed).newValue == 1 ? nil : "Alexanderplatz" }
       let ada = try HamletClient(hamlet, "ada", indexing)
       try await ada.sync.catchUp()
       let point = Draft.Annotation("net.app.core.geolocation") { json in
@@ -223,7 +223,7 @@ import Testing
       }
       let message = try await hamlet.post("here", as: "grace", in: garden, [point])
       try await ada.sync.catchUp()
-      try await wait { asked.load(ordering: .relaxed) == 1 }
+      try await wait { requests.load(ordering: .relaxed) == 1 }
       #expect(try await ada.cache.searchLocations("alexanderplatz").messages.isEmpty)
       var isSet = false
       try await wait {
@@ -239,7 +239,7 @@ import Testing
     }
   }
 
-  @Test func `the newest that are held are found, whatever is missing between them`() async throws {
+  @Test func `the newest cached messages are returned across gaps`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let first = try await hamlet.post("1", as: "grace", in: garden)
@@ -254,18 +254,18 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `no readPosition is left out where many messages are shown at one moment`(isOnDisk: Bool) async throws {
+  func `a page with equal display dates skips no message`(isOnDisk: Bool) async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
       let garden = try await hamlet.group("ada", "grace")
       var indexing = MessageIndexing()
-      // Two, then nine at one moment, then one.
+      // Two, then nine at the same time, then one.
       indexing.displayDate = { $0.seq <= 2 ? Int64($0.seq) : $0.seq <= 11 ? 5 : 9 }
       let ada = try HamletClient(hamlet, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
       for number in 1...12 {
-        let said = try await hamlet.post("\(number)", as: "grace", in: garden)
-        if number % 3 != 0 { _ = try await ada.client.send(.setAction(on: said.id, type: "like")) }
+        let posted = try await hamlet.post("\(number)", as: "grace", in: garden)
+        if number % 3 != 0 { _ = try await ada.client.send(.setAction(on: posted.id, type: "like")) }
       }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
@@ -275,14 +275,14 @@ import Testing
         let some = try await ada.cache.messagesWithAction("like", in: garden, before: 9, limit: 3, page: page)
         #expect(some.map(\.text) == ["11", "10", "8"], "\(page)")
       }
-      // What waits to be deleted makes a page no shorter than it was.
+      // A pending deletion does not shorten a page.
       let first = try #require(try await ada.held(garden).last)
       try await ada.outbox.delete(.message(first.id), in: garden)
       #expect(try await ada.cache.messagesWithAction("like", in: garden, before: nil, limit: 50, page: 1).count == 8)
     }
   }
 
-  @Test func `the app may find messages by something else in a new version`() async throws {
+  @Test func `a new app version may index messages differently`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -305,7 +305,7 @@ import Testing
     }
   }
 
-  @Test func `a file that a later version has written is left alone`() async throws {
+  @Test func `a file of a later version is not changed`() async throws {
     let folder = try Folder()
     defer { folder.remove() }
     let file = folder.path + "/cache.db"
@@ -315,7 +315,7 @@ import Testing
     #expect(throws: CacheFault.newer(version: 2)) { _ = try DiskStore(file) }
   }
 
-  @Test func `one process has a file at a time`() throws {
+  @Test func `a file is used by one process at a time`() throws {
     let folder = try Folder()
     defer { folder.remove() }
     let file = folder.path + "/cache.db"
@@ -328,18 +328,18 @@ import Testing
   }
 }
 
-@Suite struct StretchTests {
+@Suite struct SeqRangesTests {
   @Test(arguments: [
     ([1...3, 4...6], [1...6]), ([1...3, 5...6], [1...3, 5...6]), ([5...6, 1...3, 4...4], [1...6]),
     ([1...9, 3...4], [1...9]), ([2...4, 1...7], [1...7]),
   ])
-  func `stretches that touch are one`(added: [ClosedRange<Int>], all: [ClosedRange<Int>]) {
+  func `adjacent ranges are merged`(added: [ClosedRange<Int>], all: [ClosedRange<Int>]) {
     var stretches = SeqRanges()
     for one in added { stretches.add(one) }
     #expect(stretches.all == all)
   }
 
-  @Test func `what is missing is between them`() {
+  @Test func `gaps are the ranges in between`() {
     var stretches = SeqRanges()
     stretches.add(3...5)
     stretches.add(8...9)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ParleyKit
 
-@Suite struct WatchedTests {
-  @Test func `a list of conversations shows what was said last, and changes with it`() async throws {
+@Suite struct ObservationTests {
+  @Test func `a list of conversations has the last messages and updates with them`() async throws {
     try await Harbour.open { harbour in
       let orchard = try await harbour.group("ada", "linus")
       let garden = try await harbour.group("ada", "grace")
@@ -16,8 +16,8 @@ import Testing
         open: { file in throw TransportFailure.sourceFailed(file.path) }
       ) { MemoryStore() }
       let lists = parley.conversationLists()
-      func next(until isMeant: ([ShownConversation]) -> Bool) async -> [ShownConversation] {
-        for await list in lists where isMeant(list) { return list }
+      func next(until isExpected: ([ShownConversation]) -> Bool) async -> [ShownConversation] {
+        for await list in lists where isExpected(list) { return list }
         return []
       }
       _ = await next(until: \.isEmpty)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `what still goes out stands above all else, whatever date is shown`() async throws {
+  @Test func `pending messages sort first, regardless of their display date`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let orchard = try await hamlet.group("ada", "linus")
@@ -66,16 +66,16 @@ import Testing
     }
   }
 
-  @Test func `a thing has one object, which changes with it`() async throws {
+  @Test func `an entity has one object, which updates with it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
-      let said = try await hamlet.post("one", as: "grace", in: garden)
+      let posted = try await hamlet.post("one", as: "grace", in: garden)
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.begin()
       try await ada.sync.fetchNewest(in: garden)
       let observed = ObservedObjects(ada.cache)
-      let message = await observed.message(said.id)
-      let again = await observed.message(said.id)
+      let message = await observed.message(posted.id)
+      let again = await observed.message(posted.id)
       #expect(message === again && message.value?.text == "one")
       let conversation = await observed.conversation(garden)
       let grace = await observed.user(hamlet.id("grace"))
@@ -89,10 +89,10 @@ import Testing
       } onChange: {
         changed.withLock { $0 = true }
       }
-      try await ada.outbox.setAction("like", on: .message(said.id), in: garden)
+      try await ada.outbox.setAction("like", on: .message(posted.id), in: garden)
       try await wait { message.value?.mine == ["like"] }
       #expect(changed.withLock { $0 })
-      _ = try await hamlet.client("grace").send(.editMessage(said.id, text: "two"))
+      _ = try await hamlet.client("grace").send(.editMessage(posted.id, text: "two"))
       _ = try await hamlet.client("grace").send(.updateUser(.me, UserChange(displayName: .set("Grace H."))))
       _ = try await ada.client.send(.updateConversation(garden, ConversationChange(title: .set("orchard"))))
       _ = try await ada.client.send(.updateUser(.me, UserChange(bio: "gardens")))
@@ -106,16 +106,16 @@ import Testing
     }
   }
 
-  @Test func `an object can be followed as a sequence, and goes when nobody has it`() async throws {
+  @Test func `an object is observable as a sequence and released with its last reference`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.begin()
       let observed = ObservedObjects(ada.cache)
-      weak var gone: Observed<HeldConversation>?
+      weak var released: Observed<HeldConversation>?
       do {
         let conversation = await observed.conversation(garden)
-        gone = conversation
+        released = conversation
         let titles = Task {
           var titles: [String?] = []
           for await title in Observations({ conversation.value?.conversation.title }) {
@@ -128,7 +128,7 @@ import Testing
         try await ada.sync.catchUp()
         #expect(await titles.value.last == "orchard")
       }
-      try await wait { gone == nil }
+      try await wait { released == nil }
     }
   }
 }

@@ -5,19 +5,19 @@ import Testing
 @testable import ParleyKit
 
 @Suite struct WindowTests {
-  /// A view that does nothing but what it is told.
+  /// A view that only applies deltas.
   private func apply(_ update: MessageWindow.Update, to list: inout [ShownMessage]) {
     for delta in update.deltas {
       switch delta {
-      case .insert(let message, let place): list.insert(message, at: place)
-      case .remove(let place): list.remove(at: place)
-      case .replace(let message, let place): list[place] = message
+      case .insert(let message, let index): list.insert(message, at: index)
+      case .remove(let index): list.remove(at: index)
+      case .replace(let message, let index): list[index] = message
       }
     }
     #expect(list == update.messages)
   }
 
-  @Test func `a view that applies the deltas shows the list`() async throws {
+  @Test func `applying the deltas results in the list`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       for number in 1...40 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a message that is told of before its sending is answered shows once`() async throws {
+  @Test func `a message whose event arrives before its response is shown once`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `older messages come as one scrolls`() async throws {
+  @Test func `scrolling loads older messages`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       for number in 1...120 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
@@ -88,11 +88,11 @@ import Testing
     }
   }
 
-  @Test func `a jump to what is not held asks for it, and one scrolls on from there both ways`() async throws {
+  @Test func `a jump to an uncached message fetches it, and scrolling continues both ways`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
-      var said: [Message] = []
-      for number in 1...300 { said.append(try await hamlet.post("\(number)", as: "ada", in: garden)) }
+      var posted: [Message] = []
+      for number in 1...300 { posted.append(try await hamlet.post("\(number)", as: "ada", in: garden)) }
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 10)
@@ -100,7 +100,7 @@ import Testing
         #expect(update.messages.map(\.text) == numbers.map(String.init) && update.gaps.isEmpty)
       }
       expect(try await window.newest(), 291...300)
-      expect(try await window.around(said[39].id), 35...44)
+      expect(try await window.around(posted[39].id), 35...44)
       let (hasNewer, hasOlder) = (await window.hasNewer, await window.hasOlder)
       #expect(hasNewer && hasOlder)
       expect(try await window.newer(), 35...54)
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a list without a network says where something is missing in it`() async throws {
+  @Test func `without a network a list reports its gaps`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `a list says that its beginning is missing, and moves to the newest before anywhere else`() async throws {
+  @Test func `a list reports a missing beginning, and moves to the newest messages first`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a room in which one takes no part is read as it is now`() async throws {
+  @Test func `the room of a non-member shows its current messages`() async throws {
     try await Hamlet.open { hamlet in
       let forum = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
       let room = forum.room
@@ -169,7 +169,7 @@ import Testing
       #expect(try await texts().suffix(40) == (21...60).map(String.init)[...])
       linus.server.set { $0.isOffline = true }
       #expect(try await texts().last == "60")
-      // It goes, and nobody tells linus.
+      // The forum is deleted, and linus receives no event.
       linus.server.set { $0.isOffline = false }
       try await hamlet.client("ada").send(.deleteForum(forum.id))
       #expect(try await texts().last == "60")
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `what waits is shown as done`() async throws {
+  @Test func `pending operations are shown as done`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -198,7 +198,7 @@ import Testing
 }
 
 @Suite struct DraftTests {
-  @Test func `drafts begin with the names that they need`() async throws {
+  @Test func `drafts start with the required mentions`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace", "linus")
       let ada = try HamletClient(hamlet, "ada")

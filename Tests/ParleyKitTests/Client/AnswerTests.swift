@@ -4,22 +4,22 @@ import Testing
 
 @testable import ParleyKit
 
-@Test func `what the server answers has types`() async throws {
+@Test func `responses decode into types`() async throws {
   try await Harbour.open { harbour in
     let garden = try await harbour.group("ada", "grace")
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
-    let said = try await ada.send(.postMessage(in: garden, "pizza in the garden"))
-    let marked = try await grace.send(.markRead(garden, upTo: said.message.id))
-    #expect(marked.readPosition.readSeq == said.message.seq && marked.unread == 0)
-    let receipts = try await ada.send(.listReceipts(of: said.message.id)).elements
+    let posted = try await ada.send(.postMessage(in: garden, "pizza in the garden"))
+    let marked = try await grace.send(.markRead(garden, upTo: posted.message.id))
+    #expect(marked.readPosition.readSeq == posted.message.seq && marked.unread == 0)
+    let receipts = try await ada.send(.listReceipts(of: posted.message.id)).elements
     #expect(receipts.map(\.isRead) == [true])
-    _ = try await grace.send(said.setAction("like"))
-    #expect(try await ada.send(.listActions(on: said.message.id)).elements.map(\.type) == ["like"])
-    _ = try await ada.send(said.edit("pizza in the orchard"))
-    let revisions = try await ada.send(.listRevisions(of: said.message.id)).elements
+    _ = try await grace.send(posted.setAction("like"))
+    #expect(try await ada.send(.listActions(on: posted.message.id)).elements.map(\.type) == ["like"])
+    _ = try await ada.send(posted.edit("pizza in the orchard"))
+    let revisions = try await ada.send(.listRevisions(of: posted.message.id)).elements
     #expect(revisions.map(\.text) == ["pizza in the garden"])
     let found = try #require(try await grace.send(.searchMessages(q: "orchard")).elements.first)
-    #expect(found.message.message.id == said.message.id)
+    #expect(found.message.message.id == posted.message.id)
     #expect(found.pieces.filter(\.isHit).map(\.text) == ["orchard"] && !found.isCutBefore)
     #expect(try await grace.send(.getConversation(garden)).title == "garden")
     #expect(try await grace.send(.setConversationLevel(of: garden, to: .nothing)).level == .nothing)
@@ -43,19 +43,19 @@ import Testing
   }
 }
 
-@Test func `what those ask for who keep order has types`() async throws {
+@Test func `moderation responses decode into types`() async throws {
   try await Harbour.open { harbour in
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
     let room = try await harbour.room()
-    let said = try await grace.send(.postMessage(in: room, "buy now"))
+    let posted = try await grace.send(.postMessage(in: room, "buy now"))
     let linus = try harbour.client("linus")
-    let told = try await linus.send(.createReport(.message(said.message.id), reason: "Advertising."))
-    #expect(told.message == said.message.id && told.reason == "Advertising." && told.state == .open)
+    let report = try await linus.send(.createReport(.message(posted.message.id), reason: "Advertising."))
+    #expect(report.message == posted.message.id && report.reason == "Advertising." && report.state == .open)
     let waiting = try await ada.send(.listReports()).elements
-    #expect(waiting.map(\.id) == [told.id] && waiting.first?.copy != nil)
-    let judged = try await ada.send(.updateReport(told.id, state: .acted))
+    #expect(waiting.map(\.id) == [report.id] && waiting.first?.copy != nil)
+    let judged = try await ada.send(.updateReport(report.id, state: .acted))
     #expect(judged.state == .acted && judged.handledAt != nil && judged.revision == 2)
-    #expect(try await ada.send(.getReport(told.id)).value.state == .acted)
+    #expect(try await ada.send(.getReport(report.id)).value.state == .acted)
 
     let warning = try await ada.send(.warnUser(.name("grace"), reason: "Be kind."))
     #expect(warning.kind == .warning && warning.reason == "Be kind." && warning.until == nil)
@@ -82,7 +82,7 @@ import Testing
   }
 }
 
-@Test func `what a newer server has done is told by its word`() throws {
+@Test func `unknown values of a newer server keep their raw value`() throws {
   let text = #"""
     {"id":"7","at":"2026-11-22T12:00:00.000Z","actor_id":"1","kind":"forum.painted","subject_id":null,"forum_id":"9",
     "reason":null}
@@ -91,7 +91,7 @@ import Testing
   #expect(line.kind == nil && line.kindName == "forum.painted" && line.subject == nil && line.forum == ID(9))
 }
 
-@Test func `ways in, and ways back, have types`() async throws {
+@Test func `sign-in, invite and recovery responses decode into types`() async throws {
   try await Harbour.open { harbour in
     let (ada, nobody) = (try harbour.client("ada"), try harbour.client())
     let invite = try await ada.send(.createInvite(maxUses: 2))
@@ -114,19 +114,19 @@ import Testing
   }
 }
 
-@Test func `conversations, and what happens in them, have types`() async throws {
+@Test func `conversations and their events decode into types`() async throws {
   try await Harbour.open { harbour in
     let garden = try await harbour.group("ada", "grace")
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
     let start = try await ada.send(.sync(topics: "me")).value
     #expect(start.events.isEmpty && start.reset == nil && start.lost.isEmpty)
-    let said = try await grace.send(.postMessage(in: garden, "@ada look"))
+    let posted = try await grace.send(.postMessage(in: garden, "@ada look"))
     let page = try await ada.send(.sync(topics: "me", after: start.cursor.description))
     #expect(page.events.contains { $0.kind == .messageCreated } && page.cursor.event > start.cursor.event)
     let stream = try await ada.send(.listStreamEvents(of: EventStream.conversation(garden).description, limit: 1))
     #expect(stream.events.map(\.offset) == [1] && stream.hasMore && stream.lastOffset > 1)
     let digest = try await ada.send(.getDigest(of: garden))
-    #expect(digest.parts.last?.seqs.upperBound == said.message.seq && digest.lastEvent >= page.cursor.event)
+    #expect(digest.parts.last?.seqs.upperBound == posted.message.seq && digest.lastEvent >= page.cursor.event)
     let entry = try #require(try await ada.send(.listNotifications()).entries.first)
     let left = try await ada.send(.markNotificationsRead(upTo: entry.entry.id))
     #expect(left.unread.counts[.mention] ?? 0 == 0)
@@ -149,12 +149,12 @@ import Testing
       return
     }
     #expect(changed.isLocked && changed.title == "roses")
-    let begun = try await ada.send(.deleteForum(forum))
-    try await wait { try await ada.send(.getJob(begun.job)).state == .finished }
+    let started = try await ada.send(.deleteForum(forum))
+    try await wait { try await ada.send(.getJob(started.job)).state == .finished }
   }
 }
 
-@Test func `what stands behind a link has a type`() throws {
+@Test func `a link preview decodes into its type`() throws {
   let text = #"""
     {"url":"https://example.org/","title":"Example","description":null,"site_name":null,"image":false,
     "picture":{"mime_type":"image/png","size":9,"width":2,"height":3,"url":"/api/v1/previews/k/picture"},"file":null}

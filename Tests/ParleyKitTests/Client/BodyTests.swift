@@ -6,16 +6,16 @@ import Testing
 
 @testable import ParleyKit
 
-// What calls can say, beside what the contract lets them say: nothing less, nothing more, and nothing else.
+// Compares the request bodies of the kit with the contract: every member must be settable, and no other.
 
 private let root = Checkout.root
 
-/// The bodies that the contract has.
+/// The request bodies of the contract.
 private struct Contract {
   typealias Schema = [String: Any]
 
   private let schemas: [String: Schema]
-  /// By `PATCH /forums/{id}`.
+  /// Keys like `PATCH /forums/{id}`.
   let bodies: [String: Schema]
 
   init() throws {
@@ -34,7 +34,7 @@ private struct Contract {
     self.bodies = bodies
   }
 
-  /// The operation whose call this is.
+  /// The operation that a request calls.
   func operation<Answer>(of request: Request<Answer>) throws -> String {
     let parts = request.path.split(separator: "/")
     let fitting = bodies.keys.filter { operation in
@@ -47,7 +47,7 @@ private struct Contract {
       fitting.min { $0.count(where: { $0 == "{" }) < $1.count(where: { $0 == "{" }) }, "\(request.path)")
   }
 
-  /// The schemas of which one is enough.
+  /// The alternatives of a schema.
   func choices(_ schema: Schema) -> [Schema] {
     if let name = (schema["$ref"] as? String)?.split(separator: "/").last {
       return schemas[String(name)].map(choices) ?? []
@@ -55,7 +55,7 @@ private struct Contract {
     return (schema["anyOf"] as? [Schema])?.flatMap(choices) ?? [schema]
   }
 
-  /// `title`, `newcomers.days`, and what stands in lists as if it stood in their place.
+  /// `title`, `newcomers.days`. Members of array elements have no index.
   func members(of schema: Schema) -> Set<String> {
     var all: Set<String> = []
     for choice in choices(schema) {
@@ -68,7 +68,7 @@ private struct Contract {
     return all
   }
 
-  /// Those that may be null.
+  /// The members that may be null.
   func clearable(_ schema: Schema) throws -> Set<String> {
     let null = try JSONValue(parsing: Array("null".utf8))
     var all: Set<String> = []
@@ -113,8 +113,8 @@ private struct Contract {
   private func isOpen(_ schema: Schema) -> Bool { schema["additionalProperties"] as? Bool ?? false }
 }
 
-/// What calls say, by their operations.
-private struct Said {
+/// The members of sent requests by operation.
+private struct SentMembers {
   let contract: Contract
   var members: [String: Set<String>] = [:]
   var nulls: [String: Set<String>] = [:]
@@ -130,7 +130,7 @@ private struct Said {
     self.nulls[operation, default: []].formUnion(nulls)
   }
 
-  /// As `Contract.members` has them; what is in an app's own value is the app's.
+  /// Names as in `Contract.members`. The members of an app's own annotation are excluded.
   private func names(in value: JSONValue) throws -> Set<String> {
     var all: Set<String> = []
     if value.kind == .array {
@@ -178,118 +178,118 @@ private let wholeSite = SiteSettingsChange(
   cutsMetadata: true, linkPreviews: false, icon: .set(ID(8)), ifRevision: 4)
 
 @Suite struct BodyTests {
-  @Test func `whatever the contract lets a call say can be said, and nothing else`() throws {
+  @Test func `every member of the contract can be sent, and no other`() throws {
     let contract = try Contract()
-    var said = Said(contract: contract)
-    try sayForums(&said)
-    try sayConversations(&said)
-    try sayMessages(&said)
-    try writeUsers(&said)
-    try sayOrder(&said)
-    try sayWaysIn(&said)
-    try sayTheRest(&said)
-    #expect(said.members.keys.sorted() == contract.bodies.keys.sorted())
+    var sent = SentMembers(contract: contract)
+    try sendForums(&sent)
+    try sendConversations(&sent)
+    try sendMessages(&sent)
+    try sendUsers(&sent)
+    try sendModeration(&sent)
+    try sendSessions(&sent)
+    try sendOthers(&sent)
+    #expect(sent.members.keys.sorted() == contract.bodies.keys.sorted())
     for (operation, schema) in contract.bodies {
-      #expect(said.members[operation] == contract.members(of: schema), "\(operation)")
-      #expect(said.nulls[operation] == (try contract.clearable(schema)), "\(operation)")
+      #expect(sent.members[operation] == contract.members(of: schema), "\(operation)")
+      #expect(sent.nulls[operation] == (try contract.clearable(schema)), "\(operation)")
     }
   }
 
-  private func sayForums(_ said: inout Said) throws {
-    try said.take(
+  private func sendForums(_ sent: inout SentMembers) throws {
+    try sent.take(
       .createForum(
         title: "roses", about: "Roses.", iconURL: "https://chat.example/rose.png", icon: ID(8), visibility: .public,
         write: .readers, startTopics: .members, section: "plants", position: 2, clientID: "one"))
-    try said.take(.createForum(title: "roses"))
-    try said.take(.updateForum(ID(7), wholeForum))
-    try said.take(
+    try sent.take(.createForum(title: "roses"))
+    try sent.take(.updateForum(ID(7), wholeForum))
+    try sent.take(
       .updateForum(ID(7), ForumChange(iconURL: .cleared, icon: .cleared, section: .cleared, callURL: .cleared)))
-    try said.take(.setForumMember(of: ID(7), to: .me, role: .moderator))
-    try said.take(.createTopic(in: ID(7), title: "roses", text: "Which?", clientID: "one"))
-    try said.take(.createTopic(in: ID(7), title: "roses"))
-    try said.take(.setForumLevel(of: ID(7), to: .mentions))
-    try said.take(.setForumLevel(of: ID(7), to: nil))
+    try sent.take(.setForumMember(of: ID(7), to: .me, role: .moderator))
+    try sent.take(.createTopic(in: ID(7), title: "roses", text: "Which?", clientID: "one"))
+    try sent.take(.createTopic(in: ID(7), title: "roses"))
+    try sent.take(.setForumLevel(of: ID(7), to: .mentions))
+    try sent.take(.setForumLevel(of: ID(7), to: nil))
   }
 
-  private func sayConversations(_ said: inout Said) throws {
-    try said.take(
+  private func sendConversations(_ sent: inout SentMembers) throws {
+    try sent.take(
       .createConversation(
         .channel, with: [.name("grace"), .id(ID(5), as: .reader)], title: "roses", type: "com.example.todo",
         annotations: todo, readers: .init(.anyone), writers: .init(.listed, isImmutable: true), isHistoryVisible: false,
         isDistinct: false, clientID: "one"))
-    try said.take(.createConversation(.feed))
-    try said.take(.updateConversation(ID(7), wholeConversation))
-    try said.take(.updateConversation(ID(7), ConversationChange(title: .cleared)))
-    try said.take(.updateConversation(ID(7), wholeTopic))
-    try said.take(.updateConversation(ID(7), TopicChange(solvedBy: .cleared)))
-    try said.take(.setParticipant(of: ID(7), to: .name("grace"), role: .admin))
-    try said.take(.markRead(ID(7), upTo: ID(9)))
-    try said.take(.markDelivered(ID(7), upTo: ID(9)))
-    try said.take(.setConversationLevel(of: ID(7), to: .everything))
-    try said.take(.setConversationLevel(of: ID(7), to: nil))
+    try sent.take(.createConversation(.feed))
+    try sent.take(.updateConversation(ID(7), wholeConversation))
+    try sent.take(.updateConversation(ID(7), ConversationChange(title: .cleared)))
+    try sent.take(.updateConversation(ID(7), wholeTopic))
+    try sent.take(.updateConversation(ID(7), TopicChange(solvedBy: .cleared)))
+    try sent.take(.setParticipant(of: ID(7), to: .name("grace"), role: .admin))
+    try sent.take(.markRead(ID(7), upTo: ID(9)))
+    try sent.take(.markDelivered(ID(7), upTo: ID(9)))
+    try sent.take(.setConversationLevel(of: ID(7), to: .everything))
+    try sent.take(.setConversationLevel(of: ID(7), to: nil))
   }
 
-  private func sayMessages(_ said: inout Said) throws {
-    try said.take(
+  private func sendMessages(_ sent: inout SentMembers) throws {
+    try sent.take(
       .postMessage(
         in: ID(7), "hello", replyTo: ID(9), attachments: [ID(8)], annotations: todo, isMachineOnly: true, sentAt: time,
         catchUpAfter: ID(9), clientID: "one"))
-    try said.take(.postMessage(in: ID(7), "hello"))
-    try said.take(.editMessage(ID(9), text: "hello!", attachments: [], ifRevision: 2))
-    try said.take(.removeMessage(ID(9), reason: "Because."))
-    try said.take(.restoreMessage(ID(9), reason: "Because."))
-    try said.take(.createTopicFromMessage(of: ID(9), title: "roses"))
+    try sent.take(.postMessage(in: ID(7), "hello"))
+    try sent.take(.editMessage(ID(9), text: "hello!", attachments: [], ifRevision: 2))
+    try sent.take(.removeMessage(ID(9), reason: "Because."))
+    try sent.take(.restoreMessage(ID(9), reason: "Because."))
+    try sent.take(.createTopicFromMessage(of: ID(9), title: "roses"))
   }
 
-  private func writeUsers(_ said: inout Said) throws {
-    try said.take(
+  private func sendUsers(_ sent: inout SentMembers) throws {
+    try sent.take(
       .signUp(
         "ada", password: "a long one", displayName: "Ada", invite: "code", acceptsRules: true, device: "phone",
         cookie: false, clientID: "one"))
-    try said.take(.signUp(nil, password: "a long one"))
-    try said.take(.updateUser(.me, wholeUser))
-    try said.take(.updateUser(.me, UserChange(displayName: .cleared)))
-    try said.take(.deleteUser(.me, how: .deactivate, password: "a long one", reason: "Because."))
-    try said.take(.setAvatar(of: .me, to: ID(8)))
-    try said.take(.discoverUsers(["grace@example.com"]))
+    try sent.take(.signUp(nil, password: "a long one"))
+    try sent.take(.updateUser(.me, wholeUser))
+    try sent.take(.updateUser(.me, UserChange(displayName: .cleared)))
+    try sent.take(.deleteUser(.me, how: .deactivate, password: "a long one", reason: "Because."))
+    try sent.take(.setAvatar(of: .me, to: ID(8)))
+    try sent.take(.discoverUsers(["grace@example.com"]))
   }
 
-  private func sayOrder(_ said: inout Said) throws {
-    try said.take(.warnUser(.name("grace"), reason: "Be kind.", clientID: "one"))
-    try said.take(.silenceUser(.name("grace"), in: ID(7), until: time, reason: "Because."))
-    try said.take(.unsilenceUser(of: .name("grace"), in: ID(7), reason: "Because."))
-    try said.take(.banUser(.name("grace"), until: time, reason: "Because.", closesInvite: true))
-    try said.take(.unbanUser(of: .name("grace"), reason: "Because."))
-    try said.take(.createReport(.message(ID(9)), reason: "Advertising.", clientID: "one"))
-    try said.take(.createReport(.user(.name("grace")), reason: "Advertising."))
-    try said.take(.updateReport(ID(6), state: .acted, assignee: .set(.me), outcome: .set("Done."), ifRevision: 2))
-    try said.take(.updateReport(ID(6), assignee: .cleared, outcome: .cleared))
-    try said.take(.createRemoval(by: .user(.id(ID(5))), since: time, in: ID(7), reason: "Because.", clientID: "one"))
-    try said.take(.createRemoval(by: .invite("code"), since: time))
-    try said.take(.undoRemoval(ID(6), reason: "Because."))
+  private func sendModeration(_ sent: inout SentMembers) throws {
+    try sent.take(.warnUser(.name("grace"), reason: "Be kind.", clientID: "one"))
+    try sent.take(.silenceUser(.name("grace"), in: ID(7), until: time, reason: "Because."))
+    try sent.take(.unsilenceUser(of: .name("grace"), in: ID(7), reason: "Because."))
+    try sent.take(.banUser(.name("grace"), until: time, reason: "Because.", closesInvite: true))
+    try sent.take(.unbanUser(of: .name("grace"), reason: "Because."))
+    try sent.take(.createReport(.message(ID(9)), reason: "Advertising.", clientID: "one"))
+    try sent.take(.createReport(.user(.name("grace")), reason: "Advertising."))
+    try sent.take(.updateReport(ID(6), state: .acted, assignee: .set(.me), outcome: .set("Done."), ifRevision: 2))
+    try sent.take(.updateReport(ID(6), assignee: .cleared, outcome: .cleared))
+    try sent.take(.createRemoval(by: .user(.id(ID(5))), since: time, in: ID(7), reason: "Because.", clientID: "one"))
+    try sent.take(.createRemoval(by: .invite("code"), since: time))
+    try sent.take(.undoRemoval(ID(6), reason: "Because."))
   }
 
-  private func sayWaysIn(_ said: inout Said) throws {
-    try said.take(
+  private func sendSessions(_ sent: inout SentMembers) throws {
+    try sent.take(
       Request<Resource<SignInResult>>.signIn("ada", password: "a long one", device: "phone", cookie: false))
-    try said.take(
+    try sent.take(
       .useLink("code", password: "a long one", name: "ada", displayName: "Ada", device: "phone", cookie: true))
-    try said.take(.changePassword(from: "a short one", to: "a long one"))
-    try said.take(.createToken(name: "script", scope: .read, expiresAt: time, clientID: "one"))
-    try said.take(
+    try sent.take(.changePassword(from: "a short one", to: "a long one"))
+    try sent.take(.createToken(name: "script", scope: .read, expiresAt: time, clientID: "one"))
+    try sent.take(
       .createInvite(for: .name("grace"), role: .guest, to: ID(7), maxUses: 2, expiresAt: time, clientID: "one"))
-    try said.take(.revokeInvite("code", bans: true, reason: "Because."))
+    try sent.take(.revokeInvite("code", bans: true, reason: "Because."))
   }
 
-  private func sayTheRest(_ said: inout Said) throws {
-    try said.take(.updateSettings(wholeSite))
-    try said.take(.updateSettings(SiteSettingsChange(icon: .cleared)))
-    try said.take(.markNotificationsRead(upTo: ID(4)))
-    try said.take(.createLinkPreview(of: "https://chat.example", keep: true))
-    try said.take(.createUpload(name: "a.bin", size: 3, type: "image/png", public: true, clientID: "one"))
+  private func sendOthers(_ sent: inout SentMembers) throws {
+    try sent.take(.updateSettings(wholeSite))
+    try sent.take(.updateSettings(SiteSettingsChange(icon: .cleared)))
+    try sent.take(.markNotificationsRead(upTo: ID(4)))
+    try sent.take(.createLinkPreview(of: "https://chat.example", keep: true))
+    try sent.take(.createUpload(name: "a.bin", size: 3, type: "image/png", public: true, clientID: "one"))
   }
 
-  @Test func `a server reads of a change what an app has said`() throws {
+  @Test func `the server decodes exactly the changes that an app has set`() throws {
     func read<Thing>(
       _ body: RequestBody, _ thing: (inout JSONObject) throws(JSONError) -> Thing
     ) throws -> Thing {
@@ -316,7 +316,7 @@ private let wholeSite = SiteSettingsChange(
     }
   }
 
-  @Test func `no body has a name that no body of the contract has`() throws {
+  @Test func `no body has a member name that is missing in the contract`() throws {
     let contract = try Contract()
     let client = root.appending(path: "Sources/Kit/ParleyKit/Client")
     var written: Set<String> = []
@@ -328,17 +328,17 @@ private let wholeSite = SiteSettingsChange(
       }
     }
     let known = contract.bodies.values.flatMap(contract.members).flatMap { $0.split(separator: ".").map(String.init) }
-    // What stands in an annotation writes itself elsewhere.
+    // The content of an annotation is encoded elsewhere.
     #expect(written == Set(known).subtracting(["value"]))
   }
 
-  @Test func `a call with a name of its own may be sent twice`() {
+  @Test func `a request with a client id is repeatable`() {
     let named = Request<Resource<MessageView>>.postMessage(in: ID(7), "hello", clientID: "one")
     #expect(named.isRepeatable && !Request<Resource<MessageView>>.postMessage(in: ID(7), "hello").isRepeatable)
     #expect(Request<Resource<ForumView>>.createForum(title: "roses", clientID: "one").isRepeatable)
     let file = { Request<Resource<File>>.uploadFile(name: "a.txt", clientID: $0, .bytes([1], type: "text/plain")) }
     #expect(file("one").isRepeatable && !file(nil).isRepeatable)
-    // Of which a second answer would say less than the first, or something else.
+    // A second response would lack data of the first or differ from it.
     #expect(!Request<Resource<NewToken>>.createToken(name: "robot", scope: .read, clientID: "one").isRepeatable)
     let imported = Request<Resource<SignInResult>>.signUp(nil, password: "a long one", invite: "code", clientID: "one")
     #expect(!imported.isRepeatable)

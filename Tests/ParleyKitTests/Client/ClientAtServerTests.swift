@@ -6,7 +6,7 @@ import Testing
 
 @testable import ParleyKit
 
-@Test func `a conversation from signing in to deleting`() async throws {
+@Test func `a conversation works from sign-in to deletion`() async throws {
   try await Harbour.open { harbour in
     let room = try await harbour.room()
     let client = try harbour.client()
@@ -49,7 +49,7 @@ import Testing
   }
 }
 
-@Test func `another user at the same device is noticed once`() async throws {
+@Test func `another user on the same device is reported once`() async throws {
   try await Harbour.open { harbour in
     let notes = MemoryNotes()
     _ = try await OwnSession(harbour.client("ada"), store: notes.notes, now: { 0 }).verify()
@@ -59,7 +59,7 @@ import Testing
   }
 }
 
-@Test func `the configuration is asked at most once a day, whatever the clock does`() async throws {
+@Test func `the configuration is fetched at most once a day, also after clock changes`() async throws {
   try await Harbour.open { harbour in
     let notes = MemoryNotes()
     let session = OwnSession(try harbour.client(), store: notes.notes, now: { notes.now })
@@ -76,7 +76,7 @@ import Testing
   }
 }
 
-@Test func `a file goes up whole or in parts, and comes down the same`() async throws {
+@Test func `a file is uploaded whole or in parts, and downloaded unchanged`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("ada")
     for size in [1_000, Client.maxSingleRequestBytes + 1] {
@@ -96,55 +96,55 @@ import Testing
   }
 }
 
-@Test(.timeLimit(.minutes(5))) func `who gives a file up is left alone, both ways`() async throws {
+@Test(.timeLimit(.minutes(5))) func `cancelling an upload or a download stops it`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("ada")
     let size = Client.maxSingleRequestBytes * 3
-    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (started, start) = AsyncStream.makeStream(of: Void.self)
     let endless = FileSource(name: "long.bin", size: size) { offset, count in
       if offset > 0 {
-        begin.yield()
+        start.yield()
         try await Task.sleep(for: .seconds(86_400))
       }
       return [UInt8](repeating: 7, count: count)
     }
     let sending = Task { try await client.upload(endless) }
-    for await _ in begun { break }
+    for await _ in started { break }
     #expect(client.activity.count == 1)
     sending.cancel()
     await #expect(throws: ClientFault.cancelled) { try await sending.value }
     let file = try await client.upload(FileSource(name: "long.bin", bytes: [UInt8](repeating: 7, count: size)))
-    let (came, come) = AsyncStream.makeStream(of: Int.self)
-    let taking = Task {
+    let (received, receive) = AsyncStream.makeStream(of: Int.self)
+    let downloading = Task {
       try await client.download(file.id) { _ throws(ClientFault) in
-        come.yield(client.activity.count)
+        receive.yield(client.activity.count)
         do { try await Task.sleep(for: .seconds(86_400)) } catch { throw .cancelled }
       }
     }
-    var iterator = came.makeAsyncIterator()
+    var iterator = received.makeAsyncIterator()
     #expect(await iterator.next() == 1)
-    taking.cancel()
-    await #expect(throws: ClientFault.cancelled) { try await taking.value }
+    downloading.cancel()
+    await #expect(throws: ClientFault.cancelled) { try await downloading.value }
     #expect(client.activity.count == 0)
   }
 }
 
-@Test func `what was fetched offers its calls`() async throws {
+@Test func `fetched resources offer their requests`() async throws {
   try await Harbour.open { harbour in
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
     let garden = try await harbour.group("ada", "grace")
-    let said = try await ada.send(.postMessage(in: garden, "hello"))
+    let posted = try await ada.send(.postMessage(in: garden, "hello"))
     let own = try #require(try await grace.send(.listConversations()).elements.first)
-    #expect(try await grace.send(own.messages()).elements.map(\.message.id) == [said.message.id])
+    #expect(try await grace.send(own.messages()).elements.map(\.message.id) == [posted.message.id])
     #expect(try await grace.send(own.participants()).elements.count == 2)
     try await grace.send(own.sendTyping())
-    let seen = try await grace.send(said.refresh())
+    let seen = try await grace.send(posted.refresh())
     #expect(try await grace.send(seen.markRead()).unread == 0)
-    #expect(try await ada.send(said.receipts()).elements.map(\.isRead) == [true])
+    #expect(try await ada.send(posted.receipts()).elements.map(\.isRead) == [true])
     _ = try await grace.send(seen.setAction("like"))
-    #expect(try await ada.send(said.actions()).elements.map(\.type) == ["like"])
-    _ = try await ada.send(said.edit("hello there"))
-    #expect(try await ada.send(said.revisions()).elements.map(\.text) == ["hello"])
+    #expect(try await ada.send(posted.actions()).elements.map(\.type) == ["like"])
+    _ = try await ada.send(posted.edit("hello there"))
+    #expect(try await ada.send(posted.revisions()).elements.map(\.text) == ["hello"])
     try await grace.send(own.leave())
     #expect(try await ada.send(.listParticipants(of: garden)).elements.count == 1)
 
@@ -167,31 +167,31 @@ import Testing
   }
 }
 
-@Test func `an upload goes on where it was interrupted`() async throws {
+@Test func `an interrupted upload resumes at its offset`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("ada")
     let size = Client.maxSingleRequestBytes + 100_000
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-    let begun = try await client.send(.createUpload(name: "a.bin", size: size))
-    let id = begun.id
+    let started = try await client.send(.createUpload(name: "a.bin", size: size))
+    let id = started.id
     var part = Request<RawResponse>.appendToUpload(
       id, .bytes(Array(bytes[..<70_000]), type: "application/offset+octet-stream"))
     part.fields.append(.init("Upload-Offset", "0"))
     #expect(try await client.send(part).status == 204)
-    let places = Mutex<[Int]>([])
+    let offsets = Mutex<[Int]>([])
     var source = FileSource(name: "a.bin", bytes: bytes)
     let read = source.read
     source.read = { offset, count in
-      places.withLock { $0.append(offset) }
+      offsets.withLock { $0.append(offset) }
       return try await read(offset, count)
     }
     let file = try await client.resume(id, of: source)
     #expect(file.size == size)
-    #expect(places.withLock { $0.first } == 70_000)
+    #expect(offsets.withLock { $0.first } == 70_000)
   }
 }
 
-/// What an app would keep.
+/// The key-value store of an app.
 final class MemoryNotes: Sendable {
   private let state = Mutex<(words: [String: String], now: Int)>(([:], 1_800_000_000_000))
 
@@ -205,16 +205,16 @@ final class MemoryNotes: Sendable {
   func pass(_ milliseconds: Int) { state.withLock { $0.now += milliseconds } }
 }
 
-@Test func `what was fetched can be archived by the means of an app`() async throws {
+@Test func `fetched resources can be archived as Codable`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("ada")
-    let said = try await client.send(.postMessage(in: harbour.room(), "“kept” \n"))
+    let posted = try await client.send(.postMessage(in: harbour.room(), "“kept” \n"))
     let user = try await client.send(.getUser(.me)).value
-    let bytes = try JSONEncoder().encode([said])
+    let bytes = try JSONEncoder().encode([posted])
     let kept = try JSONDecoder().decode([Resource<MessageView>].self, from: bytes)
-    #expect(kept.map(\.value) == [said.value] && kept.map(\.representation) == [said.representation])
-    let message = try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(said.message))
-    #expect(message == said.message)
+    #expect(kept.map(\.value) == [posted.value] && kept.map(\.representation) == [posted.representation])
+    let message = try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(posted.message))
+    #expect(message == posted.message)
     #expect(try JSONDecoder().decode(User.self, from: JSONEncoder().encode(user)) == user)
     #expect(throws: DecodingError.self) { try JSONDecoder().decode(User.self, from: Data(#""{}""#.utf8)) }
   }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import ParleyKit
 
-/// A network that answers as a test says.
-private final class Told: Transport {
+/// A network with scripted responses.
+private final class ScriptedTransport: Transport {
   typealias Answer = (status: Int, fields: [TransportRequest.Field], body: String)
   private let answers: Mutex<[Result<Answer, TransportFailure>]>
   let sent: Mutex<[TransportRequest]> = Mutex([])
@@ -29,59 +29,60 @@ private final class Told: Transport {
 }
 
 private func problem(_ status: Int, _ code: String, _ fields: [TransportRequest.Field] = []) -> Result<
-  Told.Answer, TransportFailure
+  ScriptedTransport.Answer, TransportFailure
 > {
   .success((status, fields, #"{"code":"\#(code)","status":\#(status),"title":"No."}"#))
 }
 
-private func told(
-  _ answers: [Result<Told.Answer, TransportFailure>]
-) throws -> (Client, Told) {
-  let network = Told(answers)
+private func scripted(
+  _ answers: [Result<ScriptedTransport.Answer, TransportFailure>]
+) throws -> (Client, ScriptedTransport) {
+  let network = ScriptedTransport(answers)
   var retryPolicy = RetryPolicy()
   retryPolicy.jitter = { 1 }
   retryPolicy.sleep = { _ in }
   return (
-    Client(try #require(ServerAddress("chat.example")), over: network, token: "secret", retryPolicy: retryPolicy), network
+    Client(try #require(ServerAddress("chat.example")), over: network, token: "secret", retryPolicy: retryPolicy),
+    network
   )
 }
 
-/// Whatever is asked for.
+/// Any request.
 private let garden = Request<Fact>(.get, "/things")
 
-private let good: Result<Told.Answer, TransportFailure> = .success((200, [], #"{"name":"garden"}"#))
+private let good: Result<ScriptedTransport.Answer, TransportFailure> = .success((200, [], #"{"name":"garden"}"#))
 
-@Test func `what may go well later is asked again where that is safe`() async throws {
+@Test func `temporary failures are retried if the request is repeatable`() async throws {
   for failure in [
     .failure(.unreachable("")), .failure(.interrupted("")), .failure(.timedOut), problem(503, "unavailable"),
     .success((502, [], "<html>")), problem(429, "rate_limited", [.init("Retry-After", "2")]),
-  ] as [Result<Told.Answer, TransportFailure>] {
-    let (client, network) = try told([failure, failure, good])
+  ] as [Result<ScriptedTransport.Answer, TransportFailure>] {
+    let (client, network) = try scripted([failure, failure, good])
     #expect(try await client.send(garden)["name"] == "garden")
     #expect(network.sent.withLock { $0.count } == 3)
   }
 }
 
-@Test func `what may have been done is not done again unless the server would know it`() async throws {
+@Test func `a request that may have been executed is not repeated without a client id`() async throws {
   let draft = Request<Fact>(.post, "/things", body: .object { $0.field("a", 1) })
-  let (client, network) = try told([.failure(.interrupted("")), good])
+  let (client, network) = try scripted([.failure(.interrupted("")), good])
   await #expect(throws: ClientFault.interrupted("")) { try await client.send(draft) }
   #expect(network.sent.withLock { $0.count } == 1)
-  // Nothing was sent, so nothing is sent twice.
-  let (second, other) = try told([.failure(.unreachable("")), good])
+  // The request was not sent, so a retry does not repeat it.
+  let (second, other) = try scripted([.failure(.unreachable("")), good])
   _ = try await second.send(draft)
   #expect(other.sent.withLock { $0.count } == 2)
-  // By its name the server knows it.
-  let (third, last) = try told([.failure(.interrupted("")), good])
+  // The server recognizes the client id.
+  let (third, last) = try scripted([.failure(.interrupted("")), good])
   _ = try await third.send(draft.withClientID("9b1c"))
   #expect(last.sent.withLock { $0.count } == 2)
 }
 
-@Test func `it is not tried for ever, nor later than anybody would wait`() async throws {
-  let (client, network) = try told(Array(repeating: .failure(.timedOut), count: 9))
+@Test func `retries are limited in number and time`() async throws {
+  let (client, network) = try scripted(Array(repeating: .failure(.timedOut), count: 9))
   await #expect(throws: ClientFault.timedOut) { try await client.send(garden) }
   #expect(network.sent.withLock { $0.count } == 4)
-  let (patient, other) = try told([problem(429, "rate_limited", [.init("Retry-After", "60")]), good])
+  let (patient, other) = try scripted([problem(429, "rate_limited", [.init("Retry-After", "60")]), good])
   await #expect(throws: ClientFault.self) { try await patient.send(garden) }
   #expect(other.sent.withLock { $0.count } == 1)
 }
@@ -90,15 +91,15 @@ private let good: Result<Told.Answer, TransportFailure> = .success((200, [], #"{
   (200, "text/html; charset=utf-8", "<html>Welcome to the hotel"), (511, "text/html", "<html>"),
   (302, "text/plain", ""), (403, "text/html", "<html>"),
 ])
-func `a page where ours should be is a captive portal’s`(status: Int, type: String, body: String) async throws {
-  let answer = Result<Told.Answer, TransportFailure>.success((status, [.init("content-type", type)], body))
-  let (client, _) = try told(Array(repeating: answer, count: 4))
+func `an HTML page instead of a response is a captive portal`(status: Int, type: String, body: String) async throws {
+  let answer = Result<ScriptedTransport.Answer, TransportFailure>.success((status, [.init("content-type", type)], body))
+  let (client, _) = try scripted(Array(repeating: answer, count: 4))
   await #expect(throws: ClientFault.captivePortal) { try await client.send(garden) }
 }
 
 @Test(arguments: ["", "nonsense", "[]", #"{"name":"a"#])
-func `an answer that makes no sense is a fault, not a crash`(body: String) async throws {
-  let (client, _) = try told([.success((200, [.init("Content-Type", "application/json")], body))])
+func `an invalid response is a fault, not a crash`(body: String) async throws {
+  let (client, _) = try scripted([.success((200, [.init("Content-Type", "application/json")], body))])
   do throws(ClientFault) {
     _ = try await client.send(garden)
     Issue.record("it was understood")
@@ -110,8 +111,8 @@ func `an answer that makes no sense is a fault, not a crash`(body: String) async
   }
 }
 
-@Test func `who asks is said only where it is wanted`() async throws {
-  let (client, network) = try told([good, good])
+@Test func `the token is sent only if the request requires it`() async throws {
+  let (client, network) = try scripted([good, good])
   _ = try await client.send(garden)
   _ = try await client.send(garden.unauthenticated())
   let fields = network.sent.withLock { $0.map(\.fields) }
@@ -119,27 +120,27 @@ func `an answer that makes no sense is a fault, not a crash`(body: String) async
   #expect(!fields[1].contains { $0.name == "Authorization" })
 }
 
-@Test func `an app sees how many calls are under way`() async throws {
-  let (client, _) = try told([good])
+@Test func `an app can observe the number of requests in progress`() async throws {
+  let (client, _) = try scripted([good])
   var counts: [Int] = []
-  let watching = client.activity.counts
+  let updates = client.activity.counts
   _ = try await client.send(garden)
-  for await count in watching {
+  for await count in updates {
     counts.append(count)
     break
   }
   #expect(counts == [0] && client.activity.count == 0)
 }
 
-@Test func `a closure hears the same as who waits`() async throws {
-  let (client, _) = try told([good])
+@Test func `a closure receives the same result as async code`() async throws {
+  let (client, _) = try scripted([good])
   let name = await withCheckedContinuation { continuation in
     client.send(garden) { result in continuation.resume(returning: try? result.get()["name"]) }
   }
   #expect(name == "garden")
 }
 
-@Test func `every fault has a sentence`() throws {
+@Test func `every fault has a user message`() throws {
   let faults: [ClientFault] = [
     .offline(""), .untrusted(""), .timedOut, .interrupted(""), .captivePortal, .invalidResponse(""), .tooLarge,
     .unreadable(""), .signedOut, .userChanged, .cancelled, .unfinished, .storageFailed,
@@ -148,7 +149,7 @@ func `an answer that makes no sense is a fault, not a crash`(body: String) async
   #expect(faults.allSatisfy { $0.userMessage.count > 10 })
 }
 
-@Test func `a fault is kept with its reason, and is the same afterwards`() throws {
+@Test func `a fault round-trips with its reason`() throws {
   var problem = try Problem(json: JSONValue(parsing: Array(#"{"code":"a","status":429,"title":"No.","x":1}"#.utf8)))
   problem.retryAfter = 5
   let faults: [ClientFault] = [

@@ -4,7 +4,7 @@ import Testing
 
 private let root = Checkout.root
 
-/// `GET /users/{id}`, each that the kit has a function for.
+/// Operations such as `GET /users/{id}` that the kit has a function for.
 private func calls() throws -> [String] {
   let folder = root.appending(path: "Sources/Kit/ParleyKit/Client/Endpoints")
   let call = try Regex(#"Request\(\s*\.([a-z]+), "([^"]+)""#)
@@ -16,7 +16,7 @@ private func calls() throws -> [String] {
   }
 }
 
-@Test func `every operation of the contract has its call, once, and no call has none`() throws {
+@Test func `every operation of the contract has exactly one function, and no other exists`() throws {
   let data = try Data(contentsOf: root.appending(path: "Public/openapi.json"))
   let document = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
   let paths = try #require(document["paths"] as? [String: [String: Any]])

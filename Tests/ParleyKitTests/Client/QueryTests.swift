@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyKit
 
-@Suite struct AskingTests {
+@Suite struct QueryTests {
   private func open(_ harbour: Harbour, _ name: String, _ line: Line) throws -> Parley {
     try Parley(
       try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
@@ -21,37 +21,38 @@ import Testing
       (#"{"event":"action.added","id":"9","data":{"message_id":"12","actions":{}}}"#, 12, nil),
       (#"{"event":"notification.created","data":{"id":"9","message_id":"12"}}"#, 12, nil),
     ] as [(String, Int, Int?)])
-  func `a payload names a message`(text: String, id: Int, revision: Int?) throws {
+  func `a payload has a message id`(text: String, id: Int, revision: Int?) throws {
     let read = try MessagePayload(payload(text))
     #expect(read.message == ID(id) && read.revision == revision)
   }
 
   @Test(arguments: ["", "[]", "{}", #"{"message_id":12}"#, #"{"event":"message.created"}"#, #"{"message_id":"-1"}"#])
-  func `what names no message is no payload`(text: String) {
+  func `a payload without a message id is refused`(text: String) {
     #expect(throws: ClientFault.self) { try MessagePayload(payload(text)) }
   }
 
-  @Test func `a notification becomes its message, and is asked for only where it is not held`() async throws {
+  @Test func `a notification resolves to its message, fetched only if not cached`() async throws {
     try await Harbour.open { harbour in
       let grace = try harbour.client("grace")
       let garden = try await harbour.group("ada", "grace")
       let line = try Line()
       let parley = try open(harbour, "ada", line)
       try await parley.sync.begin()
-      let said = try await grace.send(.postMessage(in: garden, "one"))
-      let told = payload(#"{"event":"message.created","data":{"id":"\#(said.message.id)","revision":1,"text":"lies"}}"#)
-      let message = try await parley.message(ofPayload: told)
-      #expect(message.text == "one" && message.author == said.message.author)
-      #expect(try await parley.cache.messages(.ids([said.message.id])).count == 1)
+      let posted = try await grace.send(.postMessage(in: garden, "one"))
+      let notification = payload(
+        #"{"event":"message.created","data":{"id":"\#(posted.message.id)","revision":1,"text":"lies"}}"#)
+      let message = try await parley.message(ofPayload: notification)
+      #expect(message.text == "one" && message.author == posted.message.author)
+      #expect(try await parley.cache.messages(.ids([posted.message.id])).count == 1)
 
       line.cut()
-      #expect(try await parley.message(ofPayload: told).text == "one")
-      let later = payload(#"{"message_id":"\#(said.message.id)","revision":2}"#)
+      #expect(try await parley.message(ofPayload: notification).text == "one")
+      let later = payload(#"{"message_id":"\#(posted.message.id)","revision":2}"#)
       await #expect(throws: ClientFault.self) { try await parley.message(ofPayload: later) }
-      line.mend()
-      _ = try await grace.send(said.edit("two"))
+      line.restore()
+      _ = try await grace.send(posted.edit("two"))
       #expect(try await parley.message(ofPayload: later).text == "two")
-      // The event that tells of it afterwards changes nothing, and what it counts is counted.
+      // The later event keeps the message and updates the unread count.
       try await parley.sync.catchUp()
       #expect(await parley.cache.replica.conversations[garden]?.unread == 1)
 
@@ -71,7 +72,7 @@ import Testing
     return all
   }
 
-  @Test func `what is asked for is answered as it is held and as it is there`() async throws {
+  @Test func `a query is answered from the cache and from the server`() async throws {
     try await Harbour.open { harbour in
       let grace = try harbour.client("grace")
       let me = try await grace.send(.getUser(.me)).summary.id
@@ -97,23 +98,23 @@ import Testing
         break
       }
       await #expect(throws: ClientFault.self) { try await both(parley.conversations()) }
-      line.mend()
+      line.restore()
       await #expect(throws: SyncRefusal.unknownConversation) { try await both(parley.messages(in: ID(999_999))) }
     }
   }
 
-  @Test func `one thing is answered as it is held and as it is there, and then held`() async throws {
+  @Test func `a query of one entity is answered from the cache and from the server, then stored`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let room = try await harbour.room()
       let grace = try harbour.client("grace")
       let parley = try open(harbour, "linus", try Line())
       try await parley.sync.begin()
-      let said = try await harbour.client("ada").send(.postMessage(in: room, "hello")).message
+      let posted = try await harbour.client("ada").send(.postMessage(in: room, "hello")).message
       #expect(try await parley.conversation(room).fresh().last?.text == "hello")
       #expect(try await both(parley.conversation(room)).map(\.conversation.id).last == room)
-      #expect(try await parley.message(said.id).fresh().text == "hello")
-      #expect(try await parley.cache.shown(parley.cache.messages(.ids([said.id]))).map(\.text) == ["hello"])
+      #expect(try await parley.message(posted.id).fresh().text == "hello")
+      #expect(try await parley.cache.shown(parley.cache.messages(.ids([posted.id]))).map(\.text) == ["hello"])
       let forums = try await parley.forums().fresh()
       #expect(try await parley.forum(forums[0].forum.id).fresh().forum.title == "garden")
       await #expect(throws: ClientFault.self) { try await parley.conversation(garden).fresh() }
@@ -123,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `what is made comes back with what was said before it`() async throws {
+  @Test func `a sent message is returned with the new messages before it`() async throws {
     try await Harbour.open { harbour in
       let grace = try harbour.client("grace")
       let garden = try await harbour.group("ada", "grace")
@@ -142,7 +143,7 @@ import Testing
       #expect(await parley.outbox.list().map { $0.draft?.text } == ["later"])
       try await parley.outbox.start()
       await #expect(throws: ClientFault.self) { try await parley.outbox.sendAndWait(Draft("later still"), in: garden) }
-      line.mend()
+      line.restore()
       await parley.outbox.networkAvailable()
       for _ in 0..<3_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
       #expect(try await parley.outbox.sendAndWait(Draft("last"), in: garden).last?.content?.text == "last")
@@ -150,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `any call has a form for code that does not wait`() async throws {
+  @Test func `any call has a form for synchronous code`() async throws {
     let sum = await withCheckedContinuation { done in
       perform {
         1 + 1
@@ -169,7 +170,7 @@ import Testing
     #expect(fault == .timedOut)
   }
 
-  @Test func `every text is read in one way`() {
+  @Test func `every text type is parsed in the same way`() {
     var ada = UserSummary(id: ID(1), name: "ada", role: .member, createdAt: 0)
     ada.bio = "gardens *a lot* with @grace #food"
     #expect(ada.html.contains("<em>a lot</em>") && ada.html == Draft(ada.bio).html)
@@ -179,11 +180,12 @@ import Testing
     #expect("ada".asMention == "@ada" && "@ada".asMention == "@ada" && "food".asHashtag == "#food")
   }
 
-  @Test func `bounds that are named the wrong way round mean what lies between`() {
+  @Test func `reversed bounds are swapped`() {
     let (low, high) = (ID<Message>(5), ID<Message>(9))
-    let asked = Request<Page<Resource<MessageView>>>.listMessages(in: ID(1), before: low, after: high)
-    #expect(asked.target == Request<Page<Resource<MessageView>>>.listMessages(in: ID(1), before: high, after: low).target)
-    #expect(asked.target.hasSuffix("?before=9&after=5"))
+    let request = Request<Page<Resource<MessageView>>>.listMessages(in: ID(1), before: low, after: high)
+    #expect(
+      request.target == Request<Page<Resource<MessageView>>>.listMessages(in: ID(1), before: high, after: low).target)
+    #expect(request.target.hasSuffix("?before=9&after=5"))
     #expect(
       Request<Resource<ConversationDigest>>.getDigest(of: ID(1), fromSeq: 9, toSeq: 5).target.hasSuffix(
         "?from_seq=5&to_seq=9"))

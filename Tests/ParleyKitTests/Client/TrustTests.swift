@@ -12,6 +12,6 @@ private let digits = String(repeating: "0aF", count: 21) + "9"
 }
 
 @Test(arguments: ["", "00", String(digits.dropLast()), digits + "00", "g" + digits.dropFirst(), digits + "0"])
-func `anything else is no fingerprint`(text: String) {
+func `any other text is not a fingerprint`(text: String) {
   #expect(Trust(fingerprint: text) == nil)
 }

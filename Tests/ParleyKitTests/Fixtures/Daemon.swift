@@ -3,16 +3,16 @@ import ParleyKit
 import ParleyTransport
 import Testing
 
-/// The daemon itself, in a process of its own on a folder of its own, with ada, who owns the place.
+/// The daemon in its own process and data folder, with ada as the owner.
 final class Daemon {
   let url: String
-  /// By which the owner comes in.
+  /// The owner's credentials.
   private let code: String
   private let process: Process
   private let folder: Folder
   static let password = "wool and needles"
 
-  /// Beside the tests' own binary.
+  /// In the folder of the test binary.
   private static let program: URL = {
     let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "parley")
@@ -32,23 +32,23 @@ final class Daemon {
       "--rate-sending-burst=1000000", "--rate-writing=1000000",
     ])
     self.process = process
-    // At a new place the first line is the owner's link; the last one says that it is ready. The end of the pipe would say
-    // nothing: whoever is started meanwhile has it, too.
-    var said = ""
-    while !said.contains("listening on ") || !said.hasSuffix("\n") {
+    // On a new site the first line is the owner's setup link, and the last one reports that the server is ready.
+    // Waiting for the end of the pipe does not work: processes started in the meantime inherit it.
+    var text = ""
+    while !text.contains("listening on ") || !text.hasSuffix("\n") {
       let piece = output.availableData
-      if piece.isEmpty { throw NotStarted(said: said) }
-      said += String(decoding: piece, as: UTF8.self)
+      if piece.isEmpty { throw NotStarted(text: text) }
+      text += String(decoding: piece, as: UTF8.self)
     }
-    let words = said.split(whereSeparator: \.isWhitespace)
+    let words = text.split(whereSeparator: \.isWhitespace)
     guard let url = words.last, let link = words.first(where: { $0.contains("/setup/") }),
       let code = link.split(separator: "/").last
-    else { throw NotStarted(said: said) }
+    else { throw NotStarted(text: text) }
     (self.url, self.code) = (String(url), String(code))
   }
 
   private struct NotStarted: Error {
-    let said: String
+    let text: String
   }
 
   private static func start(_ arguments: [String]) throws -> (Process, FileHandle) {
@@ -71,19 +71,19 @@ final class Daemon {
     folder.remove()
   }
 
-  /// Somebody's calls, who has not signed in.
+  /// A client without a session.
   func client(_ transport: (any Transport)? = nil) throws -> Client {
     let address = try #require(ServerAddress(url))
     return Client(address, over: try transport ?? NetworkTransport(), retryPolicy: .never)
   }
 
-  /// One device of ada's.
+  /// A device of ada.
   func device(_ transport: (any Transport)? = nil, _ indexing: MessageIndexing = MessageIndexing()) async throws
     -> Parley
   {
     let client = try client(transport)
-    let notes = KeyValueStore(read: { _ in nil }, write: { _, _ in })
-    try await OwnSession(client, store: notes, now: { 0 }).signIn("ada", password: Self.password)
+    let store = KeyValueStore(read: { _ in nil }, write: { _, _ in })
+    try await OwnSession(client, store: store, now: { 0 }).signIn("ada", password: Self.password)
     return try Parley(
       client, clock: Outbox.Clock(now: { Int64(Date().timeIntervalSince1970 * 1_000) }), indexing,
       open: { file in throw TransportFailure.sourceFailed(file.path) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes with the test.
+/// A temporary folder of a test.
 struct Folder: Sendable {
   let path = FileManager.default.temporaryDirectory.appending(path: "parley-kit-\(UUID())").path
 

@@ -10,7 +10,7 @@ import Web
 @testable import Community
 @testable import Storage
 
-/// A place with ada, who owns it, grace and linus, in a folder that goes with the test. How it is reached is another's.
+/// A site with ada as the owner, grace and linus, in a temporary folder, without a transport.
 final class Ground: Sendable {
   let community: Community
   let site: Application
@@ -26,7 +26,7 @@ final class Ground: Sendable {
     let ground = try Ground()
     do {
       for (name, role) in [("ada", Role.owner), ("grace", .member), ("linus", .member)] {
-        try await ground.settle(name, role)
+        try await ground.addUser(name, role)
       }
       try await body(ground)
     } catch {
@@ -51,7 +51,7 @@ final class Ground: Sendable {
     site = Application(router: Router { routes in api.add(to: &routes) }, limits: Limits())
   }
 
-  private func settle(_ name: String, _ role: Role) async throws {
+  private func addUser(_ name: String, _ role: Role) async throws {
     let password = try await community.passwords.hash("password of \(name)")
     let secret = try Secret.make()
     let id = try await community.store.write { tx throws(Refusal) in

@@ -11,14 +11,14 @@ import Web
 @testable import ParleyKit
 @testable import Storage
 
-/// A real server without sockets, for clients whose network does what a test says.
+/// A real server without sockets, for clients with a scripted network.
 final class Hamlet: Sendable {
   let ground: Ground
   private let loop: HamletLoop
 
   var community: Community { ground.community }
 
-  /// Runs a test with ada, grace and linus there.
+  /// Runs a test with ada, grace and linus.
   static func open(_ body: (Hamlet) async throws -> Void) async throws {
     try await Ground.open { ground in try await body(Hamlet(ground)) }
   }
@@ -30,20 +30,20 @@ final class Hamlet: Sendable {
 
   func id(_ name: String) -> ID<User> { ground.id(name) }
 
-  /// Somebody's way to the server.
+  /// A user's transport to the server.
   func server(_ name: String) -> HamletServer {
     HamletServer(loop, token: ground.token(name) ?? "")
   }
 
-  /// Somebody's calls.
+  /// A user's client.
   func client(_ name: String) throws -> Client { try server(name).client() }
 
-  /// A group of these users, made by the first.
+  /// A group of these users, created by the first.
   func group(_ names: String...) async throws -> ID<Conversation> {
     let made = try await client(names[0]).send(
       .createConversation(.group, with: names.dropFirst().map { .id(id($0)) }, title: "garden"))
     let group = made.conversation.id
-    // Whoever is drawn into a group by somebody new to them takes the request.
+    // A user added to a group by an unknown user must accept the request.
     for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: group)) }
     return group
   }
@@ -55,9 +55,10 @@ final class Hamlet: Sendable {
     try await client(name).send(.postMessage(in: conversation, text, annotations: annotations)).message
   }
 
-  /// Every message of a conversation, as the server has it.
+  /// All messages of a conversation on the server.
   func messages(of conversation: ID<Conversation>, as name: String) async throws -> [MessageView] {
-    let pages = try client(name).pages(of: .listMessages(in: conversation, order: "asc", limit: 200, includeMachine: true))
+    let pages = try client(name).pages(
+      of: .listMessages(in: conversation, order: "asc", limit: 200, includeMachine: true))
     var all: [MessageView] = []
     for try await page in pages { all += page.elements.map(\.value) }
     return all
@@ -68,15 +69,16 @@ final class Hamlet: Sendable {
 final class HamletServer: Transport {
   private let loop: HamletLoop
   private let token: String
-  private let weather = Mutex(Weather())
+  private let state = Mutex(NetworkState())
 
-  struct Weather: Sendable {
+  struct NetworkState: Sendable {
     var isOffline = false
-    /// The server does so many more calls that change something, and then its answers get lost. Files arrive.
-    var answersLost = 0
-    /// So many calls until the network is gone.
+    /// The number of changing requests that the server executes before their responses are lost. File uploads are not
+    /// affected.
+    var responsesLost = 0
+    /// The number of requests until the network fails.
     var callsLeft = Int.max
-    var asked: [String] = []
+    var requests: [String] = []
   }
 
   fileprivate init(_ loop: HamletLoop, token: String) {
@@ -85,34 +87,34 @@ final class HamletServer: Transport {
   }
 
   static let noNetwork = ClientFault.offline("there is no network")
-  private static let cut = TransportFailure.unreachable("there is no network")
+  private static let failure = TransportFailure.unreachable("there is no network")
 
-  func set(_ change: (inout Weather) -> Void) { weather.withLock { change(&$0) } }
+  func set(_ change: (inout NetworkState) -> Void) { state.withLock { change(&$0) } }
 
   /// Methods and paths below the base.
-  var asked: [String] { weather.withLock { $0.asked } }
+  var requests: [String] { state.withLock { $0.requests } }
 
-  /// Calls that come this way.
+  /// A client with this transport.
   func client() throws -> Client {
     Client(try #require(ServerAddress("https://hamlet.example")), over: self, token: token, retryPolicy: .never)
   }
 
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     let path = exchange.target.dropFirst(API.base.count).prefix { $0 != "?" }
-    let isThrough = weather.withLock { weather in
-      guard !weather.isOffline, weather.callsLeft > 0 else { return false }
-      weather.callsLeft -= 1
-      weather.asked.append("\(exchange.method) \(path)")
+    let isThrough = state.withLock { state in
+      guard !state.isOffline, state.callsLeft > 0 else { return false }
+      state.callsLeft -= 1
+      state.requests.append("\(exchange.method) \(path)")
       return true
     }
-    guard isThrough else { throw Self.cut }
+    guard isThrough else { throw Self.failure }
     let answer = await loop.send(exchange, try await Self.bytes(of: exchange.body))
-    let isLost = weather.withLock { weather in
-      guard exchange.method != "GET", path != "/files", weather.answersLost > 0 else { return false }
-      weather.answersLost -= 1
+    let isLost = state.withLock { state in
+      guard exchange.method != "GET", path != "/files", state.responsesLost > 0 else { return false }
+      state.responsesLost -= 1
       return true
     }
-    if isLost { throw Self.cut }
+    if isLost { throw Self.failure }
     return answer
   }
 
@@ -128,11 +130,11 @@ final class HamletServer: Transport {
   }
 
   func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
-    throw Self.cut
+    throw Self.failure
   }
 }
 
-/// Requests go straight into the site.
+/// Passes requests to the application directly.
 private actor HamletLoop {
   private let site: Application
   private let locals = Locals()
@@ -142,13 +144,14 @@ private actor HamletLoop {
 
   func send(_ exchange: TransportRequest, _ body: [UInt8]) async -> TransportResponse {
     let target = exchange.target
-    let readPosition = target.firstIndex(of: "?") ?? target.endIndex
+    let queryStart = target.firstIndex(of: "?") ?? target.endIndex
     var fields = Fields()
     for field in exchange.fields { fields.add(field.name, field.value) }
     let head = RequestHead(
       method: ParleyWire.Method(exchange.method),
       target: Target(
-        path: String(target[..<readPosition]), query: readPosition < target.endIndex ? String(target[readPosition...].dropFirst()) : nil),
+        path: String(target[..<queryStart]),
+        query: queryStart < target.endIndex ? String(target[queryStart...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
     let context = Context(
@@ -158,16 +161,17 @@ private actor HamletLoop {
     var pieces: [[UInt8]] = []
     if case .bytes(let bytes) = response.body { pieces = [bytes] }
     let left = Mutex(pieces)
-    let told = (0..<response.fields.count).map { place in
-      TransportRequest.Field(response.fields.name(at: place), response.fields.value(at: place))
+    let responseFields = (0..<response.fields.count).map { index in
+      TransportRequest.Field(response.fields.name(at: index), response.fields.value(at: index))
     }
-    return TransportResponse(status: response.status.code, fields: told) { () throws(TransportFailure) -> [UInt8]? in
+    return TransportResponse(status: response.status.code, fields: responseFields) {
+      () throws(TransportFailure) -> [UInt8]? in
       left.withLock { $0.popLast() }
     }
   }
 }
 
-/// A client of the hamlet: what it holds, what it says, how it follows.
+/// A client of the hamlet with cache, outbox and sync.
 struct HamletClient {
   let server: HamletServer
   let client: Client
@@ -192,7 +196,7 @@ struct HamletClient {
     FileSource(name: file.name, bytes: Array(try Data(contentsOf: URL(filePath: file.path))))
   }
 
-  /// What is held of a conversation, in order.
+  /// The cached messages of a conversation, in order.
   func held(_ conversation: ID<Conversation>) async throws -> [Message] {
     try await cache.messages(.range(1...Int.max, of: conversation)).map(\.message)
   }

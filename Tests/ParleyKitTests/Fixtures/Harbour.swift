@@ -9,14 +9,14 @@ import Web
 @testable import API
 @testable import Community
 
-/// A real server at a socket, with users in it, for clients that come over the network.
+/// A real server with a socket and users, for clients that use the network.
 final class Harbour: Sendable {
   private let ground: Ground
   private let server: Server
 
   var community: Community { ground.community }
 
-  /// Runs a test in a harbour of ada, who owns it, grace and linus.
+  /// Runs a test with ada as the owner, grace and linus.
   static func open(_ body: (Harbour) async throws -> Void) async throws {
     try await Ground.open { ground in
       let harbour = try await Harbour(ground)
@@ -48,27 +48,27 @@ final class Harbour: Sendable {
   func token(_ name: String) -> String? { ground.token(name) }
   func id(_ name: String) -> ID<User> { ground.id(name) }
 
-  /// Somebody's calls; nobody's without a name.
+  /// A user's client; without a name, a visitor's.
   func client(_ name: String? = nil, _ transport: (any Transport)? = nil) throws -> Client {
     let address = try #require(ServerAddress("http://127.0.0.1:\(port)"))
     let transport = try transport ?? NetworkTransport()
     return Client(address, over: transport, token: name.flatMap(token), retryPolicy: .never)
   }
 
-  /// A forum that ada made; its room.
+  /// The room of a forum created by ada.
   func room() async throws -> ID<Conversation> {
     let forum = try await client("ada").send(.createForum(title: "garden", visibility: .public))
     return forum.value.forum.room
   }
 
-  /// A group of these users, made by the first.
+  /// A group of these users, created by the first.
   func group(_ names: String...) async throws -> ID<Conversation> {
     var others: [ID<User>] = []
     for name in names.dropFirst() { others.append(try await client(name).send(.getUser(.me)).summary.id) }
     let made = try await client(names[0]).send(
       .createConversation(.group, with: others.map { .id($0) }, title: "garden"))
     let id = made.conversation.id
-    // Whoever is drawn into a group by somebody new to them takes the request.
+    // A user added to a group by an unknown user must accept the request.
     for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: id)) }
     return id
   }

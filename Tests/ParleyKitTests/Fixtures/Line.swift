@@ -4,14 +4,14 @@ import Synchronization
 
 @testable import ParleyKit
 
-/// A real network that a test takes away and gives back.
+/// A real network that a test can interrupt and restore.
 final class Line: Transport {
   private struct State {
     var isCut = false
-    /// Answers to so many more requests that change something get lost, when the server has done what they ask.
-    var answersLost = 0
+    /// The number of changing requests that the server executes before their responses are lost.
+    var responsesLost = 0
     var sockets: [LiveSocket] = []
-    /// What answers in the server's place: a page of the hotel's.
+    /// The page of a captive portal.
     var page: String?
   }
 
@@ -29,16 +29,16 @@ final class Line: Transport {
     for socket in sockets { socket.close(1_000) }
   }
 
-  func mend() {
+  func restore() {
     state.withLock { state in
       state.isCut = false
       state.page = nil
     }
   }
 
-  func loseAnswers(_ count: Int) { state.withLock { $0.answersLost = count } }
+  func loseResponses(_ count: Int) { state.withLock { $0.responsesLost = count } }
 
-  /// Whoever asks gets this page, and no socket.
+  /// Answers every request with this page, like a captive portal. WebSockets fail.
   func answer(_ page: String) {
     cut()
     state.withLock { $0.page = page }
@@ -62,8 +62,8 @@ final class Line: Transport {
     if let page = try check() { return page }
     let answer = try await inner.send(exchange)
     let isLost = state.withLock { state in
-      guard exchange.method != "GET", state.answersLost > 0 else { return false }
-      state.answersLost -= 1
+      guard exchange.method != "GET", state.responsesLost > 0 else { return false }
+      state.responsesLost -= 1
       return true
     }
     if isLost { throw .interrupted("the answer got lost") }

@@ -8,40 +8,40 @@ import Testing
 @testable import ParleyKit
 @testable import ParleyTransport
 
-/// The guide's five things, as they stand in the README of ParleyKit: each function here has one of them between its marks,
-/// line by line, and is run against the daemon.
+/// The five snippets of ParleyKit's README: each function here contains one of them between markers, line by line,
+/// and runs it against the daemon.
 @Suite struct GuideTests {
-  @Test func `the guide says what runs here`() throws {
+  @Test func `the snippets of the README are those of this test`() throws {
     let readme = try Checkout.text("Sources/Kit/ParleyKit/README.md")
     let code = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
-    let guide = try #require(readme.components(separatedBy: "## What a person wants first").last)
+    let guide = try #require(readme.components(separatedBy: "## Quick start").last)
       .components(separatedBy: "\n## ")[0]
-    let told = guide.components(separatedBy: "```swift\n").dropFirst().map { block in
+    let snippets = guide.components(separatedBy: "```swift\n").dropFirst().map { block in
       Self.lines(block.components(separatedBy: "```")[0])
     }
     let run = code.components(separatedBy: "// " + "Guide:\n").dropFirst().map { part in
       Self.lines(part.components(separatedBy: "// " + "End.")[0])
     }
-    #expect(told.count == 5)
-    #expect(told == run)
+    #expect(snippets.count == 5)
+    #expect(snippets == run)
   }
 
   private static func lines(_ text: String) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  @Test func `the guide works from its first line to its last`() async throws {
+  @Test func `the snippets of the README run from first to last`() async throws {
     try await Daemon.run { daemon in
       let folder = try Folder()
       defer { folder.remove() }
       let photo = folder.path + "/photo.txt"
       try Data("as if it were one".utf8).write(to: URL(filePath: photo))
-      let client = try await comeIn(try #require(ServerAddress(daemon.url)), Daemon.password)
+      let client = try await signIn(try #require(ServerAddress(daemon.url)), Daemon.password)
       let forum = try await client.send(.createForum(title: "Garden", visibility: .public))
       let room = forum.forum.room
-      let parley = try await follow(client, folder.path + "/cache.db")
+      let parley = try await connect(client, folder.path + "/cache.db")
       let shown = Task { try await show(room, parley, until: 2) }
-      try await say(room, parley)
+      try await send(room, parley)
       try await sendFile(photo, room, parley)
       let texts = try await shown.value.map(\.text)
       #expect(texts == ["Pizza party! #food", "Look!"])
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  private func comeIn(_ address: ServerAddress, _ password: String) async throws -> Client {
+  private func signIn(_ address: ServerAddress, _ password: String) async throws -> Client {
     let kept = Mutex<[String: String]>([:])
     let notes = KeyValueStore(
       read: { name in kept.withLock { $0[name] } }, write: { name, value in kept.withLock { $0[name] = value } })
@@ -68,7 +68,7 @@ import Testing
     return client
   }
 
-  private func follow(_ client: Client, _ path: String) async throws -> Parley {
+  private func connect(_ client: Client, _ path: String) async throws -> Parley {
     let now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
     let open: @Sendable (PendingFile) async throws -> FileSource = { file in
       let bytes = try Data(contentsOf: URL(filePath: file.path))
@@ -97,10 +97,10 @@ import Testing
     return list
   }
 
-  private func say(_ room: ID<Conversation>, _ parley: Parley) async throws {
+  private func send(_ room: ID<Conversation>, _ parley: Parley) async throws {
     // Guide:
-    let said = try await parley.outbox.send(Draft("Pizza party! #food"), in: room)
-    try await parley.outbox.setAction("like", on: .unsent(said.id), in: room)
+    let unsent = try await parley.outbox.send(Draft("Pizza party! #food"), in: room)
+    try await parley.outbox.setAction("like", on: .unsent(unsent.id), in: room)
     // End.
   }
 

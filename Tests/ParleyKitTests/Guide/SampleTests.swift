@@ -5,7 +5,7 @@ import Testing
 @testable import Samples
 
 @Suite struct SampleTests {
-  @Test func `a list made without a network is on another device`() async throws {
+  @Test func `a list created without a network syncs to another device`() async throws {
     try await Daemon.run { daemon in
       let line = try Line()
       let phone = try await daemon.device(line)
@@ -21,7 +21,7 @@ import Testing
         ])
       #expect(try await list.urgentTitles == ["buy milk"])
       #expect(try await phone.outbox.sendAll()?.isTemporary == true)
-      line.mend()
+      line.restore()
       #expect(try await phone.outbox.sendAll() == nil)
 
       let laptop = try await daemon.device()
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `a journal is found again by day, hashtag, place and words`() async throws {
+  @Test func `a journal is searchable by day, hashtag, location and words`() async throws {
     try await Daemon.run { daemon in
       let phone = try await daemon.device(nil, Journal.indexing)
       let journal = try await Journal(phone)
@@ -48,7 +48,7 @@ import Testing
       try await journal.write("It rained. #weather", about: "2026-11-20")
       try await journal.write("Long ago we met here #memories", about: "2001-05-01", at: cafe)
       try await journal.write("Cake! #memories", about: "2026-11-21", at: cafe)
-      // What is written is found at once, and the same afterwards.
+      // An entry is found at once, and unchanged after sending.
       for isSent in [false, true] {
         if isSent {
           #expect(try await phone.outbox.sendAll() == nil)

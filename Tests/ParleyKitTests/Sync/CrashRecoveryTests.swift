@@ -6,22 +6,22 @@ import Testing
 
 @testable import ParleyKit
 
-/// The app dies at every moment at which something is kept: right before that is on the disk, and right after. Nothing that
-/// was said is lost, and nothing is there twice.
-@Suite struct MortalityTests {
-  @Test(arguments: [true, false]) func `an app that dies anywhere goes on from there`(isBefore: Bool) async throws {
+/// The app is killed at every write to the cache: right before the commit and right after it. No message is lost or
+/// duplicated.
+@Suite struct CrashRecoveryTests {
+  @Test(arguments: [true, false]) func `an app killed at any write resumes`(isBefore: Bool) async throws {
     var isThrough = false
     var moment = 1
     while !isThrough, moment < 200 {
-      isThrough = try await live(until: moment, isBefore: isBefore)
+      isThrough = try await run(until: moment, isBefore: isBefore)
       moment += 1
     }
     #expect(isThrough)
     #expect(moment > 15, "there are that many moments, or the test looks at nothing")
   }
 
-  /// Whether the app came to the end without dying.
-  private func live(until moment: Int, isBefore: Bool) async throws -> Bool {
+  /// Whether the app finished without being killed.
+  private func run(until moment: Int, isBefore: Bool) async throws -> Bool {
     let survived = Mutex(false)
     try await Hamlet.open { hamlet in
       let folder = try Folder()
@@ -35,7 +35,7 @@ import Testing
         do {
           let client = try hamlet.client("ada")
           let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in
-            MortalStore(try DiskStore(file), diesAt: moment, isBefore: isBefore)
+            CrashingStore(try DiskStore(file), diesAt: moment, isBefore: isBefore)
           }
           let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
           let sync = Sync(cache, client)
@@ -72,8 +72,8 @@ import Testing
   }
 }
 
-/// A disk under an app that is killed.
-private final class MortalStore: CacheStore {
+/// The store of an app that is killed.
+private final class CrashingStore: CacheStore {
   private let store: DiskStore
   private var left: Int
   private let isBefore: Bool

@@ -4,116 +4,116 @@ import Testing
 
 @testable import ParleyKit
 
-@Suite struct DeliveryMarksTests {
-  private func marks(of client: HamletClient) -> DeliveryReceipts {
+@Suite struct DeliveryReceiptTests {
+  private func receipts(of client: HamletClient) -> DeliveryReceipts {
     DeliveryReceipts(client.cache, client.client, wait: { _ in })
   }
 
-  /// What was told to be here, and forgotten.
-  private func told(by client: HamletClient) -> Int {
-    let told = client.server.asked.count { $0.hasSuffix("/delivered") }
-    client.server.set { $0.asked = [] }
-    return told
+  /// The number of delivery receipts sent since the last call.
+  private func sentCount(by client: HamletClient) -> Int {
+    let count = client.server.requests.count { $0.hasSuffix("/delivered") }
+    client.server.set { $0.requests = [] }
+    return count
   }
 
   private func isDelivered(_ message: Message, from author: String, _ hamlet: Hamlet) async throws -> [Bool] {
     try await hamlet.client(author).send(.listReceipts(of: message.id)).elements.map(\.isDelivered)
   }
 
-  @Test func `that it is here is told once for all that has come`() async throws {
+  @Test func `one delivery receipt per conversation covers all its messages`() async throws {
     try await Hamlet.open { hamlet in
       let (garden, orchard) = (try await hamlet.group("ada", "grace"), try await hamlet.group("linus", "grace"))
       let grace = try HamletClient(hamlet, "grace")
-      let marks = marks(of: grace)
+      let receipts = receipts(of: grace)
       try await grace.sync.catchUp()
-      #expect(await marks.send() == .everything && told(by: grace) == 0)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 0)
       try await hamlet.post("one", as: "ada", in: garden)
       let two = try await hamlet.post("two", as: "ada", in: garden)
       let three = try await hamlet.post("three", as: "linus", in: orchard)
       #expect(try await isDelivered(two, from: "ada", hamlet) == [false])
       try await grace.sync.catchUp()
-      #expect(await marks.send() == .everything && told(by: grace) == 2)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 2)
       #expect(try await isDelivered(two, from: "ada", hamlet) == [true])
       #expect(try await isDelivered(three, from: "linus", hamlet) == [true])
-      // Neither what was told, nor one's own words.
-      #expect(await marks.send() == .everything && told(by: grace) == 0)
+      // No receipt for already acknowledged or own messages.
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 0)
       try await hamlet.post("four", as: "grace", in: garden)
       try await grace.sync.catchUp()
-      #expect(await marks.send() == .everything && told(by: grace) == 0)
-      #expect(await self.marks(of: grace).send() == .everything && told(by: grace) == 0)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 0)
+      #expect(await self.receipts(of: grace).send() == .everything && sentCount(by: grace) == 0)
     }
   }
 
-  @Test func `a few are told at once, those that have waited longest first`() async throws {
+  @Test func `a limited number of receipts is sent at once, the longest waiting first`() async throws {
     try await Hamlet.open { hamlet in
       let grace = try HamletClient(hamlet, "grace")
-      let marks = marks(of: grace)
-      var said: [Message] = []
+      let receipts = receipts(of: grace)
+      var posted: [Message] = []
       for number in 1...6 {
-        said.append(try await hamlet.post("\(number)", as: "ada", in: hamlet.group("ada", "grace")))
+        posted.append(try await hamlet.post("\(number)", as: "ada", in: hamlet.group("ada", "grace")))
       }
       try await grace.sync.catchUp()
-      #expect(await marks.send() == .some && told(by: grace) == 4)
-      for (place, message) in said.enumerated() {
-        #expect(try await isDelivered(message, from: "ada", hamlet) == [place < 4], "\(place)")
+      #expect(await receipts.send() == .some && sentCount(by: grace) == 4)
+      for (index, message) in posted.enumerated() {
+        #expect(try await isDelivered(message, from: "ada", hamlet) == [index < 4], "\(index)")
       }
-      #expect(await marks.send() == .everything && told(by: grace) == 2)
-      #expect(await marks.send() == .everything && told(by: grace) == 0)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 2)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 0)
     }
   }
 
-  @Test func `who shows no receipts tells nothing, and neither does who has not let somebody in`() async throws {
+  @Test func `no receipts are sent if disabled, or for a pending request`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let grace = try HamletClient(hamlet, "grace")
-      let marks = marks(of: grace)
+      let receipts = receipts(of: grace)
       _ = try await grace.client.send(.updateUser(.me, UserChange(showsReceipts: false)))
-      let said = try await hamlet.post("one", as: "ada", in: garden)
+      let posted = try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
-      #expect(await marks.send() == .everything && told(by: grace) == 0)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 0)
       _ = try await grace.client.send(.updateUser(.me, UserChange(showsReceipts: true)))
       let stranger = try await hamlet.client("linus").send(
         .createConversation(.direct, with: [.id(hamlet.id("grace"))]))
-      let asked = try await hamlet.post("let me in", as: "linus", in: stranger.conversation.id)
+      let requests = try await hamlet.post("let me in", as: "linus", in: stranger.conversation.id)
       try await grace.sync.catchUp()
-      #expect(await marks.send() == .everything && told(by: grace) == 1)
-      #expect(try await isDelivered(said, from: "ada", hamlet) == [true])
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 1)
+      #expect(try await isDelivered(posted, from: "ada", hamlet) == [true])
       _ = try await grace.client.send(.acceptRequest(for: stranger.conversation.id))
       try await grace.sync.catchUp()
-      #expect(await marks.send() == .everything && told(by: grace) == 1)
-      #expect(try await isDelivered(asked, from: "linus", hamlet) == [true])
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 1)
+      #expect(try await isDelivered(requests, from: "linus", hamlet) == [true])
     }
   }
 
-  @Test func `what got lost is told the next time, and what is refused is not told again`() async throws {
+  @Test func `a lost receipt is sent again, and a refused one is not`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let grace = try HamletClient(hamlet, "grace")
-      let marks = marks(of: grace)
+      let receipts = receipts(of: grace)
       let one = try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
       grace.server.set { $0.isOffline = true }
-      #expect(await marks.send() == .nothing)
+      #expect(await receipts.send() == .nothing)
       grace.server.set { $0.isOffline = false }
-      #expect(await marks.send() == .everything && told(by: grace) == 1)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 1)
       #expect(try await isDelivered(one, from: "ada", hamlet) == [true])
       try await hamlet.post("two", as: "ada", in: garden)
       try await grace.sync.catchUp()
-      // She is taken out, and nothing has told it here yet.
+      // The server removes grace, and this device does not know it yet.
       try await hamlet.client("ada").send(.removeParticipant(of: garden, user: .id(hamlet.id("grace"))))
-      #expect(await marks.send() == .everything && told(by: grace) == 1)
-      #expect(await marks.send() == .everything && told(by: grace) == 0)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 1)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 0)
     }
   }
 
-  @Test func `after a restore of the server lower numbers are told, too`() async throws {
+  @Test func `after a restore of the server receipts with lower numbers are sent`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let grace = try HamletClient(hamlet, "grace")
-      let marks = marks(of: grace)
+      let receipts = receipts(of: grace)
       try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
-      // As though the server had lost the seventh, and had been another then.
+      // As if the server had lost the seventh message and had another history.
       var lost = try #require(try await grace.held(garden).last)
       (lost.seq, lost.id, lost.clientID) = (7, ID(999_001), nil)
       var changes = CacheChanges()
@@ -124,18 +124,18 @@ import Testing
       try await grace.cache.change(bringing: [], changes) { _ in }
       let cursor = try #require(await grace.cache.replica.cursor)
       try await grace.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
-      #expect(await marks.send() == .everything && told(by: grace) == 1)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 1)
       try await grace.sync.catchUp()
       let two = try await hamlet.post("two", as: "ada", in: garden)
       try await grace.sync.catchUp()
       #expect(try await grace.texts(garden) == ["one", "two"])
-      _ = told(by: grace)
-      #expect(await marks.send() == .everything && told(by: grace) == 1)
+      _ = sentCount(by: grace)
+      #expect(await receipts.send() == .everything && sentCount(by: grace) == 1)
       #expect(try await isDelivered(two, from: "ada", hamlet) == [true])
     }
   }
 
-  @Test func `an app tells it by itself`() async throws {
+  @Test func `a running app sends delivery receipts automatically`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let ada = try harbour.client("ada")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyKit
 
-/// The texts of messages, until one says this.
+/// The texts of messages up to `last`.
 private func texts(_ live: LiveConnection, until last: String) async throws -> [String] {
   var texts: [String] = []
   for await news in live {
@@ -27,7 +27,7 @@ private func isLive(_ live: LiveConnection) async -> String? {
   return nil
 }
 
-@Test func `what happens is told in order, also what happened while nobody was there`() async throws {
+@Test func `events arrive in order, including those from before the connection`() async throws {
   try await Harbour.open { harbour in
     let room = try await harbour.room()
     let ada = try harbour.client("ada")
@@ -46,11 +46,11 @@ private func isLive(_ live: LiveConnection) async -> String? {
   }
 }
 
-@Test func `a connection that breaks comes back, and nothing is missing or told twice`() async throws {
+@Test func `a lost connection reconnects without gaps or duplicates`() async throws {
   try await Harbour.open { harbour in
     let room = try await harbour.room()
     let ada = try harbour.client("ada")
-    let network = Cutting(try harbour.client("grace"))
+    let network = FlakyTransport(try harbour.client("grace"))
     let live = LiveConnection(network.client, topics: ["conversation:\(room)"])
     #expect(await isLive(live) != nil)
     var all: [String] = []
@@ -67,16 +67,16 @@ private func isLive(_ live: LiveConnection) async -> String? {
   }
 }
 
-@Test func `an event that is missing is fetched before what follows it`() async throws {
+@Test func `a missing event is fetched before the next one is delivered`() async throws {
   try await Harbour.open { harbour in
     let room = try await harbour.room()
     let ada = try harbour.client("ada")
-    let network = Cutting(try harbour.client("grace"))
+    let network = FlakyTransport(try harbour.client("grace"))
     let live = LiveConnection(network.client, topics: ["conversation:\(room)"])
     #expect(await isLive(live) != nil)
     _ = try await ada.send(.postMessage(in: room, "a"))
     #expect(try await texts(live, until: "a") == ["a"])
-    network.swallow(2)
+    network.drop(2)
     for text in ["b", "c", "d"] { _ = try await ada.send(.postMessage(in: room, text)) }
     #expect(try await texts(live, until: "d") == ["b", "c", "d"])
     _ = try await ada.send(.postMessage(in: room, "e"))
@@ -98,7 +98,7 @@ private func isLive(_ live: LiveConnection) async -> String? {
   }
 }
 
-@Test func `who may not come in is told so, and does not come back`() async throws {
+@Test func `a refused client is notified and does not reconnect`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("grace")
     client.token = "wrong"
@@ -113,11 +113,11 @@ private func isLive(_ live: LiveConnection) async -> String? {
   }
 }
 
-/// A real network that loses things when a test says so.
-private final class Cutting: Transport {
+/// A real network that drops frames and connections.
+private final class FlakyTransport: Transport {
   private let inner: any Transport
   private let sockets = Mutex<[LiveSocket]>([])
-  private let swallowed = Mutex(0)
+  private let dropped = Mutex(0)
   private let name: ServerAddress
   private let token: String?
 
@@ -130,7 +130,7 @@ private final class Cutting: Transport {
   var client: Client {
     var retryPolicy = RetryPolicy()
     retryPolicy.sleep = { milliseconds in
-      // Heartbeats are far away, and whoever comes back does so at once.
+      // Delays heartbeats by a minute and reconnects at once.
       if milliseconds > 8_000 { try await Task.sleep(for: .seconds(60)) }
     }
     return Client(name, over: self, token: token, retryPolicy: retryPolicy)
@@ -138,10 +138,12 @@ private final class Cutting: Transport {
 
   var count: Int { sockets.withLock { $0.count } }
   func cut() { sockets.withLock { $0.last }?.close(1_000) }
-  /// The next frames never arrive.
-  func swallow(_ count: Int) { swallowed.withLock { $0 = count } }
+  /// Drops the next frames.
+  func drop(_ count: Int) { dropped.withLock { $0 = count } }
 
-  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse { try await inner.send(exchange) }
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+    try await inner.send(exchange)
+  }
 
   func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
     let socket = try await inner.connect(exchange, subprotocols: subprotocols)
@@ -151,7 +153,7 @@ private final class Cutting: Transport {
       next: { [self] () async throws(LiveSocket.Ending) -> String in
         while true {
           let text = try await socket.next()
-          let isLost = swallowed.withLock { left in
+          let isLost = dropped.withLock { left in
             defer { left = Swift.max(0, left - 1) }
             return left > 0
           }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import ParleyKit
 
-@Test func `a server that no longer answers is left`() async throws {
-  let silent = Silent()
+@Test func `a server that does not answer is disconnected`() async throws {
+  let silent = SilentTransport()
   var retryPolicy = RetryPolicy()
   retryPolicy.jitter = { 0 }
   var times = LiveConnection.Times()
@@ -26,15 +26,15 @@ import Testing
   arguments: [
     (nil, 5, .next), (4, 5, .next), (5, 5, .known), (9, 5, .known), (3, 5, .gap(after: 3)), (0, 2, .gap(after: 0)),
   ] as [(Int?, Int, StreamOffsets.Order)])
-func `an offset says whether an event is new, known, or comes too early`(
-  last: Int?, offset: Int, place: StreamOffsets.Order
+func `an offset classifies an event as new, known or early`(
+  last: Int?, offset: Int, order: StreamOffsets.Order
 ) {
   let offsets = StreamOffsets(last.map { ["site": $0] } ?? [:])
-  #expect(offsets.order(of: offset, in: "site") == place)
+  #expect(offsets.order(of: offset, in: "site") == order)
 }
 
-/// Takes a connection and says nothing.
-private final class Silent: Transport {
+/// Accepts a connection and never sends.
+private final class SilentTransport: Transport {
   let pings = Atomic<Int>(0)
 
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse { throw .timedOut }

@@ -6,16 +6,16 @@ import Testing
 
 @testable import ParleyKit
 
-/// How much more a disk takes.
-private final class Room: Sendable {
+/// The free space of a disk.
+private final class DiskSpace: Sendable {
   let left = Mutex(Int.max)
 }
 
 private final class SmallDisk: CacheStore {
   private let store = MemoryStore()
-  private let room: Room
+  private let room: DiskSpace
 
-  init(_ room: Room) { self.room = room }
+  init(_ room: DiskSpace) { self.room = room }
 
   func save(_ changes: CacheChanges) throws(CacheFault) {
     let hasRoom = room.left.withLock { left in
@@ -33,7 +33,7 @@ private final class SmallDisk: CacheStore {
 }
 
 @Suite struct OutboxTests {
-  /// Waits until nothing waits to be sent.
+  /// Waits until the outbox is empty.
   private func drain(_ client: HamletClient) async throws {
     for _ in 0..<20_000 {
       if await client.outbox.list().isEmpty { return }
@@ -42,35 +42,35 @@ private final class SmallDisk: CacheStore {
     Issue.record("still there: \(await client.outbox.list())")
   }
 
-  @Test func `what was said without a network leaves in its order`() async throws {
+  @Test func `messages written offline are sent in order`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       ada.server.set { $0.isOffline = true }
       try await ada.outbox.start()
-      let said = (1...20).map { "line \($0)" }
-      for text in said { try await ada.outbox.send(Draft(text), in: garden) }
+      let posted = (1...20).map { "line \($0)" }
+      for text in posted { try await ada.outbox.send(Draft(text), in: garden) }
       let unsent = await ada.cache.unsent(in: garden)
-      #expect(unsent.map(\.text) == said)
-      #expect(unsent.map(\.isUnsent) == said.map { _ in true })
+      #expect(unsent.map(\.text) == posted)
+      #expect(unsent.map(\.isUnsent) == posted.map { _ in true })
       #expect(try await ada.cache.search("line").messages.count == 20)
       ada.server.set { $0.isOffline = false }
       await ada.outbox.networkAvailable()
       try await drain(ada)
-      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == said)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == posted)
       await ada.outbox.stop()
       try await ada.sync.catchUp()
-      #expect(try await ada.texts(garden) == said)
+      #expect(try await ada.texts(garden) == posted)
     }
   }
 
-  @Test func `a send whose answer got lost is one message`() async throws {
+  @Test func `a send with a lost response is one message`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
-      ada.server.set { $0.answersLost = 3 }
+      ada.server.set { $0.responsesLost = 3 }
       let events = await ada.outbox.events()
       try await ada.outbox.start()
       let operation = try await ada.outbox.send(Draft("once"), in: garden)
@@ -92,27 +92,27 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `what waits for another try waits by the clock that is given`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `retries wait by the given clock`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       ada.server.set { $0.isOffline = true }
-      let (asked, ask) = AsyncStream.makeStream(of: Duration.self)
-      let (morning, dawn) = AsyncStream.makeStream(of: Void.self)
+      let (requests, request) = AsyncStream.makeStream(of: Duration.self)
+      let (resumes, resume) = AsyncStream.makeStream(of: Void.self)
       let clock = Outbox.Clock(now: Ground.ticking, pause: { _ in .seconds(86_400) }) { time in
-        ask.yield(time)
-        for await _ in morning { return }
+        request.yield(time)
+        for await _ in resumes { return }
         throw CancellationError()
       }
       let outbox = Outbox(ada.cache, ada.client, clock: clock, open: HamletClient.open)
       let events = await outbox.events()
       try await outbox.start()
       try await outbox.send(Draft("tomorrow"), in: garden)
-      var iterator = asked.makeAsyncIterator()
+      var iterator = requests.makeAsyncIterator()
       #expect(await iterator.next() == .seconds(86_400))
       ada.server.set { $0.isOffline = false }
-      dawn.yield()
+      resume.yield()
       for await event in events { if case .didSend = event { break } }
       await outbox.stop()
       #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["tomorrow"])
@@ -120,16 +120,16 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `whoever waits for a full disk is told, and things go on when there is room`() async throws {
+  func `a full disk fails the caller, and the outbox continues with free space`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let client = try hamlet.client("ada")
-      let room = Room()
+      let room = DiskSpace()
       let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in SmallDisk(room) }
       let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
       try await Sync(cache, client).catchUp()
       try await outbox.start()
-      // For the words, and not for the try.
+      // Space for the text, not for the attempt.
       room.left.withLock { $0 = 1 }
       await #expect(throws: (any Error).self) { try await outbox.sendAndWait(Draft("waits"), in: garden) }
       #expect(await outbox.list().count == 1)
@@ -141,7 +141,7 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test func `what was under way when the app was killed has failed, and is sent once`() async throws {
+  @Test func `an operation in progress at a kill has failed, and is sent once`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -152,7 +152,7 @@ private final class SmallDisk: CacheStore {
         try await ada.sync.catchUp()
         var operation = try await ada.outbox.send(Draft("was it said?"), in: garden)
         try await ada.outbox.send(Draft("afterwards"), in: garden)
-        // The server has it, and the app dies before it has heard so.
+        // The server stores the message, and the app is killed before the response.
         _ = try await ada.client.send(.postMessage(in: garden, "was it said?", clientID: operation.id))
         operation.isUnderWay = true
         operation.attempts = 1
@@ -169,7 +169,7 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test func `what was never sent is changed and let go here`() async throws {
+  @Test func `unsent messages are edited and deleted locally`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -182,11 +182,11 @@ private final class SmallDisk: CacheStore {
       #expect(await ada.outbox.list().count == 1)
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["first"])
-      #expect(ada.server.asked.filter { $0.hasPrefix("DELETE") || $0.hasPrefix("PATCH") }.isEmpty)
+      #expect(ada.server.requests.filter { $0.hasPrefix("DELETE") || $0.hasPrefix("PATCH") }.isEmpty)
     }
   }
 
-  @Test func `an action on a message waits until it was sent`() async throws {
+  @Test func `an action on an unsent message waits for it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -202,7 +202,7 @@ private final class SmallDisk: CacheStore {
       let messages = try await hamlet.messages(of: garden, as: "ada")
       #expect(messages.map(\.mine) == [["com.example.high"], []])
       #expect(messages.last?.message.replyTo == messages.first?.message.id)
-      // It is so already.
+      // The action exists already.
       let id = try #require(messages.first?.message.id)
       try await ada.sync.catchUp()
       #expect(try await ada.outbox.setAction("com.example.high", on: .message(id), in: garden) == nil)
@@ -213,7 +213,7 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test func `a deletion goes ahead and takes what waits on the same message`() async throws {
+  @Test func `a deletion goes first and cancels pending operations on its message`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -224,22 +224,22 @@ private final class SmallDisk: CacheStore {
       try await ada.outbox.setAction("like", on: .message(message.id), in: garden)
       try await ada.outbox.delete(.message(message.id), in: garden)
       #expect(await ada.outbox.list().map(\.kind) == [.send, .delete])
-      ada.server.set { $0.asked = [] }
+      ada.server.set { $0.requests = [] }
       #expect(try await ada.outbox.sendAll(in: garden) == nil)
-      #expect(ada.server.asked.first == "DELETE /messages/\(message.id)")
+      #expect(ada.server.requests.first == "DELETE /messages/\(message.id)")
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["†", "new"])
     }
   }
 
-  @Test func `what the server refuses waits for the user, and what was said after it goes on`() async throws {
+  @Test func `a refused operation waits for the user, and the next ones continue`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
       try await ada.outbox.send(Draft("fine"), in: garden)
-      // By hand, the first failure ends it.
+      // A manual send stops at the first failure.
       #expect(try await ada.outbox.sendAll(in: garden)?.problem?.code == "invalid")
       #expect(await ada.outbox.list().map(\.kind) == [.send, .send])
       try await ada.outbox.start()
@@ -255,7 +255,7 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test func `what waits is tried once, and what the server refuses keeps nothing else back`() async throws {
+  @Test func `one attempt covers all operations, and a refused one blocks no other`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let orchard = try await hamlet.group("ada", "grace")
@@ -263,21 +263,21 @@ private final class SmallDisk: CacheStore {
       try await ada.sync.catchUp()
       ada.server.set { $0.isOffline = true }
       let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
-      let said = try await ada.outbox.send(Draft("fine"), in: garden)
+      let posted = try await ada.outbox.send(Draft("fine"), in: garden)
       let other = try await ada.outbox.send(Draft("apples"), in: orchard)
       var round = try await ada.outbox.sendWaiting()
       #expect(round == OutboxRound(stopped: HamletServer.noNetwork))
       #expect(await ada.outbox.list().map(\.attempts) == [1, 0, 0])
       ada.server.set { $0.isOffline = false }
       round = try await ada.outbox.sendWaiting()
-      #expect(round.sent.map(\.operation.id) == [said.id, other.id])
+      #expect(round.sent.map(\.operation.id) == [posted.id, other.id])
       #expect(round.sent.map(\.message) == [try await ada.held(garden).last?.id, try await ada.held(orchard).last?.id])
       #expect(round.failed.map(\.id) == [refused.id] && round.failed.first?.failure?.problem?.code == "invalid")
       #expect(round.stopped == nil)
-      // It waits for the user, and is not tried again by itself.
+      // A refused operation waits for the user and is not retried.
       #expect(try await ada.outbox.sendWaiting() == OutboxRound())
       #expect(await ada.outbox.list().map(\.id) == [refused.id])
-      // One that was interrupted is.
+      // An interrupted operation is retried.
       var operation = try await ada.outbox.send(Draft("again"), in: garden)
       operation.state = .failed(.unfinished)
       try await ada.cache.save([CacheRow(.operation, operation.id, writing: operation)])
@@ -285,7 +285,7 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test func `files go before their message, and once`() async throws {
+  @Test func `files are uploaded before their message, and once`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -301,8 +301,8 @@ private final class SmallDisk: CacheStore {
       ]
       try await ada.outbox.send(draft, in: garden)
       #expect(await ada.cache.unsent(in: garden).first?.pendingFiles.map(\.name) == ["note.txt", "note.txt"])
-      // The files arrive, and the message's answer gets lost.
-      ada.server.set { $0.answersLost = 1 }
+      // The files arrive, and the response to the message is lost.
+      ada.server.set { $0.responsesLost = 1 }
       #expect(try await ada.outbox.sendAll() == HamletServer.noNetwork)
       let waiting = try #require(await ada.outbox.list().first?.draft).files.compactMap(\.file)
       #expect(waiting.count == 2)
@@ -314,7 +314,7 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test func `only the last place that was read is told`() async throws {
+  @Test func `only the last read position is sent`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")

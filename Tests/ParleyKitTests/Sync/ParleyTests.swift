@@ -5,7 +5,7 @@ import Testing
 @testable import ParleyKit
 
 @Suite struct ParleyTests {
-  /// - Parameter file: nil for memory, which looks at all that it has whenever it is asked.
+  /// - Parameter file: nil for memory, which scans all rows on every query.
   private func open(_ harbour: Harbour, _ name: String, _ line: Line, file: String? = nil) throws -> Parley {
     try Parley(
       try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
@@ -16,9 +16,9 @@ import Testing
     }
   }
 
-  /// Waits until a state comes that is meant.
-  private func settle(_ parley: Parley, until isMeant: (Parley.State) -> Bool) async {
-    for await state in await parley.states() where isMeant(state) { return }
+  /// Waits for a state.
+  private func waitForState(_ parley: Parley, until isExpected: (Parley.State) -> Bool) async {
+    for await state in await parley.states() where isExpected(state) { return }
   }
 
   private func isWaiting(_ state: Parley.State) -> Bool { if case .retrying = state { true } else { false } }
@@ -27,27 +27,27 @@ import Testing
     try await parley.cache.messages(.range(1...Int.max, of: conversation)).map { $0.message.content?.text ?? "†" }
   }
 
-  @Test func `it follows, sends, and survives a day without a network`() async throws {
+  @Test func `it subscribes, sends, and survives a day offline`() async throws {
     try await Harbour.open { harbour in
       let grace = try harbour.client("grace")
       let garden = try await harbour.group("ada", "grace")
       let folder = try Folder()
       defer { folder.remove() }
-      // Newcomers say less in an hour, and ada is none.
+      // New users have lower limits, which do not apply to ada.
       let line = try Line()
       let parley = try open(harbour, "ada", line, file: folder.path + "/cache.db")
       await parley.start()
-      await settle(parley) { $0 == .live }
+      await waitForState(parley) { $0 == .live }
       _ = try await grace.send(.postMessage(in: garden, "one"))
       try await wait { try await texts(parley, garden) == ["one"] }
 
       line.cut()
-      await settle(parley, until: isWaiting)
+      await waitForState(parley, until: isWaiting)
       for number in 1...500 { try await parley.outbox.send(Draft("from the train \(number)"), in: garden) }
       _ = try await grace.send(.postMessage(in: garden, "are you there?"))
-      line.mend()
+      line.restore()
       await parley.networkAvailable()
-      await settle(parley) { $0 == .live }
+      await waitForState(parley) { $0 == .live }
       try await wait { await parley.outbox.list().isEmpty }
       let sent = (1...500).map { "from the train \($0)" }
       try await wait { try await texts(parley, garden).count == 502 }
@@ -60,19 +60,19 @@ import Testing
     }
   }
 
-  @Test func `what an answer leaves open is asked for without an event`() async throws {
+  @Test func `data missing in a response is fetched without an event`() async throws {
     try await Harbour.open { harbour in
       let ada = try harbour.client("ada")
       let garden = try await harbour.group("ada", "grace")
-      let said = try await ada.send(.postMessage(in: garden, "frist")).message
-      _ = try await ada.send(.editMessage(said.id, text: "first"))
+      let posted = try await ada.send(.postMessage(in: garden, "frist")).message
+      _ = try await ada.send(.editMessage(posted.id, text: "first"))
       _ = try await ada.send(.postMessage(in: garden, "second"))
       let parley = try open(harbour, "grace", try Line())
       try await parley.sync.begin()
       await parley.start()
-      await settle(parley) { $0 == .live }
-      let seen = try await parley.client.send(.getMessage(said.id)).value
-      // As the outbox keeps it.
+      await waitForState(parley) { $0 == .live }
+      let seen = try await parley.client.send(.getMessage(posted.id)).value
+      // As the outbox stores it.
       try await parley.cache.hold([seen], asOf: 0)
       try await wait { await parley.cache.replica.needs.isEmpty }
       #expect(await parley.state == .live)
@@ -80,21 +80,21 @@ import Testing
     }
   }
 
-  @Test func `a network that breaks again and again loses nothing and tells nothing twice`() async throws {
+  @Test func `an unstable network causes neither loss nor duplicates`() async throws {
     try await Harbour.open { harbour in
       let ada = try harbour.client("ada")
       let garden = try await harbour.group("ada", "grace")
       let line = try Line()
       let parley = try open(harbour, "grace", line)
       await parley.start()
-      await settle(parley) { $0 == .live }
+      await waitForState(parley) { $0 == .live }
       for round in 0..<8 {
-        line.loseAnswers(round % 3)
+        line.loseResponses(round % 3)
         _ = try await ada.send(.postMessage(in: garden, "ada \(round)"))
         try await parley.outbox.send(Draft("grace \(round)"), in: garden)
         line.cut()
         _ = try await ada.send(.postMessage(in: garden, "ada \(round) again"))
-        line.mend()
+        line.restore()
       }
       try await wait { await parley.outbox.list().isEmpty }
       try await wait { try await texts(parley, garden).count == 24 }
@@ -105,26 +105,26 @@ import Testing
     }
   }
 
-  @Test func `a page of the hotel’s is no answer, and what waits goes when the hotel is content`() async throws {
+  @Test func `the page of a captive portal is no response, and pending sends follow after sign-in`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let line = try Line()
       let parley = try open(harbour, "grace", line)
       await parley.start()
-      await settle(parley) { $0 == .live }
+      await waitForState(parley) { $0 == .live }
       line.answer("<html><body>Welcome! Please accept our terms.</body></html>")
       let operation = try await parley.outbox.send(Draft("from the hotel"), in: garden)
-      await settle(parley) { $0 == .retrying(.captivePortal) }
+      await waitForState(parley) { $0 == .retrying(.captivePortal) }
       #expect(await parley.outbox.list().map(\.id) == [operation.id])
       #expect(try await texts(parley, garden).isEmpty)
-      line.mend()
+      line.restore()
       try await wait { await parley.outbox.list().isEmpty }
       #expect(try await texts(parley, garden) == ["from the hotel"])
       await parley.stop()
     }
   }
 
-  @Test func `a clock that is a day off changes no order`() async throws {
+  @Test func `a clock that is a day off does not affect the order`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let day: Int64 = 86_400_000
@@ -146,13 +146,13 @@ import Testing
     }
   }
 
-  @Test func `whoever is typing is told, and kept by nobody`() async throws {
+  @Test func `typing users are reported and not stored`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let parley = try open(harbour, "grace", try Line())
       let signals = await parley.signals()
       await parley.start()
-      await settle(parley) { $0 == .live }
+      await waitForState(parley) { $0 == .live }
       let ada = try harbour.client("ada")
       _ = try await ada.send(.sendTyping(in: garden))
       for await signal in signals where signal.name == "typing" { break }
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `another user who has signed in finds nothing, and sends nothing of the first`() async throws {
+  @Test func `after a change of user nothing of the first is shown or sent`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let line = try Line()
@@ -169,18 +169,18 @@ import Testing
       try await parley.outbox.send(Draft("not ada's"), in: garden)
       parley.client.token = harbour.token("ada")
       await parley.start()
-      await settle(parley) { $0 == .userChanged }
+      await waitForState(parley) { $0 == .userChanged }
       #expect(await parley.cache.replica == Replica())
       #expect(await parley.outbox.list().isEmpty)
       await parley.start()
-      await settle(parley) { $0 == .live }
+      await waitForState(parley) { $0 == .live }
       #expect(await parley.cache.replica.me?.summary.name == "ada")
       #expect(try await texts(parley, garden).isEmpty)
       await parley.stop()
     }
   }
 
-  @Test func `leaving with something unsent is refused unless it is forced`() async throws {
+  @Test func `signing out with unsent operations is refused unless forced`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let parley = try open(harbour, "grace", try Line())
@@ -194,7 +194,7 @@ import Testing
       let client = try harbour.client("grace")
       await #expect(throws: ClientFault.self) { try await client.send(.getSnapshot()) }
       await parley.start()
-      await settle(parley) { $0 == .signedOut }
+      await waitForState(parley) { $0 == .signedOut }
     }
   }
 }

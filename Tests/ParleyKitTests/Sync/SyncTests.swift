@@ -7,8 +7,8 @@ import Testing
 
 @testable import ParleyKit
 
-/// Leaves out what was deleted.
-private struct Stingy: Transport {
+/// Omits deleted messages.
+private struct IncompleteTransport: Transport {
   let server: HamletServer
 
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
@@ -23,26 +23,26 @@ private struct Stingy: Transport {
 }
 
 @Suite struct SyncTests {
-  @Test func `following along holds what the server would answer`() async throws {
+  @Test func `sync keeps the same state as the server`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace", "linus")
       let ada = try HamletClient(hamlet, "ada")
       var random = Seeded(seed: 7)
-      var said: [(id: ID<Message>, by: String)] = []
+      var posted: [(id: ID<Message>, by: String)] = []
       for round in 0..<60 {
         let name = ["ada", "grace", "linus"].randomElement(using: &random) ?? "ada"
         switch Int.random(in: 0..<5, using: &random) {
-        case 0 where !said.isEmpty:
-          let place = Int.random(in: 0..<said.count, using: &random)
-          let one = said.remove(at: place)
+        case 0 where !posted.isEmpty:
+          let index = Int.random(in: 0..<posted.count, using: &random)
+          let one = posted.remove(at: index)
           _ = try await hamlet.client(one.by).send(.deleteMessage(one.id))
-        case 1 where !said.isEmpty:
-          let one = said[Int.random(in: 0..<said.count, using: &random)]
+        case 1 where !posted.isEmpty:
+          let one = posted[Int.random(in: 0..<posted.count, using: &random)]
           _ = try await hamlet.client(one.by).send(.editMessage(one.id, text: "edit \(round)"))
-        case 2 where !said.isEmpty:
-          let one = said[Int.random(in: 0..<said.count, using: &random)]
+        case 2 where !posted.isEmpty:
+          let one = posted[Int.random(in: 0..<posted.count, using: &random)]
           _ = try await hamlet.client(name).send(.setAction(on: one.id, type: "like"))
-        default: said.append((try await hamlet.post("round \(round)", as: name, in: garden).id, name))
+        default: posted.append((try await hamlet.post("round \(round)", as: name, in: garden).id, name))
         }
         if Int.random(in: 0..<4, using: &random) == 0 { try await ada.sync.catchUp() }
       }
@@ -60,30 +60,30 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `what an answer leaves open is asked for with it`() async throws {
+  @Test func `data missing in a response is fetched with it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
-      let said = try await hamlet.post("frist", as: "grace", in: garden)
+      let posted = try await hamlet.post("frist", as: "grace", in: garden)
       for number in 2...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
-      // Nobody here knows whether it waited before.
-      _ = try await hamlet.client("grace").send(.editMessage(said.id, text: "first"))
-      let asks: [(Sync) async throws -> Void] = [
+      // The cache does not know whether it was unread before.
+      _ = try await hamlet.client("grace").send(.editMessage(posted.id, text: "first"))
+      let fetches: [(Sync) async throws -> Void] = [
         { try await $0.fetchAll([garden]) }, { try await $0.fetch(1...2, of: garden) },
-        { try await $0.fetchOlder(than: 3, in: garden) }, { try await $0.refresh([said.id]) },
+        { try await $0.fetchOlder(than: 3, in: garden) }, { try await $0.refresh([posted.id]) },
       ]
-      for (number, ask) in asks.enumerated() {
+      for (number, fetch) in fetches.enumerated() {
         let ada = try HamletClient(hamlet, "ada")
         try await ada.sync.begin()
-        ada.server.set { $0.asked = [] }
-        try await ask(ada.sync)
+        ada.server.set { $0.requests = [] }
+        try await fetch(ada.sync)
         #expect(await ada.cache.replica.needs.isEmpty, "\(number)")
-        #expect(ada.server.asked.contains("GET /conversations/\(garden)"), "\(number)")
+        #expect(ada.server.requests.contains("GET /conversations/\(garden)"), "\(number)")
         #expect(await ada.cache.replica.conversations[garden]?.unread == 3, "\(number)")
       }
     }
   }
 
-  @Test func `a full sync that was cut goes on where it was`() async throws {
+  @Test func `an interrupted full sync resumes`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -101,7 +101,7 @@ private struct Stingy: Transport {
           Issue.record("it is \(await ada.cache.history(of: garden).sync)")
           return
         }
-        pages = ada.server.asked.count { $0.hasSuffix("/messages") }
+        pages = ada.server.requests.count { $0.hasSuffix("/messages") }
       }
       let ada = try HamletClient(hamlet, "ada", file: file)
       let starts = Atomic(0)
@@ -109,31 +109,31 @@ private struct Stingy: Transport {
       #expect(starts.load(ordering: .relaxed) == 1)
       #expect(await ada.cache.history(of: garden).sync == .complete)
       #expect(try await ada.texts(garden) == (1...450).map { "message \($0)" })
-      // Nothing that was held is asked for again.
-      #expect(pages + ada.server.asked.count { $0.hasSuffix("/messages") } <= 4)
-      ada.server.set { $0.asked = [] }
+      // Cached messages are not fetched again.
+      #expect(pages + ada.server.requests.count { $0.hasSuffix("/messages") } <= 4)
+      ada.server.set { $0.requests = [] }
       try await ada.sync.fetchAll([garden]) { Issue.record("there is nothing left to be done") }
-      #expect(ada.server.asked.isEmpty)
+      #expect(ada.server.requests.isEmpty)
     }
   }
 
-  @Test func `a server that leaves something out is not asked for it for ever`() async throws {
+  @Test func `a server that omits a message is not queried forever`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       for number in 1...206 {
-        let said = try await hamlet.post("\(number)", as: "ada", in: garden)
-        if number == 205 { _ = try await hamlet.client("ada").send(.deleteMessage(said.id)) }
+        let posted = try await hamlet.post("\(number)", as: "ada", in: garden)
+        if number == 205 { _ = try await hamlet.client("ada").send(.deleteMessage(posted.id)) }
       }
       let ada = try HamletClient(hamlet, "ada")
-      let stingy = Client(
-        ada.client.server, over: Stingy(server: ada.server), token: ada.client.token, retryPolicy: .never)
-      let sync = Sync(ada.cache, stingy)
+      let incomplete = Client(
+        ada.client.server, over: IncompleteTransport(server: ada.server), token: ada.client.token, retryPolicy: .never)
+      let sync = Sync(ada.cache, incomplete)
       try await sync.begin()
       for _ in 0..<2 {
-        ada.server.set { $0.asked = [] }
+        ada.server.set { $0.requests = [] }
         try await sync.fetchAll([garden])
-        #expect(ada.server.asked.count <= 3)
-        // What lies below is had all the same.
+        #expect(ada.server.requests.count <= 3)
+        // The messages below are fetched nevertheless.
         #expect(try await ada.held(garden).map(\.seq) == Array(1...204) + [206])
       }
       try await ada.sync.fetchAll([garden])
@@ -141,7 +141,7 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `what was complete is so no longer where a reset leaves a hole`() async throws {
+  @Test func `a complete conversation is incomplete after a reset with a gap`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -159,7 +159,7 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `a reset leaves a hole where nothing was said before it, too`() async throws {
+  @Test func `a reset leaves a gap in a previously empty conversation, too`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -175,7 +175,7 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `a topic is complete where its forum hides what was said before`() async throws {
+  @Test func `a topic is complete if its forum hides earlier messages`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
       defer { folder.remove() }
@@ -197,7 +197,7 @@ private struct Stingy: Transport {
       }
       let grace = try HamletClient(hamlet, "grace", file: file)
       try await grace.sync.fetchAll([topic]) { Issue.record("there is nothing left to be done") }
-      #expect(grace.server.asked.isEmpty)
+      #expect(grace.server.requests.isEmpty)
       for number in 51...120 { try await hamlet.post("\(number)", as: "ada", in: topic) }
       try await grace.sync.reset()
       #expect(await grace.cache.syncState(of: [topic]) != .complete)
@@ -232,14 +232,16 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `after a restore of the server everything is compared, and what it lost is offered again`() async throws {
+  @Test func `after a restore of the server all digests are compared, and lost messages can be sent again`()
+    async throws
+  {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
       for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      // As though there had been two more, and one that is another now.
+      // As if there had been two more messages and one had been different.
       var lost = try #require(try await ada.held(garden).last)
       lost.seq = 4
       lost.previous = lost.id
@@ -269,7 +271,7 @@ private struct Stingy: Transport {
       #expect(try await ada.outbox.sendAll() == nil)
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden).last == "only here")
-      // What happens from now on is newer than all that was held.
+      // Events from now on are newer than the cache.
       let first = try #require(try await ada.held(garden).first)
       _ = try await hamlet.client("grace").send(.setAction(on: first.id, type: "like"))
       try await ada.sync.catchUp()
@@ -277,7 +279,7 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `marks that nobody could tell of are asked for where somebody looks, or when a copy is proved`()
+  @Test func `outdated actions are fetched on display or when a copy is verified`()
     async throws
   {
     try await Hamlet.open { hamlet in
@@ -287,7 +289,8 @@ private struct Stingy: Transport {
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       let held = try await ada.held(garden)
-      // Another device of hers, and somebody else, while this one hears nothing; and then the server can't say what happened.
+      // Another device of hers and another user act while this one is offline. Then the server's log no longer has
+      // the events.
       _ = try await hamlet.client("ada").send(.setAction(on: held[2].id, type: "com.example.done"))
       _ = try await hamlet.client("grace").send(.setAction(on: held[15].id, type: "like"))
       try await ada.sync.reset()
@@ -297,13 +300,13 @@ private struct Stingy: Transport {
       #expect(try await ada.sync.verify(garden) == Sync.VerificationResult(checked: 20, repaired: 0, refreshed: 10))
       #expect(try await ada.cache.hasAction("com.example.done", on: .message(held[2].id)))
       #expect(try await ada.cache.messagesWithAction("com.example.done", in: garden).map(\.text) == ["3"])
-      ada.server.set { $0.asked = [] }
+      ada.server.set { $0.requests = [] }
       #expect(try await ada.sync.verify(garden).refreshed == 0)
-      #expect(!ada.server.asked.contains("GET /messages"))
+      #expect(!ada.server.requests.contains("GET /messages"))
     }
   }
 
-  @Test func `somebody else finds nothing of whoever was here before`() async throws {
+  @Test func `a new user on the device finds no data of the previous one`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       try await hamlet.post("private", as: "grace", in: garden)
@@ -318,7 +321,7 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `the newest are fetched without a hole, but not while something waits`() async throws {
+  @Test func `the newest messages are fetched without a gap, unless operations are pending`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       let ada = try HamletClient(hamlet, "ada")
@@ -334,7 +337,7 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `a private channel is made once and found on another device`() async throws {
+  @Test func `a private channel is created once and found on another device`() async throws {
     try await Hamlet.open { hamlet in
       let phone = try HamletClient(hamlet, "ada")
       let laptop = try HamletClient(hamlet, "ada")
@@ -350,7 +353,7 @@ private struct Stingy: Transport {
     }
   }
 
-  @Test func `a held answer comes first, and never after the fresh one`() async throws {
+  @Test func `the cached answer arrives first, and never after the fresh one`() async throws {
     var answers: [String] = []
     let (shown, show) = AsyncStream.makeStream(of: Void.self)
     for try await answer in CachedThenFresh(
@@ -367,7 +370,7 @@ private struct Stingy: Transport {
     answers = []
     for try await answer in CachedThenFresh(
       cached: {
-        // It is waited for no longer when the fresh one is there, and comes then.
+        // The fresh answer no longer waits for it.
         try? await Task.sleep(for: .seconds(86_400))
         return "late"
       }, fresh: { "new" })

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// Files that are not whole backups of ours, however they came about: none of them changes anything.
+/// Files that are not complete Parley backups. Restoring them has no effect.
 @Suite struct BackupDamageTests {
   private static func damage(of name: String, in scratch: Scratch) throws -> BackupDamage? {
     do {
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// Asks for a restore, which must be refused before anything is touched.
+  /// Restores an invalid archive. The restore must fail before any change.
   private static func refusal(_ bytes: [UInt8], in scratch: Scratch) throws -> BackupDamage? {
     try scratch.write(bytes, to: "bad.tar")
     try? FileManager.default.createDirectory(atPath: scratch.path + "/target", withIntermediateDirectories: false)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `one that is cut off is refused, wherever that is`() async throws {
+  @Test func `an archive truncated at any length is refused`() async throws {
     let scratch = try await Scratch.withBackup()
     let good = try scratch.bytes(of: "good.tar")
     #expect(try Self.damage(of: "good.tar", in: scratch) == nil)
@@ -45,25 +45,25 @@ import Testing
     }
   }
 
-  @Test func `one in which a byte was changed is refused, whichever that is`() async throws {
+  @Test func `an archive with any byte changed is refused`() async throws {
     let scratch = try await Scratch.withBackup()
     var good = try scratch.bytes(of: "good.tar")
     let file = try FileHandle(forUpdating: URL(filePath: scratch.path + "/good.tar"))
-    // Closely in the first blocks and the last ones (TarTests changes every byte of a header), widely between them.
-    let places =
+    // Dense in the first and last blocks (TarTests changes every byte of a header), sparse in between.
+    let offsets =
       Array(stride(from: 0, to: 1_536, by: 5)) + Array(stride(from: 1_536, to: good.count - 3_072, by: 1_999))
       + Array(stride(from: good.count - 3_072, to: good.count, by: 5))
-    for place in places {
-      try file.put(good[place] ^ 1, at: place)
-      #expect(try Self.damage(of: "good.tar", in: scratch) != nil, "byte \(place)")
-      try file.put(good[place], at: place)
+    for offset in offsets {
+      try file.put(good[offset] ^ 1, at: offset)
+      #expect(try Self.damage(of: "good.tar", in: scratch) != nil, "byte \(offset)")
+      try file.put(good[offset], at: offset)
     }
     #expect(try Self.damage(of: "good.tar", in: scratch) == nil)
     good[good.count / 2] ^= 0x40
     #expect(try Self.refusal(good, in: scratch) != nil)
   }
 
-  @Test func `what another program made is refused`() async throws {
+  @Test func `an archive written by another program is refused`() async throws {
     let scratch = try await Scratch.withBackup()
     let good = try scratch.bytes(of: "good.tar")
     #expect(try scratch.run("mkdir other && cd other && tar xf ../good.tar") == 0)
@@ -91,14 +91,14 @@ import Testing
     "parley.db", "parley-backup.json", "parley.db-wal", "lock", "./parley.db", "",
     "files/cc/cc//" + String(repeating: "c", count: 64),
   ])
-  func `a name that has no place in a backup is refused by that name`(name: String) async throws {
+  func `an unexpected entry name is refused and reported`(name: String) async throws {
     let scratch = try await Scratch.withBackup()
     var parts = try Parts(reading: scratch.path + "/good.tar")
     parts.entries.append(.init(name: name, bytes: Array("evil".utf8)))
     #expect(try Self.refusal(parts.bytes, in: scratch) == .unexpectedEntry(name))
   }
 
-  @Test func `entries in another order, twice, or missing are refused`() async throws {
+  @Test func `entries out of order, duplicated or missing are refused`() async throws {
     let scratch = try await Scratch.withBackup()
     let parts = try Parts(reading: scratch.path + "/good.tar")
     #expect(parts.entries.count == 4)
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: ["1", "2", "5", "6", "x", "L"] as [Character])
-  func `links, folders and extensions are refused`(type: Character) async throws {
+  func `links, folders and tar extensions are refused`(type: Character) async throws {
     let scratch = try await Scratch.withBackup()
     var parts = try Parts(reading: scratch.path + "/good.tar")
     let entry = parts.entries[2]
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: [-1_024, -1, 1, 512, 1 << 20, 1 << 45, Int.max >> 1])
-  func `a size that lies is refused`(difference: Int) async throws {
+  func `a wrong entry size is refused`(difference: Int) async throws {
     let scratch = try await Scratch.withBackup()
     var parts = try Parts(reading: scratch.path + "/good.tar")
     let entry = parts.entries[3]
@@ -155,7 +155,7 @@ import Testing
     #expect(try Self.refusal(parts.bytes, in: scratch) != nil)
   }
 
-  @Test func `a manifest that says more, less or another thing is refused`() async throws {
+  @Test func `a manifest with additional, missing or wrong members is refused`() async throws {
     let scratch = try await Scratch.withBackup()
     let parts = try Parts(reading: scratch.path + "/good.tar")
     let text = String(decoding: parts.entries[0].bytes, as: UTF8.self)
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// What is done to the database of a backup that is right in everything else.
+  /// Changes to the database of an otherwise valid backup.
   private static let changes: [(sql: String, word: String)] = [
     ("pragma application_id = 0", "another program"),
     ("insert into migration (number, name, hash, applied_at) values (9, 'later', 'x', 1)", "newer"),
@@ -206,7 +206,7 @@ import Testing
   ]
 
   @Test(arguments: changes.indices)
-  func `a database that is not sound, or not ours, is refused`(index: Int) async throws {
+  func `a corrupt or foreign database is refused`(index: Int) async throws {
     let (sql, word) = Self.changes[index]
     let scratch = try await Scratch.withBackup()
     var parts = try Parts(reading: scratch.path + "/good.tar")
@@ -214,7 +214,7 @@ import Testing
     let connection = try Connection.writer(scratch.path + "/changed.db")
     try connection.execute("pragma foreign_keys = off")
     try connection.executeScript(sql)
-    // The rows are counted anew, so that it is not the count that tells.
+    // The manifest counts the rows again, so that the check under test must find the change.
     let isCounted = word == "files"
     let counts = try connection.counts()
     connection.close()
@@ -235,7 +235,7 @@ import Testing
     #expect(reason.contains(word), "\(sql): \(reason)")
   }
 
-  @Test func `a database that is no database is refused`() async throws {
+  @Test func `a database file that is not SQLite is refused`() async throws {
     let scratch = try await Scratch.withBackup()
     let parts = try Parts(reading: scratch.path + "/good.tar")
     let database = parts.entries[1].bytes
@@ -255,8 +255,8 @@ import Testing
 }
 
 extension FileHandle {
-  fileprivate func put(_ byte: UInt8, at place: Int) throws {
-    try seek(toOffset: UInt64(place))
+  fileprivate func put(_ byte: UInt8, at offset: Int) throws {
+    try seek(toOffset: UInt64(offset))
     try write(contentsOf: [byte])
   }
 }

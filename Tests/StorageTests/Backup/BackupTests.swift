@@ -14,7 +14,7 @@ import Testing
 
   private func garden() async throws -> Garden { try await Garden(in: scratch.path + "/garden") }
 
-  @Test func `the system's tar unpacks it, and the sums are right`() async throws {
+  @Test func `the system's tar unpacks a backup with the right checksums`() async throws {
     let garden = try await garden()
     _ = try await garden.post("seeds")
     let file = try await garden.upload(Array("a rose".utf8))
@@ -29,7 +29,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `it holds one state while users go on writing, and each of their acknowledged messages from before`()
+  @Test func `a backup is one consistent state under concurrent writes, with all messages acknowledged before`()
     async throws
   {
     let garden = try await garden()
@@ -58,7 +58,7 @@ import Testing
     #expect(kept.isSubset(of: writing.acknowledged))
   }
 
-  /// What users who write at once have in common.
+  /// The state that concurrent writers share.
   private final class Writing: Sendable {
     private let state = Mutex<(acknowledged: Set<String>, isOver: Bool)>(([], false))
 
@@ -68,10 +68,10 @@ import Testing
     func end() { state.withLock { $0.isOver = true } }
   }
 
-  @Test func `a folder at rest is copied too, with what a killed daemon left in its log`() async throws {
+  @Test func `an offline backup includes the write-ahead log of a killed daemon`() async throws {
     let garden = try await garden()
     _ = try await garden.post("seeds", as: "one")
-    // As the disk is after a kill: the log holds what the database does not.
+    // The disk after a kill: the log has pages that the database file lacks.
     #expect(try scratch.run("cp -r garden killed") == 0)
     await garden.store.close()
     let folder = try DataFolder(scratch.path + "/killed")
@@ -79,7 +79,7 @@ import Testing
     #expect(report.messages == 1)
   }
 
-  @Test func `what the folder has lost or changed is told, and the rest is kept`() async throws {
+  @Test func `missing or changed files are reported, and the rest is backed up`() async throws {
     let garden = try await garden()
     let lost = try await garden.upload(Array("a rose".utf8))
     let changed = try await garden.upload([UInt8](repeating: 7, count: 700_000))
@@ -96,7 +96,7 @@ import Testing
     #expect(try scratch.run("test -f out/\(whole.path)") == 0)
   }
 
-  @Test func `a database that is not sound is not backed up`() async throws {
+  @Test func `a corrupt database is not backed up`() async throws {
     let garden = try await garden()
     for text in ["seeds", "weeds", "roses"] { _ = try await garden.post(text) }
     await garden.store.close()
@@ -112,7 +112,7 @@ import Testing
     #expect(try scratch.names() == ["garden"])
   }
 
-  @Test func `nothing is overwritten, and no folder without a database is backed up`() async throws {
+  @Test func `a backup overwrites nothing and needs a database`() async throws {
     try scratch.write(Array("precious".utf8), to: "backup.tar")
     let garden = try await garden()
     let fault = await #expect(throws: BackupFault.self) {
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(arguments: [BackupProgress.Phase.copying, .checking, .packing, .comparing])
-  func `one that is given up leaves nothing`(phase: BackupProgress.Phase) async throws {
+  func `a cancelled backup leaves no file`(phase: BackupProgress.Phase) async throws {
     let garden = try await garden()
     await #expect(throws: BackupFault.cancelled) {
       try await garden.store.backUp(to: backup, program: "test") { progress throws(BackupFault) in
@@ -143,7 +143,7 @@ import Testing
     #expect(try scratch.names() == ["garden"])
   }
 
-  @Test func `one is made at a time, and a store that closes ends it`() async throws {
+  @Test func `backups run one at a time, and closing the store cancels them`() async throws {
     let garden = try await garden()
     let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
     let gate = DispatchSemaphore(value: 0)
@@ -169,7 +169,7 @@ import Testing
     #expect(try scratch.names() == ["garden"])
   }
 
-  @Test func `progress never runs backwards, and comes to its end`() async throws {
+  @Test func `progress increases to its total`() async throws {
     let garden = try await garden()
     try await garden.upload([UInt8](repeating: 7, count: 1_000_000))
     let (steps, seen) = AsyncStream.makeStream(of: BackupProgress.self)

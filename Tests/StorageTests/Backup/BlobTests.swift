@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// Content on the disk: when it is there, and when it goes.
+/// When stored content exists on disk, and when it is deleted.
 @Suite struct BlobTests {
   private static func content(_ text: String, in garden: Garden) async throws -> StoredContent {
     let writer = garden.store.blobs.writer()
@@ -38,7 +38,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: garden.folder + "/files/tmp")
   }
 
-  @Test func `content is named by what it is, once, and what is not finished is nowhere`() async throws {
+  @Test func `content is stored once by its digest, and unfinished uploads are not visible`() async throws {
     let garden = try await Garden()
     let one = try await Self.content("rose", in: garden)
     let two = try await Self.content("rose", in: garden)
@@ -60,7 +60,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `content goes with the last row that names it`() async throws {
+  @Test func `content is deleted with its last reference`() async throws {
     let garden = try await Garden()
     let first = try await Self.add(try await Self.content("rose", in: garden), in: garden)
     let second = try await Self.add(try await Self.content("rose", in: garden), in: garden)
@@ -75,7 +75,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `content that somebody is about to name stays, and is looked at again`() async throws {
+  @Test func `content with a pending reference is kept and checked again`() async throws {
     let garden = try await Garden()
     let old = try await Self.add(try await Self.content("rose", in: garden), in: garden)
     var coming: StoredContent? = try await Self.content("rose", in: garden)
@@ -89,7 +89,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `a row that is refused leaves nothing behind`() async throws {
+  @Test func `a refused row leaves no content`() async throws {
     let garden = try await Garden()
     await #expect(throws: Refusal.noRoom(limit: 1_000)) {
       try await Self.add(try await Self.content(String(repeating: "x", count: 1_001), in: garden), in: garden)
@@ -100,7 +100,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `what a crash has left goes at the next start`() async throws {
+  @Test func `leftovers of a crash are deleted at the next start`() async throws {
     let garden = try await Garden()
     let kept = try await Self.add(try await Self.content("kept", in: garden), in: garden)
     _ = try await Self.content("stray", in: garden)
@@ -116,7 +116,7 @@ import Testing
     await again.store.close()
   }
 
-  @Test func `whoever goes on with a part later ends the turn before`() async throws {
+  @Test func `a later upload of a part invalidates the earlier one`() async throws {
     let garden = try await Garden()
     let part = garden.store.blobs.part(of: ID(50), received: 0)
     let first = try #require(try await part.begin(at: 0))

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 @Suite struct RestoreTests {
-  @Test func `what was backed up is there again, in a history of its own`() async throws {
+  @Test func `restored data is complete and has a new epoch`() async throws {
     let scratch = try await Scratch.withBackup()
     let before = try await Garden(in: scratch.path + "/garden")
     await before.store.close()
@@ -25,16 +25,16 @@ import Testing
     let next = try await after.post("after the flood")
     #expect(next.seq == 21)
     #expect(next.id.number > Restoration.idGap && next.id.number < Restoration.idGap + 100)
-    // Events go on where they were: their epoch tells two histories apart.
+    // Event ids continue; the epoch separates the two histories.
     #expect(after.delivered.all.map(\.id) == [21])
     #expect(try Garden.faults(in: after.folder) == [])
     await after.store.close()
-    // And what was restored can be backed up.
+    // Restored data can be backed up.
     let again = try DataFolder(after.folder)
     #expect(try again.backUp(to: scratch.path + "/again.tar", program: "test", at: 6) { _ in }.messages == 21)
   }
 
-  @Test func `what is there stays, unless it is to be replaced, and then it is kept aside`() async throws {
+  @Test func `existing data is replaced only on request, and kept aside`() async throws {
     let scratch = try await Scratch.withBackup()
     let old = try await Garden(in: scratch.path + "/old")
     _ = try await old.post("from before", as: "before")
@@ -56,16 +56,16 @@ import Testing
     #expect(try scratch.run("find old/replaced-5/files -type f | grep -q .") == 0)
   }
 
-  /// The disk as it is after a kill, at each step of the switch and before it.
-  @Test func `killed at any moment, it is the old place or the new one`() async throws {
+  /// The disk after a kill, before and at each step of the switch.
+  @Test func `a restore killed at any moment leaves the old data or the new data`() async throws {
     let scratch = try await Scratch.withBackup()
     let old = try await Garden(in: scratch.path + "/old")
     _ = try await old.post("from before", as: "before")
     try await old.upload(Array("a weed".utf8))
-    // With a log that the database needs, and what a migration might have left.
+    // With a log that the database needs, and a leftover of a migration.
     #expect(try scratch.run("cp -r old killed && touch killed/parley.db.before-migration") == 0)
     await old.store.close()
-    // All that a restore makes ready.
+    // Everything that a restore prepares.
     #expect(try scratch.run("mkdir ready ready/replaced-5 && tar xf good.tar -C ready parley.db files") == 0)
     #expect(try scratch.run("cp -r killed undecided && cp -r ready undecided/restore.part") == 0)
     let undecided = try DataFolder(scratch.path + "/undecided")
@@ -94,7 +94,7 @@ import Testing
     #expect(steps > 7)
   }
 
-  @Test func `a file that was missing when the backup was made is told again`() async throws {
+  @Test func `a file missing from the backup is reported again`() async throws {
     let scratch = try Scratch()
     let garden = try await Garden(in: scratch.path + "/garden")
     let lost = try await garden.upload(Array("a rose".utf8))
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [BackupProgress.Phase.verifying, .unpacking, .checking])
-  func `one that is given up changes nothing`(phase: BackupProgress.Phase) async throws {
+  func `a cancelled restore changes nothing`(phase: BackupProgress.Phase) async throws {
     let scratch = try await Scratch.withBackup()
     let folder = try DataFolder(scratch.path + "/garden")
     #expect(throws: BackupFault.cancelled) {
@@ -119,7 +119,7 @@ import Testing
     #expect(try scratch.names(in: "garden") == ["files", "lock", "parley.db"])
   }
 
-  @Test func `a store keeps its epoch`() async throws {
+  @Test func `a store keeps its epoch across restarts`() async throws {
     let scratch = try Scratch()
     let first = try await Garden(in: scratch.path + "/garden")
     await first.store.close()

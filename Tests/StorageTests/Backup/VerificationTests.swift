@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-/// A garden at rest, with something in it for each check to look at, and a hand that reaches past all rules.
+/// A closed garden with data for every check, and functions that bypass all rules.
 private final class QuietGarden {
   private let garden: Garden
   var folder: String { garden.folder }
@@ -27,7 +27,7 @@ private final class QuietGarden {
 
   var file: URL { URL(filePath: "\(folder)/files/27/70/\(Self.digest)") }
 
-  /// Message 4 was edited, 5 removed by a moderator, 6 deleted and put back, and much hangs on 7.
+  /// Message 4 was edited, 5 removed by a moderator, 6 deleted and restored, and many rows reference 7.
   private static let lives = """
     update message set revision = 2, edited_at = 1800000000000, edited_by = 1 where id = 4;
     insert into revision (message_id, revision, text, edited_at, edited_by) values (4, 1, 'sedes', 1800000000000, 1);
@@ -61,7 +61,7 @@ private final class QuietGarden {
     update counter set value = 8 where name = 'event';
     """
 
-  /// Does to the database what no rule would do.
+  /// Changes the database, bypassing the store's rules.
   func change(_ script: String) throws {
     let connection = try Connection.writer(folder + "/parley.db")
     defer { connection.close() }
@@ -70,7 +70,7 @@ private final class QuietGarden {
     try connection.executeScript(script)
   }
 
-  /// Does to the file what no database would do.
+  /// Overwrites bytes of the file, bypassing SQLite.
   func overwrite(at offset: Int, with bytes: [UInt8]) throws {
     let handle = try FileHandle(forUpdating: URL(filePath: folder + "/parley.db"))
     try handle.seek(toOffset: UInt64(offset))
@@ -78,7 +78,7 @@ private final class QuietGarden {
     try handle.close()
   }
 
-  /// Every fault, by the check that found it.
+  /// All faults by check.
   func faults() throws -> [String: [String]] {
     let findings = try Verification(folder).run(all: true)
     return Dictionary(uniqueKeysWithValues: findings.filter { !$0.isSound }.map { ($0.check, $0.faults) })
@@ -86,7 +86,7 @@ private final class QuietGarden {
 }
 
 @Suite struct VerificationTests {
-  @Test func `a sound garden passes every check, and each says what it looked at`() async throws {
+  @Test func `a sound database passes every check, and each check reports its counts`() async throws {
     let garden = try await QuietGarden()
     let findings = try Verification(garden.folder).run()
     #expect(findings.flatMap(\.faults) == [])
@@ -96,10 +96,11 @@ private final class QuietGarden {
     #expect(chains.counts.map { "\($0.number) \($0.what)" } == ["2 conversations", "4 messages"])
   }
 
-  /// What was done, the one check that must notice, and what it must say.
+  /// The change, the one check that must find it, and its message.
   @Test(arguments: [
     (
-      "update read_position set delivered_seq = 2", "constraints", "read_position with user_id 2, conversation_id 3 violates a check clause"
+      "update read_position set delivered_seq = 2", "constraints",
+      "read_position with user_id 2, conversation_id 3 violates a check clause"
     ),
     ("update account set role = 'king' where id = 1", "constraints", "account with id 1 violates a check clause"),
     (
@@ -152,7 +153,10 @@ private final class QuietGarden {
       "message 5: it is a tombstone, but its events disagree"
     ),
     ("update event set kind = 3 where id = 5", "log and state", "message 4: it is not a tombstone"),
-    ("update event set revision = 7 where id = 5", "log and state", "message 4: its event 5 has revision 7 instead of 2"),
+    (
+      "update event set revision = 7 where id = 5", "log and state",
+      "message 4: its event 5 has revision 7 instead of 2"
+    ),
     ("update event set kind = 13 where id = 4", "log and state", "message 7: no event created it"),
     (
       "update event set subject = 100 where id = 4", "log and state", "event 4 names missing message 100"
@@ -212,7 +216,10 @@ private final class QuietGarden {
       "update idempotency set subject = 5 where client_id = 'send-1'", "sends",
       "message 4 is not what a retried request would find"
     ),
-    ("delete from idempotency where client_id = 'send-4'", "sends", "message 7 is not what a retried request would find"),
+    (
+      "delete from idempotency where client_id = 'send-4'", "sends",
+      "message 7 is not what a retried request would find"
+    ),
     (
       "insert into idempotency values (2, 'message', 'send-1', 4, x'')", "sends",
       "the request send-1 of user 2 names message 4"
@@ -247,8 +254,14 @@ private final class QuietGarden {
       "delete from forum_member", "members",
       "user 2 is a participant of the room of forum 100, but not a member"
     ),
-    ("update read_position set delivered_seq = 5", "read_positions", "user 2 has received conversation 3 up to seq 5, but it ends at 4"),
-    ("update participant set from_seq = 6", "read_positions", "the history of user 2 starts beyond the end of conversation 3"),
+    (
+      "update read_position set delivered_seq = 5", "read_positions",
+      "user 2 has received conversation 3 up to seq 5, but it ends at 4"
+    ),
+    (
+      "update participant set from_seq = 6", "read_positions",
+      "the history of user 2 starts beyond the end of conversation 3"
+    ),
     ("drop trigger audit_refuses_update", "audit", "the trigger audit_refuses_update is missing"),
     (
       "insert into audit (id, at, actor_id, action, subject) values (98, 1, 99, 'user.banned', 1)", "audit",
@@ -272,7 +285,7 @@ private final class QuietGarden {
       "has 5 bytes, but a row records another size"
     ),
   ])
-  func `what was changed behind its back is found by the one check that proves it`(
+  func `each corruption is found by its check alone`(
     script: String, check: String, sentence: String
   ) async throws {
     let garden = try await QuietGarden()
@@ -282,7 +295,7 @@ private final class QuietGarden {
     #expect(faults[check]?.contains { $0.contains(sentence) } == true, "\(faults)")
   }
 
-  @Test func `every check clause of the migrations is looked at`() async throws {
+  @Test func `every check constraint of the migrations is verified`() async throws {
     let texts = try FileManager.default.contentsOfDirectory(atPath: Garden.migrations).map { name in
       try String(contentsOfFile: "\(Garden.migrations)/\(name)", encoding: .utf8)
     }
@@ -292,13 +305,13 @@ private final class QuietGarden {
     #expect(looked?.number == texts.joined().split(separator: "check (").count - 1)
   }
 
-  @Test func `a damaged file is no obstacle but a fault`() async throws {
+  @Test func `a corrupt file is reported as a fault`() async throws {
     let garden = try await QuietGarden()
     try garden.overwrite(at: 0, with: Array("no longer a database".utf8))
     #expect(try garden.faults() == ["integrity": ["file is not a database"]])
   }
 
-  @Test func `pages that were overwritten are noticed, and no other check brings the program down`() async throws {
+  @Test func `overwritten pages are found, and no other check crashes`() async throws {
     let garden = try await QuietGarden()
     let size = try #require(
       try FileManager.default.attributesOfItem(atPath: garden.folder + "/parley.db")[.size] as? Int)
@@ -308,21 +321,21 @@ private final class QuietGarden {
     #expect(try garden.faults()["integrity"]?.isEmpty == false)
   }
 
-  @Test func `an index that lacks a row is found`() async throws {
+  @Test func `a missing index row is found`() async throws {
     let garden = try await QuietGarden()
     let connection = try Connection.reader(garden.folder + "/parley.db")
     let page = try connection.first("select rootpage from sqlite_schema where name = 'hashtag_of_message'") { row in
       try row.int(0)
     }
     connection.close()
-    // How many cells the page has (sqlite.org/fileformat.html §1.6).
+    // The number of cells in the page (sqlite.org/fileformat.html §1.6).
     try garden.overwrite(at: try #require(page) * 4_096 - 4_096 + 3, with: [0, 0])
     let faults = try garden.faults()
     #expect(Array(faults.keys) == ["integrity"])
     #expect(faults["integrity"]?.contains { $0.contains("hashtag_of_message") } == true, "\(faults)")
   }
 
-  @Test func `without being asked for all, it stops at the first check that finds a fault`() async throws {
+  @Test func `verification stops at the first failing check unless all are requested`() async throws {
     let garden = try await QuietGarden()
     try garden.change("update message set previous_message = 4 where id = 6; update stream set head = 7")
     let findings = try Verification(garden.folder).run()
@@ -330,7 +343,7 @@ private final class QuietGarden {
     #expect(Set(try garden.faults().keys) == ["chains", "streams"])
   }
 
-  @Test func `twenty faults of a check are named, and all are counted`() async throws {
+  @Test func `a check lists twenty faults and counts all`() async throws {
     let garden = try await QuietGarden()
     try garden.change(
       """
@@ -345,7 +358,7 @@ private final class QuietGarden {
     #expect(findings.allSatisfy { $0.faults.count == Verification.maxListed })
   }
 
-  @Test func `a file with other bytes, without any, or that is none is found`() async throws {
+  @Test func `changed, missing and misplaced files are found`() async throws {
     let garden = try await QuietGarden()
     try Data("Bytes".utf8).write(to: garden.file)
     #expect(try garden.faults()["files"]?.first?.contains("of file 102 has the hash 4d800030") == true)
@@ -355,7 +368,7 @@ private final class QuietGarden {
     #expect(try garden.faults()["files"]?.first?.contains("can't be read") == true)
   }
 
-  @Test func `previews are files too`() async throws {
+  @Test func `previews are verified like files`() async throws {
     let garden = try await QuietGarden()
     try garden.change("update file set preview_digest = digest, preview_size = 5; update file_use set bytes = 10")
     #expect(try garden.faults() == [:])
@@ -363,7 +376,7 @@ private final class QuietGarden {
     #expect(try garden.faults()["files"]?.count == 1)
   }
 
-  @Test func `it works beside a server that writes`() async throws {
+  @Test func `verification runs beside a writing server`() async throws {
     let garden = try await Garden()
     let writing = Task { for number in 0..<500 { _ = try await garden.post("rose \(number)") } }
     var counts: [Int] = []
@@ -379,7 +392,7 @@ private final class QuietGarden {
 
   private struct Enough: Error {}
 
-  @Test func `whoever watches is told how far it is, and may end it`() async throws {
+  @Test func `progress is reported, and verification can be cancelled`() async throws {
     let garden = try await QuietGarden()
     try Data(count: 10_000_000).write(to: garden.file)
     var furthest = 0
@@ -395,7 +408,7 @@ private final class QuietGarden {
   }
 
   @Test(arguments: ["streams", "counters"])
-  func `whoever watches may end a check in its midst`(check: String) async throws {
+  func `a check can be cancelled while it runs`(check: String) async throws {
     let garden = try await QuietGarden()
     try garden.change(
       """
@@ -415,7 +428,7 @@ private final class QuietGarden {
     }
   }
 
-  @Test func `a folder without a database, or with another program's, says so`() async throws {
+  @Test func `a folder without a Parley database is refused`() async throws {
     let scratch = try Scratch()
     let verification = Verification(scratch.path)
     func obstacle() -> String? {

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Storage
 
-/// What was acknowledged is there, exactly once and as it was changed last, whatever the disk did.
+/// Acknowledged messages and changes are durable, exactly once and in their last state, across disk faults.
 @Suite struct DiskTests {
   @Test(arguments: [(FAULTY_WRITE, Code.full), (FAULTY_SYNC, Code.syncFailed)])
-  func `after a failed commit nothing is acknowledged, and writing resumes when the disk does`(
+  func `after a failed commit nothing is acknowledged, and writes resume after the disk recovers`(
     kind: faulty_kind, code: Int32
   ) async throws {
     let disk = try FaultyDisk(seed: 1)
@@ -30,90 +30,92 @@ import Testing
     await garden.store.close()
   }
 
-  /// How many schedules for each way of losing; more with `PARLEY_POWER_CUTS`.
+  /// The number of schedules per loss mode; more with `PARLEY_POWER_CUTS`.
   static let schedules = ProcessInfo.processInfo.environment["PARLEY_POWER_CUTS"].flatMap { UInt64($0) } ?? 70
 
   @Test(arguments: [FAULTY_LOSE_ALL, FAULTY_LOSE_WRITES, FAULTY_LOSE_SECTORS])
-  func `every acknowledged message and change survives a power cut, once and in its place`(
+  func `every acknowledged message and change survives a power cut exactly once and in order`(
     loss: faulty_loss
   ) async throws {
     var (posted, changed) = (0, 0)
-    // The garden is planted on a sound disk; the power fails at some moment after.
+    // The disk is reliable while the garden is planted. The power fails at some moment after.
     let planted = try await Garden()
     await planted.store.close()
     for seed in 1...Self.schedules {
       let scratch = try Scratch()
       let folder = scratch.path + "/garden"
       try FileManager.default.copyItem(atPath: planted.folder, toPath: folder)
-      let told = try await Self.writeUntilDark(folder, seed: seed, losing: loss)
-      // Opening it as a daemon would is what repairs it.
+      let log = try await Self.writeUntilPowerCut(folder, seed: seed, losing: loss)
+      // Opening it repairs it, as in a daemon.
       try await Garden(in: folder).store.close()
       #expect(try Garden.faults(in: folder) == [], "seed \(seed)")
       let found = try FoundMessage.all(in: folder)
-      for var promise in told.promises {
+      for var promise in log.promises {
         #expect(promise.settle(found[promise.clientID] ?? []) == nil, "seed \(seed)")
       }
-      #expect(told.faults == [], "seed \(seed)")
-      posted += told.promises.count
-      changed += told.changes
+      #expect(log.faults == [], "seed \(seed)")
+      posted += log.promises.count
+      changed += log.changes
     }
     #expect(posted > 10 * Int(Self.schedules))
     #expect(changed > 10 * Int(Self.schedules))
   }
 
-  /// What a writer was told until the power was cut.
-  private struct Told {
+  /// The acknowledgements that a writer received before the power cut.
+  private struct WriteLog {
     var promises: [Promise] = []
-    /// How many changes were answered.
+    /// The number of acknowledged changes.
     var changes = 0
-    /// What was wrong with the answers.
+    /// Wrong acknowledgements.
     var faults: [String] = []
   }
 
-  /// Eight writers, until the power is cut.
-  private static func writeUntilDark(_ folder: String, seed: UInt64, losing loss: faulty_loss) async throws -> Told {
+  /// Runs eight writers until the power cut.
+  private static func writeUntilPowerCut(_ folder: String, seed: UInt64, losing loss: faulty_loss) async throws
+    -> WriteLog
+  {
     let disk = try FaultyDisk(seed: seed, losing: loss)
     disk.cutPower(at: 20 + Int(seed * 7_919 % 400))
     defer { disk.cutPower() }
-    var all = Told()
+    var all = WriteLog()
     guard let garden = try? await Garden(in: folder, vfs: disk.name) else { return all }
-    await withTaskGroup(of: Told.self) { group in
+    await withTaskGroup(of: WriteLog.self) { group in
       for writer in 0..<8 { group.addTask { await write(as: writer, in: garden, seed: seed) } }
-      for await told in group {
-        all.promises += told.promises
-        all.changes += told.changes
-        all.faults += told.faults
+      for await log in group {
+        all.promises += log.promises
+        all.changes += log.changes
+        all.faults += log.faults
       }
     }
     await garden.store.close()
     return all
   }
 
-  /// One message after the other, and after each two changes of what the writer posted last.
-  private static func write(as writer: Int, in garden: Garden, seed: UInt64) async -> Told {
-    var told = Told()
+  /// Posts messages in sequence, each followed by two changes of the writer's last posts.
+  private static func write(as writer: Int, in garden: Garden, seed: UInt64) async -> WriteLog {
+    var log = WriteLog()
     var random = Seeded(seed: seed * 8 + UInt64(writer))
     for number in 0..<10_000 {
       let name = "\(writer).\(number)"
-      guard let stored = try? await garden.post(Change.text(name), as: name) else { return told }
-      told.promises.append(Promise(name, at: Promise.Place(id: stored.id.number, seq: stored.seq)))
+      guard let stored = try? await garden.post(Change.text(name), as: name) else { return log }
+      log.promises.append(Promise(name, at: Promise.Place(id: stored.id.number, seq: stored.seq)))
       for part in 0..<2 {
-        guard let index = told.promises.indices.suffix(4).randomElement(using: &random) else { break }
+        guard let index = log.promises.indices.suffix(4).randomElement(using: &random) else { break }
         let change = Change(named: "\(name).\(part).\(number)", using: &random)
-        let id = ID<Message>(told.promises[index].place.id)
-        told.promises[index].ask(change)
+        let id = ID<Message>(log.promises[index].place.id)
+        log.promises[index].ask(change)
         let answer: Change.Answer
         do throws(Refusal) {
           answer = .revision(try await garden.write { tx throws(Refusal) in try change.make(id, in: tx) })
         } catch .unavailable {
-          return told
+          return log
         } catch {
           answer = .refused(error.code)
         }
-        told.changes += 1
-        if let fault = told.promises[index].take(answer) { told.faults.append(fault) }
+        log.changes += 1
+        if let fault = log.promises[index].take(answer) { log.faults.append(fault) }
       }
     }
-    return told
+    return log
   }
 }

@@ -4,11 +4,12 @@ import Testing
 
 @testable import Storage
 
-/// What a call costs must not grow with what it is not about. SQLite counts the steps of its machine, so no clock is asked.
+/// The cost of a call must not grow with unrelated rows. SQLite counts the steps of its virtual machine, so that no
+/// clock is needed.
 @Suite struct GrowthTests {
   private static let query = MessageQuery(Meadow.room, limit: 20)
 
-  /// A conversation of so many users and so many messages.
+  /// A conversation with this many users and messages.
   private static func meadow(users: Int = 2, messages: Int = 30) throws -> Meadow {
     let meadow = try Meadow()
     for user in 1000..<1000 + users {
@@ -24,7 +25,7 @@ import Testing
     return meadow
   }
 
-  /// The steps that a call takes once its statements are prepared.
+  /// The steps of a call with prepared statements.
   private static func steps(in meadow: Meadow, _ call: (Meadow) throws -> Void) throws -> Int {
     try call(meadow)
     let before = meadow.connection.cachedStatementSteps
@@ -52,19 +53,19 @@ import Testing
     ),
   ]
 
-  @Test(arguments: calls.indices) func `a thousand users cost what two cost`(_ index: Int) throws {
+  @Test(arguments: calls.indices) func `a thousand users cost as much as two`(_ index: Int) throws {
     let (name, call) = Self.calls[index]
     let ratio = try Self.ratio(of: Self.meadow(users: 1_000), to: Self.meadow(), call)
     #expect(ratio < 1.2, "\(name)")
   }
 
-  @Test(arguments: calls.indices) func `three thousand messages cost what thirty cost`(_ index: Int) throws {
+  @Test(arguments: calls.indices) func `three thousand messages cost as much as thirty`(_ index: Int) throws {
     let (name, call) = Self.calls[index]
     let ratio = try Self.ratio(of: Self.meadow(messages: 3_000), to: Self.meadow(), call)
     #expect(ratio < 1.2, "\(name)")
   }
 
-  @Test func `who has read is not asked of a large conversation`() throws {
+  @Test func `readers of large conversations are not queried`() throws {
     let ask: (Meadow) throws -> Void = { meadow in
       _ = try meadow.reading.readingParticipants(of: [Meadow.room], most: 50)
     }

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `the log is emptied every two minutes when something was written`() async throws {
+  @Test func `the write-ahead log is truncated every two minutes after writes`() async throws {
     let garden = try await Garden()
     let housekeeping = Housekeeping(garden.store)
     #expect(try Self.logSize(garden) > 0)
@@ -37,13 +37,13 @@ import Testing
     #expect(try Self.logSize(garden) == 0)
   }
 
-  @Test func `the log forgets what is older than the host wants, from its beginning and no further`() async throws {
+  @Test func `the event log drops events older than the configured age, from its start`() async throws {
     let garden = try await Garden()
     for number in 0..<5 { _ = try await garden.post("seeds \(number)") }
     garden.clock.pass(seconds: 3_600)
     for number in 0..<3 { _ = try await garden.post("weeds \(number)") }
     let last = try garden.store.reader().read { tx throws(Refusal) in try tx.lastEvent() }
-    // Kept for ever, unless somebody says otherwise.
+    // The default keeps events forever.
     await Housekeeping(garden.store).tick()
     #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.firstEvent() } == 1)
     let housekeeping = Housekeeping(garden.store, eventAge: 1_800_000)
@@ -59,14 +59,14 @@ import Testing
     _ = try await garden.post("new")
     #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.firstEvent() } == last + 1)
     #expect(try Verification(garden.folder).run().flatMap(\.faults) == [])
-    // A log that lacks more than it says is a fault.
+    // A log shorter than its recorded start is a fault.
     try await garden.store.write { tx throws(Refusal) in
       try tx.run { connection in try connection.execute("delete from setting where name = 'event_floor'") }
     }
     #expect(try !Verification(garden.folder).run().flatMap(\.faults).isEmpty)
   }
 
-  @Test func `deleted text is in no file ten minutes later`() async throws {
+  @Test func `deleted text is in no file after ten minutes`() async throws {
     let garden = try await Garden()
     let housekeeping = Housekeeping(garden.store)
     let secret = "chrysanthemum-\(UUID())"
@@ -93,16 +93,16 @@ import Testing
     }
   }
 
-  @Test func `a reader in the middle of its picture keeps the log, and nobody waits for it`() async throws {
+  @Test func `an open read transaction keeps the write-ahead log, without blocking`() async throws {
     let garden = try await Garden()
     let housekeeping = Housekeeping(garden.store)
     let reader = try Connection.reader(garden.store.folder.database)
-    let picture = try reader.begin(.deferred)
+    let snapshot = try reader.begin(.deferred)
     _ = try reader.first("select count(*) from message") { row in try row.int(0) }
     _ = try await garden.post("seeds")
     await housekeeping.tick()
     #expect(try Self.logSize(garden) > 0)
-    picture.rollBack()
+    snapshot.rollBack()
     garden.clock.pass(seconds: 10)
     await housekeeping.tick()
     #expect(try Self.logSize(garden) == 0)
@@ -125,7 +125,7 @@ import Testing
     #expect(try Self.count("job", garden) == 1, "what is not finished stays")
   }
 
-  @Test func `sessions and links go when they lead nowhere`() async throws {
+  @Test func `expired sessions and links are deleted`() async throws {
     let garden = try await Garden()
     let soon = Int(garden.clock.now + 60_000)
     try await garden.store.write { tx throws(Refusal) in
@@ -149,7 +149,7 @@ import Testing
     #expect(try Self.count("link", garden) == 2)
   }
 
-  @Test func `the store is ready again once the disk is, though nobody writes`() async throws {
+  @Test func `the store is ready again after the disk recovers, without a write`() async throws {
     let disk = try FaultyDisk(seed: 3)
     let garden = try await Garden(vfs: disk.name)
     let housekeeping = Housekeeping(garden.store)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// Plants a number of seeds, one a chunk.
+/// Posts a number of messages, one per chunk.
 private struct Planting: JSONReadable, JSONWritable, Sendable {
   var done = 0
   let count: Int
@@ -33,7 +33,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     JobKind("plant") { (tx, state: inout Planting) throws(Refusal) in
       let seed = NewMessage(
         conversation: Garden.room, author: Garden.ada, clientID: "seed \(state.done)", text: "seed \(state.done)")
-      // A chunk that ran twice would find that the seed is there.
+      // A chunk that ran twice would find its message.
       guard try tx.post(seed).isNew else { throw .conflict }
       try before(state.done)
       state.done += 1
@@ -65,7 +65,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     #expect(try Self.job(ID(99), in: garden) == nil)
   }
 
-  @Test func `a job that is refused with its rule never runs`() async throws {
+  @Test func `a job of a refused write never runs`() async throws {
     let garden = try await Garden(jobs: [Planting.kind()])
     await #expect(throws: Refusal.conflict) {
       try await garden.store.write { tx throws(Refusal) in
@@ -77,14 +77,14 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     #expect(try Garden.messages(in: garden.folder).isEmpty)
   }
 
-  @Test func `after closing, or a crash, it goes on where it was, and no chunk runs twice`() async throws {
+  @Test func `after a close or a crash a job resumes, and no chunk runs twice`() async throws {
     let garden = try await Garden(jobs: [
       Planting.kind { done throws(Refusal) in if done == 5 { throw .unavailable } }
     ])
     let id = try await Self.plant(12, in: garden)
     await garden.store.jobs.run()
     #expect(try Self.job(id, in: garden)?.state == #"{"done":5,"count":12}"#)
-    // What a crash leaves: the files as they are while the first still has them open.
+    // The files after a crash: a copy while the first store has them open.
     let crashed = garden.folder + "-crashed"
     try FileManager.default.copyItem(atPath: garden.folder, toPath: crashed)
     await garden.store.close()
@@ -100,18 +100,18 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     }
   }
 
-  @Test func `what users write goes between two chunks`() async throws {
+  @Test func `user writes run between two chunks`() async throws {
     let posts = Mutex<[Task<Void, any Error>]>([])
-    let place = Mutex<Garden?>(nil)
+    let target = Mutex<Garden?>(nil)
     let garden = try await Garden(jobs: [
       Planting.kind { done throws(Refusal) in
-        guard let garden = place.withLock({ $0 }) else { throw .unavailable }
-        // Queued at once, before this chunk is over.
+        guard let garden = target.withLock({ $0 }) else { throw .unavailable }
+        // Queued at once, before this chunk ends.
         let task = Task.immediate { _ = try await garden.post("hello \(done)", by: Garden.grace, as: "hello \(done)") }
         posts.withLock { $0.append(task) }
       }
     ])
-    place.withLock { $0 = garden }
+    target.withLock { $0 = garden }
     let id = try await Self.plant(5, in: garden)
     await garden.store.jobs.run()
     for task in posts.withLock({ $0 }) { try await task.value }
@@ -119,10 +119,10 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     let order = try Garden.messages(in: garden.folder).sorted { $0.value < $1.value }.map(\.key)
     #expect(order == (0..<5).flatMap { ["seed \($0)", "hello \($0)"] })
     await garden.store.close()
-    place.withLock { $0 = nil }
+    target.withLock { $0 = nil }
   }
 
-  @Test func `a chunk that fails is tried again later, and holds up no other job`() async throws {
+  @Test func `a failed chunk is retried later without blocking other jobs`() async throws {
     let isFailing = Mutex(true)
     let garden = try await Garden(jobs: [
       Planting.kind { done throws(Refusal) in
@@ -147,7 +147,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     #expect(try Garden.messages(in: garden.folder).count == 3)
   }
 
-  @Test func `a chunk that is refused ends the job with the reason`() async throws {
+  @Test func `a refused chunk ends the job with its reason`() async throws {
     let garden = try await Garden(jobs: [Planting.kind { done throws(Refusal) in if done == 2 { throw .gone } }])
     let id = try await Self.plant(4, in: garden)
     await garden.store.jobs.run()
@@ -157,7 +157,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     #expect(garden.refusals == ["the job \(id) (plant) ended: gone"])
   }
 
-  @Test func `a job of a kind that nobody knows waits, and is named once`() async throws {
+  @Test func `a job of an unknown kind waits and is logged once`() async throws {
     let garden = try await Garden()
     let id = try await Self.plant(2, in: garden)
     await garden.store.jobs.run()

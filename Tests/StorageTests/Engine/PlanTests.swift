@@ -4,25 +4,25 @@ import Testing
 
 @testable import Storage
 
-/// No query walks through a table or sorts: each finds its rows by an index, in order. What is asked is what the calls have
-/// asked, so no text stands here that could grow old.
+/// No query scans or sorts a table: each finds its rows by an index, in order. The checked queries are those that the
+/// calls run, so that no list of them can become stale.
 @Suite struct PlanTests {
-  /// Parts of a plan that are no fault, each with its reason.
+  /// Allowed parts of a plan, each with its reason.
   private static let allowed = [
-    // The count of at most a thousand rows that the line before has found.
+    // The count of at most a thousand rows that the previous line found.
     "SCAN waiting", "SCAN counted",
-    // The first few messages of somebody, counted.
+    // The first few messages of a user, counted.
     "SCAN said",
-    // The kinds of marks on one message, at most fifty.
+    // The kinds of actions on one message, at most fifty.
     "SCAN public",
-    // The rows that were bound, also as a list in JSON.
+    // Bound rows, also as a list in JSON.
     "SCAN 2 CONSTANT ROWS", "SCAN CONSTANT ROW", "SCAN 50 CONSTANT ROWS", "SCAN 200 CONSTANT ROWS", "SCAN w",
     "SCAN json_each VIRTUAL TABLE INDEX 1:",
-    // Words of the index, which finds its rows itself, and places that were bound.
+    // Words of the index, which finds its rows itself, and bound locations.
     "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
-    // An index of the open jobs alone, in their order.
+    // A partial index of the open jobs, in order.
     "SCAN job USING INDEX job_open",
-    // The same of the backups, when the store is opened.
+    // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
   ]
 
@@ -30,19 +30,19 @@ import Testing
   private static let exceptions = [
     // Two rows, when the store is opened.
     "select name, value from counter",
-    // Those who take part in one conversation, once nobody leads it any longer.
+    // The participants of one conversation, when its last admin leaves.
     "order by p.role = 'reader', p.joined_at",
-    // Sorted are the conversations of one user, the participants of one who are left when nobody leads, and as many posts
-    // of each who is followed as fit a page, in the background. To keep them in order would be a row for each participant
-    // and message.
+    // Sorted: the conversations of one user, the remaining participants of one when its last admin leaves, and as
+    // many posts of each followed user as fit a page, in the background. Keeping them in order would need a row per
+    // participant and message.
     "as activity", "order by role = 'reader'", "kind = 'feed'\njoin message",
-    // Sorted are one user's own stars, which are kept by when the messages were written.
+    // Sorted: one user's own stars, which are indexed by message time.
     "and a.user_id = $9\ngroup by a.message_id",
-    // What the migrator and its checks ask when the store is opened.
+    // The queries of the migrator and its checks when the store is opened.
     "migration", "sqlite_schema", "pragma",
-    // Those who came by one branch of invites, when it is cut off.
+    // The users of one branch of invites, when it is revoked.
     "join branch b",
-    // The forums of the place, some hundreds, when one more is made.
+    // The forums of the site, some hundreds, when a forum is created.
     "max(position) filter",
   ]
 
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `every query that reads finds its rows by an index`() throws {
+  @Test func `every read query finds its rows by an index`() throws {
     let meadow = try Meadow()
     let ids = try (0..<5).map { try meadow.post("message \($0)") }
     try meadow.mute(Meadow.grace, by: Meadow.ada)
@@ -315,7 +315,7 @@ import Testing
       guard let made = try tx.conversation(id) else { throw .notFound }
       try tx.remove(Participant(Garden.ada, .admin), from: made, by: Garden.ada)
       _ = try tx.move(.read, of: Garden.grace, in: Garden.room, to: 1)
-      _ = try tx.tellOwedReceipts(limit: 1)
+      _ = try tx.sendPendingReceipts(limit: 1)
       try tx.addNotification(.mention, of: Garden.grace, in: Garden.room, message: ID(9), by: Garden.ada)
       _ = try tx.markNotificationsRead(of: Garden.grace, in: Garden.room, upTo: ID(9))
       _ = try tx.markNotificationsRead(of: Garden.grace, upTo: ID(9))
@@ -360,7 +360,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `a query that walks through a table is found out`() throws {
+  @Test func `a query that scans a table is detected`() throws {
     let meadow = try Meadow()
     let slow = ["select id from message where text = 'seeds'", "select id from message where seq > 1 order by text"]
     #expect(try Self.faults(of: slow, meadow.connection).count == 3)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Storage
 
-@Suite struct ForgettingTests {
-  /// Words that begin like no other, so that the index holds them whole, and what is looked for is past their beginning.
+@Suite struct PurgeTests {
+  /// Words with unique prefixes, so that the index stores them whole. The searched bytes are after the prefix.
   private enum Secret: String, CaseIterable {
     case text = "qxzhwvkjbtext", edited = "zqvjxkwplearlier", annotation = "jqxzvwkbannotation"
     case place = "vzqkjxhwplace", removed = "xjqzvkwbremoved", long = "kzxqjvwhlong"
@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// The secrets whose bytes are somewhere in the database's files.
-  private static func held(in garden: Garden) throws -> [String] {
+  /// The secrets that occur in the bytes of the database's files.
+  private static func secretsOnDisk(in garden: Garden) throws -> [String] {
     let files = try ["/parley.db", "/parley.db-wal"].map {
       try Data(contentsOf: URL(filePath: garden.folder + $0))
     }
@@ -39,7 +39,7 @@ import Testing
       .map(\.rawValue)
   }
 
-  private static func forget(_ garden: Garden, rewriting isRewriting: Bool = false) throws {
+  private static func purge(_ garden: Garden, rewriting isRewriting: Bool = false) throws {
     let connection = try Connection.writer(garden.folder + "/parley.db")
     defer { connection.close() }
     var purgeRound = PurgeRound(rewriting: isRewriting)
@@ -47,7 +47,7 @@ import Testing
     #expect(try purgeRound.step(connection) == .done)
   }
 
-  @Test func `what was deleted is in no file any longer, whichever way it went`() async throws {
+  @Test func `deleted text is in no database file, for every kind of deletion`() async throws {
     let garden = try await Garden()
     var random = Seeded(seed: 1)
     try await Self.post(10_000, to: garden, &random)
@@ -59,7 +59,7 @@ import Testing
       json: "[]", types: [], location: Location(name: Secret.place.rawValue, latitude: 0, longitude: 0))
     let place = try await garden.post(placed)
     let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
-    // Longer than a page: it lies on overflow pages.
+    // Longer than a page, so that it is on overflow pages.
     let long = try await garden.post(String(repeating: Secret.long.rawValue + " ", count: 1_200)).id
     try await Self.post(5_000, to: garden, &random)
     try await garden.write { tx throws(Refusal) in
@@ -67,26 +67,26 @@ import Testing
       try tx.edit(removed, to: MessageText("then \(Secret.removed.rawValue)"), by: Garden.ada)
     }
     try await Self.post(5_000, to: garden, &random)
-    #expect(try Self.held(in: garden).count == Secret.allCases.count)
+    #expect(try Self.secretsOnDisk(in: garden).count == Secret.allCases.count)
 
     try await garden.write { tx throws(Refusal) in
       for id in [text, annotated, place, long] { try tx.delete(id, by: Garden.ada) }
       try tx.deleteRevision(1, of: edited, by: Garden.ada)
       try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 0)
     }
-    // The seal is text, too.
-    try Self.forget(garden)
-    #expect(try Self.held(in: garden) == [Secret.removed.rawValue])
+    // The sealed copy is text, too.
+    try Self.purge(garden)
+    #expect(try Self.secretsOnDisk(in: garden) == [Secret.removed.rawValue])
 
     #expect(try await garden.write { tx throws(Refusal) in try tx.expireSealed(limit: 10) } == false)
-    #expect(try Self.held(in: garden).isEmpty == false)
-    try Self.forget(garden)
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden).isEmpty == false)
+    try Self.purge(garden)
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     #expect(try garden.found(by: "word17").isEmpty == false)
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `a round comes to its end while others write`() async throws {
+  @Test func `a purge round completes under concurrent writes`() async throws {
     let garden = try await Garden()
     var random = Seeded(seed: 2)
     try await Self.post(5_000, to: garden, &random)
@@ -102,15 +102,15 @@ import Testing
       for _ in 0..<3 { _ = try await garden.post("meanwhile \(steps)") }
     }
     #expect(steps < 1_000)
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     #expect(try garden.found(by: "meanwhile").count == 3 * steps)
   }
 
-  @Test func `a reader in the way is told, and not waited for`() async throws {
+  @Test func `a blocking reader is reported without waiting`() async throws {
     let garden = try await Garden()
     let id = try await garden.post(Secret.text.rawValue).id
     let reader = try Connection.reader(garden.folder + "/parley.db")
-    let picture = try reader.begin(.deferred)
+    let snapshot = try reader.begin(.deferred)
     _ = try reader.first("select count(*) from message") { try $0.int(0) }
     try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
     let connection = try Connection.writer(garden.folder + "/parley.db")
@@ -118,28 +118,28 @@ import Testing
     var purgeRound = PurgeRound()
     while try purgeRound.step(connection) == .more {}
     #expect(try purgeRound.step(connection) == .blocked)
-    #expect(try Self.held(in: garden) == [Secret.text.rawValue])
-    picture.rollBack()
+    #expect(try Self.secretsOnDisk(in: garden) == [Secret.text.rawValue])
+    snapshot.rollBack()
     #expect(try purgeRound.step(connection) == .done)
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     reader.close()
   }
 
-  @Test func `rewriting leaves nothing and loses nothing`() async throws {
+  @Test func `rewriting purges deleted text and keeps the rest`() async throws {
     let garden = try await Garden()
     let id = try await garden.post(Secret.text.rawValue).id
     _ = try await garden.post(Garden.message(saying: "tulip"))
     try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
     let before = try garden.tables()
-    try Self.forget(garden, rewriting: true)
-    #expect(try Self.held(in: garden) == [])
+    try Self.purge(garden, rewriting: true)
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     #expect(try garden.tables() == before)
     #expect(try garden.found(by: "tulip").count == 1)
     _ = try await garden.post("and on it goes")
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  // MARK: By itself
+  // MARK: By housekeeping
 
   private static func tick(_ housekeeping: Housekeeping, _ garden: Garden, minutes: Int64) async {
     for _ in 0..<(6 * minutes) {
@@ -158,9 +158,9 @@ import Testing
     return try reader.all("select distinct segid from search_idx order by segid") { try $0.int(0) }
   }
 
-  @Test func `the housekeeping has all of it out of the files within ten minutes`() async throws {
+  @Test func `housekeeping purges deleted text within ten minutes`() async throws {
     let garden = try await Garden()
-    // Nothing here is written anew, so it is the rounds that do it.
+    // Rewriting is disabled, so that the rounds purge it.
     let housekeeping = Housekeeping(garden.store, maxRewrittenBytes: 0)
     var random = Seeded(seed: 4)
     try await Self.post(5_000, to: garden, &random)
@@ -176,7 +176,7 @@ import Testing
     try await Self.post(5_000, to: garden, &random)
     try await garden.write { tx throws(Refusal) in try tx.edit(edited, to: MessageText("then"), by: Garden.ada) }
     await Self.tick(housekeeping, garden, minutes: 4)
-    #expect(try Self.held(in: garden).count == Secret.allCases.count)
+    #expect(try Self.secretsOnDisk(in: garden).count == Secret.allCases.count)
 
     try await garden.write { tx throws(Refusal) in
       for id in [text, annotated, place] { try tx.delete(id, by: Garden.ada) }
@@ -184,37 +184,37 @@ import Testing
       try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 86_400_000)
     }
     await Self.tick(housekeeping, garden, minutes: 10)
-    #expect(try Self.held(in: garden) == [Secret.removed.rawValue], "the seal is not over yet")
+    #expect(try Self.secretsOnDisk(in: garden) == [Secret.removed.rawValue], "the seal is not over yet")
     garden.clock.pass(seconds: 86_400 - 600)
     await Self.tick(housekeeping, garden, minutes: 10)
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     #expect(try Self.destruction(garden).rewritten == 0)
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `what is destroyed while a round is under way goes with the next one`() async throws {
+  @Test func `text deleted during a round is purged by the next one`() async throws {
     let garden = try await Garden()
     let housekeeping = Housekeeping(garden.store, maxRewrittenBytes: 0)
     let text = try await garden.post(Secret.text.rawValue).id
     let other = try await garden.post(Secret.edited.rawValue).id
     try await garden.write { tx throws(Refusal) in try tx.delete(text, by: Garden.ada) }
     await housekeeping.tick()
-    #expect(try Self.held(in: garden) == [Secret.edited.rawValue])
+    #expect(try Self.secretsOnDisk(in: garden) == [Secret.edited.rawValue])
     try await garden.write { tx throws(Refusal) in try tx.delete(other, by: Garden.ada) }
     await Self.tick(housekeeping, garden, minutes: 3)
     #expect(try Self.destruction(garden).purged == 1)
     await Self.tick(housekeeping, garden, minutes: 1)
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     #expect(try Self.destruction(garden).purged == 2)
   }
 
-  @Test func `without anything destroyed the index is left alone`() async throws {
+  @Test func `without deletions the index is unchanged`() async throws {
     let garden = try await Garden()
     for number in 0..<3 { _ = try await garden.post("seeds \(number)") }
     let before = try Self.segments(garden)
     await Self.tick(Housekeeping(garden.store), garden, minutes: 10)
     #expect(try Self.segments(garden) == before && before.count > 1)
-    // What was refused has destroyed nothing.
+    // A refused deletion does not count.
     let id = try await garden.post("roses").id
     await #expect(throws: Refusal.conflict) {
       try await garden.write { tx throws(Refusal) in
@@ -225,7 +225,7 @@ import Testing
     #expect(try Self.destruction(garden).count == 0)
   }
 
-  @Test func `a restart forgets nothing of what is to be forgotten`() async throws {
+  @Test func `a restart keeps pending purges`() async throws {
     let garden = try await Garden()
     var random = Seeded(seed: 5)
     let id = try await garden.post(Secret.text.rawValue).id
@@ -234,28 +234,28 @@ import Testing
     await garden.store.close()
     let again = try await Garden(in: garden.folder)
     await Housekeeping(again.store).tick()
-    #expect(try Self.held(in: again) == [])
+    #expect(try Self.secretsOnDisk(in: again) == [])
     await again.store.close()
   }
 
-  @Test func `a reader in the way makes the housekeeping come again`() async throws {
+  @Test func `housekeeping retries after a blocking reader`() async throws {
     let garden = try await Garden()
     let housekeeping = Housekeeping(garden.store)
     let id = try await garden.post(Secret.text.rawValue).id
     let reader = try Connection.reader(garden.folder + "/parley.db")
-    let picture = try reader.begin(.deferred)
+    let snapshot = try reader.begin(.deferred)
     _ = try reader.first("select count(*) from message") { try $0.int(0) }
     try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
     await Self.tick(housekeeping, garden, minutes: 5)
-    #expect(try Self.held(in: garden) == [Secret.text.rawValue])
-    picture.rollBack()
+    #expect(try Self.secretsOnDisk(in: garden) == [Secret.text.rawValue])
+    snapshot.rollBack()
     reader.close()
     await housekeeping.tick()
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     #expect(garden.refusals == [])
   }
 
-  @Test func `the database is written anew once a day, if it is not too large`() async throws {
+  @Test func `the database is rewritten once a day up to a maximum size`() async throws {
     let garden = try await Garden()
     func destroy() async throws {
       let id = try await garden.post("seeds").id
@@ -278,9 +278,9 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  // MARK: At once
+  // MARK: On request
 
-  @Test func `a purge leaves nothing, and says what it took`() async throws {
+  @Test func `a purge removes all deleted text and reports its counts`() async throws {
     let garden = try await Garden()
     var random = Seeded(seed: 6)
     let text = try await garden.post(Secret.text.rawValue).id
@@ -300,7 +300,7 @@ import Testing
     var all: [PurgePhase] = []
     for await phase in phases where all.last != phase { all.append(phase) }
     #expect(all == PurgePhase.allCases)
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden) == [])
     let destruction = try Self.destruction(garden)
     #expect(destruction.rewritten == destruction.count && destruction.purged == destruction.count)
     #expect(try Garden.faults(in: garden.folder) == [])
@@ -308,11 +308,11 @@ import Testing
     #expect(again.seals == 0 && again.copies == 0)
   }
 
-  @Test func `a purge can be given up while a reader is in its way`() async throws {
+  @Test func `a purge can be cancelled while a reader blocks it`() async throws {
     let garden = try await Garden()
     let id = try await garden.post(Secret.text.rawValue).id
     let reader = try Connection.reader(garden.folder + "/parley.db")
-    let picture = try reader.begin(.deferred)
+    let snapshot = try reader.begin(.deferred)
     _ = try reader.first("select count(*) from message") { try $0.int(0) }
     try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
     let tries = Mutex(0)
@@ -326,14 +326,14 @@ import Testing
         if count == 3 { throw .cancelled }
       }
     }
-    picture.rollBack()
+    snapshot.rollBack()
     reader.close()
     #expect(try Self.destruction(garden).purged == 0)
     _ = try await garden.store.purge { _ in }
-    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.secretsOnDisk(in: garden) == [])
   }
 
-  @Test func `a purge of a closed store says that it can't`() async throws {
+  @Test func `a purge of a closed store fails`() async throws {
     let garden = try await Garden()
     await garden.store.close()
     await #expect(throws: PurgeFault.unavailable) { try await garden.store.purge { _ in } }

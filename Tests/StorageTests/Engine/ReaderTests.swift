@@ -9,7 +9,7 @@ import Testing
     try tx.run { connection in try connection.first("select count(*) from message") { row in try row.int(0) } }
   }
 
-  @Test func `a reader sees what was acknowledged`() async throws {
+  @Test func `a reader sees acknowledged writes`() async throws {
     let garden = try await Garden()
     for number in 1...3 {
       _ = try await garden.post("rose \(number)")
@@ -20,7 +20,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `a query that takes too long is cut short, and the lane goes on`() async throws {
+  @Test func `a slow query is interrupted, and its thread continues`() async throws {
     let garden = try await Garden()
     await #expect(throws: Refusal.unavailable) {
       try await garden.store.readInBackground(within: .milliseconds(20)) { tx throws(Refusal) in

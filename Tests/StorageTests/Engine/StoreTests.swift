@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 @Suite struct StoreTests {
-  @Test func `each message names the one before it`() async throws {
+  @Test func `each message references the previous one`() async throws {
     let garden = try await Garden()
     let first = try await garden.post("seeds")
     let second = try await garden.post("weeds", by: Garden.grace)
@@ -14,7 +14,7 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `many writers at once make one whole chain, and every answer is true`() async throws {
+  @Test func `concurrent writers make one complete chain, and every response is right`() async throws {
     let garden = try await Garden()
     let answers = try await withThrowingTaskGroup(of: [StoredMessage].self) { group in
       for writer in 0..<32 {
@@ -33,7 +33,7 @@ import Testing
     #expect(Set(kept.values) == Set(answers.map(\.id.number)))
   }
 
-  @Test func `committed events are handed on in the order of the log`() async throws {
+  @Test func `committed events are delivered in log order`() async throws {
     let garden = try await Garden()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<200 { group.addTask { _ = try await garden.post("message \(number)") } }
@@ -44,7 +44,7 @@ import Testing
     #expect(garden.delivered.all.allSatisfy { $0.stream == .conversation(Garden.room) && $0.kind == .messageCreated })
   }
 
-  @Test func `a refusal takes back its own changes and no others`() async throws {
+  @Test func `a refused rule rolls back only its own changes`() async throws {
     let garden = try await Garden()
     let answers = await withTaskGroup(of: Bool.self) { group in
       for number in 0..<100 {
@@ -68,7 +68,7 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `a repeated send finds what it made`() async throws {
+  @Test func `a repeated send finds its message`() async throws {
     let garden = try await Garden()
     let first = try await garden.post("seeds", as: "one")
     let again = try await garden.post("seeds", as: "one")
@@ -78,7 +78,7 @@ import Testing
     #expect(garden.delivered.all.count == 2)
   }
 
-  @Test func `a hundred repeats at once make one message`() async throws {
+  @Test func `a hundred concurrent repeats create one message`() async throws {
     let garden = try await Garden()
     let ids = try await withThrowingTaskGroup(of: StoredMessage.self) { group in
       for _ in 0..<100 { group.addTask { try await garden.post("seeds", as: "one") } }
@@ -88,7 +88,7 @@ import Testing
     #expect(ids.filter(\.isNew).count == 1)
   }
 
-  @Test func `what is not there is not found`() async throws {
+  @Test func `a missing conversation is not found`() async throws {
     let garden = try await Garden()
     let message = NewMessage(conversation: ID(99), author: Garden.ada, text: "seeds")
     await #expect(throws: Refusal.notFound) {
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `numbers go on after a restart, and none is given twice`() async throws {
+  @Test func `ids continue after a restart without repetition`() async throws {
     let garden = try await Garden()
     let before = try await garden.post("seeds")
     await garden.store.close()
@@ -109,13 +109,13 @@ import Testing
     #expect(again.delivered.all.map(\.id) == [2])
   }
 
-  @Test func `a second daemon is kept out of the folder`() async throws {
+  @Test func `a second daemon can't open the folder`() async throws {
     let garden = try await Garden()
     let fault = #expect(throws: DataFolder.Fault.self) { try DataFolder(garden.folder) }
     #expect(fault?.description.contains("Another parley") == true)
   }
 
-  @Test func `a closed store takes nothing more`() async throws {
+  @Test func `a closed store refuses writes`() async throws {
     let garden = try await Garden()
     await garden.store.close()
     await #expect(throws: Refusal.unavailable) { try await garden.post("late") }

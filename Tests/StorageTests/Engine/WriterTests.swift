@@ -6,36 +6,36 @@ import Testing
 
 @testable import Storage
 
-/// One closure may not take the time, the rows or the transaction of the others.
+/// One closure may not use up the time, the rows or the transaction of the others.
 @Suite(.serialized) struct WriterTests {
-  /// Keeps the writer busy while closures are queued behind it.
-  private final class Hold: Sendable {
+  /// Keeps the writer busy while closures are queued.
+  private final class Blocker: Sendable {
     private let state = Mutex((hasBegun: false, isReleased: false))
 
-    /// Returns when the writer is held.
+    /// Returns when the writer is busy.
     func begin(_ store: Store) async -> Task<Void, any Error> {
-      let held = Task.immediate {
+      let blocking = Task.immediate {
         try await store.aside { _ in
           self.state.withLock { $0.hasBegun = true }
           while !self.state.withLock({ $0.isReleased }) { sched_yield() }
         }
       }
       while !state.withLock({ $0.hasBegun }) { await Task.yield() }
-      return held
+      return blocking
     }
 
     func release() { state.withLock { $0.isReleased = true } }
   }
 
-  /// Runs `writes` in one batch; how each was answered.
+  /// Runs `writes` in one batch and returns their results.
   private static func inOneBatch(
     _ garden: Garden, _ writes: [@Sendable () async throws -> Void]
   ) async throws -> [Refusal?] {
-    let hold = Hold()
-    let held = await hold.begin(garden.store)
+    let blocker = Blocker()
+    let blocking = await blocker.begin(garden.store)
     let tasks = writes.map { write in Task.immediate { try await write() } }
-    hold.release()
-    try await held.value
+    blocker.release()
+    try await blocking.value
     var answers: [Refusal?] = []
     for task in tasks {
       do {
@@ -58,7 +58,7 @@ import Testing
     try Garden.messages(in: garden.folder).count
   }
 
-  /// Three closures in one batch, the second of which refuses; how often each ran.
+  /// Runs three closures in one batch, of which the second refuses. Returns how often each ran.
   private static func runs(
     _ refusing: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void
   ) async throws -> [String: Int] {
@@ -89,8 +89,8 @@ import Testing
     return Dictionary(ran.all.map { ($0, 1) }, uniquingKeysWith: +)
   }
 
-  @Test func `what a refused closure has changed is taken back, and the ones before it run again`() async throws {
-    // A batch has an end by the clock: where the machine stands still there are two, and nothing has to run again.
+  @Test func `a refused closure rolls back its changes, and the earlier ones run again`() async throws {
+    // A batch has a deadline: on a slow machine there are two batches, and no closure has to run again.
     for _ in 0..<50 {
       let runs = try await Self.runs { tx throws(Refusal) in
         _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, clientID: "lost", text: "weeds"))
@@ -101,11 +101,11 @@ import Testing
     Issue.record("The three were never in one batch.")
   }
 
-  @Test func `a closure that refuses before it changes anything makes nobody run again`() async throws {
+  @Test func `a closure that refuses before any change reruns no other`() async throws {
     #expect(try await Self.runs { _ in } == ["one": 1, "refused": 1, "two": 1])
   }
 
-  @Test func `a question without an end is cut short, and the others of its batch are kept`() async throws {
+  @Test func `an endless query is interrupted, and the rest of its batch is kept`() async throws {
     let garden = try await Garden()
     let answers = try await Self.inOneBatch(
       garden,
@@ -128,7 +128,7 @@ import Testing
     #expect(garden.refusals.first?.hasPrefix("StorageTests/WriterTests.swift:") == true)
   }
 
-  @Test func `writing without an end ends with the statement that runs when the time is over`() async throws {
+  @Test func `endless writes end with the statement that exceeds the deadline`() async throws {
     let garden = try await Garden()
     let answers = try await Self.inOneBatch(
       garden,
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test(arguments: [(110, true), (2_100, false)])
-  func `a closure that uses the processor for long is named, and for too long taken back`(
+  func `a slow closure is logged, and rolled back beyond the maximum`(
     _ most: Int, _ isKept: Bool
   ) async throws {
     let garden = try await Garden()
@@ -168,7 +168,7 @@ import Testing
         }
       ])
     #expect(answers == [isKept ? nil : .unavailable])
-    #expect(garden.complaints.all.first?.contains("of the processor") == true)
+    #expect(garden.logLines.all.first?.contains("of the processor") == true)
     #expect(try await garden.post("seeds").seq == (isKept ? 2 : 1))
   }
 
@@ -176,7 +176,7 @@ import Testing
     (end.tv_sec - start.tv_sec) * 1_000 + (end.tv_nsec - start.tv_nsec) / 1_000_000
   }
 
-  @Test func `too many rows are taken back`() async throws {
+  @Test func `a closure with too many rows is rolled back`() async throws {
     let garden = try await Garden()
     func tag(_ count: Int) async throws {
       try await garden.store.write { tx throws(Refusal) in
@@ -192,11 +192,11 @@ import Testing
     await #expect(throws: Refusal.unavailable) { try await tag(Writer.maxRows + 1) }
     #expect(garden.refusals.count == 1)
     #expect(garden.refusals.first?.contains("10001 rows") == true)
-    // None of them is left: each would be in the way now.
+    // None of the rows are left: each would conflict.
     try await tag(1_000)
   }
 
-  @Test func `a refusal after a failed statement is complained of by its place`() async throws {
+  @Test func `a refusal after a failed statement is logged with its call site`() async throws {
     let garden = try await Garden()
     await #expect(throws: Refusal.unavailable) {
       try await garden.store.write { tx throws(Refusal) in
@@ -207,7 +207,7 @@ import Testing
     #expect(garden.refusals.first?.contains("NOT NULL") == true)
   }
 
-  @Test func `work aside runs outside of any transaction, between batches`() async throws {
+  @Test func `an exclusive closure runs between batches, outside of a transaction`() async throws {
     let garden = try await Garden()
     _ = try await garden.post("seeds")
     let (isInTransaction, count) = try await garden.store.aside { connection in
@@ -217,7 +217,7 @@ import Testing
     await #expect(throws: Refusal.unavailable) {
       try await garden.store.aside { connection in try connection.execute("delete from nothing") }
     }
-    // A transaction that it left open is no matter.
+    // An open transaction of the closure does no harm.
     await #expect(throws: Refusal.unavailable) {
       try await garden.store.aside { connection in
         let transaction = try connection.begin()
@@ -231,39 +231,39 @@ import Testing
     await #expect(throws: Refusal.unavailable) { try await garden.store.aside { _ in } }
   }
 
-  @Test func `batches and work aside take turns`() async throws {
+  @Test func `batches and exclusive closures alternate`() async throws {
     let garden = try await Garden()
     let order = Garden.Lines()
     let store = garden.store
-    let hold = Hold()
-    let held = await hold.begin(store)
+    let blocker = Blocker()
+    let blocking = await blocker.begin(store)
     var tasks: [Task<Void, any Error>] = []
     for _ in 0..<3 { tasks.append(Task.immediate { try await store.aside { _ in order.add("aside") } }) }
-    // More than one batch carries.
+    // More than fit one batch.
     for _ in 0..<600 {
       tasks.append(Task.immediate { try await store.write { _ throws(Refusal) in order.add("write") } })
     }
-    hold.release()
+    blocker.release()
     for task in tasks { try await task.value }
-    try await held.value
-    let places = order.all.indices.filter { order.all[$0] == "aside" }
-    #expect(places.count == 3)
-    #expect(zip(places, places.dropFirst()).allSatisfy { $1 - $0 > 1 }, "a batch stands between two")
+    try await blocking.value
+    let positions = order.all.indices.filter { order.all[$0] == "aside" }
+    #expect(positions.count == 3)
+    #expect(zip(positions, positions.dropFirst()).allSatisfy { $1 - $0 > 1 }, "a batch stands between two")
   }
 
-  @Test func `beyond what may wait a caller is refused at once`() async throws {
+  @Test func `a write beyond the queue limit is refused at once`() async throws {
     let garden = try await Garden()
     let store = garden.store
-    let hold = Hold()
-    let held = await hold.begin(store)
+    let blocker = Blocker()
+    let blocking = await blocker.begin(store)
     var tasks: [Task<Void, any Error>] = []
     while store.waitingCount < Writer.maxWaiting {
       tasks.append(Task.immediate { try await store.write { _ throws(Refusal) in } })
     }
     await #expect(throws: Refusal.unavailable) { try await store.write { _ throws(Refusal) in } }
-    hold.release()
+    blocker.release()
     for task in tasks { try await task.value }
-    try await held.value
+    try await blocking.value
     #expect(store.waitingCount == 0)
     _ = try await garden.post("seeds")
   }

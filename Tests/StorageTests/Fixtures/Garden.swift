@@ -7,23 +7,23 @@ import Testing
 
 @testable import Storage
 
-/// A store in a folder of its own, with two users and one conversation in it.
+/// A store in a temporary folder, with two users and one conversation.
 final class Garden: Sendable {
   let folder: String
-  /// Whether the folder goes with the garden.
+  /// Whether the folder is deleted with the garden.
   private let ownsFolder: Bool
   let store: Store
   let delivered: Delivered
-  /// What the log was told.
-  let complaints: Lines
-  /// Without those of writes that took long and were kept: on a slow machine any may.
-  var refusals: [String] { complaints.all.filter { !$0.hasSuffix("it is work for a job") } }
+  /// The log lines.
+  let logLines: Lines
+  /// Without slow writes that were kept: on a slow machine any write may be slow.
+  var refusals: [String] { logLines.all.filter { !$0.hasSuffix("it is work for a job") } }
   let clock: Watch
   static let ada = ID<User>(1)
   static let grace = ID<User>(2)
   static let room = ID<Conversation>(3)
 
-  /// What the store handed on, in the order in which it came.
+  /// The delivered events, in order.
   final class Delivered: Sendable {
     private let events = Mutex<[Event]>([])
     func add(_ more: [Event]) { events.withLock { $0 += more } }
@@ -36,7 +36,7 @@ final class Garden: Sendable {
     var all: [String] { lines.withLock { $0 } }
   }
 
-  /// Time goes on when a test says so.
+  /// Advances only when a test does it.
   final class Watch: Sendable {
     private let time = Mutex<Int64>(1_800_000_000_000)
     var now: Int64 { time.withLock { $0 } }
@@ -45,7 +45,7 @@ final class Garden: Sendable {
 
   static let migrations = Checkout.migrations
 
-  /// Makes a folder that goes with the garden, or plants in one of the test's.
+  /// Uses `folder`, or a temporary one that is deleted with the garden.
   init(in folder: String? = nil, vfs: String? = nil, jobs: [JobKind] = []) async throws {
     let path = folder ?? FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -53,12 +53,12 @@ final class Garden: Sendable {
     ownsFolder = folder == nil
     let delivered = Delivered()
     self.delivered = delivered
-    let (complaints, clock) = (Lines(), Watch())
-    self.complaints = complaints
+    let (logLines, clock) = (Lines(), Watch())
+    self.logLines = logLines
     self.clock = clock
     store = try Store(
       try DataFolder(path), migrations: Self.migrations, vfs: vfs, jobs: jobs, clock: { clock.now },
-      deliver: { delivered.add($0.events) }, complain: { complaints.add($0) })
+      deliver: { delivered.add($0.events) }, log: { logLines.add($0) })
     do {
       try await store.write { tx throws(Refusal) in try tx.plantGarden() }
     } catch {
@@ -76,14 +76,14 @@ final class Garden: Sendable {
     return try await store.write { tx throws(Refusal) in try tx.post(message) }
   }
 
-  /// What is wrong with what the database holds: nothing, if all is well.
+  /// The faults of the database; empty if it is sound.
   static func faults(in folder: String, besides check: String = "") throws -> [String] {
     try Verification(folder).run(all: true).filter { $0.check != check }.flatMap { finding in
       finding.faults.map { "\(finding.check): \($0)" }
     }
   }
 
-  /// The messages of the room by their client ids.
+  /// The messages of the room by client id.
   static func messages(in folder: String) throws -> [String: Int] {
     let connection = try Connection.reader(folder + "/parley.db")
     defer { connection.close() }

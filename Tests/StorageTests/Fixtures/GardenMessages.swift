@@ -4,7 +4,7 @@ import ParleySQLite
 @testable import Storage
 
 extension Garden {
-  /// A message that has everything that can hang on one, and says the word wherever it can.
+  /// A message with every possible attribute, each with the word where it fits.
   static func message(saying word: String, files: [ID<File>] = [], as clientID: String? = nil) -> NewMessage {
     var message = NewMessage(
       conversation: room, author: ada, clientID: clientID, text: text(saying: word))
@@ -37,7 +37,7 @@ extension Garden {
     try await write { tx throws(Refusal) in try tx.post(message).id }
   }
 
-  /// A file that ada uploaded and nothing names yet.
+  /// A file uploaded by ada, without references.
   func upload() async throws(Refusal) -> ID<File> {
     try await write { tx throws(Refusal) in
       let id = tx.nextID()
@@ -53,7 +53,7 @@ extension Garden {
     }
   }
 
-  /// What others make of a message: a mark, a notice in an inbox, a report with a copy.
+  /// The traces of other users on a message: an action, a notification, a report with a copy.
   func react(
     to message: ID<Message>, saying word: String, copyKeptFor time: Int = 1_000
   ) async throws(Refusal) {
@@ -88,7 +88,7 @@ extension Garden {
     }
   }
 
-  /// Every row of every table as text, but those of SQLite and of the search index.
+  /// Every row of every table as text, except those of SQLite and of the search index.
   func tables() throws -> [String: [String]] {
     let connection = try Connection.reader(folder + "/parley.db")
     defer { connection.close() }
@@ -111,7 +111,7 @@ extension Garden {
     return tables
   }
 
-  /// The tables in which a word stands.
+  /// The tables that contain a word.
   func tables(saying word: String) throws -> [String] {
     try tables().filter { $0.value.contains { $0.contains(word) } }.keys.sorted()
   }
@@ -122,7 +122,7 @@ extension Garden {
     return try connection.all("select rowid from search where search match $1 order by rowid", word) { try $0.int(0) }
   }
 
-  /// Kind, subject, revision and actor of what was handed on after the first so many.
+  /// Kind, subject, revision and actor of the delivered events, without the first `count`.
   func events(after count: Int) -> [String] {
     delivered.all.dropFirst(count).map { "\($0.kind) \($0.subject) \($0.revision) by \($0.actor)" }
   }

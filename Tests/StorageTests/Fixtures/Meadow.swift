@@ -4,7 +4,7 @@ import ParleySQLite
 
 @testable import Storage
 
-/// A database without a store around it, so that a test can say at what time something is written and what is in a row.
+/// A database without a store, so that a test can choose the time of writes and read any row.
 final class Meadow {
   let folder: String
   let connection: Connection
@@ -43,7 +43,7 @@ final class Meadow {
 
   var reading: ReadTransaction { ReadTransaction(connection, now: 1_800_000_000_000) }
 
-  /// A closure of the writer, in a transaction of its own.
+  /// Runs a closure in its own write transaction.
   @discardableResult func write<Value>(
     at now: Int64 = 1_800_000_000_000, _ body: (WriteTransaction) throws -> Value
   ) throws -> Value {

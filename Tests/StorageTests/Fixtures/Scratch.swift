@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// A folder of a test's own, gone with it.
+/// A temporary folder, deleted with this object.
 final class Scratch: Sendable {
   let path: String
 
@@ -29,7 +29,7 @@ final class Scratch: Sendable {
     try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)").sorted()
   }
 
-  /// Runs a program of the system in this folder; its exit status.
+  /// Runs a shell command in this folder and returns its exit status.
   func run(_ command: String) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
@@ -42,7 +42,7 @@ final class Scratch: Sendable {
     return process.terminationStatus
   }
 
-  /// A garden with some messages and two uploaded files, closed, and a backup of it: `garden/`, `good.tar`.
+  /// A closed garden with some messages and two uploaded files, and its backup: `garden/`, `good.tar`.
   static func withBackup() async throws -> Scratch {
     let scratch = try Scratch()
     let garden = try await Garden(in: scratch.path + "/garden")
@@ -56,7 +56,7 @@ final class Scratch: Sendable {
 }
 
 extension Garden {
-  /// Puts a file where uploads go, and the row that names it.
+  /// Stores a file as an upload, with its row.
   @discardableResult func upload(_ bytes: [UInt8]) async throws -> StoredFile {
     let file = StoredFile(digest: try Digest.sha256(of: bytes), size: bytes.count)
     let path = URL(filePath: "\(folder)/\(file.path)")
@@ -77,17 +77,17 @@ extension Garden {
   }
 }
 
-/// An archive in parts, to be put together wrongly.
+/// The parts of an archive, to assemble invalid ones.
 struct Parts {
   struct Entry {
     var name: String
     var bytes: [UInt8]
-    /// Where the header is to say something else.
+    /// Replaces the right header.
     var header: [UInt8]?
   }
 
   var entries: [Entry]
-  /// Nil: those that are right.
+  /// Nil for the right checksums.
   var sums: [UInt8]?
   var tail: [UInt8] = [UInt8](repeating: 0, count: 1_024)
   static let modified = 1_800_000_000
@@ -121,14 +121,14 @@ struct Parts {
 }
 
 extension TarHeader {
-  /// A block that was changed, with the sum that goes with it.
+  /// A changed header block with a matching checksum.
   static func block(
     _ name: String, size: Int, type: Character = "0", link: String = "", owner: String? = nil
   ) throws -> [UInt8] {
     var block = TarHeader(name: name, size: size, modified: Parts.modified).block
     block[156] = try #require(type.asciiValue)
-    for (place, byte) in link.utf8.enumerated() { block[157 + place] = byte }
-    for (place, byte) in (owner ?? "").utf8.enumerated() { block[265 + place] = byte }
+    for (index, byte) in link.utf8.enumerated() { block[157 + index] = byte }
+    for (index, byte) in (owner ?? "").utf8.enumerated() { block[265 + index] = byte }
     block.replaceSubrange(148..<156, with: Array(repeating: 32, count: 8))
     let digits = String(block.reduce(0) { $0 + Int($1) }, radix: 8)
     let sum = String(repeating: "0", count: 6 - digits.count) + digits
@@ -138,7 +138,7 @@ extension TarHeader {
 }
 
 extension Connection {
-  /// What the rows of files use, for files that a test has put there by hand.
+  /// Updates the file usage counts for rows that a test inserted.
   func countFileUse() throws(SQLiteError) {
     try execute(
       """

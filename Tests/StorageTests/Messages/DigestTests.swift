@@ -5,14 +5,14 @@ import Testing
 @testable import Storage
 
 @Suite struct DigestTests {
-  /// The digest as the contract describes it.
+  /// The digest as specified by the contract.
   private static func expected(_ lines: [String]) throws -> String {
     Hex.text(try Digest.sha256(of: Array(lines.map { $0 + "\n" }.joined().utf8)))
   }
 
-  private static func said(_ text: String) throws -> String { Hex.text(try Digest.sha256(of: Array(text.utf8))) }
+  private static func digest(_ text: String) throws -> String { Hex.text(try Digest.sha256(of: Array(text.utf8))) }
 
-  /// Five messages with ids from 101: a plain one, an answer with files, a tombstone, an edited one, an empty one.
+  /// Five messages with ids from 101: a plain one, a reply with files, a tombstone, an edited one, an empty one.
   private static func plant() throws -> (meadow: Meadow, lines: [String]) {
     let meadow = try Meadow()
     let first = try meadow.post("seeds")
@@ -25,13 +25,13 @@ import Testing
     return (
       meadow,
       [
-        "1 101 0 1 0 \(try said("seeds\0\0"))", "2 102 101 1 0 \(try said("weeds 🌱\n\0" + "101\0" + "72,71"))",
-        "3 103 102 2 1 -", "4 104 103 4 0 \(try said("rakes\0\0"))", "5 105 104 1 0 \(try said("\0\0"))",
+        "1 101 0 1 0 \(try digest("seeds\0\0"))", "2 102 101 1 0 \(try digest("weeds 🌱\n\0" + "101\0" + "72,71"))",
+        "3 103 102 2 1 -", "4 104 103 4 0 \(try digest("rakes\0\0"))", "5 105 104 1 0 \(try digest("\0\0"))",
       ]
     )
   }
 
-  @Test func `it is taken over one line a message`() throws {
+  @Test func `a digest covers one line per message`() throws {
     let (meadow, lines) = try Self.plant()
     let whole = try meadow.reading.digest(of: Meadow.room)
     #expect(whole.digest == (try Self.expected(lines)))
@@ -43,7 +43,7 @@ import Testing
     #expect(some.parts.map(\.seqs) == [2...2, 3...4])
   }
 
-  @Test func `it is the same as ever`() throws {
+  @Test func `digests are stable across versions`() throws {
     let (meadow, _) = try Self.plant()
     #expect(
       try meadow.reading.digest(of: Meadow.lawn).digest
@@ -56,7 +56,7 @@ import Testing
         == "11809e1283a7741f8d9c8976e750923c7863f49e28569e55e02a83b1d8e4ef72")
   }
 
-  @Test func `parts come out the same wherever one reads on`() throws {
+  @Test func `digests of parts do not depend on the requested range`() throws {
     let meadow = try Meadow()
     for number in 0..<1_300 { try meadow.post("message \(number)") }
     let whole = try meadow.reading.digest(of: Meadow.room, parts: 1)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `what lies outside of the viewer's history is refused`() throws {
+  @Test func `a range outside of the viewer's history is refused`() throws {
     let (meadow, lines) = try Self.plant()
     let tx = meadow.reading
     for from in [2, 1, 0, -1, 7, Int.min, Int.max] {

@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 @Suite struct EventPageTests {
-  /// Events of several streams, at random.
+  /// Random events of several streams.
   private static func plant(_ count: Int) throws -> (meadow: Meadow, events: [Event], streams: [EventStream]) {
     let meadow = try Meadow()
     var random = Seeded(seed: 5)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `of many streams only those that moved are named, with where they end`() throws {
+  @Test func `a list of streams returns only the changed ones with their last offsets`() throws {
     let (meadow, events, streams) = try Self.plant(400)
     for cursor in [0, 1, 200, 390, 399, 400, 500] {
       let heads = try meadow.reading.heads(of: streams, movedSince: cursor)
@@ -55,7 +55,7 @@ import Testing
     #expect(try meadow.reading.heads(of: [], movedSince: 0).isEmpty)
   }
 
-  @Test func `a cursor is found in every stream, whatever the log has let go`() throws {
+  @Test func `a cursor resolves in every stream, also after log truncation`() throws {
     let (meadow, events, streams) = try Self.plant(300)
     for floor in [1, 101] {
       try meadow.connection.execute("delete from event where id < $1", floor)

@@ -24,12 +24,12 @@ import Testing
     }
   }
 
-  /// A topic under way that began ten days ago.
+  /// A topic being imported that began ten days ago.
   private static func begin(in forum: ID<Forum>? = nil, _ garden: Garden) async throws -> ID<Conversation> {
-    var place = ImportedConversation(
+    var conversation = ImportedConversation(
       forum == nil ? .group : .topic, title: "apples", by: Garden.ada, createdAt: garden.clock.now - 10 * day)
-    place.forum = forum
-    let made = place
+    conversation.forum = forum
+    let made = conversation
     return try await garden.write { tx throws(Refusal) in try tx.startImport(of: made) }
   }
 
@@ -55,7 +55,7 @@ import Testing
     return try garden.store.reader().read { tx throws(Refusal) in try tx.search(search) }
   }
 
-  @Test func `a conversation is there as a whole when it opens, and not before`() async throws {
+  @Test func `an imported conversation is invisible until it opens`() async throws {
     let garden = try await Garden()
     let forum = try await Self.forum(garden)
     let topic = try await Self.begin(in: forum, garden)
@@ -90,7 +90,7 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `times go forward, from the beginning of the conversation to now`() async throws {
+  @Test func `import times increase, from the start of the conversation to now`() async throws {
     let garden = try await Garden()
     let group = try await Self.begin(garden)
     for days in [11, -1] as [Int64] {
@@ -111,7 +111,7 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `a chunk that comes again finds what it made`() async throws {
+  @Test func `a repeated chunk finds its messages`() async throws {
     let garden = try await Garden()
     let group = try await Self.begin(garden)
     let first = try await Self.add("plums", to: group, daysAgo: 5, as: "one", garden)
@@ -121,7 +121,7 @@ import Testing
     #expect(try garden.tables()["message"]?.count == 2)
   }
 
-  @Test func `only the importer writes before it opens, and nobody imports afterwards`() async throws {
+  @Test func `only the importer writes before opening, and imports fail afterwards`() async throws {
     let garden = try await Garden()
     let group = try await Self.begin(garden)
     await #expect(throws: Refusal.notFound) {
@@ -138,7 +138,7 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `a clock that went back before the next message does not unsettle the order of times`() async throws {
+  @Test func `a clock set back before the next message keeps the order of times`() async throws {
     let garden = try await Garden()
     let group = try await Self.begin(garden)
     let imported = try await Self.add("plums", to: group, daysAgo: 0, garden)

@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 @Suite struct MessageDeletionTests {
-  /// A message with a history, a file, a mark, a notice and a report.
+  /// A message with a history, a file, an action, a notification and a report.
   private static func plant(_ garden: Garden, _ word: String) async throws -> (message: ID<Message>, file: ID<File>) {
     let file = try await garden.upload()
     let id = try await garden.post(Garden.message(saying: word, files: [file], as: word))
@@ -17,7 +17,7 @@ import Testing
     return (id, file)
   }
 
-  @Test func `deleting leaves nothing of what was said in any table`() async throws {
+  @Test func `a deletion removes the message's text from every table`() async throws {
     let garden = try await Garden()
     _ = try await garden.post("before")
     let (id, file) = try await Self.plant(garden, "tulip")
@@ -27,7 +27,7 @@ import Testing
       try tx.delete(id, by: Garden.ada, reason: "mistake")
     }
     #expect(revision == 4)
-    // What was copied for the moderators before stays until its time is over; the client's own name of the send too.
+    // Copies made for moderators before the deletion stay until they expire, as does the client id of the send.
     #expect(try garden.tables(saying: "copy of tulip") == ["report"])
     let tables = try garden.tables()
     for (name, rows) in tables where name != "report" {
@@ -39,20 +39,21 @@ import Testing
     #expect(tombstone.contains("text=null entities=null annotations=null"))
     #expect(tombstone.contains("sent_at=null"))
     #expect(tombstone.contains("revision=4 deletion=author deleted_at=1800000000000 deleted_by=1 reason=mistake"))
-    for name in ["hashtag", "mention", "hyperlink", "location", "annotation", "attachment", "revision", "notification"] {
+    for name in ["hashtag", "mention", "hyperlink", "location", "annotation", "attachment", "revision", "notification"]
+    {
       #expect(tables[name] == [], "\(name)")
     }
-    // Others' marks are not what its author said.
+    // Actions of other users are not content of the author.
     #expect(tables["action"]?.count == 1)
     #expect(tables["sealed"] == [] && tables["sealed_attachment"] == [])
     #expect(try await garden.isUnused(file) == true)
     #expect(try garden.found(by: "tulip OR tulips OR tulipbulb OR plant") == [])
     #expect(garden.events(after: events) == ["notificationRead \(id) 0 by 1", "messageDeleted \(id) 4 by 1"])
-    // The files here are rows alone.
+    // The files here are only rows.
     #expect(try Garden.faults(in: garden.folder, besides: "files") == [])
   }
 
-  @Test func `deleting again answers the same and writes nothing`() async throws {
+  @Test func `a repeated deletion returns the same and writes nothing`() async throws {
     let garden = try await Garden()
     let (id, _) = try await Self.plant(garden, "tulip")
     try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a file that something else names stays in use`() async throws {
+  @Test func `a file with another reference stays in use`() async throws {
     let garden = try await Garden()
     let shared = try await garden.upload()
     let avatar = try await garden.upload()
@@ -88,7 +89,7 @@ import Testing
     #expect(try await garden.isUnused(sealed) == true)
   }
 
-  @Test func `a refused rule takes its deletion back`() async throws {
+  @Test func `a refused rule rolls back its deletion`() async throws {
     let garden = try await Garden()
     let (id, _) = try await Self.plant(garden, "tulip")
     let before = try garden.tables()
@@ -104,7 +105,7 @@ import Testing
     #expect(try garden.found(by: "tulipbulb") == [id.number])
   }
 
-  @Test func `what a moderator removed is sealed, and restored as it was`() async throws {
+  @Test func `a removed message is sealed, and restored unchanged`() async throws {
     let garden = try await Garden()
     let (id, file) = try await Self.plant(garden, "tulip")
     let before = try garden.tables()
@@ -129,19 +130,22 @@ import Testing
     #expect(try await garden.write { tx throws(Refusal) in try tx.restore(id, by: Garden.grace) } == 5)
     var after = try garden.tables()
     after["message"] = after["message"]?.map { $0.replacing("revision=5", with: "revision=3") }
-    // That a seal was broken is noted in the settings.
+    // The settings record that a seal was opened.
     for name in before.keys where !["event", "stream", "counter", "setting"].contains(name) {
       #expect(after[name] == before[name], "\(name)")
     }
     #expect(try garden.found(by: "tulipbulb") == [id.number])
-    let told = garden.events(after: events)
-    #expect(told.map { $0.prefix { $0 != " " } } == ["notificationRead", "messageDeleted", "notificationCreated", "messageRestored"])
-    #expect(told[1] == "messageDeleted \(id) 4 by 2" && told[3] == "messageRestored \(id) 5 by 2")
-    // The files here are rows alone.
+    let newEvents = garden.events(after: events)
+    #expect(
+      newEvents.map { $0.prefix { $0 != " " } } == [
+        "notificationRead", "messageDeleted", "notificationCreated", "messageRestored",
+      ])
+    #expect(newEvents[1] == "messageDeleted \(id) 4 by 2" && newEvents[3] == "messageRestored \(id) 5 by 2")
+    // The files here are only rows.
     #expect(try Garden.faults(in: garden.folder, besides: "files") == [])
   }
 
-  @Test func `an author's deletion of what was removed takes the seal and leaves the tombstone`() async throws {
+  @Test func `an author's deletion of a removed message deletes the seal and keeps the tombstone`() async throws {
     let garden = try await Garden()
     let (id, file) = try await Self.plant(garden, "tulip")
     try await garden.write { tx throws(Refusal) in try tx.remove(id, by: Garden.grace, reason: "weeds") }
@@ -157,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `an author's own deletion is not restored`() async throws {
+  @Test func `an author's own deletion can't be restored`() async throws {
     let garden = try await Garden()
     let id = try await garden.post("seeds").id
     try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
@@ -166,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a seal holds until its time, and goes in bounded steps`() async throws {
+  @Test func `a seal expires, in chunks of limited size`() async throws {
     let garden = try await Garden()
     var messages: [(message: ID<Message>, file: ID<File>)] = []
     for number in 0..<5 { messages.append(try await Self.plant(garden, "tulip\(number)")) }
@@ -190,7 +194,7 @@ import Testing
     #expect(try await garden.write { tx throws(Refusal) in try tx.restore(planted[4].message, by: Garden.grace) } == 5)
   }
 
-  @Test func `copies in reports go when their time is over, the reports stay`() async throws {
+  @Test func `copies in reports expire, and the reports stay`() async throws {
     let garden = try await Garden()
     for number in 0..<4 { _ = try await Self.plant(garden, "tulip\(number)") }
     #expect(try await garden.write { tx throws(Refusal) in try tx.expireReportCopies(limit: 10) } == false)
@@ -207,7 +211,7 @@ import Testing
     #expect(try garden.tables()["report"]?.filter { $0.contains("copy=null copy_until=null") }.count == 3)
   }
 
-  @Test func `a notice of someone who has left is not restored`() async throws {
+  @Test func `a notification of a deleted user is not restored`() async throws {
     let garden = try await Garden()
     let id = try await garden.post("seeds").id
     try await garden.write { tx throws(Refusal) in
@@ -215,7 +219,8 @@ import Testing
         try connection.execute(
           "insert into account (id, name, role, state, created_at) values (900, 'eve', 'member', 'active', 1)")
         try connection.execute(
-          "insert into notification (id, user_id, kind, message_id, created_at) values (901, 900, 'mention', $1, 1)", id.number
+          "insert into notification (id, user_id, kind, message_id, created_at) values (901, 900, 'mention', $1, 1)",
+          id.number
         )
       }
       try tx.remove(id, by: Garden.grace, reason: nil)

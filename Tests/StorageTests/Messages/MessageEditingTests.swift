@@ -4,7 +4,7 @@ import Testing
 @testable import Storage
 
 @Suite struct MessageEditingTests {
-  @Test func `editing keeps the earlier text and replaces what was found in it`() async throws {
+  @Test func `an edit keeps the earlier text and replaces its entities`() async throws {
     let garden = try await Garden()
     let id = try await garden.post(Garden.message(saying: "tulip"))
     let revision = try await garden.write { tx throws(Refusal) in
@@ -20,7 +20,7 @@ import Testing
     #expect(tables["hashtag"]?.contains { $0.contains("tulip") } == false)
     #expect(tables["hashtag"]?.contains { $0.contains("rose") } == true)
     #expect(tables["hyperlink"]?.contains { $0.contains("tulip") } == false)
-    // Annotations never change, and the place is theirs.
+    // Annotations never change, and they include the location.
     #expect(try garden.tables(saying: "tulip") == ["annotation", "location", "message", "revision"])
     #expect(try garden.found(by: "plant tulip") == [id.number])
     #expect(try garden.found(by: "\"plant the tulip\"") == [])
@@ -28,7 +28,7 @@ import Testing
     #expect(garden.events(after: 1) == ["messageEdited \(id) 2 by 2"])
   }
 
-  @Test func `a change that changes nothing writes nothing`() async throws {
+  @Test func `an edit without changes writes nothing`() async throws {
     let garden = try await Garden()
     let file = try await garden.upload()
     let id = try await garden.post(Garden.message(saying: "tulip", files: [file]))
@@ -41,7 +41,7 @@ import Testing
     #expect(garden.events(after: 1) == [])
   }
 
-  @Test func `files are replaced by others, in their order`() async throws {
+  @Test func `attachments are replaced in order`() async throws {
     let garden = try await Garden()
     let one = try await garden.upload()
     let two = try await garden.upload()
@@ -61,7 +61,7 @@ import Testing
     #expect(garden.events(after: 1) == ["messageEdited \(id) 2 by 1"])
   }
 
-  @Test func `an edit that does not fit is refused and leaves nothing`() async throws {
+  @Test func `an invalid edit is refused without changes`() async throws {
     let garden = try await Garden()
     let id = try await garden.post(Garden.message(saying: "tulip"))
     let gone = try await garden.post("weeds").id
@@ -82,7 +82,7 @@ import Testing
     #expect(try garden.found(by: "tulip") == [id.number] && garden.found(by: "rose") == [])
   }
 
-  @Test func `nothing is edited where nobody can post`() async throws {
+  @Test func `messages of an inactive conversation can't be edited`() async throws {
     let garden = try await Garden()
     let id = try await garden.post("seeds").id
     try await garden.write { tx throws(Refusal) in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `a message is not edited without end`() async throws {
+  @Test func `a message has a maximum number of edits`() async throws {
     let garden = try await Garden()
     let id = try await garden.post("edit 1").id
     let last = WriteTransaction.lastEditableRevision
@@ -111,7 +111,7 @@ import Testing
     #expect(try garden.found(by: "edit") == [id.number])
   }
 
-  @Test func `an earlier text goes alone, and everyone who holds it is told`() async throws {
+  @Test func `a deleted revision is removed alone and announced by an event`() async throws {
     let garden = try await Garden()
     let id = try await garden.post("tulip").id
     try await garden.write { tx throws(Refusal) in
@@ -131,7 +131,7 @@ import Testing
         try await garden.write { tx throws(Refusal) in try tx.deleteRevision(number, of: id, by: Garden.ada) }
       }
     }
-    // The next one is numbered by what the message was.
+    // The next revision is numbered by the message's current one.
     try await garden.write { tx throws(Refusal) in try tx.edit(id, to: MessageText("lily"), by: Garden.ada) }
     #expect(
       try garden.tables()["revision"]?.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }.sorted() == [

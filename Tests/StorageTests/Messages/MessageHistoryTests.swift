@@ -6,10 +6,10 @@ import Testing
 
 @testable import Storage
 
-/// Whatever is done to messages, in whatever order: the index holds the words of what is live and no others, and the log
-/// tells what the state says.
+/// After any sequence of changes the index contains the words of live messages only, and the event log matches the
+/// state.
 @Suite struct MessageHistoryTests {
-  /// What a message should be.
+  /// The expected state of a message.
   private struct Expected {
     var seq: Int
     var previous: ID<Message>?
@@ -45,7 +45,7 @@ import Testing
       try Self.compare(expected, with: garden)
     }
     #expect(try Garden.faults(in: garden.folder) == [])
-    // The run has met every kind of end.
+    // The run contains every final state.
     #expect(Set(expected.values.map { $0.deletion?.rawValue ?? "live" }) == ["live", "author", "moderator"])
     #expect(expected.values.contains { $0.events.contains("messageRestored") })
   }
@@ -149,7 +149,7 @@ import Testing
   }
 }
 
-/// A second index, made anew each time from the messages as they are.
+/// A reference index, rebuilt from the current messages each time.
 private struct FreshIndex {
   private let garden: Garden
 
@@ -157,7 +157,7 @@ private struct FreshIndex {
 
   private static let words = "select term, doc, col, offset from temp.word order by doc, col, offset, term"
 
-  /// FTS5 lists every word of an index with its place (sqlite.org/fts5.html §7.3).
+  /// FTS5 lists every word of an index with its position (sqlite.org/fts5.html §7.3).
   private static func words(_ tx: WriteTransaction) throws(Refusal) -> [String] {
     try tx.run { connection in
       try connection.execute("create virtual table if not exists temp.word using fts5vocab(main, search, instance)")
@@ -169,7 +169,7 @@ private struct FreshIndex {
   }
 
   func compare(with other: Garden) async throws {
-    let (held, entries) = try await other.write { tx throws(Refusal) in
+    let (indexed, entries) = try await other.write { tx throws(Refusal) in
       let ids = try tx.run { connection in try connection.all("select id from message") { ID<Message>(try $0.int(0)) } }
       var entries: [SearchEntry] = []
       for id in ids { if let entry = try tx.searchEntry(of: id) { entries.append(entry) } }
@@ -180,6 +180,6 @@ private struct FreshIndex {
       tx.searchChanges = entries.map { .add($0) }
     }
     let fresh = try await garden.write { tx throws(Refusal) in try Self.words(tx) }
-    #expect(held == fresh)
+    #expect(indexed == fresh)
   }
 }

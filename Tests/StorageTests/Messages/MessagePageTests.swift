@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 @Suite struct MessagePageTests {
-  /// A room of many kinds of messages, whose clock goes back now and then; and the same in memory.
+  /// A room with many kinds of messages, written with a clock that is sometimes set back, and its reference.
   private static func plant(_ count: Int, _ random: inout Seeded) throws -> (meadow: Meadow, reference: PageReference) {
     let meadow = try Meadow()
     var reference = PageReference()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: 1...6)
-  func `every window, order and filter gives what a look at every message gives`(seed: UInt64) throws {
+  func `every range, order and filter agrees with a full scan`(seed: UInt64) throws {
     var random = Seeded(seed: seed)
     let (meadow, reference) = try Self.plant(seed == 1 ? 0 : Int.random(in: 1...60, using: &random), &random)
     let ids = reference.rows.map(\.id)
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [MessageQuery.Order.ascending, .descending])
-  func `pages one after the other share out every message and every hole`(order: MessageQuery.Order) throws {
+  func `consecutive pages partition all messages and gaps`(order: MessageQuery.Order) throws {
     var random = Seeded(seed: 7)
     let (meadow, reference) = try Self.plant(200, &random)
     for fromSeq in [1, 2, 57, 201, 202] {
@@ -73,18 +73,18 @@ import Testing
       query.includesDeleted = false
       query.includesMachineOnly = false
       query.viewer = Meadow.ada
-      var told: [Int] = []
+      var seqs: [Int] = []
       while true {
         let page = try meadow.reading.messages(query)
-        told += page.messages.map(\.seq) + page.skipped.flatMap { Array($0.seqs) }
+        seqs += page.messages.map(\.seq) + page.skipped.flatMap { Array($0.seqs) }
         guard page.hasMore, let last = page.messages.last?.id else { break }
         query.window = order == .ascending ? .between(after: last, before: nil) : .between(after: nil, before: last)
       }
-      #expect(told.sorted() == Array(1...reference.rows.count))
+      #expect(seqs.sorted() == Array(1...reference.rows.count))
     }
   }
 
-  @Test func `files and marks come with those messages that have them`() throws {
+  @Test func `attachments and actions are returned with their messages`() throws {
     let meadow = try Meadow()
     let ids = try (1...6).map { try meadow.post("message \($0)") }
     try meadow.attach([72, 71], to: ids[1])
@@ -140,7 +140,7 @@ import Testing
     #expect(around.isSuperset(of: ids[...500]))
   }
 
-  @Test func `whatever is deleted and edited while pages are fetched, the chain is whole`() throws {
+  @Test func `deletions and edits between pages leave no gap`() throws {
     var random = Seeded(seed: 11)
     let (meadow, reference) = try Self.plant(150, &random)
     var ids = reference.rows.map(\.id)
@@ -180,7 +180,7 @@ import Testing
     #expect(page.skipped == [.init(3...3, .deleted)])
   }
 
-  @Test func `an anchor that can't be seen is refused like one that does not exist`() throws {
+  @Test func `a hidden anchor is refused like a missing one`() throws {
     let meadow = try Meadow()
     let hidden = try meadow.post("before she came")
     let seen = try meadow.post("after")
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `a window that ends before it begins is empty, and no error`() throws {
+  @Test func `a range that ends before its start is empty`() throws {
     let meadow = try Meadow()
     let ids = try (0..<3).map { try meadow.post("message \($0)", at: 1_800_000_000_000 + Int64($0)) }
     for window in [
@@ -210,19 +210,19 @@ import Testing
   }
 
   @Test(arguments: [0, -1, 201, Int.max])
-  func `a limit beyond what is allowed is refused`(limit: Int) throws {
+  func `a limit beyond the maximum is refused`(limit: Int) throws {
     let meadow = try Meadow()
     #expect(throws: Refusal.invalid("limit", .outOfRange(1...MessageQuery.maxMessages))) {
       try meadow.reading.messages(MessageQuery(Meadow.room, limit: limit))
     }
   }
 
-  @Test func `a conversation that is not there is not found`() throws {
+  @Test func `a missing conversation is not found`() throws {
     let meadow = try Meadow()
     #expect(throws: Refusal.notFound) { try meadow.reading.messages(MessageQuery(ID(77))) }
   }
 
-  @Test func `a page says up to which event it is true`() throws {
+  @Test func `a page has the id of the last event it reflects`() throws {
     let meadow = try Meadow()
     #expect(try meadow.reading.messages(MessageQuery(Meadow.room)).lastEvent == 0)
     for number in 0..<3 { try meadow.post("message \(number)") }

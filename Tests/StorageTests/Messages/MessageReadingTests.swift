@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 @Suite struct MessageReadingTests {
-  @Test func `a message comes back with all that it has`() throws {
+  @Test func `a message is returned with all its attributes`() throws {
     let meadow = try Meadow()
     let first = try meadow.post("seeds")
     var draft = NewMessage(conversation: Meadow.room, author: Meadow.grace, clientID: "9b1c", text: "weeds 🌱")
@@ -33,7 +33,7 @@ import Testing
     #expect(try meadow.reading.messages(MessageQuery(Meadow.room)).messages.first == expected)
   }
 
-  @Test func `a tombstone comes back without what hung on it`() throws {
+  @Test func `a tombstone is returned without attributes`() throws {
     let meadow = try Meadow()
     let id = try meadow.post("seeds")
     try meadow.attach([71], to: id)
@@ -46,7 +46,7 @@ import Testing
     #expect(try meadow.reading.message(id)?.state == .deleted(tombstone))
   }
 
-  @Test func `messages come in the order asked for, as often as asked for, without those that do not exist`() throws {
+  @Test func `messages are returned in requested order with repetition, without missing ones`() throws {
     let meadow = try Meadow()
     let ids = try (0..<120).map { number in try meadow.post("message \(number)") }
     for id in ids { try meadow.act(Meadow.ada, "like", on: id) }
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `earlier texts come by their revision, and none of a tombstone`() throws {
+  @Test func `earlier texts are returned by revision, and none of a tombstone`() throws {
     let meadow = try Meadow()
     let id = try meadow.post("seeds")
     for revision in [1, 2, 5] {
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `answers come in pages, oldest first`() throws {
+  @Test func `replies are paged, oldest first`() throws {
     let meadow = try Meadow()
     let question = try meadow.post("seeds?")
     try meadow.post("not an answer")

@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 @Suite struct MessageTests {
-  @Test func `what hangs on a message can be looked up`() async throws {
+  @Test func `each attribute of a message can be queried`() async throws {
     let garden = try await Garden()
     let file = try await garden.upload()
     let id = try await garden.post(Garden.message(saying: "tulip", files: [file]))
@@ -30,7 +30,7 @@ import Testing
     #expect(try garden.found(by: "\"at the tulip\"") == [id.number])
   }
 
-  @Test func `an answer stands in the conversation of what it answers`() async throws {
+  @Test func `a reply must be in the conversation of its target`() async throws {
     let garden = try await Garden()
     let question = try await garden.post("seeds?").id
     var answer = NewMessage(conversation: Garden.room, author: Garden.grace, text: "weeds")
@@ -53,7 +53,7 @@ import Testing
     await #expect(throws: Refusal.notFound) { try await garden.post(answer) }
   }
 
-  @Test func `a file that is not there can't be attached`() async throws {
+  @Test func `a missing file can't be attached`() async throws {
     let garden = try await Garden()
     let file = try await garden.upload()
     await #expect(throws: Refusal.notFound) {
@@ -63,7 +63,7 @@ import Testing
     #expect(try garden.tables()["message"] == [])
   }
 
-  @Test func `a system message is stored as one`() async throws {
+  @Test func `a system message has its kind`() async throws {
     let garden = try await Garden()
     var message = NewMessage(conversation: Garden.room, author: Garden.ada, text: "moved")
     message.kind = .system
@@ -71,7 +71,7 @@ import Testing
     #expect(try garden.tables()["message"]?.first?.contains("kind=system") == true)
   }
 
-  @Test func `a repeated send has the same place, text, answer, files and annotations`() async throws {
+  @Test func `a repeated send must match in location, text, reply target, files and annotations`() async throws {
     let garden = try await Garden()
     let file = try await garden.upload()
     let before = try await garden.post("seeds").id
@@ -93,7 +93,7 @@ import Testing
     }
     try await garden.write { tx throws(Refusal) in try tx.edit(first, to: MessageText("rose"), by: Garden.ada) }
     #expect(try await garden.post(Garden.message(saying: "anything", as: "one")) == first)
-    // A digest of a short text would give it away.
+    // A digest of a short text would reveal it.
     #expect(try garden.tables()["idempotency"]?.first?.hasSuffix("fingerprint=") == true)
   }
 }

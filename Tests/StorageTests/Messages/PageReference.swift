@@ -1,6 +1,6 @@
 import ParleyModel
 
-/// What a page must hold, found by looking at every message: slow, and so short that it can be believed.
+/// The expected content of a page, from a scan of all messages: slow, but short enough to be obviously right.
 struct PageReference {
   struct Row {
     var id: ID<Message>
@@ -10,7 +10,7 @@ struct PageReference {
     var isMachineOnly = false
   }
 
-  /// All of a conversation; the first has `seq` 1.
+  /// All messages of a conversation; the first has `seq` 1.
   var rows: [Row] = []
   var muted: Set<ID<User>> = []
 
@@ -28,23 +28,23 @@ struct PageReference {
     let window = window(query)
     let inside = seen.filter { window.contains($0) }
     var page: ArraySlice<Int>
-    var place = window.lowerBound
+    var position = window.lowerBound
     switch query.window {
     case .around(let id):
-      place = seq(id)
-      let newer = inside.filter { $0 > place }
-      let older = inside.filter { $0 <= place }
+      position = seq(id)
+      let newer = inside.filter { $0 > position }
+      let older = inside.filter { $0 <= position }
       let olderCount = min(older.count, max(query.limit - query.limit / 2, query.limit - newer.count))
       page = (older.suffix(olderCount) + newer.prefix(query.limit - olderCount))[...]
     case .all where query.order == .ascending, .between(after: .some, _), .betweenTimes(after: .some, _):
       page = inside.prefix(query.limit)
     case .all, .between, .betweenTimes:
-      place = window.upperBound
+      position = window.upperBound
       page = inside.suffix(query.limit)
     }
-    let older = seen.last { $0 < page.first ?? place }
-    let newer = seen.first { $0 > page.last ?? place - 1 }
-    let told = all.filter { seq in
+    let older = seen.last { $0 < page.first ?? position }
+    let newer = seen.first { $0 > page.last ?? position - 1 }
+    let covered = all.filter { seq in
       guard window.contains(seq) else { return false }
       if let first = page.first, seq < first, inside.first != first { return false }
       if let last = page.last, seq > last, inside.last != last { return false }
@@ -54,7 +54,7 @@ struct PageReference {
     return Page(
       ids: query.order == .ascending ? ids : ids.reversed(), hasMore: page.count < inside.count,
       nextOlder: older.map { rows[$0 - 1].id }, nextNewer: newer.map { rows[$0 - 1].id },
-      skipped: skipped(told.filter { !page.contains($0) }, query))
+      skipped: skipped(covered.filter { !page.contains($0) }, query))
   }
 
   func seq(_ id: ID<Message>) -> Int { (rows.firstIndex { $0.id == id } ?? -1) + 1 }

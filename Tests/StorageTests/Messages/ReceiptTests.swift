@@ -11,7 +11,7 @@ import Testing
     try meadow.connection.all("select kind from event order by id") { try $0.int(0) }
   }
 
-  @Test func `a conversation is told of a reader once a second, and never not at all`() throws {
+  @Test func `read receipts are sent at most once a second, and never lost`() throws {
     let meadow = try Meadow()
     for user in [Meadow.ada, Meadow.grace] { try meadow.join(user, Meadow.room) }
     for number in 1...5 { try meadow.post("message \(number)") }
@@ -22,18 +22,19 @@ import Testing
         _ = try tx.move(.read, of: Meadow.grace, in: Meadow.room, to: seq)
       }
     }
-    let (moved, told) = (Event.Kind.readPositionUpdated.rawValue, Event.Kind.receiptUpdated.rawValue)
-    #expect(try kinds(meadow).dropFirst(before) == [moved, told, moved, moved, moved, told, moved])
-    // What moved too soon is told once, a second after the last.
+    let (moved, received) = (Event.Kind.readPositionUpdated.rawValue, Event.Kind.receiptUpdated.rawValue)
+    #expect(try kinds(meadow).dropFirst(before) == [moved, received, moved, moved, moved, received, moved])
+    // Receipts within the second are sent once, a second after the last one.
     for later: Int64 in [1_999, 2_000, 5_000] {
-      let isMore = try meadow.write(at: Self.start + later) { tx in try tx.tellOwedReceipts(limit: 10) }
+      let isMore = try meadow.write(at: Self.start + later) { tx in try tx.sendPendingReceipts(limit: 10) }
       #expect(!isMore)
-      #expect(try kinds(meadow).count { $0 == told } == (later < 2_000 ? 2 : 3))
+      #expect(try kinds(meadow).count { $0 == received } == (later < 2_000 ? 2 : 3))
     }
-    #expect(try meadow.reading.readPosition(of: Meadow.grace, in: Meadow.room) == ReadPosition(readSeq: 5, deliveredSeq: 5))
+    #expect(
+      try meadow.reading.readPosition(of: Meadow.grace, in: Meadow.room) == ReadPosition(readSeq: 5, deliveredSeq: 5))
   }
 
-  @Test func `what is owed is not told of who shows it no longer`() throws {
+  @Test func `pending receipts of a user with receipts disabled are dropped`() throws {
     let meadow = try Meadow()
     for user in [Meadow.ada, Meadow.grace] { try meadow.join(user, Meadow.room) }
     for number in 1...2 { try meadow.post("message \(number)") }
@@ -42,13 +43,13 @@ import Testing
     }
     try meadow.connection.execute("update account set shows_receipts = 0 where id = 2")
     let count = try kinds(meadow).count
-    try meadow.write(at: Self.start + 9_000) { tx in _ = try tx.tellOwedReceipts(limit: 10) }
+    try meadow.write(at: Self.start + 9_000) { tx in _ = try tx.sendPendingReceipts(limit: 10) }
     #expect(try kinds(meadow).count == count)
     #expect(try meadow.connection.first("select sum(receipt_pending) from read_position") { try $0.int(0) } == 0)
   }
 
-  /// Rows that are written: none for each of those who take part.
-  @Test func `a conversation of a thousand is posted to and read at the cost of one of two`() throws {
+  /// Rows written: none per participant.
+  @Test func `posting to and reading a conversation of a thousand costs as much as one of two`() throws {
     var costs: [[Int]] = []
     for count in [2, 1_000] {
       let meadow = try Meadow()
@@ -70,7 +71,7 @@ import Testing
       let marked = meadow.connection.totalChanges
       try meadow.write { tx in _ = try tx.move(.read, of: ID(11), in: Meadow.room, to: 1) }
       cost.append(meadow.connection.totalChanges - marked)
-      // Of two the other is told, which is two rows more.
+      // In a conversation of two the other user is notified, which writes two more rows.
       if count == 2 { cost[1] -= 2 }
       costs.append(cost)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Storage
 
 @Suite struct UnreadTests {
-  @Test func `what is unread is live, for users, someone else's, no copy, and after the mark and joining`() throws {
+  @Test func `unread counts live messages of others, without copies, after the read position and the join`() throws {
     let meadow = try Meadow()
     for number in 1...4 { try meadow.post("message \(number)", by: Meadow.grace) }
     #expect(try meadow.reading.unread(of: Meadow.ada, in: Meadow.room) == 4)
@@ -23,7 +23,7 @@ import Testing
     #expect(try meadow.reading.unread(of: Meadow.ada, in: ID(77)) == 0)
   }
 
-  @Test(arguments: ["mute", "block"]) func `what those write whom one does not listen to is not unread`(
+  @Test(arguments: ["mute", "block"]) func `messages of muted and blocked users are not unread`(
     relation: String
   ) throws {
     let meadow = try Meadow()
@@ -37,7 +37,7 @@ import Testing
     #expect(try meadow.reading.unread(of: Meadow.grace, in: Meadow.room) == 1)
   }
 
-  @Test func `nobody counts beyond a thousand`() throws {
+  @Test func `unread counts stop at a thousand`() throws {
     let meadow = try Meadow()
     try meadow.join(Meadow.ada, Meadow.room)
     for number in 1...1_000 { try meadow.post("message \(number)", by: Meadow.grace) }
@@ -46,7 +46,7 @@ import Testing
     #expect(try meadow.reading.heads(of: Meadow.ada).map(\.unread) == [1_000])
   }
 
-  @Test func `a user's conversations say where they stand`() throws {
+  @Test func `conversation heads have last messages and unread counts`() throws {
     let meadow = try Meadow()
     let last = try meadow.post("seeds", by: Meadow.grace)
     try meadow.join(Meadow.ada, Meadow.room)
@@ -65,7 +65,7 @@ import Testing
     #expect(try meadow.reading.heads(of: Meadow.grace) == [])
   }
 
-  @Test func `whose history begins later sees no message from before`() throws {
+  @Test func `a member with a later history start sees no earlier message`() throws {
     let meadow = try Meadow()
     try meadow.post("before", by: Meadow.grace)
     try meadow.join(Meadow.ada, Meadow.room, joinedSeq: 1, fromSeq: 2)

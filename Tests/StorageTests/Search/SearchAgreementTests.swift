@@ -5,9 +5,9 @@ import Testing
 @testable import ParleyModel
 @testable import Storage
 
-/// What `Model` believes of FTS5's tokenizer is what FTS5 does.
+/// `Model`'s tokenizer agrees with FTS5's.
 @Suite struct SearchAgreementTests {
-  /// The words that the garden's index has of these texts, by their number.
+  /// The words that the garden's index has of these texts, by number.
   private static func words(of texts: [String]) async throws -> [Int: [String]] {
     let garden = try await Garden()
     let folder = garden.folder
@@ -27,7 +27,7 @@ import Testing
     return words.mapValues { $0.sorted { $0.0 < $1.0 }.map(\.1) }
   }
 
-  @Test func `every character of an unspaced script, and every sign, is a letter of a word`() async throws {
+  @Test func `every character of an unspaced script, and every symbol, is a letter of a word`() async throws {
     var letters: [Unicode.Scalar] = []
     for value in UInt32(0)...0x10_ffff {
       guard let scalar = Unicode.Scalar(value) else { continue }
@@ -46,7 +46,7 @@ import Testing
     #expect(words.allSatisfy { $0.unicodeScalars.count == 3 })
   }
 
-  @Test func `case and accents are folded as the index folds them`() async throws {
+  @Test func `case and accents are folded like in the index`() async throws {
     let scalars = [0x80...0x2ff, 0x370...0x52f, 0x531...0x587, 0x10a0...0x10ff, 0x1e00...0x1fff, 0x2c00...0x2cff]
       .joined().compactMap { Unicode.Scalar(UInt32($0)) }
       .filter { SearchCharacter($0) == .plain && SearchFolding.isLetter($0) }
@@ -59,12 +59,12 @@ import Testing
       }
     }
     #expect(scalars.count > 1_500)
-    // Capitals that are younger than the tokenizer's table.
+    // Capitals that are newer than the tokenizer's table.
     #expect(unequal == ["37f", "528", "52a", "52c", "52e", "2c2f"])
   }
 
-  /// One rule of finding, written twice: in FTS5 over prepared words, and here over the words of the text.
-  @Test func `a message is found exactly when its text has what the query wants`() async throws {
+  /// One matching rule, implemented twice: in FTS5 over prepared words, and here over the words of the text.
+  @Test func `a message is found exactly when its text matches the query`() async throws {
     var random = Seeded(seed: 4)
     let parts = [
       "a", "B", "ab", "é", "E\u{301}", "日", "本", "の", "ー", "한", "국", "ก", "า", "🍕", "👍🏽", "👩‍💻", "🇫🇷", "🇺🇸", "❤️", "1", "Ａ",

@@ -19,7 +19,7 @@ import Testing
     return (garden, ids)
   }
 
-  @Test func `an index that holds what it should has no faults`() async throws {
+  @Test func `a correct index has no faults`() async throws {
     let (garden, ids) = try await Self.plant()
     try await garden.edit(ID(ids[0]), to: "blue rose")
     try await garden.delete(ID(ids[1]))
@@ -32,7 +32,7 @@ import Testing
     await garden.store.close()
   }
 
-  /// What is done to the index behind the store's back, and in which of the messages it shows.
+  /// A change of the index that bypasses the store, and the affected message.
   @Test(arguments: [
     (
       "a word too many",
@@ -73,7 +73,7 @@ import Testing
     ),
     ("a text that was changed alone", "update message set text = 'red thorn' where id = 9", "select 1", [9]),
   ])
-  func `a difference is found, and its message named`(
+  func `a difference is found and reported with its message`(
     what: String, first: String, second: String, expected: [Int]
   ) async throws {
     let (garden, ids) = try await Self.plant()
@@ -87,7 +87,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `a reader that has checked still can't write`() async throws {
+  @Test func `after a check a reader still can't write`() async throws {
     let (garden, _) = try await Self.plant()
     #expect(try Self.faults(garden) == [])
     let reader = garden.store.reader()
@@ -100,7 +100,7 @@ import Testing
     await garden.store.close()
   }
 
-  @Test func `a check that runs out of time is refused, and can be made again`() async throws {
+  @Test func `a check that exceeds its time is refused and can be repeated`() async throws {
     let (garden, _) = try await Self.plant()
     let reader = garden.store.reader()
     #expect(throws: Refusal.unavailable) {

@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 extension Garden {
-  /// Found in the garden's room, or in other places.
+  /// Searches the garden's room, or other scopes.
   func found(_ query: String, in scopes: [SearchScope] = [.conversation(Garden.room)]) throws -> [ID<Message>] {
     try found(MessageSearch(try SearchQuery(query), in: scopes))
   }
@@ -16,7 +16,7 @@ extension Garden {
     try store.reader().read { tx throws(Refusal) in try tx.search(search) }
   }
 
-  /// More conversations: numbers from 1,000 stand alone, those below are topics of forum 100.
+  /// Adds conversations: numbers from 1,000 have no forum, those below are topics of forum 100.
   func plant(_ conversations: [Int]) async throws {
     try await store.write { tx throws(Refusal) in
       try tx.run { connection in
@@ -43,7 +43,7 @@ extension Garden {
     return try await store.write { tx throws(Refusal) in try tx.post(message) }.id
   }
 
-  /// As an edit does it to the index.
+  /// Updates the index like an edit.
   func edit(_ message: ID<Message>, to text: String) async throws {
     try await store.write { tx throws(Refusal) in
       guard let before = try tx.searchEntry(of: message) else { throw .notFound }
@@ -55,7 +55,7 @@ extension Garden {
     }
   }
 
-  /// As a deletion does it.
+  /// Updates the index like a deletion.
   func delete(_ message: ID<Message>) async throws {
     try await store.write { tx throws(Refusal) in
       guard let before = try tx.searchEntry(of: message) else { throw .notFound }
@@ -67,7 +67,7 @@ extension Garden {
     }
   }
 
-  /// Past all rules: into the database as it is.
+  /// Changes the database directly, bypassing all rules.
   func tamper(_ change: @escaping @Sendable (Connection) throws -> Void) async throws {
     try await store.write { tx throws(Refusal) in _ = try tx.run { connection in try change(connection) } }
   }
@@ -86,7 +86,7 @@ extension Garden {
     ("ПРИВЕТ мир", "привет", true), ("ΟΔΟΣ", "οδος", true), ("straße", "STRASSE", false),
     ("don't", "don't", true), ("don't", "dont", false), ("well-known", "known", true), ("a_b", "b", true),
     ("version 6.3.1", "6.3", true), ("https://example.org/rose?x=1", "example.org/rose", true),
-    // Chinese: one character, two, more, and what is not in a row.
+    // Chinese: one character, two, more, and non-adjacent ones.
     ("我喜欢玫瑰花", "玫", true), ("我喜欢玫瑰花", "花", true), ("我喜欢玫瑰花", "玫瑰", true),
     ("我喜欢玫瑰花", "喜欢玫瑰", true), ("我喜欢玫瑰花", "我玫", false), ("我喜欢玫瑰花", "花我", false),
     ("我喜欢玫瑰花", "喜欢 花", true), ("我喜欢玫瑰花", "\"喜欢 花\"", false), ("我喜欢玫瑰花", "喜欢 -玫瑰", false),
@@ -109,7 +109,7 @@ extension Garden {
     ("rose 🌹", "-🌹 rose", false), ("₽100", "100", true), ("a\0b", "b", true),
   ]
 
-  @Test func `a message is found by what it says`() async throws {
+  @Test func `a message is found by its words`() async throws {
     let garden = try await Garden()
     for row in Self.rows {
       let message = try await garden.post(row.text)
@@ -118,16 +118,16 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `nothing is found outside of the places that are named`() async throws {
+  @Test func `only the given scopes are searched`() async throws {
     let garden = try await Garden()
     try await garden.plant([101, 102, 1_000, 1_001, 1_002])
     var messages: [Int: [ID<Message>]] = [:]
     for round in 0..<20 {
-      for place in [101, 102, 1_000, 1_001, 1_002] {
-        messages[place, default: []].insert(try await garden.post("the rose \(round)", in: place), at: 0)
+      for conversation in [101, 102, 1_000, 1_001, 1_002] {
+        messages[conversation, default: []].insert(try await garden.post("the rose \(round)", in: conversation), at: 0)
       }
     }
-    func sorted(_ places: [Int]) -> [ID<Message>] { places.flatMap { messages[$0] ?? [] }.sorted(by: >) }
+    func sorted(_ conversations: [Int]) -> [ID<Message>] { conversations.flatMap { messages[$0] ?? [] }.sorted(by: >) }
     #expect(try garden.found("the", in: [.conversation(ID(1_000))]) == sorted([1_000]))
     #expect(
       try garden.found("the", in: [.conversation(ID(1_000)), .conversation(ID(1_002))]) == sorted([1_000, 1_002]))
@@ -140,12 +140,12 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `thousands of places are searched as one`() async throws {
+  @Test func `thousands of scopes are searched in one query`() async throws {
     let garden = try await Garden()
-    let places = Array(1_000..<3_500)
-    try await garden.plant(places)
+    let conversations = Array(1_000..<3_500)
+    try await garden.plant(conversations)
     let messages = try await [1_003, 2_400, 3_499, 1_500].asyncMap { try await garden.post("rose", in: $0) }
-    let scopes = places.map { SearchScope.conversation(ID($0)) }
+    let scopes = conversations.map { SearchScope.conversation(ID($0)) }
     var search = MessageSearch(try SearchQuery("rose"), in: scopes)
     search.limit = 3
     #expect(try garden.found(search) == messages.suffix(3).reversed())
@@ -155,7 +155,7 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `the author can be named`() async throws {
+  @Test func `a search can be limited to an author`() async throws {
     let garden = try await Garden()
     _ = try await garden.post("rose")
     let hers = try await garden.post("rose", by: Garden.grace)
@@ -165,7 +165,7 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `pages go from the anchor outwards, without a hole`() async throws {
+  @Test func `pages continue from the anchor without gaps`() async throws {
     let garden = try await Garden()
     var ids: [ID<Message>] = []
     for number in 0..<25 { ids.append(try await garden.post("rose \(number)").id) }
@@ -188,7 +188,7 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `an answer has a limit`() async throws {
+  @Test func `a page has a maximum size`() async throws {
     let garden = try await Garden()
     for number in 0..<(MessageSearch.maxHits + 5) { _ = try await garden.post("rose \(number)") }
     var search = MessageSearch(try SearchQuery("rose"), in: [.conversation(Garden.room)])
@@ -199,7 +199,7 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `the best come first, and of equals the newest`() async throws {
+  @Test func `results are ranked, the newest first among equals`() async throws {
     let garden = try await Garden()
     let once = try await garden.post("one rose among many other flowers of the garden")
     let often = try await garden.post("rose, rose, rose")
@@ -215,7 +215,7 @@ extension Garden {
   }
 
   @Test(arguments: ["rose", "バラの花", "pizza🍕", "brûlée"])
-  func `what was edited away or deleted is found by nobody, at once`(word: String) async throws {
+  func `edited or deleted text is not found at once`(word: String) async throws {
     let garden = try await Garden()
     let message = try await garden.post("a \(word)").id
     let other = try await garden.post("a \(word)").id
@@ -230,7 +230,7 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `what is in a conversation or a forum that is no more is found by nobody, at once`() async throws {
+  @Test func `messages of deleted conversations and forums are not found at once`() async throws {
     let garden = try await Garden()
     try await garden.plant([200, 2_000])
     let topic = try await garden.post("seeds", in: 200)
@@ -250,7 +250,7 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `the place of a message is found with it`() async throws {
+  @Test func `the location of a message is indexed with it`() async throws {
     let garden = try await Garden()
     let message = try await garden.post("rose").id
     let entry = try garden.store.reader().read { tx throws(Refusal) in try tx.searchEntry(of: message) }
@@ -271,7 +271,7 @@ extension Garden {
     await garden.store.close()
   }
 
-  @Test func `an index of another version is made anew`() async throws {
+  @Test func `an index of another version is rebuilt`() async throws {
     let garden = try await Garden()
     let rose = try await garden.post("バラの花").id
     let gone = try await garden.post("バラ").id
@@ -289,7 +289,7 @@ extension Garden {
     #expect(try again.found("バラ") == [rose])
     #expect(try again.store.reader().read { tx throws(Refusal) in try tx.searchFaults() } == [])
     await again.store.close()
-    // Of the same version nothing is touched.
+    // An index of the same version is not changed.
     let connection = try Connection.writer(garden.folder + "/parley.db")
     let changes = connection.totalChanges
     try SearchIndex.rebuildIfOutdated(connection) { Issue.record("\($0)") }
@@ -317,7 +317,7 @@ extension Garden {
     "rose OR 1=1", "null", "0", "-0", "1e9", "rose rose rose rose rose rose rose rose", "é\"é", "🇩", "\u{200d}",
   ]
 
-  @Test func `whatever is typed is an answer or a refusal by name, and opens no other place`() async throws {
+  @Test func `any input is a result or a named refusal, within its scope`() async throws {
     let garden = try await Garden()
     try await garden.plant([1_000])
     let mine = try await garden.post("a rose has a thorn").id
@@ -355,7 +355,7 @@ extension Sequence {
 }
 
 extension Connection {
-  /// Every word that the index holds.
+  /// Every word of the index.
   func allowingVocabulary() throws -> [String] {
     try allowingTemporaryTables {
       try execute("create virtual table temp.word using fts5vocab ('main', 'search', 'row')")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// What a departure leaves behind, and how it gets there.
+/// The steps and the remaining data of a departure.
 @Suite struct DepartureTests {
   private static func depart(_ user: ID<User>, as state: UserState, in garden: Garden) async throws {
     try await garden.store.write { tx throws(Refusal) in _ = try tx.depart(user, as: state, by: user) }
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `thousands of messages are erased in chunks, and others write between`() async throws {
+  @Test func `thousands of messages are erased in chunks between other writes`() async throws {
     let garden = try await Garden(jobs: [.departure])
     for first in stride(from: 0, to: 3_000, by: 100) {
       try await garden.store.write { tx throws(Refusal) in
@@ -75,10 +75,10 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `an erasure goes on after a restart`() async throws {
+  @Test func `an erasure resumes after a restart`() async throws {
     let garden = try await Garden()
     for number in 0..<150 { _ = try await garden.post("seed \(number)", as: "m\(number)") }
-    // No kinds of jobs are known here, so none runs.
+    // No kinds of jobs are registered here, so none runs.
     try await Self.depart(Garden.ada, as: .erased, in: garden)
     await garden.store.close()
     let again = try await Garden(in: garden.folder, jobs: [.departure])
@@ -88,7 +88,7 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `earlier texts, files and what a moderator had removed go too`() async throws {
+  @Test func `earlier texts, files and sealed messages are erased too`() async throws {
     let garden = try await Garden(jobs: [.departure])
     let (edited, removed) = (try await garden.post("one"), try await garden.post("secret"))
     let own = try await garden.post("mine", by: Garden.ada)
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [UserState.left, .erased])
-  func `nothing that was a user’s own is left`(state: UserState) async throws {
+  func `no data owned by the user is left`(state: UserState) async throws {
     let garden = try await Garden(jobs: [.departure])
     let message = try await garden.post("seeds", by: Garden.grace)
     try await Self.makeMember(Garden.ada, since: 1, garden)
@@ -154,7 +154,7 @@ import Testing
     for table in ["relation", "address", "link", "session", "read_position", "level", "notification", "participant"] {
       #expect(try await Self.count(SQL("select count(*) from \(table)"), in: garden) == 0, "\(table)")
     }
-    // What others can see of it stays with what was written, unless all of it goes.
+    // Actions visible to other users stay with their messages, except after an erasure.
     #expect(try await Self.count("select count(*) from action", in: garden) == (state == .left ? 1 : 0))
     let expected: [Event.Kind] =
       [.userUpdated, .relationChanged, .participantLeft, .conversationRemoved, .conversationRemoved]
@@ -166,7 +166,7 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
-  @Test func `many who had to do with somebody are told, each once`() async throws {
+  @Test func `many related users are notified, each once`() async throws {
     let garden = try await Garden(jobs: [.departure])
     try await Self.execute(
       """
@@ -195,12 +195,12 @@ import Testing
     try await Self.depart(Garden.ada, as: .left, in: garden)
     await garden.store.jobs.run()
     #expect(try await Self.count("select count(*) from relation", in: garden) == 0)
-    let told = garden.delivered.all.dropFirst(before).filter { $0.kind == .relationChanged }
-    #expect(told.count == 1_000 && Set(told.map(\.stream)).count == 1_000)
+    let notifications = garden.delivered.all.dropFirst(before).filter { $0.kind == .relationChanged }
+    #expect(notifications.count == 1_000 && Set(notifications.map(\.stream)).count == 1_000)
     await garden.store.close()
   }
 
-  @Test func `who has been there longest leads when nobody does any longer`() async throws {
+  @Test func `the longest member becomes admin after the last admin left`() async throws {
     let garden = try await Garden(jobs: [.departure])
     try await Self.execute(
       """

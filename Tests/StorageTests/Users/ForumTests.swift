@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 @Suite struct ForumTests {
-  /// So many forums, one after the other, of which only every hundredth is not private.
+  /// Adds `count` forums, of which every hundredth is not private.
   private static func plant(_ count: Int, in meadow: Meadow) throws {
     try meadow.write { tx in
       for number in 1...count {
@@ -16,14 +16,14 @@ import Testing
     }
   }
 
-  @Test func `a page of forums is found among many, nearly all of them hidden`() throws {
+  @Test func `a page of visible forums is found among many hidden ones`() throws {
     let meadow = try Meadow()
     try Self.plant(2_000, in: meadow)
     let tx = meadow.reading
     let open = try tx.forums(for: Meadow.alan, seeing: [.public, .members], limit: 101)
     #expect(open.map(\.forum.title) == stride(from: 2_000, to: 0, by: -100).map { "forum \($0)" })
     #expect(open.allSatisfy { $0.role == nil })
-    // One's own are among them, in their order.
+    // The caller's own forums are among them, in order.
     let own = try tx.forums(for: Meadow.grace, seeing: [.public, .members], limit: 11)
     let expected = [2_000, 1_900, 1_800, 1_700, 1_600, 1_500, 1_400, 1_300, 1_200, 1_100, 1_001]
     #expect(own.map(\.forum.title) == expected.map { "forum \($0)" })
@@ -35,27 +35,27 @@ import Testing
     #expect(try tx.forums(for: Meadow.alan, seeing: Visibility.allCases, limit: 200).count == 200)
   }
 
-  @Test func `where history begins is found by halving, whatever the length`() throws {
+  @Test func `the start of the history is found by binary search at any length`() throws {
     let meadow = try Meadow()
     var ids: [ID<Message>] = []
     for number in 0..<20 {
-      // Ids between them go elsewhere.
+      // Ids between them are in another conversation.
       ids.append(try meadow.post("message \(number)"))
       try meadow.post("elsewhere", in: Meadow.lawn)
     }
     let tx = meadow.reading
     let (room, last) = (Meadow.room, ids[19].number)
     #expect(try tx.firstSeq(in: room, after: 0, lastSeq: 20, last: last) == 1)
-    for (place, id) in ids.enumerated() {
+    for (index, id) in ids.enumerated() {
       for message in [id.number, id.number + 1] {
-        #expect(try tx.firstSeq(in: room, after: message, lastSeq: 20, last: last) == place + 2)
+        #expect(try tx.firstSeq(in: room, after: message, lastSeq: 20, last: last) == index + 2)
       }
     }
     #expect(try tx.firstSeq(in: room, after: ids[0].number - 1, lastSeq: 20, last: last) == 1)
     #expect(try tx.firstSeq(in: room, after: 1_000, lastSeq: 0, last: 0) == 1)
   }
 
-  @Test func `erasing goes on where it was, and lets files go`() async throws {
+  @Test func `an erasure resumes and releases files`() async throws {
     let garden = try await Garden(jobs: [.forumErasure])
     let forum = try await garden.store.write { tx throws(Refusal) in
       let forum = try tx.add(ForumDraft(title: "Orchard", visibility: .public), by: Garden.ada)
@@ -71,7 +71,7 @@ import Testing
       var message = NewMessage(conversation: forum.room, author: Garden.ada, text: "apples")
       message.attachments = [ID(file)]
       let first = try tx.post(message).id
-      // A message with a long history is much to take away.
+      // A message with a long history has many rows to erase.
       for number in 0..<300 { _ = try tx.edit(first, to: MessageText("apples \(number)"), by: Garden.ada) }
       for number in 0..<150 {
         _ = try tx.post(NewMessage(conversation: forum.room, author: Garden.grace, text: "pear \(number)"))
@@ -83,7 +83,7 @@ import Testing
     var chunks = 0
     var isDone = false
     while !isDone {
-      // What a chunk has left stands in its state.
+      // The state of a chunk is the input of the next one.
       let text = erasure.jsonText
       (erasure, isDone) = try await garden.store.write { tx throws(Refusal) in
         guard var stored = try? ForumErasure(json: JSONValue(parsing: Array(text.utf8))) else { throw .unavailable }

@@ -1,15 +1,15 @@
 // How it works.
 //
-// Databases, journals and write-ahead logs are kept twice: `view` is what SQLite has written and reads, in memory; the real
-// file is what is on the disk. A write changes the view and is remembered as a change. A sync carries the changes of its
-// file out to the real file, in order, and forgets them. A power cut carries out some of the remembered changes, or parts
-// of them, chosen by the seed; then nothing works any more.
+// Databases, journals and write-ahead logs exist twice: `view`, in memory, is the content for SQLite; the real file is the
+// content of the disk. A write changes the view and is recorded as a change. A sync applies the recorded changes of its
+// file to the real file, in order, and clears them. A power cut applies some of the recorded changes, or parts of them,
+// chosen by the seed; then all I/O fails.
 //
-// Names are part of it. A file that was made, or deleted without a sync of its folder, is remembered until the folder is
-// synced: SQLite does so with the first sync of a new journal or log, and when it deletes with `syncDir`. After a power cut
-// a new file may be gone, and a deleted one back with what was synced of it.
+// Directory entries are included. A file that was created or deleted without a sync of its folder is recorded until the
+// folder is synced: SQLite does so with the first sync of a new journal or log, and when it deletes with `syncDir`. After
+// a power cut a new file may be missing, and a deleted one may exist with its synced content.
 //
-// Locks, shared memory and temporary files go to SQLite's unix VFS as they are: none of them outlives a power cut.
+// Locks, shared memory and temporary files are passed to SQLite's unix VFS: none of them survives a power cut.
 
 #include "faulty_vfs.h"
 #include <fcntl.h>
@@ -34,14 +34,14 @@ typedef struct file_state {
   struct file_state *next;
   char *path;
   int handles;
-  int is_new;     // its name is not on the disk yet
+  int is_new;     // its directory entry is not synced
   int is_dropped; // deleted while it was open
   unsigned char *view;
   int64_t size, capacity;
   change *first, *last;
 } file_state;
 
-// A deleted file whose name is still on the disk.
+// A deleted file with a directory entry that is still on the disk.
 typedef struct ghost {
   struct ghost *next;
   char *path;
@@ -79,7 +79,7 @@ typedef struct {
   sqlite3_file *real;
 } faulty_file;
 
-// ---- chance -------------------------------------------------------------------------------------------------------
+// ---- random -------------------------------------------------------------------------------------------------------
 
 // SplitMix64.
 static uint64_t draw(faulty_vfs *vfs) {
@@ -120,7 +120,7 @@ static int remember(file_state *state, int is_truncation, const void *bytes, int
   return 1;
 }
 
-static void forget_changes(file_state *state) {
+static void clear_changes(file_state *state) {
   for (change *each = state->first; each;) {
     change *next = each->next;
     free(each);
@@ -170,27 +170,27 @@ static void store(int descriptor, const unsigned char *bytes, int64_t offset, in
 
 static void set_size(int descriptor, int64_t size) { (void)!ftruncate(descriptor, size); }
 
-// All changes, in order. Through the handle of SQLite's VFS: closing another descriptor of the file would end its locks.
+// Applies all changes, in order, by the handle of SQLite's VFS: closing another descriptor would release its locks.
 static int carry_out(file_state *state, sqlite3_file *real) {
   for (change *each = state->first; each; each = each->next) {
     int code = each->is_truncation ? real->pMethods->xTruncate(real, each->offset)
                                    : real->pMethods->xWrite(real, each->bytes, (int)each->count, each->offset);
     if (code != SQLITE_OK) return code;
   }
-  forget_changes(state);
+  clear_changes(state);
   return SQLITE_OK;
 }
 
-// Up to the next border of a sector, counted from the start of the file.
+// The length up to the next sector boundary of the file.
 static int64_t sector_end(int64_t offset, int64_t end) {
   int64_t border = (offset / SECTOR + 1) * SECTOR;
   return border < end ? border : end;
 }
 
-// Some of the changes, each over the state that the chosen ones before it left.
+// Applies some of the changes, each to the state after the previous one.
 static void carry_out_some(faulty_vfs *vfs, file_state *state, int descriptor) {
   if (vfs->loss == FAULTY_LOSE_ALL) return;
-  // Sometimes most get through, sometimes few.
+  // The share of applied changes varies.
   uint64_t share = draw(vfs) % 101;
   for (change *each = state->first; each; each = each->next) {
     if (each->is_truncation) {
@@ -231,7 +231,7 @@ static void sync_folder(faulty_vfs *vfs, const char *path) {
   }
 }
 
-// A name that was deleted or made without a sync of the folder: the old file, the new one, or none.
+// A file deleted or created without a sync of the folder: the old file, the new one, or none.
 static void resurrect(faulty_vfs *vfs) {
   for (ghost *each = vfs->ghosts; each; each = each->next) {
     if (vfs->loss == FAULTY_LOSE_ALL || coin(vfs)) {
@@ -256,15 +256,15 @@ static void cut_power(faulty_vfs *vfs) {
       carry_out_some(vfs, each, descriptor);
       close(descriptor);
     }
-    forget_changes(each);
+    clear_changes(each);
   }
   resurrect(vfs);
 }
 
 // ---- faults -------------------------------------------------------------------------------------------------------
 
-// Counts an operation, cuts the power when its time has come, and says with which code it is to fail.
-static int meet(faulty_vfs *vfs, faulty_kind kind, int otherwise) {
+// Counts an operation, cuts the power if it is due, and returns the result code to inject.
+static int count_operation(faulty_vfs *vfs, faulty_kind kind, int otherwise) {
   vfs->counts[kind]++;
   if (kind != FAULTY_READ && vfs->cut_countdown > 0 && --vfs->cut_countdown == 0) {
     cut_power(vfs);
@@ -294,14 +294,14 @@ static int read_file(sqlite3_file *file, void *into, int count, sqlite3_int64 of
   faulty_file *self = (faulty_file *)file;
   if (!self->state) return self->real->pMethods->xRead(self->real, into, count, offset);
   pthread_mutex_lock(&self->vfs->mutex);
-  int code = meet(self->vfs, FAULTY_READ, SQLITE_IOERR_READ);
+  int code = count_operation(self->vfs, FAULTY_READ, SQLITE_IOERR_READ);
   if (code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ) {
     int64_t there = self->state->size - offset;
     int64_t wanted = code == SQLITE_OK ? count : count / 2;
     int64_t got = there < 0 ? 0 : there < wanted ? there : wanted;
     if (got > 0) memcpy(into, self->state->view + offset, (size_t)got);
     if (got < count) {
-      // SQLite wants zeros for what is not there.
+      // SQLite requires zeros beyond the end of the file.
       memset((char *)into + got, 0, (size_t)(count - got));
       code = SQLITE_IOERR_SHORT_READ;
     }
@@ -315,10 +315,10 @@ static int write_file(sqlite3_file *file, const void *bytes, int count, sqlite3_
   if (!self->state) return self->real->pMethods->xWrite(self->real, bytes, count, offset);
   faulty_vfs *vfs = self->vfs;
   pthread_mutex_lock(&vfs->mutex);
-  // A power cut during a write may find some of it written.
+  // A power cut during a write may leave a part of it.
   int64_t remaining = vfs->cut_countdown;
   if (remaining == 1) write_view(self->state, bytes, offset, count);
-  int code = meet(vfs, FAULTY_WRITE, SQLITE_IOERR_WRITE);
+  int code = count_operation(vfs, FAULTY_WRITE, SQLITE_IOERR_WRITE);
   if (code == SQLITE_OK) {
     code = write_view(self->state, bytes, offset, count);
   } else if (vfs->has_power) {
@@ -334,7 +334,7 @@ static int truncate_file(sqlite3_file *file, sqlite3_int64 size) {
   if (!self->state) return self->real->pMethods->xTruncate(self->real, size);
   pthread_mutex_lock(&self->vfs->mutex);
   if (self->vfs->cut_countdown == 1) truncate_view(self->state, size);
-  int code = meet(self->vfs, FAULTY_TRUNCATE, SQLITE_IOERR_TRUNCATE);
+  int code = count_operation(self->vfs, FAULTY_TRUNCATE, SQLITE_IOERR_TRUNCATE);
   if (code == SQLITE_OK) code = truncate_view(self->state, size);
   pthread_mutex_unlock(&self->vfs->mutex);
   return code;
@@ -345,7 +345,7 @@ static int sync_file(sqlite3_file *file, int flags) {
   if (!self->state) return self->real->pMethods->xSync(self->real, flags);
   faulty_vfs *vfs = self->vfs;
   pthread_mutex_lock(&vfs->mutex);
-  int code = meet(vfs, FAULTY_SYNC, SQLITE_IOERR_FSYNC);
+  int code = count_operation(vfs, FAULTY_SYNC, SQLITE_IOERR_FSYNC);
   if (code == SQLITE_OK && !vfs->ignores_syncs) {
     code = carry_out(self->state, self->real);
     if (code == SQLITE_OK && self->syncs_folder) {
@@ -353,8 +353,8 @@ static int sync_file(sqlite3_file *file, int flags) {
       self->syncs_folder = 0;
     }
   } else if (code != SQLITE_OK && vfs->has_power && coin(vfs)) {
-    // Linux takes a page that it could not write for clean: it is read as written, and never gets to the disk.
-    forget_changes(self->state);
+    // Linux marks a page clean after a failed write: reads return it, but it never reaches the disk.
+    clear_changes(self->state);
   }
   pthread_mutex_unlock(&vfs->mutex);
   return code;
@@ -396,7 +396,7 @@ static void shm_barrier_file(sqlite3_file *file) {
   real->pMethods->xShmBarrier(real);
 }
 
-// Version 2: without xFetch, so that nothing is read around the view.
+// Version 2: without xFetch, so that SQLite can't bypass the view.
 static const sqlite3_io_methods methods = {
   .iVersion = 2,
   .xClose = close_file,
@@ -482,15 +482,15 @@ static void keep_ghost(faulty_vfs *vfs, const char *path) {
 static int delete_file(sqlite3_vfs *base, const char *path, int syncs_folder) {
   faulty_vfs *vfs = base->pAppData;
   pthread_mutex_lock(&vfs->mutex);
-  int code = meet(vfs, FAULTY_DELETE, SQLITE_IOERR_DELETE);
+  int code = count_operation(vfs, FAULTY_DELETE, SQLITE_IOERR_DELETE);
   if (code == SQLITE_OK) {
     file_state *state = find(vfs, path);
-    // A file whose name never got to the disk leaves nothing there.
+    // A file without a synced directory entry leaves no trace.
     if (access(path, F_OK) == 0 && !(state && state->is_new)) keep_ghost(vfs, path);
     code = vfs->real->xDelete(vfs->real, path, 0);
     if (state) {
       state->is_dropped = 1;
-      forget_changes(state);
+      clear_changes(state);
     }
     if (code == SQLITE_OK && syncs_folder) sync_folder(vfs, path);
   }
@@ -500,7 +500,7 @@ static int delete_file(sqlite3_vfs *base, const char *path, int syncs_folder) {
 
 static int access_file(sqlite3_vfs *base, const char *path, int flags, int *result) {
   faulty_vfs *vfs = base->pAppData;
-  // An empty journal or log counts as none: the view knows the size, the disk does not yet.
+  // An empty journal or log counts as missing: the size of the view decides, not that of the disk.
   pthread_mutex_lock(&vfs->mutex);
   file_state *state = find(vfs, path);
   int code = vfs->real->xAccess(vfs->real, path, flags, result);
@@ -574,7 +574,7 @@ void faulty_vfs_destroy(faulty_vfs *vfs) {
       store(descriptor, each->view, 0, each->size);
       close(descriptor);
     }
-    forget_changes(each);
+    clear_changes(each);
     free(each->view);
     free(each->path);
     free(each);

@@ -1,7 +1,7 @@
 public import CFaultyVFS
 public import ParleySQLite
 
-/// A disk that loses power, fills up and fails on command. Its connections must be closed before it goes.
+/// A disk that loses power, fills up and fails on command. Its connections must be closed before `deinit`.
 public final class FaultyDisk {
   public let name: String
   private let disk: OpaquePointer
@@ -35,7 +35,8 @@ public final class FaultyDisk {
 
   public var hasPower: Bool { faulty_vfs_is_without_power(disk) == 0 }
 
-  /// The `nth` operation of a kind from now fails with SQLite's code, and those after it, `times` in all; -1 is for ever.
+  /// Fails `times` operations of a kind with an SQLite result code, starting with the `nth` from now; -1: all further
+  /// ones.
   public func fail(_ kind: faulty_kind, nth: Int = 1, times: Int = 1, code: Int32) {
     faulty_vfs_fail(disk, kind, Int64(nth), Int64(times), code)
   }

@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// A web server on 127.0.0.1 that says whatever a test wants to hear, right or wrong, and remembers what it was asked.
+/// A web server on 127.0.0.1 that sends the responses of a test, valid or not, and records the requests.
 public final class CannedServer: Sendable {
   public enum Answer: Sendable {
-    /// As they are, then the end.
+    /// Sends the bytes unchanged, then closes.
     case bytes([UInt8])
-    /// As they are, and then nothing, for as long as the other side waits.
+    /// Sends the bytes unchanged, then is silent until the client closes.
     case beginning([UInt8])
-    /// Nothing, for as long as the other side waits.
+    /// Is silent until the client closes.
     case silence
-    /// A byte at a time, with so many milliseconds between them.
+    /// Sends a byte at a time, with a pause in milliseconds.
     case drip([UInt8], every: Int)
 
     public static func text(_ text: String) -> Answer { .bytes(Array(text.utf8)) }
@@ -49,7 +49,7 @@ public final class CannedServer: Sendable {
     guard bound else { throw POSIXError(.EADDRINUSE) }
     port = Int(UInt16(bigEndian: address.sin_port))
     Thread.detachNewThread { [weak self] in
-      // Closed by who accepts: another may have its number at once.
+      // The accepting thread closes it, since the descriptor number may be reused at once.
       defer { close(socket) }
       while true {
         let client = accept(socket, nil, nil)
@@ -69,10 +69,10 @@ public final class CannedServer: Sendable {
 
   public var url: String { "http://127.0.0.1:\(port)" }
 
-  /// The heads of the requests that have come.
+  /// The heads of the received requests.
   public var requests: [String] { heads.withLock { $0 } }
 
-  /// What was asked for, in order.
+  /// The requested targets, in order.
   public var targets: [String] { requests.map { $0.split(separator: " ").dropFirst().first.map(String.init) ?? "" } }
 
   private static func readHead(_ client: Int32) -> String? {
@@ -90,7 +90,7 @@ public final class CannedServer: Sendable {
     switch answer {
     case .bytes(let bytes):
       guard sendAll(bytes, to: client) else { return }
-      // What the other side has still sent would reset the connection under these.
+      // Unread input would reset the connection and discard these bytes.
       shutdown(client, Int32(SHUT_WR))
       awaitEnd(client)
     case .beginning(let bytes):

@@ -1,7 +1,7 @@
-// Pictures made by hand, each part named: what is expected of a filter is the list of the parts that stay.
+// Hand-made pictures with named parts, so that the expected output of a filter is the list of the kept parts.
 
 public enum Photographs {
-  /// Words that must not be in what is served.
+  /// Text that must not be in served pictures.
   public static let secret = Array("48.2082N 16.3738E".utf8)
 
   public static func big(_ value: Int, _ length: Int) -> [UInt8] {
@@ -10,7 +10,7 @@ public enum Photographs {
 
   public static func little(_ value: Int, _ length: Int) -> [UInt8] { big(value, length).reversed() }
 
-  /// A block of Exif with a place, a camera and a direction; what stands behind the directory is not read.
+  /// An Exif block with a location, a camera and an orientation. Bytes after the directory are not read.
   public static func exif(orientation: Int, isLittle: Bool = false) -> [UInt8] {
     let number = { (value: Int, length: Int) in isLittle ? little(value, length) : big(value, length) }
     var bytes = Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4) + number(3, 2)
@@ -34,11 +34,11 @@ public enum Photographs {
   public static let table = segment(0xdb, [0] + [UInt8](repeating: 16, count: 64))
   public static let huffman = segment(0xc4, [0] + [UInt8](repeating: 1, count: 16))
   public static let frame = segment(0xc2, [8] + big(480, 2) + big(640, 2) + [1, 1, 0x11, 0])
-  /// A scan with a stuffed FF and restart markers in it.
+  /// A scan with a stuffed FF and restart markers.
   public static let scan =
     segment(0xda, [1, 1, 0, 0, 63, 0]) + [1, 2, 0xff, 0x00, 3, 0xff, 0xd0, 4, 0xff, 0xd7, 5, 6, 7]
 
-  /// The directions that the parts of an EXIF segment of ours have in what is served.
+  /// The Exif segment of served pictures: the orientation only.
   public static func plainExif(_ orientation: UInt8) -> [UInt8] {
     segment(
       0xe1,

@@ -1,9 +1,9 @@
 import ParleyModel
 import Storage
 
-/// What a writer asks of a message that the store has acknowledged. As text it is the words of a line.
+/// A change of an acknowledged message. Its description is the words of a log line.
 public enum Change: Sendable, Hashable {
-  /// Gives it the text of this name.
+  /// Changes the text to that of this name.
   case edit(String)
   case deleteRevision(Int)
   case delete
@@ -12,11 +12,11 @@ public enum Change: Sendable, Hashable {
 
   public enum Answer: Sendable, Hashable {
     case revision(Int)
-    /// The code of a refusal.
+    /// The refusal code.
     case refused(String)
   }
 
-  /// Any, under a name that no other has.
+  /// A random change with a unique name.
   public init(named name: String, using random: inout some RandomNumberGenerator) {
     self =
       switch Int.random(in: 0..<12, using: &random) {
@@ -28,13 +28,13 @@ public enum Change: Sendable, Hashable {
       }
   }
 
-  /// Every other text is long, so that it fills pages of its own and the log has something to carry.
+  /// Every other text is long, so that it fills overflow pages and the write-ahead log.
   public static func text(_ name: String) -> String {
     let number = name.split(separator: ".").last.flatMap { Int($0) } ?? 0
     return "seeds and weeds \(name)" + String(repeating: " rose", count: number % 2 * 1_600)
   }
 
-  /// The message's revision now.
+  /// Applies the change and returns the new revision.
   public func make(_ id: ID<Message>, in tx: WriteTransaction) throws(Refusal) -> Int {
     let (author, moderator) = (ID<User>(1), ID<User>(2))
     return switch self {

@@ -2,12 +2,12 @@ import ParleyModel
 import ParleySQLite
 import Storage
 
-/// A message as the database has it.
+/// A message read from the database.
 public struct FoundMessage: Sendable {
   public let place: Promise.Place
   public var message: ToldMessage
 
-  /// All that were sent under a name, by that. Nobody writes meanwhile.
+  /// All messages with a client ID, by client ID. Requires that no writer is active.
   public static func all(in folder: String) throws -> [String: [FoundMessage]] {
     let connection = try Connection.reader(folder + "/parley.db")
     defer { connection.close() }

@@ -1,10 +1,10 @@
-/// What one writer was told of a message, and what it has asked since. Nobody else changes the message, so it stands as it
-/// was told, or as it does once what was asked is done.
+/// The acknowledged state of a message and the pending change of its writer. No other writer changes the message, so
+/// the database has the acknowledged state or the state after the pending change.
 public struct Promise: Sendable {
   public let clientID: String
   public let place: Place
-  private var told: ToldMessage
-  private var asked: Change?
+  private var acknowledged: ToldMessage
+  private var pending: Change?
 
   public struct Place: Sendable, Hashable {
     public let id: Int
@@ -16,37 +16,37 @@ public struct Promise: Sendable {
     }
   }
 
-  /// Of a message that was acknowledged there.
+  /// A message acknowledged with this id and seq.
   public init(_ clientID: String, at place: Place) {
     self.clientID = clientID
     self.place = place
-    told = ToldMessage(text: Change.text(clientID))
+    acknowledged = ToldMessage(text: Change.text(clientID))
   }
 
-  public mutating func ask(_ change: Change) { asked = change }
+  public mutating func ask(_ change: Change) { pending = change }
 
-  /// What is wrong with the answer to what was asked.
+  /// Returns an error if the answer to the pending change is wrong.
   public mutating func take(_ answer: Change.Answer) -> String? {
-    guard let change = asked else { return "\(clientID) was answered \(answer) to nothing" }
-    let before = told
-    let right = told.make(change)
-    asked = nil
+    guard let change = pending else { return "\(clientID) was answered \(answer) to nothing" }
+    let before = acknowledged
+    let right = acknowledged.make(change)
+    pending = nil
     return answer == right ? nil : "\(clientID), \(before), was answered \(answer) to \(change), and \(right) is right"
   }
 
-  /// What is wrong with what is there after a crash. What was asked is settled by it.
+  /// Returns an error if the state after a crash is wrong. Clears the pending change.
   public mutating func settle(_ found: [FoundMessage]) -> String? {
     guard let message = found.first, found.count == 1, message.place == place else {
       return "\(clientID) was acknowledged as \(place), and there is \(found.map(\.place))"
     }
-    let change = asked
-    asked = nil
-    if message.message == told { return nil }
-    var after = told
+    let change = pending
+    pending = nil
+    if message.message == acknowledged { return nil }
+    var after = acknowledged
     if let change { _ = after.make(change) }
-    defer { told = message.message }
+    defer { acknowledged = message.message }
     if message.message == after { return nil }
-    let open = change.map { ", asked to \($0)" } ?? ""
-    return "\(clientID) was told to stand at \(told)\(open), and stands at \(message.message)"
+    let open = change.map { ", pending \($0)" } ?? ""
+    return "\(clientID) was acknowledged as \(acknowledged)\(open), and is \(message.message)"
   }
 }

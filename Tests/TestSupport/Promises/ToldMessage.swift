@@ -1,16 +1,16 @@
 import ParleyModel
 import Storage
 
-/// A message as it has to stand after what was told of it: the rules of the store's verbs, once more and without a store.
+/// The expected state of a message: a model of the store's operations without a store.
 public struct ToldMessage: Sendable, Hashable {
   public private(set) var revision = 1
   public private(set) var deletion: Deletion?
-  /// Of a tombstone it is what is sealed.
+  /// The sealed text if the message is a tombstone.
   private(set) var text: String?
-  /// The texts before, by their revisions; of a tombstone those that are sealed.
+  /// Previous texts by revision; the sealed ones if the message is a tombstone.
   var earlier: [Int: String] = [:]
 
-  /// As it was sent.
+  /// A new message.
   public init(text: String) { self.text = text }
 
   init(revision: Int, deletion: Deletion?, text: String?) {
@@ -19,7 +19,7 @@ public struct ToldMessage: Sendable, Hashable {
     self.text = text
   }
 
-  /// What the store must answer to this change.
+  /// Applies the change and returns the expected answer of the store.
   public mutating func make(_ change: Change) -> Change.Answer {
     switch change {
     case .edit(let name): edit(to: Change.text(name))

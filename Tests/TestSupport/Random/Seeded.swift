@@ -1,5 +1,5 @@
-/// SplitMix64 (Steele, Lea and Flood): the same seed gives the same numbers on every machine, so that what a test found it
-/// finds again.
+/// SplitMix64 (Steele, Lea and Flood): a seed generates the same numbers on every machine, so failures are
+/// reproducible.
 public struct Seeded: RandomNumberGenerator {
   private var state: UInt64
 

@@ -107,7 +107,7 @@ final class LoopConnections {
     tally.latency.record(nanoseconds)
   }
 
-  /// Counts an operation whose latency is recorded for several together.
+  /// Counts an operation of a group with one recorded latency.
   func delivered() {
     if isMeasuring { tally.operations += 1 }
   }

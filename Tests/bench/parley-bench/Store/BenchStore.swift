@@ -4,7 +4,7 @@ import ParleyNetworking
 import ParleySQLite
 import Storage
 
-/// A data folder for benchmarks: 64 users who post and 1,936 who read, one long conversation, eight busy ones and three
+/// A data folder for benchmarks: 64 posting and 1,936 reading users, one long conversation, eight busy ones and three
 /// small ones. The posting users participate in all of them; the first one is the owner.
 struct BenchStore {
   let store: Store
@@ -26,7 +26,7 @@ struct BenchStore {
   init(_ folder: String) throws {
     store = try Store(
       try DataFolder(folder), migrations: Self.migrations, clock: Self.milliseconds,
-      complain: { Console.log($0) })
+      log: { Console.log($0) })
   }
 
   /// Relative to the checkout, the working directory of benchmarks.
@@ -177,7 +177,7 @@ extension Connection {
     }
   }
 
-  /// Adds users who joined a year ago, so that limits for new users do not apply.
+  /// Adds users with an age of one year, so that limits for new users do not apply.
   fileprivate func addCrowd(_ count: Int, at now: Int) throws {
     guard count > 0 else { return }
     let joinedAt = now - 365 * 86_400_000
