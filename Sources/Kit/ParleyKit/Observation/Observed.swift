@@ -1,17 +1,17 @@
 public import Observation
 import Synchronization
 
-/// A thing that an app holds on to, such as a user: there is one object for it, and `value` changes whenever the thing does.
+/// The observable current value of an entity, such as a user. An app gets one object per entity.
 ///
-/// Views that read `value` follow it by themselves. Elsewhere, `for await value in Observations({ object.value })` does. It
-/// changes on the cache's own thread.
+/// Views that read `value` update automatically. Elsewhere, iterate `Observations({ object.value })`. Changes are
+/// made on the cache's thread.
 public final class Observed<Value: Sendable & Equatable>: Observable, Sendable {
   private let registrar = ObservationRegistrar()
   private let state = Mutex<Value?>(nil)
 
   init() {}
 
-  /// Nil where it is not held: not yet, or not any more.
+  /// Nil if the entity is not in the cache, either not yet or no longer.
   public var value: Value? {
     registrar.access(self, keyPath: \.value)
     return state.withLock { $0 }
@@ -23,7 +23,7 @@ public final class Observed<Value: Sendable & Equatable>: Observable, Sendable {
   }
 }
 
-/// The one object for each key, for as long as somebody has it.
+/// The object of each key. References are weak.
 struct ObservedTable<Key: Hashable, Value: Sendable & Equatable> {
   private struct Weak {
     weak var object: Observed<Value>?
@@ -38,7 +38,7 @@ struct ObservedTable<Key: Hashable, Value: Sendable & Equatable> {
     return object
   }
 
-  /// Those that somebody still has.
+  /// The objects that are still referenced.
   mutating func objects(_ isMeant: (Key) -> Bool = { _ in true }) -> [(key: Key, object: Observed<Value>)] {
     all = all.filter { $0.value.object != nil }
     return all.compactMap { key, weak in isMeant(key) ? weak.object.map { (key, $0) } : nil }

@@ -1,5 +1,5 @@
-// One object for each thing that an app has in its hands: whoever asks for the same user twice has one user. The cache fills
-// them on its own thread, so that what is older never comes after what is newer.
+// One object per entity in use: two requests for a user return the same object. The cache sets the values on its own
+// thread, so that an older value never follows a newer one.
 
 public import ParleyModel
 
@@ -37,7 +37,7 @@ public actor ObservedObjects {
     return object
   }
 
-  /// With what waits to be done to it.
+  /// The message with its pending operations.
   public func message(_ id: ID<Message>) async -> Observed<ShownMessage> {
     await watch()
     let object = messages.object(id)
@@ -45,7 +45,7 @@ public actor ObservedObjects {
     return object
   }
 
-  /// Nothing is filled before its changes are heard of.
+  /// Subscribes to changes before the first value is set.
   private func watch() async {
     let startTask = self.startTask ?? Task { await self.begin() }
     self.startTask = startTask
@@ -63,7 +63,7 @@ public actor ObservedObjects {
   }
 
   private func apply(_ update: CacheUpdate) async {
-    // Oneself is no row among the users.
+    // The caller's own user is not in `users`.
     await cache.fill(users.objects { update.isErased || update.isOther || update.users.contains($0) })
     await cache.fill(forums.objects { update.isErased || update.forums.contains($0) })
     await cache.fill(conversations.objects { update.isErased || update.conversations.contains($0) })
@@ -88,7 +88,7 @@ extension Cache {
   fileprivate func fill(_ messages: [(key: ID<Message>, object: Observed<ShownMessage>)]) {
     guard !messages.isEmpty else { return }
     let found: [CachedMessage]
-    // What can't be read now shows what it showed before.
+    // On a read failure the previous value stays.
     do throws(CacheFault) { found = try self.messages(.ids(messages.map(\.key))) } catch { return }
     let shown = Dictionary(
       zip(found.map(\.message.id), self.shown(found)), uniquingKeysWith: { one, _ in one })

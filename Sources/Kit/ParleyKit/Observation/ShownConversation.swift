@@ -1,32 +1,32 @@
 public import ParleyModel
 
-/// A conversation as a list shows it.
+/// A conversation as a row of a list.
 public struct ShownConversation: Sendable, Hashable {
   public let held: HeldConversation
-  /// What was said last, with what waits to be sent; nil where nothing is held of it.
+  /// The last message or unsent message; nil if none is cached.
   public let last: ShownMessage?
-  /// What is being written and not yet said.
+  /// The unsent draft.
   public let draft: Draft?
-  /// Whose room or topic it is.
+  /// The forum of a room or topic.
   public let forum: Forum?
-  /// Of the others who take part, where they are few, those who are known here.
+  /// The other participants of a small conversation that are in the cache.
   public let others: [User]
-  /// When the last of what still goes out was said, by this device's clock; 0 where nothing does.
+  /// The time of the last message being sent, by this device's clock; 0 without one.
   let lastUnsentAt: Int64
 
   public var conversation: Conversation { held.conversation }
-  /// Nil where nobody knows yet.
+  /// Nil if unknown.
   public var unread: Int? { held.unread }
 
-  /// Its own, its forum's, or the names of those with whom it is.
+  /// The conversation's title, its forum's, or the names of the other participants.
   public var title: String {
     if let title = conversation.title, !title.isEmpty { return title }
     if let forum { return forum.title }
     return others.compactMap { $0.summary.displayName ?? $0.summary.name }.joined(separator: ", ")
   }
 
-  /// Ids grow with time, so one without messages stands where it was made. What waits is newer than all that was sent; what
-  /// the server has refused is not.
+  /// The sort key. Ids increase with time, so the id of a conversation without messages is its creation time. Unsent
+  /// messages are newer than all sent ones, except those that the server refused.
   var activity: (Int64, Int) {
     (lastUnsentAt, max(conversation.lastMessage?.number ?? 0, conversation.id.number))
   }
@@ -45,7 +45,7 @@ extension Cache {
       lastUnsentAt: sending.map(\.createdAt).max() ?? 0)
   }
 
-  /// One's own, the last active first.
+  /// The user's own conversations by last activity, newest first.
   public func ownConversations() throws(CacheFault) -> [ShownConversation] {
     var all: [ShownConversation] = []
     for (id, held) in replica.conversations where held.isOwn { if let shown = try shown(id) { all.append(shown) } }
@@ -54,12 +54,12 @@ extension Cache {
 }
 
 extension Parley {
-  /// One's own conversations as a list shows them, at once and whenever one of them is another; who is slow sees the newest.
+  /// The user's own conversations, at once and after every change. A slow consumer receives only the newest list.
   public nonisolated func conversationLists() -> AsyncStream<[ShownConversation]> {
     lists { cache throws(CacheFault) in try cache.ownConversations() }
   }
 
-  /// The forums, the last active first, in the same way.
+  /// The forums by last activity, newest first, in the same way.
   public nonisolated func forumLists() -> AsyncStream<[HeldForum]> {
     lists { cache throws(CacheFault) in cache.forums }
   }
@@ -69,7 +69,7 @@ extension Parley {
   ) -> AsyncStream<[Element]> {
     let (stream, continuation) = AsyncStream.makeStream(of: [Element].self, bufferingPolicy: .bufferingNewest(1))
     let cache = cache
-    // What changes while a list is read makes one more, however much that is.
+    // Changes during a read cause one more read, regardless of their number.
     let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let listenTask = Task {
       let updates = await cache.updates()
@@ -80,7 +80,7 @@ extension Parley {
     let readTask = Task {
       var last: [Element]?
       for await _ in changes {
-        // What can't be read now shows what it showed before.
+        // On a read failure the previous list stays.
         guard let list = try? await read(cache), list != last else { continue }
         last = list
         continuation.yield(list)

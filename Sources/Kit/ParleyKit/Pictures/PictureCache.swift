@@ -1,4 +1,4 @@
-// Pictures as an app shows them: from this device where it has them, else from the server, once for all who ask meanwhile.
+// Pictures for an app: from this device if stored, else from the server, with one request for all concurrent callers.
 
 import ParleyJSON
 public import ParleyModel
@@ -6,23 +6,24 @@ public import ParleyModel
 public actor PictureCache {
   private let client: Client
   private let store: PictureStore?
-  /// What is on its way.
+  /// Requests in progress.
   private var fetching: [String: Task<Result<[UInt8], ClientFault>, Never>] = [:]
-  /// Erasing begins another one: nothing that was asked for before is kept after it.
+  /// Incremented by `erase()`: pictures requested before are not stored after it.
   private var generation = 0
-  /// Why nothing can be kept any more. Pictures come all the same.
+  /// The reason why pictures are no longer stored. They are still returned.
   public private(set) var fault: CacheFault?
 
-  /// The largest that is taken.
+  /// The maximum size of a picture.
   public static let maxBytes = 32 << 20
 
-  /// - Parameter file: without one nothing is kept.
+  /// - Parameter file: nil to store no pictures.
   public init(_ client: Client, _ file: PictureFile? = nil) throws(CacheFault) {
     self.client = client
     store = if let file { try PictureStore(file) } else { nil }
   }
 
-  /// - Parameter owner: whose device it is; nothing is kept where nobody knows. Of somebody else's, nothing is left.
+  /// - Parameter owner: the user of this device; nil if unknown, to bypass the store. Pictures of another user are
+  ///   deleted.
   public func picture(_ picture: Picture, for owner: ID<User>?) async throws(ClientFault) -> [UInt8] {
     if let bytes = cached(picture, owner) { return bytes }
     if let task = fetching[picture.name] { return try await task.value.get() }
@@ -60,26 +61,28 @@ public actor PictureCache {
     return reply.body
   }
 
-  private func complete(_ result: Result<[UInt8], ClientFault>, _ picture: Picture, _ owner: ID<User>?, _ generation: Int) {
+  private func complete(
+    _ result: Result<[UInt8], ClientFault>, _ picture: Picture, _ owner: ID<User>?, _ generation: Int
+  ) {
     guard generation == self.generation else { return }
     fetching[picture.name] = nil
     guard let store, let owner, case .success(let bytes) = result else { return }
     do throws(CacheFault) { try store.save(bytes, as: picture.name, of: owner) } catch { fault = error }
   }
 
-  /// Nothing is left of them on this device.
+  /// Deletes all pictures from this device.
   public func erase() throws(CacheFault) {
     generation += 1
     fetching = [:]
     try store?.erase()
   }
 
-  /// One that can be asked for. What a name stands for never changes.
+  /// A picture to request. The content of a name never changes.
   public struct Picture: Sendable {
     let name: String
     let request: Request<RawResponse>
 
-    /// The smallest that the server has and that is so large.
+    /// The smallest available size that is at least this large.
     public static func file(_ file: ID<File>, width: Int? = nil, height: Int? = nil) -> Picture {
       Picture(
         name: "file \(file) \(width ?? 0) \(height ?? 0)",
@@ -97,14 +100,14 @@ public actor PictureCache {
 }
 
 extension Parley {
-  /// A picture that somebody has sent: the smallest that the server has and that is so large.
+  /// A picture attachment in the smallest available size that is at least this large.
   public nonisolated func picture(
     _ file: ID<File>, width: Int? = nil, height: Int? = nil
   ) async throws(ClientFault) -> [UInt8] {
     try await picture(.file(file, width: width, height: height))
   }
 
-  /// A user's picture, as it was when the user was last heard of.
+  /// A user's avatar of the revision in `user`.
   public nonisolated func avatar(of user: UserSummary) async throws(ClientFault) -> [UInt8] {
     try await picture(.avatar(of: user))
   }

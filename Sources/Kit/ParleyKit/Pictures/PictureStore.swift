@@ -1,7 +1,7 @@
 import ParleyModel
 import ParleySQLite
 
-/// Where pictures are kept on this device, and how many bytes of them. It is another file than that of the cache.
+/// The file that stores pictures on this device, separate from the cache's, and its size limit in bytes.
 public struct PictureFile: Sendable {
   public var path: String
   public var limit: Int
@@ -12,8 +12,8 @@ public struct PictureFile: Sendable {
   }
 }
 
-/// One user's pictures in SQLite. How large each is and when it was last looked at is in memory, and is written down
-/// when something else is: after a crash a picture may seem less loved than it is.
+/// One user's pictures in SQLite, evicted by least recent use. Sizes and times of use are in memory. The times are
+/// written with the next picture, so a crash loses the latest ones.
 final class PictureStore {
   private let connection: Connection
   private let limit: Int
@@ -67,7 +67,7 @@ final class PictureStore {
     } catch { throw CacheFault(error) }
   }
 
-  /// What would take half of the room is not kept.
+  /// Pictures larger than half of the limit are not stored.
   func save(_ bytes: [UInt8], as name: String, of owner: ID<User>) throws(CacheFault) {
     if self.owner != owner { try erase() }
     guard bytes.count <= limit / 2, entries[name] == nil else { return }

@@ -1,13 +1,13 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// What a notification says: which message it is about. That alone is believed of it; what the message says, the server
-/// tells.
+/// The payload of a push notification. Only its message id and revision are used; the content is fetched from the
+/// server.
 ///
-/// It is an event of the contract (`{"event":"message.created","data":{…}}`), or `{"message_id":"1042"}`.
+/// Either an event of the contract (`{"event":"message.created","data":{…}}`) or `{"message_id":"1042"}`.
 public struct MessagePayload: JSONReadable, Sendable, Hashable {
   public let message: ID<Message>
-  /// An older one is not what it tells of.
+  /// A cached message with a lower revision is outdated.
   public let revision: Int?
 
   public init(_ bytes: [UInt8]) throws(ClientFault) {
@@ -27,7 +27,7 @@ public struct MessagePayload: JSONReadable, Sendable, Hashable {
 }
 
 extension Parley {
-  /// The message that a notification is about. What is held here is not asked for; else that one message is.
+  /// The message of a notification, from the cache or else from the server, in a single request.
   public nonisolated func message(ofPayload payload: [UInt8]) async throws -> ShownMessage {
     let payload = try MessagePayload(payload)
     let held = try await cache.messages(.ids([payload.message]))
@@ -41,7 +41,7 @@ extension Parley {
 }
 
 extension Cache {
-  /// Also where it is of no conversation that is held.
+  /// Works for messages of conversations that are not in the cache, too.
   func shown(_ seen: MessageView) throws(CacheFault) -> [ShownMessage] {
     let held = try messages(.ids([seen.message.id]))
     let own = CachedMessage(HeldMessage(seen, asOf: 0), generation: 0, indexing.index(seen.message))

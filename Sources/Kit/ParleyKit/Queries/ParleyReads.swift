@@ -1,5 +1,5 @@
-// What an app asks for most, answered twice: from this device at once, and as the server has it. Each answer of the server's
-// is held first, so that the second one is what is held then, with what waits in the outbox.
+// Common queries, answered twice: from the cache at once, then from the server. A response is stored first. The
+// second answer is read from the cache, so it includes pending operations of the outbox.
 
 public import ParleyModel
 
@@ -12,7 +12,7 @@ extension Parley {
     }
   }
 
-  /// By their ids; at first those of them who are known here.
+  /// The users by id. The cached answer has those in the cache.
   public nonisolated func users(
     _ ids: [ID<User>]
   ) -> CachedThenFresh<[ID<User>: User]> {
@@ -31,7 +31,7 @@ extension Parley {
     return await cache.user(id) ?? user
   }
 
-  /// One's own, the last active first.
+  /// The user's own conversations by last activity, newest first.
   public nonisolated func conversations() -> CachedThenFresh<[ShownConversation]> {
     CachedThenFresh { [cache] in
       await cache.hasBegun ? try await cache.ownConversations() : nil
@@ -72,7 +72,7 @@ extension Parley {
     }
   }
 
-  /// The last active first.
+  /// The forums by last activity, newest first.
   public nonisolated func forums() -> CachedThenFresh<[HeldForum]> {
     CachedThenFresh { [cache] in
       await cache.hasBegun ? await cache.forums : nil
@@ -82,7 +82,7 @@ extension Parley {
     }
   }
 
-  /// Of a conversation, the newest first: those before a message, or the newest.
+  /// The messages of a conversation, newest first: those before a message, or the newest.
   public nonisolated func messages(
     in conversation: ID<Conversation>, before message: ID<Message>? = nil, limit: Int = 50
   ) -> CachedThenFresh<[ShownMessage]> {
@@ -110,7 +110,7 @@ extension Cache {
 
   var forums: [HeldForum] { replica.forums.values.sorted { $0.forum.activity > $1.forum.activity } }
 
-  /// Where those are that are asked for.
+  /// The range of the requested page.
   fileprivate func seqs(
     in conversation: ID<Conversation>, before message: ID<Message>?, _ limit: Int
   ) throws -> Range<Int> {
@@ -130,7 +130,7 @@ extension Cache {
     return shown(try messages(.range(ClosedRange(seqs), of: conversation, .descending)))
   }
 
-  /// The `seq` of the newest that anybody here knows of.
+  /// The highest known `seq`.
   func end(of conversation: ID<Conversation>) -> Int {
     max(
       history(of: conversation).held.all.last?.upperBound ?? 0,

@@ -1,21 +1,20 @@
 public import ParleyMarkup
 public import ParleyModel
 
-/// Something with a text of somebody's, which is read in one way wherever it stands: a message, a draft, what a user or a
-/// forum says of itself.
+/// A value with a text in Markdown: a message, a draft, a user's bio, a forum's description.
 public protocol Textual {
-  /// As it was written.
+  /// The source text.
   var text: String { get }
 }
 
 extension Textual {
-  /// As a page shows it, safe to put there.
+  /// The text as sanitized HTML.
   public var html: String { MarkupDocument(text).html }
 
-  /// The mentions, hashtags and links in it, with their places. Whether a name is anybody's, the server knows.
+  /// The mentions, hashtags and links with their positions. Only the server knows whether a mentioned user exists.
   public var entities: [MarkupEntity] { MarkupDocument(text).entities }
 
-  /// Without actions, in one line, for a notification or a list.
+  /// The text without markup in a single line, for a notification or a list.
   public func plainText(limit: Int = .max) -> String { MarkupDocument(text).plainText(limit: limit) }
 }
 
