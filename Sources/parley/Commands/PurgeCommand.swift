@@ -58,7 +58,7 @@ enum PurgeCommand {
       return Outcome(.error, "The database is older than this program. Run parley migrate first.")
     }
     let store = try Store(
-      folder, migrations: migrations, clock: { Clock.wall() / 1_000_000 }, complain: { Terminal.log($0) })
+      folder, migrations: migrations, clock: { Clock.wall() / 1_000_000 }, log: { Terminal.log($0) })
     let outcome = await Interruption.during { interruption in
       await purge(store) { progress in
         bar.show(progress)

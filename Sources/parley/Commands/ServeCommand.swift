@@ -116,7 +116,7 @@ enum ServeCommand {
     do throws(StoreFault) {
       let store = try Store(
         folder, migrations: migrations, jobs: Community.jobs, clock: { Clock.wall() / 1_000_000 }, deliver: deliver,
-        complain: logError)
+        log: logError)
       if !store.migrated.isEmpty { logError("Applied migrations: \(store.migrated.joined(separator: ", ")).") }
       return store
     } catch {
