@@ -183,7 +183,10 @@ extension PhoneSchedule {
   private func drop(_ name: String, _ waiting: [OutboxOperation]) {
     if said[name] != nil { said[name] = .perhaps }
     deletions[name] = nil
-    for operation in waiting where operation.target == .unsent(name) { drop(operation.id, waiting) }
+    // Replies stay.
+    for operation in waiting where operation.target == .unsent(name) && operation.kind != .send {
+      drop(operation.id, waiting)
+    }
   }
 
   // MARK: What users do elsewhere

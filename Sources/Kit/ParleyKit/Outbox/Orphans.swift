@@ -20,12 +20,8 @@ extension Outbox {
     if let annotations = content.annotations {
       draft.annotations = (try? Array(json: JSONValue(parsing: annotations.bytes))) ?? []
     }
-    try await open()
-    let operation = OutboxOperation(
-      message.clientID ?? clock.name(), order: next(), message.conversation, .send(draft), createdAt: clock.now())
-    try await cache.save([
-      CacheRow(.operation, operation.id, writing: operation), CacheRow(.orphan, orphan.description, nil),
-    ])
+    let operation = try await cache.addOrphan(
+      orphan, draft, in: message.conversation, id: message.clientID ?? clock.name(), at: clock.now())
     schedule()
     return operation
   }

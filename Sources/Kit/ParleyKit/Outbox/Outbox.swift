@@ -15,8 +15,6 @@ public actor Outbox {
   let client: Client
   let openFile: @Sendable (PendingFile) async throws -> FileSource
   let clock: Clock
-  private var lastOrder = 0
-  private var isOpen = false
   /// Whether what waits is sent by itself (`Sending.swift`).
   var isRunning = false
   var lanes: [ID<Conversation>: Lane] = [:]
@@ -53,165 +51,88 @@ public actor Outbox {
     try await add(.send(draft), in: conversation)
   }
 
-  /// What was not tried yet, or was refused, is simply said otherwise.
+  /// Changes a message. The draft of one that the server can't have is changed here.
   @discardableResult
   public func edit(_ target: Draft.Target, in conversation: ID<Conversation>, to text: String) async throws
     -> OutboxOperation
   {
-    if let unsent = try await unsentOperation(target), case .send(var draft) = unsent.work {
-      var changed = unsent
-      draft.text = text
-      changed.work = .send(draft)
-      try await save([changed])
-      return changed
-    }
-    return try await add(.edit(target, text: text), in: conversation)
+    let edit = try await cache.addEdit(of: target, in: conversation, to: text, id: clock.name(), at: clock.now())
+    return try begin(edit)
   }
 
-  /// What was never sent is let go, and nothing is left to send. Otherwise the deletion goes ahead of everything else, and
-  /// whatever waited on the same message is let go.
+  /// Deletes a message. One that the server can't have is removed here, and nothing is left to send. Otherwise the deletion
+  /// goes ahead of everything else and replaces the other changes of the message.
   @discardableResult
   public func delete(
     _ target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool = false
   ) async throws -> OutboxOperation? {
-    if let unsent = try await unsentOperation(target) {
-      try await cancel(unsent.id)
+    let added = try await cache.addDeletion(
+      of: target, in: conversation, andFiles: andFiles, id: clock.name(), at: clock.now())
+    switch added {
+    case .removed(let operations):
+      for operation in operations { publish(.cancelled(operation.id)) }
+      schedule()
       return nil
+    case .added(let operation): return try begin(operation)
+    case .noTarget: throw OutboxRefusal.targetGone
     }
-    let others = await all.filter { $0.target == target && !isUnderWay($0) && $0.kind != .send && $0.kind != .read }
-    try await remove(others)
-    return try await add(.delete(target, andFiles: andFiles), in: conversation)
   }
 
-  /// Sets a readPosition on a message, or takes it back. What is so already changes nothing.
+  /// Sets an action on a message or removes it. Does nothing if it is so already.
   @discardableResult
   public func setAction(
     _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
   ) async throws -> OutboxOperation? {
-    let waiting = await all.filter { operation in
-      if case .action(target, type, _) = operation.work { return !isUnderWay(operation) }
-      return false
+    let added = try await cache.addAction(
+      type, on: target, in: conversation, isSet: isSet, id: clock.name(), at: clock.now())
+    switch added {
+    case .unchanged: return nil
+    case .added(let operation): return try begin(operation)
+    case .noTarget: throw OutboxRefusal.targetGone
     }
-    try await remove(waiting)
-    if case .message(let id) = target, waiting.isEmpty,
-      let mine = try await cache.messages(.ids([id])).first?.held.mine, mine.contains(type) == isSet
-    {
-      return nil
-    }
-    // Never set, nothing to take back.
-    if case .unsent = target, !isSet { return nil }
-    return try await add(.action(target, type: type, isSet: isSet), in: conversation)
   }
 
-  /// Read up to here. Only the last one is told.
+  /// Moves the read position up to a message. Only the latest of several queued positions is sent.
   @discardableResult
   public func markRead(_ message: ID<Message>, in conversation: ID<Conversation>) async throws -> OutboxOperation {
-    let earlier = await all.filter { $0.kind == .read && $0.conversation == conversation && !isUnderWay($0) }
-    try await remove(earlier)
-    return try await add(.read(message), in: conversation)
+    return try begin(try await cache.addRead(message, in: conversation, id: clock.name(), at: clock.now()))
   }
 
   private func add(_ work: OutboxOperation.Work, in conversation: ID<Conversation>) async throws -> OutboxOperation {
-    try await open()
-    if case .unsent(let name) = OutboxOperation("", order: 0, conversation, work, createdAt: 0).target {
-      let isThere = await cache.operations[name] != nil
-      if !isThere {
-        // It was sent in the meantime.
-        guard let sent = try await cache.messages(.clientIDs([name])).first else { throw OutboxRefusal.targetGone }
-        var operation = OutboxOperation(clock.name(), order: next(), conversation, work, createdAt: clock.now())
-        operation.retarget(at: sent.message.id)
-        return try await begin(operation)
-      }
-    }
-    return try await begin(OutboxOperation(clock.name(), order: next(), conversation, work, createdAt: clock.now()))
+    return try begin(try await cache.addOperation(work, in: conversation, id: clock.name(), at: clock.now()))
   }
 
-  private func begin(_ operation: OutboxOperation) async throws -> OutboxOperation {
-    try await save([operation])
+  private func begin(_ operation: OutboxOperation?) throws(OutboxRefusal) -> OutboxOperation {
+    guard let operation else { throw .targetGone }
     schedule()
     return operation
   }
 
-  func next() -> Int {
-    lastOrder += 1
-    return lastOrder
-  }
-
-  /// The operation of a message of which the server can't know.
-  private func unsentOperation(_ target: Draft.Target) async throws -> OutboxOperation? {
-    guard case .unsent(let name) = target, let operation = await cache.operations[name], !isUnderWay(operation) else {
-      return nil
-    }
-    switch operation.state {
-    case .pending: return operation.attempts == 0 ? operation : nil
-    // Where nobody knows what the server has heard, it may have the message.
-    case .failed(let fault): return fault.isTemporary ? nil : operation
-    }
-  }
-
-  private func isUnderWay(_ operation: OutboxOperation) -> Bool {
-    lanes[operation.conversation]?.operation == operation.id
-  }
-
   // MARK: What waits
-
-  var all: [OutboxOperation] {
-    get async { await cache.operations.values.sorted { $0.order < $1.order } }
-  }
 
   /// In their order.
   public func list(_ kind: OutboxOperation.Kind? = nil, in conversation: ID<Conversation>? = nil) async
     -> [OutboxOperation]
   {
-    await all.filter { (kind ?? $0.kind) == $0.kind && (conversation ?? $0.conversation) == $0.conversation }
+    await cache.orderedOperations.filter { (kind ?? $0.kind) == $0.kind && (conversation ?? $0.conversation) == $0.conversation }
   }
 
   /// Tries again what failed, or what waits, now. What failed keeps its place before what was said after it.
   public func retry(_ id: OutboxOperation.Name) async throws {
-    guard var operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
-    operation.state = .pending
-    try await save([operation])
+    guard let operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
+    try await cache.retryOperations { $0.id == id }
     retryTimers.removeValue(forKey: operation.conversation)?.cancel()
     schedule()
   }
 
-  /// Lets an operation go, and all that was to happen to the message that it would have made.
+  /// Removes an operation, and the changes of the message that it would have created. Replies to the message are sent
+  /// without a reference.
   public func cancel(_ id: OutboxOperation.Name) async throws {
-    guard let operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
-    var removed = [operation]
-    let all = await all
-    var index = 0
-    while index < removed.count {
-      removed += all.filter { $0.dependsOn == removed[index].id }
-      index += 1
-    }
-    if isUnderWay(operation) { lanes[operation.conversation]?.task?.cancel() }
-    try await remove(removed)
+    let removed = try await cache.removeOperation(id)
+    guard let operation = removed.first else { throw OutboxRefusal.unknownOperation }
+    if lanes[operation.conversation]?.operation == id { lanes[operation.conversation]?.task?.cancel() }
     for operation in removed { publish(.cancelled(operation.id)) }
-  }
-
-  func save(_ operations: [OutboxOperation]) async throws(CacheFault) {
-    try await cache.save(operations.map { CacheRow(.operation, $0.id, writing: $0) })
-  }
-
-  private func remove(_ operations: [OutboxOperation]) async throws(CacheFault) {
-    try await cache.save(operations.map { CacheRow(.operation, $0.id, nil) })
-  }
-
-  /// What was under way when the app ended has failed as `unfinished`.
-  func open() async throws(CacheFault) {
-    if isOpen { return }
-    let all = await all
-    if isOpen { return }
-    isOpen = true
-    lastOrder = max(lastOrder, all.last?.order ?? 0)
-    let interrupted = all.filter(\.isUnderWay).map { operation in
-      var operation = operation
-      operation.isUnderWay = false
-      operation.state = .failed(.unfinished)
-      return operation
-    }
-    if !interrupted.isEmpty { try await save(interrupted) }
+    schedule()
   }
 
   // MARK: Watching

@@ -69,8 +69,6 @@ struct OutboxDelivery: Sendable {
 
   /// The files go first. One that has arrived is not sent twice.
   private func upload(_ operation: OutboxOperation, _ draft: Draft) async throws -> [ID<File>] {
-    var draft = draft
-    var operation = operation
     var ids: [ID<File>] = []
     for index in draft.files.indices {
       let file = draft.files[index]
@@ -80,11 +78,7 @@ struct OutboxDelivery: Sendable {
       }
       let (name, progress) = (operation.id, progress)
       let id = try await upload(file) { sent, size in progress(name, file.id, sent, size) }
-      draft.files[index].file = id
-      operation.work = .send(draft)
-      if await cache.operations[operation.id] != nil {
-        try await cache.save([CacheRow(.operation, operation.id, writing: operation)])
-      }
+      try await cache.setFile(id, at: index, of: operation.id)
       ids.append(id)
     }
     return ids

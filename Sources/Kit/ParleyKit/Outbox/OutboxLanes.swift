@@ -34,11 +34,7 @@ extension Outbox {
   }
 
   private func retryInterrupted() async throws {
-    try await open()
-    for var operation in await all where operation.failure == .unfinished {
-      operation.state = .pending
-      try await save([operation])
-    }
+    try await cache.retryOperations { $0.failure == .unfinished }
   }
 
   func schedule() {
@@ -102,11 +98,7 @@ extension Outbox {
   @discardableResult
   public func sendAll(in conversation: ID<Conversation>? = nil) async throws -> ClientFault? {
     try await lock.withLock {
-      try await open()
-      for var operation in await list(in: conversation) where operation.failure != nil {
-        operation.state = .pending
-        try await save([operation])
-      }
+        try await cache.retryOperations { (conversation ?? $0.conversation) == $0.conversation }
       let round = try await send(in: conversation, stopsAtFailure: true)
       return round.failed.first?.failure ?? round.stopped
     }
@@ -176,10 +168,7 @@ extension Outbox {
 
   private func attempt(_ operation: OutboxOperation) async -> Outcome {
     do {
-      var operation = operation
-      operation.attempts += 1
-      operation.isUnderWay = true
-      try await save([operation])
+      guard let operation = try await cache.beginTry(of: operation.id) else { return .cancelled }
       let fault: ClientFault
       do {
         let message = try await delivery.deliver(operation)
@@ -189,12 +178,11 @@ extension Outbox {
         fault = error as? ClientFault ?? .storageFailed
       }
       lastFault = fault
-      guard var held = await cache.operations[operation.id] else { return .cancelled }
-      held.isUnderWay = false
-      // What was given up here was not refused there.
+      // A try that was cancelled here was not refused there.
       let isDeferred = fault.isTemporary || fault.isSignedOut || fault == .cancelled
-      if !isDeferred { held.state = .failed(fault) }
-      try await save([held])
+      guard let held = try await cache.endTry(of: operation.id, fault, isDeferred: isDeferred) else {
+        return .cancelled
+      }
       if Task.isCancelled { return .deferred(held, fault) }
       publish(.didFail(held, fault))
       if fault.isSignedOut {

@@ -16,6 +16,8 @@ public struct OutboxOperation: Sendable, Hashable {
   public internal(set) var attempts = 0
   /// It was tried, and nobody knows yet how that ended.
   var isUnderWay = false
+  /// An earlier try had no answer, so the server may have it.
+  var mayBeSent = false
   public let createdAt: Int64
 
   public enum Work: Sendable, Hashable {
@@ -125,6 +127,7 @@ extension OutboxOperation: JSONWritable, JSONReadable {
       json.field("failure", failure)
       json.field("attempts", attempts)
       json.field("under_way", isUnderWay)
+      if mayBeSent { json.field("may_be_sent", true) }
       json.field("created_at", Timestamp(createdAt))
     }
   }
@@ -139,6 +142,7 @@ extension OutboxOperation: JSONWritable, JSONReadable {
     if let fault: ClientFault = try object.optional("failure") { state = .failed(fault) }
     attempts = try object.int("attempts", in: 0...Int.max)
     isUnderWay = try object.bool("under_way")
+    mayBeSent = try object.optional("may_be_sent") ?? false
   }
 }
 

@@ -1,0 +1,233 @@
+// The state transitions of the outbox. Each one reads the operations, decides and saves in one transaction of the cache, so
+// a crash leaves the state before or after it, and no other transition runs in between.
+
+import ParleyModel
+
+extension OutboxOperation {
+  /// The server can't have the message of this operation.
+  fileprivate var isCertainlyUnsent: Bool {
+    guard kind == .send, !isUnderWay else { return false }
+    switch state {
+    case .pending: return attempts == 0
+    // Without an answer, the server may have the message.
+    case .failed(let fault): return !fault.isTemporary
+    }
+  }
+
+  /// The operation after the end of the process.
+  var interrupted: OutboxOperation {
+    guard isUnderWay else { return self }
+    var operation = self
+    (operation.isUnderWay, operation.mayBeSent, operation.state) = (false, true, .failed(.unfinished))
+    return operation
+  }
+}
+
+extension Cache {
+  /// The operations in their order.
+  var orderedOperations: [OutboxOperation] { operations.values.sorted { $0.order < $1.order } }
+
+  private var nextOrder: Int { (operations.values.map(\.order).max() ?? 0) + 1 }
+
+  private func save(_ changed: [OutboxOperation], removing removed: [OutboxOperation] = []) throws(CacheFault) {
+    var rows = removed.map { CacheRow(.operation, $0.id, nil) }
+    rows += changed.map { CacheRow(.operation, $0.id, writing: $0) }
+    if !rows.isEmpty { try save(rows) }
+  }
+
+  // MARK: Adding
+
+  /// Adds an operation and removes those that it replaces.
+  /// - Returns: nil if a reference to an unsent message has no target.
+  private func append(
+    _ work: OutboxOperation.Work, in conversation: ID<Conversation>, id: OutboxOperation.Name, at time: Int64,
+    replacing replaced: [OutboxOperation] = []
+  ) throws(CacheFault) -> OutboxOperation? {
+    var operation = OutboxOperation(id, order: nextOrder, conversation, work, createdAt: time)
+    if let name = operation.dependsOn, operations[name] == nil {
+      // The message was sent in the meantime.
+      guard let sent = try messages(.clientIDs([name])).first else { return nil }
+      operation.retarget(at: sent.message.id)
+    }
+    try save([operation], removing: replaced)
+    return operation
+  }
+
+  func addOperation(
+    _ work: OutboxOperation.Work, in conversation: ID<Conversation>, id: OutboxOperation.Name, at time: Int64
+  ) throws(CacheFault) -> OutboxOperation? {
+    try append(work, in: conversation, id: id, at: time)
+  }
+
+  /// Changes the draft of a message that the server can't have, or adds an edit.
+  func addEdit(
+    of target: Draft.Target, in conversation: ID<Conversation>, to text: String, id: OutboxOperation.Name, at time: Int64
+  ) throws(CacheFault) -> OutboxOperation? {
+    if var unsent = unsentOperation(target), !unsent.mayBeSent, case .send(var draft) = unsent.work {
+      draft.text = text
+      unsent.work = .send(draft)
+      try save([unsent])
+      return unsent
+    }
+    return try append(.edit(target, text: text), in: conversation, id: id, at: time)
+  }
+
+  enum AddedDeletion {
+    /// The message was never sent.
+    case removed([OutboxOperation])
+    case added(OutboxOperation)
+    case noTarget
+  }
+
+  /// Removes a message that the server can't have, or adds a deletion in exchange for the other changes of the message.
+  func addDeletion(
+    of target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool, id: OutboxOperation.Name, at time: Int64
+  ) throws(CacheFault) -> AddedDeletion {
+    if let unsent = unsentOperation(target) { return .removed(try removeOperation(unsent.id)) }
+    let others = orderedOperations.filter {
+      $0.target == target && !$0.isUnderWay && $0.kind != .send && $0.kind != .read
+    }
+    let work = OutboxOperation.Work.delete(target, andFiles: andFiles)
+    return try append(work, in: conversation, id: id, at: time, replacing: others).map { .added($0) } ?? .noTarget
+  }
+
+  enum AddedAction {
+    case unchanged
+    case added(OutboxOperation)
+    case noTarget
+  }
+
+  /// Adds an action in exchange for a pending one of the same type.
+  func addAction(
+    _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool, id: OutboxOperation.Name,
+    at time: Int64
+  ) throws(CacheFault) -> AddedAction {
+    let same = orderedOperations.filter { operation in
+      if case .action(target, type, _) = operation.work { true } else { false }
+    }
+    let waiting = same.filter { !$0.isUnderWay }
+    if same.isEmpty {
+      switch target {
+      case .message(let id):
+        if let mine = try messages(.ids([id])).first?.held.mine, mine.contains(type) == isSet { return .unchanged }
+      case .unsent(let name):
+        // Never set, so there is nothing to remove.
+        if !isSet, operations[name] != nil { return .unchanged }
+      }
+    } else if case .unsent = target, !isSet, same.count == waiting.count {
+      try save([], removing: waiting)
+      return .unchanged
+    }
+    let work = OutboxOperation.Work.action(target, type: type, isSet: isSet)
+    return try append(work, in: conversation, id: id, at: time, replacing: waiting).map { .added($0) } ?? .noTarget
+  }
+
+  /// Adds a read position in exchange for earlier ones. A queued position that is not before the new one stays.
+  func addRead(
+    _ message: ID<Message>, in conversation: ID<Conversation>, id: OutboxOperation.Name, at time: Int64
+  ) throws(CacheFault) -> OutboxOperation {
+    var earlier: [OutboxOperation] = []
+    for operation in orderedOperations where operation.conversation == conversation {
+      guard case .read(let other) = operation.work else { continue }
+      if operation.failure.map(\.isTemporary) ?? true, try !isBefore(other, message) { return operation }
+      if !operation.isUnderWay { earlier.append(operation) }
+    }
+    let operation = OutboxOperation(id, order: nextOrder, conversation, .read(message), createdAt: time)
+    try save([operation], removing: earlier)
+    return operation
+  }
+
+  /// By their `seq`; the ids of messages that are not cached grow in the same order.
+  private func isBefore(_ one: ID<Message>, _ other: ID<Message>) throws(CacheFault) -> Bool {
+    var seqs: [ID<Message>: Int] = [:]
+    for cached in try messages(.ids([one, other])) { seqs[cached.message.id] = cached.message.seq }
+    guard let first = seqs[one], let second = seqs[other] else { return one < other }
+    return first < second
+  }
+
+  /// Adds the operation that sends an orphan again and removes the orphan.
+  func addOrphan(
+    _ orphan: ID<Message>, _ draft: Draft, in conversation: ID<Conversation>, id: OutboxOperation.Name, at time: Int64
+  ) throws(CacheFault) -> OutboxOperation {
+    let operation = OutboxOperation(id, order: nextOrder, conversation, .send(draft), createdAt: time)
+    try save([CacheRow(.operation, id, writing: operation), CacheRow(.orphan, orphan.description, nil)])
+    return operation
+  }
+
+  /// The operation of a message that the server can't have.
+  private func unsentOperation(_ target: Draft.Target) -> OutboxOperation? {
+    guard case .unsent(let name) = target, let operation = operations[name], operation.isCertainlyUnsent else {
+      return nil
+    }
+    return operation
+  }
+
+  // MARK: Trying
+
+  /// Begins a try.
+  /// - Returns: nil if the operation was removed, has failed or waits for another one.
+  func beginTry(of id: OutboxOperation.Name) throws(CacheFault) -> OutboxOperation? {
+    guard var operation = operations[id], operation.state == .pending,
+      operation.dependsOn.map({ operations[$0] == nil }) ?? true
+    else { return nil }
+    operation.attempts += 1
+    operation.isUnderWay = true
+    try save([operation])
+    return operation
+  }
+
+  /// Ends a try that did not succeed.
+  /// - Returns: nil if the operation was removed meanwhile.
+  func endTry(
+    of id: OutboxOperation.Name, _ fault: ClientFault, isDeferred: Bool
+  ) throws(CacheFault) -> OutboxOperation? {
+    guard var operation = operations[id] else { return nil }
+    operation.isUnderWay = false
+    if !fault.wasNotProcessed, fault.problem == nil || fault.isTemporary { operation.mayBeSent = true }
+    if !isDeferred { operation.state = .failed(fault) }
+    try save([operation])
+    return operation
+  }
+
+  /// Saves the id of an uploaded file. The other parts of the operation stay.
+  func setFile(_ file: ID<File>, at index: Int, of id: OutboxOperation.Name) throws(CacheFault) {
+    guard var operation = operations[id], case .send(var draft) = operation.work, draft.files.indices.contains(index)
+    else { return }
+    draft.files[index].file = file
+    operation.work = .send(draft)
+    try save([operation])
+  }
+
+  /// Makes failed operations pending again.
+  func retryOperations(where isMeant: (OutboxOperation) -> Bool) throws(CacheFault) {
+    let failed = orderedOperations.filter { $0.failure != nil && isMeant($0) }.map { operation in
+      var operation = operation
+      operation.state = .pending
+      return operation
+    }
+    try save(failed)
+  }
+
+  // MARK: Removing
+
+  /// Removes an operation and the changes of the message that it would have created. Replies to the message stay, as
+  /// messages without a reference.
+  /// - Returns: the removed operations.
+  @discardableResult
+  func removeOperation(_ id: OutboxOperation.Name) throws(CacheFault) -> [OutboxOperation] {
+    guard let operation = operations[id] else { return [] }
+    var removed = [operation]
+    var kept: [OutboxOperation] = []
+    for var other in orderedOperations where other.dependsOn == id {
+      if case .send(var draft) = other.work {
+        draft.replyTo = nil
+        other.work = .send(draft)
+        kept.append(other)
+      } else {
+        removed.append(other)
+      }
+    }
+    try save(kept, removing: removed)
+    return removed
+  }
+}
