@@ -42,7 +42,8 @@ public actor Cache {
     }
     self.replica = replica
     histories = try Self.values(.history, in: store) { ID($0) }
-    operations = try Self.values(.operation, in: store) { $0 }
+    let stored: [String: OutboxOperation] = try Self.values(.operation, in: store) { $0 }
+    operations = stored.mapValues(\.interrupted)
     orphans = try Self.values(.orphan, in: store) { ID($0) }
     for row in try store.rows(of: .draft) { if let id = ID<Conversation>(row.key) { drafts[id] = row.value } }
     for row in try store.rows(of: .note) { notes[row.key] = row.value }
@@ -289,7 +290,10 @@ public actor Cache {
     var unread: Set<ID<Conversation>> = []
     for event in events {
       switch event.content {
-      case .message(let message): ids.insert(message.id)
+      case .message(let message):
+        ids.insert(message.id)
+        // An event that the row includes may correct a count of the held messages.
+        if replica.conversations[message.conversation]?.includes(event) ?? false { unread.insert(message.conversation) }
       case .actions(let message, _), .star(let message, _): ids.insert(message)
       case .readPosition(let conversation, _): unread.insert(conversation)
       case .relations: unread.formUnion(replica.conversations.keys)
@@ -402,21 +406,21 @@ public actor Cache {
       // A digest does not cover actions: those of cached messages may be stale from now on.
       changes.rows.append(CacheRow(.note, Self.actionsNote, writing: snapshot.cursor.event))
       fresh.move(to: before)
+      // The snapshot has no actions of cached messages.
+      fresh.keepMessageNeeds(of: replica)
       // Conversations without a subscription: a window fetches their messages again.
       for id in histories.keys where fresh.conversations[id] == nil { changes.removed.append(.init(id)) }
     }
     let last = fresh.conversations.values.flatMap { $0.messages.values.map(\.message.id) }
-    var newer: [ID<Message>: HeldMessage] = [:]
-    for cached in try self.messages(.ids(last)) where cached.generation == generation {
-      newer[cached.message.id] = cached.held
-    }
+    var cached: [ID<Message>: HeldMessage] = [:]
+    for one in try self.messages(.ids(last)) where one.generation == generation { cached[one.message.id] = one.held }
     var stored = fresh
     stored.setMessagesAside()
-    for new in fresh.conversations.values.flatMap(\.messages.values)
-    where newer[new.message.id].map({ new.mayReplace($0) }) ?? true {
-      let name = try locationName(of: new.message)
+    for new in fresh.conversations.values.flatMap(\.messages.values) {
+      let merged = cached[new.message.id]?.merged(with: new) ?? new
+      let name = try locationName(of: merged.message)
       changes.messages.append(
-        CachedMessage(new, generation: generation, indexing.index(new.message, locationName: name)))
+        CachedMessage(merged, generation: generation, indexing.index(merged.message, locationName: name)))
     }
     try save(stored, bringing: [], changes)
     return false

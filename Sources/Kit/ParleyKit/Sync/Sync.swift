@@ -426,7 +426,7 @@ public actor Sync {
       let page = try await cache.messages(.range(next...seqs.upperBound, of: conversation, limit: Self.pageSize))
       guard let last = page.last else { break }
       next = last.message.seq + 1
-      let unsure = page.filter { $0.held.asOf < asOf && $0.message.tombstone == nil }.map(\.message.id)
+      let unsure = page.filter { $0.held.actionsAsOf < asOf && $0.message.tombstone == nil }.map(\.message.id)
       if unsure.isEmpty { continue }
       try await refresh(unsure)
       count += unsure.count

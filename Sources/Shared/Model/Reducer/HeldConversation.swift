@@ -35,8 +35,20 @@ public struct HeldMessage: Sendable, Hashable {
   public internal(set) var message: Message
   /// Nil where nobody has said.
   public internal(set) var mine: Set<String>?
-  /// All that had happened up to this event is in it; 0 where nobody can say.
+  /// The revision includes all events up to this one; 0 if unknown.
   public internal(set) var asOf: Int
+  /// The last response with all actions, the own ones included, includes all events up to this one; 0 if unknown. A revision
+  /// says nothing about actions, and an event never has all of them.
+  public internal(set) var actionsAsOf: Int
+  /// The last event about its actions. An older response does not replace them.
+  public internal(set) var lastActionEvent = 0
+
+  init(message: Message, mine: Set<String>?, asOf: Int, actionsAsOf: Int) {
+    self.message = message
+    self.mine = mine
+    self.asOf = asOf
+    self.actionsAsOf = actionsAsOf
+  }
 }
 
 extension HeldConversation {
@@ -88,51 +100,68 @@ extension HeldConversation {
   // MARK: Messages
 
   mutating func take(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent, for listener: Listener) {
-    let held = messages[message.seq]
-    if isOlder(than: event) { count(message, before: held?.message, kind, for: listener) }
-    // What was not held before is new to all of one's devices, unless it was said long ago.
-    var new = held ?? HeldMessage(message: message, mine: kind == .messageCreated ? [] : nil, asOf: 0)
+    let held = self.held(message)
+    let isNewer = isOlder(than: event)
+    if isNewer { count(message, before: held?.message, kind, for: listener) }
+    // A created message that was not held before has no own actions, unless it is old.
+    let isNew = kind == .messageCreated
+    var new =
+      held ?? HeldMessage(message: message, mine: isNew ? [] : nil, asOf: 0, actionsAsOf: isNew ? event.id : 0)
+    let actions = new.message.content?.actions
     if message.revision > new.message.revision {
       new.message = message
     } else if event.id > new.asOf, message.revision == new.message.revision {
       new.message.state = message.state
     }
+    if event.id <= new.actionsAsOf, let actions { new.message.setActions(actions) }
     new.asOf = max(new.asOf, event.id)
-    messages[message.seq] = new
-    seqs[message.id] = message.seq
+    put(new)
+    // The row includes the event, but a count of the held messages did not.
+    if !isNewer, let held, waits(held.message, for: listener) != waits(new.message, for: listener) {
+      recount(for: listener)
+    }
     guard message.seq > conversation.lastSeq else { return }
     conversation.lastSeq = message.seq
     conversation.lastMessage = message.id
   }
 
-  /// Whether the message is held, and not with what is newer.
+  /// The same message as it is held; nil if the server has lost the one that had its `seq`.
+  private func held(_ message: Message) -> HeldMessage? {
+    guard let held = messages[message.seq], held.message.id == message.id else { return nil }
+    return held
+  }
+
+  private mutating func put(_ held: HeldMessage) {
+    let message = held.message
+    if let other = messages[message.seq]?.message.id, other != message.id { seqs[other] = nil }
+    messages[message.seq] = held
+    seqs[message.id] = message.seq
+  }
+
+  /// - Returns: whether the message is held and no newer response has its actions.
   mutating func take(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: Int) -> Bool {
-    guard let seq = seqs[message], var held = messages[seq], event > held.asOf, var content = held.message.content
-    else {
+    guard let seq = seqs[message], let held = messages[seq], event > held.actionsAsOf, held.message.content != nil else {
       return false
     }
-    content.actions = actions
-    held.message.state = .live(content)
-    held.asOf = event
-    messages[seq] = held
+    messages[seq]?.message.setActions(actions)
+    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
     return true
   }
 
   mutating func setStar(_ isSet: Bool, on message: ID<Message>, _ event: Int) {
-    guard let seq = seqs[message], let held = messages[seq], event > held.asOf, held.mine != nil else { return }
+    guard let seq = seqs[message], let held = messages[seq], event > held.actionsAsOf, held.mine != nil else { return }
     if isSet { messages[seq]?.mine?.insert("star") } else { messages[seq]?.mine?.remove("star") }
+    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
   }
 
-  /// Whether nothing newer was held.
+  /// - Returns: whether its actions are not older than the held ones.
   mutating func hold(_ seen: MessageView, asOf event: Int) -> Bool {
-    let message = seen.message
-    let held = messages[message.seq] ?? HeldMessage(message: message, mine: nil, asOf: 0)
-    // A later revision was made after all that is held was known, also where an answer does not say how much it knew.
-    let isLater = message.revision > held.message.revision
-    guard isLater || event >= held.asOf && message.revision == held.message.revision else { return false }
-    messages[message.seq] = HeldMessage(message: message, mine: seen.mine, asOf: max(event, held.asOf))
-    seqs[message.id] = message.seq
-    return true
+    guard let held = held(seen.message) else {
+      put(HeldMessage(seen, asOf: event))
+      return true
+    }
+    put(held.merged(with: HeldMessage(seen, asOf: event)))
+    return held.acceptsActions(asOf: event)
   }
 
   mutating func hold(_ own: OwnConversation, asOf event: Int, me: ID<User>?) {
@@ -170,16 +199,20 @@ extension HeldConversation {
     _ message: Message, before: Message?, _ kind: Event.Kind, for listener: Listener
   ) {
     guard isOwn, let unread, isCounted(message, for: listener) else { return }
+    // A response may have brought the message ahead of its event. It is not in the count then.
+    let isInCount = message.seq <= conversation.lastSeq
     let was: Bool =
-      if let before {
+      if !isInCount {
+        false
+      } else if let before {
         before.tombstone == nil
       } else {
         // What was not held at the last answer was there already, unless it is created now.
         kind == .messageEdited || kind == .messageDeleted
       }
-    let isNew = before.map { message.revision > $0.revision } ?? true
-    guard isNew else { return }
-    let step = (message.tombstone == nil ? 1 : 0) - (was ? 1 : 0)
+    let newest = before.map { $0.revision >= message.revision ? $0 : message } ?? message
+    guard !isInCount || newest != before else { return }
+    let step = (newest.tombstone == nil ? 1 : 0) - (was ? 1 : 0)
     guard step != 0 else { return }
     // Beyond the most nobody has counted.
     guard unread < ConversationHead.maxUnread else {
@@ -191,7 +224,9 @@ extension HeldConversation {
 
   mutating func move(to new: ReadPosition, for listener: Listener) {
     let before = unreadAfter
-    readPosition = new
+    // A read position never moves back.
+    readPosition = ReadPosition(
+      readSeq: max(readPosition.readSeq, new.readSeq), deliveredSeq: max(readPosition.deliveredSeq, new.deliveredSeq))
     if unreadAfter != before { recount(for: listener) }
   }
 

@@ -8,6 +8,8 @@ extension HeldMessage: JSONWritable {
       json.field("message", message)
       json.field("mine", mine.map { $0.sorted() })
       json.field("as_of", asOf)
+      json.field("actions_as_of", actionsAsOf)
+      if lastActionEvent > 0 { json.field("last_action_event", lastActionEvent) }
     }
   }
 }
@@ -16,7 +18,11 @@ extension HeldMessage: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     let mine: [String]? = try object.optional("mine")
-    self.init(message: try object.read("message"), mine: mine.map { Set($0) }, asOf: try object.int("as_of"))
+    // Rows of an earlier version do not have the age of the actions.
+    self.init(
+      message: try object.read("message"), mine: mine.map { Set($0) }, asOf: try object.int("as_of"),
+      actionsAsOf: try object.optional("actions_as_of") ?? 0)
+    lastActionEvent = try object.optional("last_action_event") ?? 0
   }
 }
 

@@ -142,11 +142,19 @@ extension Replica {
     }
   }
 
+  /// Keeps the needs of messages, which a snapshot does not answer.
+  public mutating func keepMessageNeeds(of other: Replica) {
+    for case .message(let id) in other.needs { needs.insert(.message(id)) }
+  }
+
   /// The cursor of an answer that said all up to there.
   public mutating func move(to cursor: EventCursor) { self.cursor = cursor }
 }
 
 extension HeldConversation {
+  /// Whether an event is older than the row.
+  public func includes(_ event: ReceivedEvent) -> Bool { !isOlder(than: event) }
+
   /// Which messages are looked at to count what waits to be read.
   public var unreadSeqs: Range<Int> { unreadAfter + 1..<max(unreadAfter, conversation.lastSeq) + 1 }
 
@@ -174,15 +182,39 @@ extension HeldConversation {
 extension HeldMessage {
   /// As an answer told it that knew everything up to an event.
   public init(_ seen: MessageView, asOf event: Int) {
-    self.init(message: seen.message, mine: seen.mine, asOf: event)
+    self.init(message: seen.message, mine: seen.mine, asOf: event, actionsAsOf: event)
   }
 
   /// Nothing is known of how new it is: the events were counted otherwise then.
-  public mutating func forgetAge() { asOf = 0 }
+  public mutating func forgetAge() { (asOf, actionsAsOf, lastActionEvent) = (0, 0, 0) }
 
-  /// Whether this says something newer than the other, or as new.
-  public func mayReplace(_ other: HeldMessage) -> Bool {
-    message.revision >= other.message.revision && asOf >= other.asOf
+  /// Whether actions of a response may replace these.
+  func acceptsActions(asOf event: Int) -> Bool { event >= max(actionsAsOf, lastActionEvent) }
+
+  /// The newer revision and the newer actions of the same message: a response may have only one of them.
+  public func merged(with new: HeldMessage) -> HeldMessage {
+    var merged = self
+    let isLater = new.message.revision > message.revision
+    if isLater || new.message.revision == message.revision && new.asOf >= asOf {
+      merged.message = new.message
+      merged.asOf = max(asOf, new.asOf)
+    }
+    if acceptsActions(asOf: new.actionsAsOf) {
+      (merged.mine, merged.actionsAsOf) = (new.mine, new.actionsAsOf)
+      if let actions = new.message.content?.actions { merged.message.setActions(actions) }
+    } else if let actions = message.content?.actions {
+      merged.message.setActions(actions)
+    }
+    return merged
+  }
+}
+
+extension Message {
+  /// A tombstone has no actions.
+  mutating func setActions(_ actions: [ActionCount]) {
+    guard case .live(var content) = state else { return }
+    content.actions = actions
+    state = .live(content)
   }
 }
 
