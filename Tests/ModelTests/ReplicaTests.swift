@@ -10,7 +10,7 @@ private struct Copy {
   static let stream = EventStream.conversation(talk)
   static let own = EventStream.user(ID(1))
 
-  init(unread: Int = 0, readSeq: Int = 0, lastSeq: Int = 0, joinedSeq: Int = 0) {
+  init(unread: Int = 0, readSeq: Int = 0, lastSeq: Int = 0, joinedSeq: Int = 0, offset: Int = 10) {
     let user = UserSummary(id: ID(1), name: "ada", role: .owner, createdAt: 1)
     let me = User(
       user, standing: .init(state: .active),
@@ -18,18 +18,24 @@ private struct Copy {
         isDiscoverable: false, reachableBy: .anyone, showsReceipts: true,
         preferences: JSONRaw(trusted: Array("{}".utf8))))
     var snapshot = Snapshot(EventCursor(epoch: "e", event: 100), me: me, settings: SiteSettings())
-    let conversation = Conversation(
-      id: Self.talk, kind: .group, title: "seeds", lastSeq: lastSeq, createdBy: ID(1), createdAt: 1,
-      participantCount: 2, participants: [Participant(ID(1), .admin), Participant(ID(2))])
     snapshot.conversations = [
-      OwnConversation(
-        conversation, lastMessage: nil, unread: unread, readSeq: readSeq, deliveredSeq: readSeq, lastOffset: 10,
-        level: .everything,
-        participation: .init(role: .admin, fromSeq: 1, fromOffset: 1, joinedSeq: joinedSeq, isRequest: false))
+      Self.own(unread: unread, readSeq: readSeq, lastSeq: lastSeq, joinedSeq: joinedSeq, offset: offset)
     ]
     snapshot.users = [User(UserSummary(id: ID(2), name: "grace", role: .member, createdAt: 1))]
     snapshot.offsets = [.site: 4, Self.own: 6]
     replica = Replica(snapshot)
+  }
+
+  static func own(
+    unread: Int, readSeq: Int = 0, lastSeq: Int, joinedSeq: Int = 0, offset: Int
+  ) -> OwnConversation {
+    let conversation = Conversation(
+      id: talk, kind: .group, title: "seeds", lastSeq: lastSeq, createdBy: ID(1), createdAt: 1,
+      participantCount: 2, participants: [Participant(ID(1), .admin), Participant(ID(2))])
+    return OwnConversation(
+      conversation, lastMessage: nil, unread: unread, readSeq: readSeq, deliveredSeq: readSeq, lastOffset: offset,
+      level: .everything,
+      participation: .init(role: .admin, fromSeq: 1, fromOffset: 1, joinedSeq: joinedSeq, isRequest: false))
   }
 
   var held: HeldConversation? { replica.conversations[Self.talk] }
@@ -104,6 +110,65 @@ private struct Copy {
     #expect(copy.held?.messages[1]?.message.content?.actions.first?.count == 5)
     _ = copy.replica.apply(Copy.event(111, Copy.stream, 14, .actionRemoved, .actions(ID(1_001), [])))
     #expect(copy.held?.messages[1]?.message.content?.actions.isEmpty == true)
+  }
+
+  @Test func `an edit event does not make stale actions newer`() throws {
+    var copy = Copy(lastSeq: 3)
+    copy.replica.hold([MessageView(Copy.message(3))], asOf: 90)
+    copy.said(110, 11, .messageEdited, Copy.message(3, revision: 2, "y"))
+    let held = try #require(copy.held?.messages[3])
+    #expect(held.asOf == 110 && held.actionsAsOf == 90)
+    // A response from before the edit has the older text and the newer actions.
+    copy.replica.hold([MessageView(Copy.message(3, "x"), mine: ["repost"])], asOf: 105)
+    #expect(copy.held?.messages[3]?.message.content?.text == "y")
+    #expect(copy.held?.messages[3]?.mine == ["repost"])
+  }
+
+  @Test func `a newer revision with older actions keeps the newer actions`() {
+    var copy = Copy(lastSeq: 3)
+    copy.replica.hold([MessageView(Copy.message(3))], asOf: 90)
+    let likes = [Message.ActionCount(type: "like", count: 2)]
+    _ = copy.replica.apply(Copy.event(110, Copy.stream, 11, .actionAdded, .actions(ID(1_003), likes)))
+    copy.replica.hold([MessageView(Copy.message(3, revision: 2, "y"), mine: [])], asOf: 100)
+    #expect(copy.held?.messages[3]?.message.content?.text == "y")
+    #expect(copy.held?.messages[3]?.message.content?.actions == likes)
+    copy.replica.hold([MessageView(Copy.message(3, revision: 2, "y"), mine: [])], asOf: 110)
+    #expect(copy.held?.messages[3]?.message.content?.actions == [])
+  }
+
+  @Test func `another message with the same seq replaces a lost one`() {
+    var copy = Copy(lastSeq: 3)
+    copy.replica.hold([MessageView(Copy.message(3, revision: 4, "lost"), mine: ["like"])], asOf: 100)
+    var other = Copy.message(3, "other")
+    other.id = ID(2_003)
+    copy.said(101, 11, .messageCreated, other)
+    #expect(copy.held?.messages[3]?.message == other && copy.held?.messages[3]?.mine == [])
+  }
+
+  @Test func `an old event corrects a count of the held messages`() {
+    var copy = Copy(unread: 3, readSeq: 0, lastSeq: 3, offset: 8)
+    copy.replica.hold((1...3).map { MessageView(Copy.message($0)) }, asOf: 90)
+    // The row includes the deletion of message 3, and the held message does not.
+    copy.replica.hold(Copy.own(unread: 2, lastSeq: 3, offset: 10), asOf: 100)
+    let position = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: 1, deliveredSeq: 1))
+    _ = copy.replica.apply(Copy.event(101, Copy.own, 7, .readPositionUpdated, position))
+    #expect(copy.held?.unread == 2)
+    #expect(copy.said(95, 9, .messageDeleted, Copy.message(3, revision: 2, nil)) == .applied)
+    #expect(copy.held?.unread == 1)
+  }
+
+  @Test func `a message that a response brought ahead counts when its event comes`() {
+    var copy = Copy(unread: 2, readSeq: 1, lastSeq: 3)
+    copy.replica.hold([MessageView(Copy.message(4))], asOf: 100)
+    copy.said(101, 11, .messageCreated, Copy.message(4))
+    #expect(copy.held?.unread == 3)
+  }
+
+  @Test func `a read position never moves back`() {
+    var copy = Copy(unread: 0, readSeq: 3, lastSeq: 3)
+    let position = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: 1, deliveredSeq: 1))
+    _ = copy.replica.apply(Copy.event(101, Copy.own, 7, .readPositionUpdated, position))
+    #expect(copy.held?.readPosition.readSeq == 3 && copy.held?.unread == 0)
   }
 
   @Test func `who takes part comes whole`() {

@@ -186,6 +186,71 @@ private final class SmallDisk: CacheStore {
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a reply to a dropped message is sent without a reference`(isCancelled: Bool) async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let dropped = try await ada.outbox.send(Draft("dropped"), in: garden)
+      let reply = try await ada.outbox.send(Draft("reply", replyTo: .unsent(dropped.id)), in: garden)
+      try await ada.outbox.setAction("like", on: .unsent(dropped.id), in: garden)
+      try await ada.outbox.setAction("like", on: .unsent(reply.id), in: garden)
+      if isCancelled {
+        try await ada.outbox.cancel(dropped.id)
+      } else {
+        try await ada.outbox.delete(.unsent(dropped.id), in: garden)
+      }
+      #expect(await ada.outbox.list().map(\.kind) == [.send, .action])
+      #expect(try await ada.outbox.sendAll() == nil)
+      let messages = try await hamlet.messages(of: garden, as: "ada")
+      #expect(messages.map(\.message.content?.text) == ["reply"] && messages.map(\.message.replyTo) == [nil])
+      #expect(messages.map(\.mine) == [["like"]])
+    }
+  }
+
+  @Test func `an earlier read position does not replace a later one`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      let messages = try await ada.held(garden)
+      let second = try await ada.outbox.markRead(messages[1].id, in: garden)
+      #expect(try await ada.outbox.markRead(messages[0].id, in: garden) == second)
+      #expect(await ada.outbox.list().map(\.id) == [second.id])
+      try await ada.outbox.markRead(messages[2].id, in: garden)
+      #expect(await ada.outbox.list().map(\.work) == [.read(messages[2].id)])
+      #expect(try await ada.outbox.sendAll() == nil)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[garden]?.readPosition.readSeq == 3)
+    }
+  }
+
+  @Test func `a step sees the operation as it is, and not as it was`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let removed = try await ada.outbox.send(Draft("removed"), in: garden)
+      let operation = try await ada.outbox.send(Draft("first"), in: garden)
+      try await ada.outbox.cancel(removed.id)
+      #expect(try await ada.cache.beginTry(of: removed.id) == nil)
+      #expect(try await ada.cache.endTry(of: removed.id, .timedOut, isDeferred: true) == nil)
+      // While it is under way, an edit is an operation of its own.
+      _ = try await ada.cache.beginTry(of: operation.id)
+      let edit = try await ada.outbox.edit(.unsent(operation.id), in: garden, to: "second")
+      #expect(edit.kind == .edit && edit.id != operation.id)
+      #expect(await ada.outbox.list().map(\.isUnderWay) == [true, false])
+      // The server refuses it after an earlier try had no answer: it may have the first text.
+      _ = try await ada.cache.endTry(of: operation.id, .timedOut, isDeferred: true)
+      _ = try await ada.cache.beginTry(of: operation.id)
+      _ = try await ada.cache.endTry(of: operation.id, .tooLarge, isDeferred: false)
+      #expect(try await ada.outbox.edit(.unsent(operation.id), in: garden, to: "third").kind == .edit)
+    }
+  }
+
   @Test func `an action on an unsent message waits for it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

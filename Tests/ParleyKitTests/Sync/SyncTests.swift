@@ -279,6 +279,72 @@ private struct IncompleteTransport: Transport {
     }
   }
 
+  @Test func `a message that was sent beside a reset stays`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await hamlet.post("before", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      let snapshot = try await ada.client.send(.getSnapshot()).value
+      try await ada.outbox.send(Draft("beside"), in: garden)
+      #expect(try await ada.outbox.sendAll() == nil)
+      try await ada.cache.begin(snapshot)
+      try await ada.sync.removeLost(in: garden, after: 1)
+      #expect(try await ada.texts(garden) == ["before", "beside"])
+      #expect(await ada.outbox.orphans.isEmpty)
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["before", "beside"])
+    }
+  }
+
+  @Test func `a lost message whose seq another one has can be resent`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      var lost = try #require(try await ada.held(garden).last)
+      (lost.id, lost.author, lost.clientID) = (ID(999_001), hamlet.id("ada"), "lost-one")
+      lost.state = .live(.init(text: "only here"))
+      var changes = CacheChanges()
+      changes.messages = [
+        CachedMessage(HeldMessage(MessageView(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
+      ]
+      try await ada.cache.change(bringing: [], changes) { _ in }
+      let cursor = try #require(await ada.cache.replica.cursor)
+      try await ada.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["message 1", "message 2", "message 3"])
+      #expect(await ada.outbox.orphans.map(\.id) == [lost.id])
+      try await ada.outbox.resend(lost.id)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").last?.message.content?.text == "only here")
+    }
+  }
+
+  @Test func `a message that was sent ahead of events leaves a gap before it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      #expect(await ada.cache.history(of: garden).sync == .complete)
+      for number in 1...2 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      let ahead = try await ada.client.send(.postMessage(in: garden, "ahead")).value
+      try await ada.cache.hold([ahead], asOf: 0)
+      // An empty history was complete up to the first message.
+      try await ada.cache.setSync(.complete, of: garden)
+      #expect(await ada.cache.history(of: garden).first == 1)
+      try await ada.sync.reset()
+      #expect(await ada.cache.history(of: garden).sync == .started(before: 3))
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.texts(garden) == ["message 1", "message 2", "ahead"])
+      #expect(await ada.cache.history(of: garden).sync == .complete)
+    }
+  }
+
   @Test func `outdated actions are fetched on display or when a copy is verified`()
     async throws
   {

@@ -23,6 +23,7 @@ public actor Cache {
   private var locationRequests: Set<ID<Message>> = []
   /// Number of erasures. A task that began before an erasure must not write.
   private var eraseCount = 0
+  private var countRequests: [ID<Conversation>: Int] = [:]
   private var isClosed = false
   private var observers: [Int: AsyncStream<CacheUpdate>.Continuation] = [:]
   private var lastObserver = 0
@@ -85,6 +86,16 @@ public actor Cache {
 
   /// Incremented when the server was restored from a backup.
   private var generation: Int { number("generation") ?? 1 }
+
+  /// The age of a response: the last event before its request. Event ids of another generation are not comparable.
+  struct ResponseAge: Sendable {
+    fileprivate let generation: Int
+    fileprivate let event: Int
+  }
+
+  var responseAge: ResponseAge { ResponseAge(generation: generation, event: replica.cursor?.event ?? 0) }
+
+  func event(of age: ResponseAge) -> Int { age.generation == generation ? age.event : 0 }
 
   private static let actionsNote = "marks"
 
@@ -337,46 +348,78 @@ public actor Cache {
   }
 
   public func hold(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {
+    try hold(own, asOf: event, countRequest: countRequest(of: own.conversation.id))
+  }
+
+  /// The number of requests for the unread count of a conversation. A response may be older than the last one.
+  func countRequest(of conversation: ID<Conversation>) -> Int { countRequests[conversation] ?? 0 }
+
+  func hold(_ own: OwnConversation, asOf event: Int, countRequest: Int) throws(CacheFault) {
+    let id = own.conversation.id
+    let isCurrent = countRequest == self.countRequest(of: id)
     let last = own.lastMessage.map { [$0] } ?? []
     let brought = try held(.ids(last.map(\.message.id)))
     try change(bringing: brought) { replica in
+      let isRequested = replica.needs.contains(.conversation(id))
       replica.hold(own, asOf: event)
       replica.hold(last, asOf: event)
+      if !isCurrent, isRequested { replica.require(.conversation(id)) }
     }
   }
 
   public func hold(_ messages: [MessageView], asOf event: Int) throws(CacheFault) {
+    try hold(ahead: messages, asOf: event)
+  }
+
+  /// Caches messages of a response that may be ahead of the events.
+  func hold(
+    ahead messages: [MessageView], asOf event: Int, _ changes: CacheChanges = CacheChanges()
+  ) throws(CacheFault) {
     let brought = try held(.ids(messages.map(\.message.id)))
-    try change(bringing: brought) { $0.hold(ahead: messages, asOf: event) }
+    let requested = try change(bringing: brought, changes) { $0.hold(ahead: messages, asOf: event) }
+    for id in requested { countRequests[id, default: 0] += 1 }
   }
 
   public func drop(_ need: Replica.Need) throws(CacheFault) {
     try change { $0.drop(need) }
   }
 
-  /// Replaces the cached messages of a range after a digest mismatch.
+  /// Replaces the cached messages of a range after a digest mismatch. The user's own messages become orphans if the server
+  /// has another message with their `seq`.
   func replace(
     _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView], asOf event: Int
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.removed = [.init(conversation, seqs)]
+    var found: [Int: Message] = [:]
     for seen in messages where seqs.contains(seen.message.seq) {
       changes.messages.append(try cached(HeldMessage(seen, asOf: event)))
+      found[seen.message.seq] = seen.message
     }
-    try change(bringing: [], changes) { $0.askForCounts(aheadOf: messages) }
+    let names = Set(messages.map { [$0.message.author.description, $0.message.clientID] })
+    let lost = try held(.range(seqs, of: conversation)).filter { held in
+      guard let other = found[held.message.seq], !other.isSame(as: held.message) else { return false }
+      return held.message.clientID == nil || !names.contains([held.message.author.description, held.message.clientID])
+    }
+    changes.rows = orphans(of: lost)
+    let requested = try change(bringing: [], changes) { $0.askForCounts(aheadOf: messages) }
+    for id in requested { countRequests[id, default: 0] += 1 }
   }
 
-  /// Removes messages that the server has lost from a conversation. The user's own become orphans, which can be resent.
-  func orphan(_ conversation: ID<Conversation>, after lastSeq: Int) throws(CacheFault) {
-    guard lastSeq < Int.max else { return }
-    let beyond = try held(.range(lastSeq + 1...Int.max, of: conversation))
-    guard !beyond.isEmpty else { return }
-    let me = replica.me?.summary.id
+  /// Removes messages that the server has lost. The user's own become orphans, which can be resent.
+  func orphan(_ lost: [Message], of conversation: ID<Conversation>) throws(CacheFault) {
+    let cached = try held(.ids(lost.map(\.id))).filter { $0.message.conversation == conversation }
+    guard !cached.isEmpty else { return }
     var changes = CacheChanges()
-    changes.removed = [.init(conversation, lastSeq + 1...Int.max)]
-    changes.rows = beyond.filter { $0.message.author == me && $0.message.content != nil }
-      .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
+    changes.removed = cached.map { .init(conversation, $0.message.seq...$0.message.seq) }
+    changes.rows = orphans(of: cached)
     try change(bringing: [], changes) { _ in }
+  }
+
+  private func orphans(of lost: [HeldMessage]) -> [CacheRow] {
+    let me = replica.me?.summary.id
+    return lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
+      .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
   }
 
   // MARK: Snapshot
@@ -507,8 +550,7 @@ public actor Cache {
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.syncs[conversation] = state
-    let brought = try held(.ids(messages.map(\.message.id)))
-    try change(bringing: brought, changes) { $0.hold(ahead: messages, asOf: event) }
+    try hold(ahead: messages, asOf: event, changes)
   }
 
   /// The unsent draft of the composer.

@@ -82,8 +82,9 @@ public struct CachedHistory: Sendable, Hashable {
 
   mutating func update(to state: SyncState, lastSeq: Int) {
     sync = state
-    // An empty history begins with the next message.
-    first = state == .complete ? held.all.first?.lowerBound ?? min(lastSeq, .max - 1) + 1 : nil
+    // An empty history begins with the next message. A message that was sent ahead of earlier events leaves a gap after it.
+    let next = min(lastSeq, .max - 1) + 1
+    first = state == .complete ? min(held.all.first?.lowerBound ?? next, next) : nil
   }
 }
 

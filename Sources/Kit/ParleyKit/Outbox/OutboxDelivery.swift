@@ -13,8 +13,8 @@ struct OutboxDelivery: Sendable {
 
   /// - Returns: the message that it was about, or made.
   func deliver(_ operation: OutboxOperation) async throws -> ID<Message>? {
-    // An answer knows at least what had happened when it was asked for.
-    let known = await cache.replica.cursor?.event ?? 0
+    // The response reflects at least the events before the request.
+    let known = await cache.responseAge
     switch operation.work {
     case .send(let draft): return try await post(draft, as: operation, known)
     case .edit(let target, let text):
@@ -43,7 +43,7 @@ struct OutboxDelivery: Sendable {
 
   // MARK: Saying
 
-  private func post(_ draft: Draft, as operation: OutboxOperation, _ known: Int) async throws -> ID<Message> {
+  private func post(_ draft: Draft, as operation: OutboxOperation, _ known: Cache.ResponseAge) async throws -> ID<Message> {
     var draft = draft
     for (file, id) in zip(draft.files, try await upload(operation, draft)) {
       draft.attachments.append(id)
@@ -97,7 +97,7 @@ struct OutboxDelivery: Sendable {
   // MARK: Deleting
 
   private func deleteMessage(
-    _ message: ID<Message>, andFiles: Bool, _ operation: OutboxOperation, _ known: Int
+    _ message: ID<Message>, andFiles: Bool, _ operation: OutboxOperation, _ known: Cache.ResponseAge
   ) async throws -> ID<Message> {
     var files: [ID<File>] = []
     if andFiles { files = try await cache.messages(.ids([message])).first?.message.content?.attachments ?? [] }
@@ -138,13 +138,16 @@ private struct SentMessage: JSONReadable, Sendable {
 extension Cache {
   /// The newest of a conversation's end that is held without a hole.
   func lastContiguousMessage(in conversation: ID<Conversation>) throws(CacheFault) -> ID<Message>? {
-    guard let range = history(of: conversation).held.all.last else { return nil }
+    let held = history(of: conversation).held.all
+    // A message that was sent ahead of earlier events leaves a gap before it.
+    let lastSeq = replica.conversations[conversation]?.conversation.lastSeq ?? .max
+    guard let range = held.last(where: { $0.lowerBound - 1 <= lastSeq }) ?? held.last else { return nil }
     return try messages(.range(range, of: conversation, .descending, limit: 1)).first?.message.id
   }
 
   /// The operation goes and what it made comes, in one step; what waited for the message is about it from now on.
   fileprivate func complete(
-    _ operation: OutboxOperation.Name, _ seen: [MessageView], asOf event: Int, creating message: ID<Message>? = nil
+    _ operation: OutboxOperation.Name, _ seen: [MessageView], asOf age: Cache.ResponseAge, creating message: ID<Message>? = nil
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.rows = [CacheRow(.operation, operation, nil)]
@@ -154,7 +157,6 @@ extension Cache {
         changes.rows.append(CacheRow(.operation, waiting.id, writing: waiting))
       }
     }
-    let brought = try messages(.ids(seen.map(\.message.id))).map(\.held)
-    try change(bringing: brought, changes) { $0.hold(ahead: seen, asOf: event) }
+    try hold(ahead: seen, asOf: event(of: age), changes)
   }
 }

@@ -168,8 +168,9 @@ public actor Sync {
   /// Fetches a conversation and its newest messages.
   private func fetchConversation(_ id: ID<Conversation>) async throws {
     let known = await cache.replica.cursor?.event ?? 0
+    let request = await cache.countRequest(of: id)
     let own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [id.description]))
-    try await cache.hold(own, asOf: known)
+    try await cache.hold(own, asOf: known, countRequest: request)
     guard own.conversation.lastSeq > 0 else { return }
     let page = try await fetch(id, [.init("order", "desc")], limit: 50)
     try await cache.hold(page.messages, asOf: page.asOf.event)
@@ -203,10 +204,25 @@ public actor Sync {
     }
     for id in await cache.cachedConversations {
       guard let held = await cache.replica.conversations[id] else { continue }
-      try await cache.orphan(id, after: held.conversation.lastSeq)
+      try await removeLost(in: id, after: held.conversation.lastSeq)
       _ = try await compare(id)
     }
     try await cache.move(to: snapshot.cursor)
+  }
+
+  /// Removes the messages that the server has lost. The snapshot may be older than a message that was sent meanwhile.
+  func removeLost(in conversation: ID<Conversation>, after lastSeq: Int) async throws {
+    guard lastSeq < Int.max else { return }
+    let beyond = try await cache.messages(.range(lastSeq + 1...Int.max, of: conversation)).map(\.message)
+    var rest = beyond[...]
+    while !rest.isEmpty {
+      let part = Array(rest.prefix(Self.pageSize))
+      let found = try await client.send(.getMessages(ids: part.map(\.id.description).joined(separator: ",")))
+        .elements.map(\.value.message)
+      try await cache.orphan(
+        part.filter { message in !found.contains { $0.isSame(as: message) } }, of: conversation)
+      rest = rest.dropFirst(Self.pageSize)
+    }
   }
 
   private func all<Element>(_ request: Request<Page<Element>>) async throws(ClientFault) -> [Element] {

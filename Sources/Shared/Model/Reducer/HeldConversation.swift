@@ -127,7 +127,7 @@ extension HeldConversation {
 
   /// The same message as it is held; nil if the server has lost the one that had its `seq`.
   private func held(_ message: Message) -> HeldMessage? {
-    guard let held = messages[message.seq], held.message.id == message.id else { return nil }
+    guard let held = messages[message.seq], held.message.isSame(as: message) else { return nil }
     return held
   }
 

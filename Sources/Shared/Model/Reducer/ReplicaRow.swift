@@ -125,21 +125,31 @@ extension Replica {
   }
 
   /// Messages that an answer brought, perhaps before their events.
-  public mutating func hold(ahead messages: [MessageView], asOf event: Int) {
-    askForCounts(aheadOf: messages)
+  /// - Returns: the conversations whose unread counts are needed.
+  @discardableResult
+  public mutating func hold(ahead messages: [MessageView], asOf event: Int) -> Set<ID<Conversation>> {
+    let requested = askForCounts(aheadOf: messages)
     hold(messages, asOf: event)
+    return requested
   }
+
+  /// Adds a need.
+  public mutating func require(_ need: Need) { needs.insert(need) }
 
   /// How many wait to be read is asked for where an answer may have been before the events: none that comes now says that a
   /// message is new, or gone.
-  public mutating func askForCounts(aheadOf messages: [MessageView]) {
+  @discardableResult
+  public mutating func askForCounts(aheadOf messages: [MessageView]) -> Set<ID<Conversation>> {
+    var requested: Set<ID<Conversation>> = []
     for seen in messages {
       let (id, message) = (seen.message.conversation, seen.message)
       guard message.author != me?.summary.id, let held = conversations[id] else { continue }
       if message.seq > held.conversation.lastSeq || held.mayCountOtherwise(message) {
         needs.insert(.conversation(id))
+        requested.insert(id)
       }
     }
+    return requested
   }
 
   /// Keeps the needs of messages, which a snapshot does not answer.
@@ -210,6 +220,11 @@ extension HeldMessage {
 }
 
 extension Message {
+  /// Whether both are revisions of one message. A restored server may assign the id and the `seq` of a lost message again.
+  public func isSame(as other: Message) -> Bool {
+    id == other.id && conversation == other.conversation && seq == other.seq && createdAt == other.createdAt
+  }
+
   /// A tombstone has no actions.
   mutating func setActions(_ actions: [ActionCount]) {
     guard case .live(var content) = state else { return }
