@@ -3,7 +3,7 @@ import Testing
 /// Following along, driven by a scheduler: whatever happens in whatever order, every device ends up with what the server
 /// holds, and was never told anything else.
 @Suite(.serialized) struct ScheduleTests {
-  private static let seeds = Seeds.drawn(2_000, "schedules")
+  private static let seeds = Seeds.drawn(2_000, new: 500, "schedules")
 
   /// Nothing here waits for long; whoever waits for ever is found, too.
   private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 100) }

@@ -1,17 +1,21 @@
 import Foundation
 
-/// Which schedules are drawn: always the same ones, or with `PARLEY_SCHEDULES=100000` so many that nobody has seen; with
-/// `PARLEY_SCHEDULE=<seed>` one again.
+/// The seeds of the schedules: fixed ones and as many new ones as a run has time for. `PARLEY_SCHEDULES=100000` draws that many
+/// new ones, and `PARLEY_SCHEDULE=<seed>` replays one.
 enum Seeds {
   private static func setting(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
   }
 
-  static func drawn(_ usual: UInt64, _ name: String) -> [UInt64] {
+  static func drawn(_ fixed: UInt64, new: UInt64, _ name: String) -> [UInt64] {
     if let one = setting("PARLEY_SCHEDULE") { return [one] }
-    guard let count = setting("PARLEY_SCHEDULES") else { return Array(0..<usual) }
+    guard let count = setting("PARLEY_SCHEDULES") else { return Array(0..<fixed) + random(new, name) }
+    return random(count, name)
+  }
+
+  private static func random(_ count: UInt64, _ name: String) -> [UInt64] {
     let first = UInt64.random(in: 1...1_000_000) * 1_000_000
-    print("\(name) \(first) to \(first + count - 1)")
+    print("new \(name): seeds \(first)..<\(first + count)")
     return Array(first..<first + count)
   }
 }

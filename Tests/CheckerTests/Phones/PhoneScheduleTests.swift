@@ -4,7 +4,7 @@ import Testing
 /// ParleyKit, driven by a scheduler: whatever happens in whatever order, every app ends up with what the server holds, and has
 /// said everything once.
 @Suite(.serialized) struct PhoneScheduleTests {
-  private static let seeds = Seeds.drawn(1_000, "phone schedules")
+  private static let seeds = Seeds.drawn(1_000, new: 500, "phone schedules")
 
   /// Nothing here waits for long; whoever waits for ever is found, too.
   private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 50) }
