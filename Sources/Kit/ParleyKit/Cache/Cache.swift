@@ -142,6 +142,7 @@ public actor Cache {
       histories[removal.conversation]?.held.remove(removal.seqs)
     }
     for held in changed { changes.messages.append(try cached(held)) }
+    changes.rows += orphans(of: try lost(at: changed.map(\.message).filter { before[$0.id] == nil }))
     for cached in changes.messages {
       let message = cached.message
       histories[message.conversation, default: CachedHistory()].held.add(message.seq...message.seq)
@@ -416,6 +417,16 @@ public actor Cache {
     try change(bringing: [], changes) { _ in }
   }
 
+  /// The cached messages whose `seq` another message has.
+  private func lost(at messages: [Message]) throws(CacheFault) -> [HeldMessage] {
+    var lost: [HeldMessage] = []
+    for message in messages where histories[message.conversation]?.held.contains(message.seq) ?? false {
+      for held in try held(.range(message.seq...message.seq, of: message.conversation))
+      where !held.message.isSame(as: message) { lost.append(held) }
+    }
+    return lost
+  }
+
   private func orphans(of lost: [HeldMessage]) -> [CacheRow] {
     let me = replica.me?.summary.id
     return lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
@@ -457,6 +468,7 @@ public actor Cache {
     let last = fresh.conversations.values.flatMap { $0.messages.values.map(\.message.id) }
     var cached: [ID<Message>: HeldMessage] = [:]
     for one in try self.messages(.ids(last)) where one.generation == generation { cached[one.message.id] = one.held }
+    changes.rows += orphans(of: try lost(at: fresh.conversations.values.flatMap { $0.messages.values.map(\.message) }))
     var stored = fresh
     stored.setMessagesAside()
     for new in fresh.conversations.values.flatMap(\.messages.values) {
