@@ -37,6 +37,9 @@ extension PhoneSchedule {
       guard stage.faults.isEmpty else { return }
       stage.check(try await held(by: phone), of: phone.name, user, against: truth, isProven: true)
       failed.formUnion(await phone.parley.outbox.list().map(\.id))
+      // No schedule restores the server from a backup.
+      let orphans = await phone.parley.outbox.orphans.map(\.id)
+      if !orphans.isEmpty { stage.fail("\(phone.name) takes \(orphans) for lost messages") }
     }
     checkSends(but: failed)
     await checkDeletions(but: failed)
