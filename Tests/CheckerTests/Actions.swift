@@ -2,14 +2,14 @@ import ParleyJSON
 import ParleyModel
 import ParleyWire
 
-/// What can happen.
+/// The steps of a schedule.
 extension Schedule {
-  /// All of it: `count` things, and rest.
+  /// Runs `count` steps, and checks the final state.
   func run(steps count: Int, devices deviceCount: Int) async throws {
     try await stage.noteAccess()
     for number in 0..<deviceCount {
       let user = site.users[number % site.users.count]
-      // Some have room for very little.
+      // Some have a very small buffer.
       let room = pick([2_000, 20_000, 200_000])
       let device = Device("\(user.name)’s \(number)", user, room: room, asksAgain: pick([true, false]))
       devices.append(device)
@@ -35,26 +35,26 @@ extension Schedule {
     case 39..<49: try await moveSomebody(device)
     case 49..<53: try await found(device)
     case 53..<58:
-      note("\(device.name) is cut off")
+      note("\(device.name) is disconnected")
       cut(device)
     case 58..<62:
-      note("\(device.name) hears nothing any more, and does not know it")
+      note("\(device.name) is disconnected silently")
       device.line?.isDead = true
     case 62..<64:
-      note("heartbeats find the dead lines")
+      note("heartbeats close the dead connections")
       for device in devices where device.line?.isDead ?? false { cut(device) }
     case 64..<69:
-      note("\(device.name) comes back")
+      note("\(device.name) reconnects")
       await connect(device)
     case 69..<71:
-      note("\(device.name) is started anew")
+      note("\(device.name) restarts")
       cut(device)
       device.relaunch()
     case 71..<73: device.save()
     case 73..<76: try await sendAgain(device)
     case 76..<78:
       let kill = random.next() % 2 == 0
-      note(kill ? "the server is killed" : "the server is started anew")
+      note(kill ? "the server is killed" : "the server restarts")
       try await restart(kill: kill)
     case 78..<80: await moveClock()
     case 80..<88: await publish(.random(in: 1...4, using: &random))
@@ -70,9 +70,9 @@ extension Schedule {
     await stage.pass(days: days, on: self)
   }
 
-  // MARK: What users do
+  // MARK: User actions
 
-  /// What a device knows of, most of the time.
+  /// A conversation of the device's replica.
   private func conversation(for device: Device) -> ID<Conversation>? {
     let own = device.replica.conversations.filter { $0.value.isOwn }.keys.sorted()
     return own.isEmpty ? nil : pick(own)
@@ -92,11 +92,11 @@ extension Schedule {
       number: number, clientID: clientID(number), conversation: conversation, text: Words.text(number))
     said.append(Said(user: device.user.id, conversation: conversation))
     device.write(send)
-    note("\(device.name) says \(number) in \(conversation)")
+    note("\(device.name) posts \(number) in \(conversation)")
     try await say(send, by: device)
   }
 
-  /// Over the socket or as a request; some die on the way there, and some on the way back.
+  /// Sends over the socket or as a request. Some requests and some responses are lost.
   private func say(_ send: Device.Send, by device: Device) async throws {
     let fate = Int.random(in: 0..<10, using: &random)
     guard fate > 0 else { return }
@@ -132,16 +132,16 @@ extension Schedule {
     case 403, 404, 409, 410:
       said[send.number].isRefused = true
       device.settle(send)
-    // A clock that was set back makes them wait; it is said again.
+    // A clock that was set back makes them wait; the device sends it again.
     case 429: stage.clock.pass(1_000)
-    default: fail("a message was answered with \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
+    default: fail("the response to a message was \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
     }
   }
 
-  /// What had no answer is said once more, maybe over another transport.
+  /// Sends unacknowledged messages again, perhaps over the other transport.
   private func sendAgain(_ device: Device) async throws {
     for send in device.outbox {
-      note("\(device.name) repeats \(send.number)")
+      note("\(device.name) retries \(send.number)")
       try await say(send, by: device)
     }
   }
@@ -183,7 +183,7 @@ extension Schedule {
       }
     default:
       let (type, isOn) = (pick(["like", "star", "repost"]), random.next() % 3 > 0)
-      note("\(device.name) marks \(message.id) as \(type): \(isOn)")
+      note("\(device.name) sets action \(type) on \(message.id): \(isOn)")
       if overSocket {
         send(
           device.command { json in
@@ -200,18 +200,18 @@ extension Schedule {
 
   private func read(_ device: Device) async {
     guard let message = message(for: device, isOwn: false) else { return }
-    note("\(device.name) has read \(message.conversation) up to \(message.seq)")
+    note("\(device.name) reads \(message.conversation) up to \(message.seq)")
     let body = Array(#"{"message_id":"\#(message.id)"}"#.utf8)
     _ = await ask(.put, "/conversations/\(message.conversation)/read", by: device.user, body)
   }
 
-  /// Somebody comes, goes, or is sent away.
+  /// Adds or removes a user.
   private func moveSomebody(_ device: Device) async throws {
     let (other, isIn) = (pick(site.users), random.next() % 2 == 0)
     switch random.next() % 4 {
     case 0:
-      note("\(other.name) \(isIn ? "comes into" : "leaves") the forum")
-      // Whoever leads brings in and sends away.
+      note("\(other.name) \(isIn ? "joins" : "leaves") the forum")
+      // The forum's admin adds and removes members.
       await move(other, isIn, "/forums/\(site.forum)/members", by: site.users[0])
     case 1:
       guard !channels.isEmpty else { return }
@@ -221,7 +221,7 @@ extension Schedule {
     default:
       guard let conversation = conversation(for: device) else { return }
       note(
-        "\(device.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(conversation)")
+        "\(device.name) \(isIn ? "adds" : "removes") \(other.name) \(isIn ? "to" : "from") \(conversation)")
       await move(other, isIn, "/conversations/\(conversation)/participants", by: device.user)
     }
     try await stage.noteAccess()
@@ -232,17 +232,17 @@ extension Schedule {
     _ = await isIn ? ask(.put, path, by: user, Array("{}".utf8)) : ask(.delete, path, by: user)
   }
 
-  /// A new group; of some of them those who come later see the past, of others not. Or a channel that anybody may join. Now
-  /// and then one ends.
+  /// Creates a group, with or without visible history for later participants, or an open channel. Sometimes deletes
+  /// one.
   private func found(_ device: Device) async throws {
     if random.next() % 4 == 0, let conversation = conversation(for: device) {
-      note("\(device.name) ends \(conversation)")
+      note("\(device.name) deletes \(conversation)")
       _ = await ask(.delete, "/conversations/\(conversation)", by: device.user)
     } else {
       let others = site.users.filter { $0.id != device.user.id && random.next() % 2 == 0 }
       let (isVisible, isChannel) = (random.next() % 2 == 0, random.next() % 3 == 0)
       let kind = isChannel ? "channel" : "group"
-      note("\(device.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
+      note("\(device.name) creates a \(kind) with \(others.map(\.name)), history \(isVisible)")
       let ids = others.map { "\"\($0.id)\"" }.joined(separator: ",")
       let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"users"}"# : ""
       let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#

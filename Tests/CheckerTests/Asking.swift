@@ -4,9 +4,9 @@ import ParleyModel
 @testable import Community
 @testable import Storage
 
-/// What devices ask for. What they get is of now, and they may have heard less so far, or more.
+/// Requests of the devices. Responses are current; a device may have received fewer events, or more.
 extension Schedule {
-  /// Asks for what no event said.
+  /// Fetches the data that no event contained.
   func ask(_ device: Device) async throws {
     let caller = try stage.server.caller(device.user)
     let asOf = device.asOf
@@ -29,7 +29,7 @@ extension Schedule {
           let page = try await stage.server.community.listNotifications(
             kind: nil, isUnread: true, before: nil, limit: 1, MessageOptions(), for: caller)
           device.hold { $0.hold(page.unread) }
-        case .everything: fail("\(device.name) has to begin anew")
+        case .everything: fail("\(device.name) has to reset")
         }
       } catch {
         guard case .notFound = error else { throw error }

@@ -1,16 +1,17 @@
 import ParleyModel
 
-/// Who may read what, as the tables say after each step, and whether what leaves the server is theirs to see.
+/// The read permissions from the tables after each step. It checks that each sent event and text is readable by its
+/// recipient.
 struct Audit {
-  /// Where somebody's history begins in what they take part in.
+  /// The first readable `seq` of each user in each conversation.
   typealias Access = [ID<User>: [ID<Conversation>: Int]]
 
-  /// What is being told: everything up to here is known, and this is on its way.
+  /// The progress of publishing: events up to `published` are done, and `publishing` is in progress.
   struct Moment {
     var published = 0
     var publishing: ClosedRange<Int>?
 
-    /// The last event of which everyone has been told.
+    /// The last event that all subscribers have received.
     var told: Int { publishing.map { min(published, $0.lowerBound - 1) } ?? published }
   }
 
@@ -22,62 +23,62 @@ struct Audit {
 
   private func access(at event: Int) -> Access { history.last { $0.event <= event }?.access ?? [:] }
 
-  /// Where somebody may begin to read a conversation now; nil where they may not.
+  /// The first `seq` that a user may read in a conversation now; nil without permission.
   func start(of user: ID<User>, in conversation: ID<Conversation>) -> Int? {
     history.last?.access[user]?[conversation]
   }
 
-  /// The same when an event is told: whoever reads on sees by the rights of now, and whoever is told at once by those of
-  /// what was told.
+  /// The same for a sent event: catch-up reads check the current permissions, and broadcasts those at the published
+  /// event.
   private func start(
     of user: ID<User>, in conversation: ID<Conversation>, told event: Int, _ moment: Moment
   ) -> Int? {
     var open = [history.last?.access ?? [:]]
     if event <= moment.published { open.append(access(at: moment.published)) }
-    // Whoever is put out is still told so.
+    // A removed user still receives the event of the removal.
     if moment.publishing?.contains(event) == true { open.append(access(at: event - 1)) }
     return open.compactMap { $0[user]?[conversation] }.min()
   }
 
-  /// Why an event should not go to somebody. `seq` says where a message stands in its conversation.
+  /// The fault if a user must not receive an event. `seq` returns the position of a message.
   func fault(
     _ event: ReceivedEvent, for user: ID<User>, _ moment: Moment, seq: (ID<Message>) -> Int?
   ) -> String? {
     switch event.stream {
     case .site:
       guard case .forum(let forum) = event.content, forum.visibility == .private else { return nil }
-      return "\(user) gets the private forum \(forum.id)"
+      return "\(user) receives the private forum \(forum.id)"
     case .user(let owner):
-      guard owner == user else { return "\(user) gets what is \(owner)’s alone" }
+      guard owner == user else { return "\(user) receives a private event of \(owner)" }
       guard case .gained(let gained) = event.content else { return nil }
       let conversation = gained.conversation.id
       guard start(of: user, in: conversation, told: event.id, moment) == nil else { return nil }
-      return "\(user) gets conversation \(conversation), which is not theirs"
-    case .forum: return "\(user) follows no forum"
+      return "\(user) receives conversation \(conversation) without permission"
+    case .forum: return "\(user) subscribes to no forum"
     case .conversation(let conversation):
       guard let start = start(of: user, in: conversation, told: event.id, moment) else {
-        return "\(user) gets event \(event.id) of \(conversation), which is not theirs"
+        return "\(user) receives event \(event.id) of \(conversation) without permission"
       }
       guard start > 1, let message = event.message, let seq = seq(message), seq < start else { return nil }
-      return "\(user) gets something of message \(seq) of \(conversation), and begins at \(start)"
+      return "\(user) receives an event about message \(seq) of \(conversation), but may read from \(start)"
     }
   }
 
-  /// Why words should not go to somebody who asked for them after the event `since`.
+  /// The fault if a user must not read a text requested after the event `since`.
   func fault(
     wordsIn conversation: ID<Conversation>, for user: ID<User>, since: Int, seq: () -> Int?
   ) -> String? {
     let first = history.lastIndex { $0.event <= since } ?? 0
     guard let start = history[first...].compactMap({ $0.access[user]?[conversation] }).min() else {
-      return "\(user) gets words out of \(conversation), which is not theirs"
+      return "\(user) receives a text of \(conversation) without permission"
     }
     guard start > 1, let seq = seq(), seq < start else { return nil }
-    return "\(user) gets words of message \(seq) of \(conversation), and begins at \(start)"
+    return "\(user) receives the text of message \(seq) of \(conversation), but may read from \(start)"
   }
 }
 
 extension ReceivedEvent {
-  /// What it says something of.
+  /// The message that the event is about.
   fileprivate var message: ID<Message>? {
     switch content {
     case .message(let message): message.id

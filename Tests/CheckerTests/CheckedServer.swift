@@ -10,7 +10,7 @@ import Web
 @testable import Community
 @testable import Storage
 
-/// One run of the server, on one loop.
+/// One server process on one event loop.
 final class CheckedServer {
   let folder: String
   let community: Community
@@ -19,13 +19,13 @@ final class CheckedServer {
   let locals = Locals()
   let live: LoopBroadcasts
   let publisher: Publisher
-  /// Gets what is published after everyone else.
+  /// Receives each published event last.
   let probe: Mailbox
   private var lastSeen = 0
 
   init(_ folder: String, _ committed: Committed, _ clock: CheckedClock, _ complaints: Complaints) throws {
     self.folder = folder
-    // A line is no socket, but it takes apart what was framed for many; nothing is compressed.
+    // The simulated socket decodes shared frames; it has no compression.
     let publisher = Publisher(Hub { Frame(text: $0, framed: SharedFrame(text: $0).plain, deflated: nil) })
     let store = try Store(
       try DataFolder(folder), migrations: CheckedSite.migrations, jobs: Community.jobs, clock: { clock.tick() },
@@ -42,7 +42,7 @@ final class CheckedServer {
     probe = community.hub.open()
   }
 
-  /// Nobody is held up for asking often.
+  /// High rate limits: no request is throttled.
   private static let unlimited: RateLimits = {
     var rates = RateLimits()
     (rates.sending, rates.writing) = (
@@ -57,7 +57,7 @@ final class CheckedServer {
     return caller
   }
 
-  /// Returns when everyone has what they are to have of it. Whoever follows has it in their mailbox before the probe does.
+  /// Returns when all mailboxes have the events. The probe is the last subscriber.
   func publish(_ delivery: Delivery, last: Int) async {
     for event in delivery.events { probe.subscribe(.stream(event.stream)) }
     publisher.enqueue(delivery)
@@ -73,12 +73,12 @@ final class CheckedServer {
     return lastSeen >= event || contents.hasGap
   }
 
-  /// Returns when what was written so far is done, one way or the other.
+  /// Returns when all writes so far are done.
   func afterWrites() async {
     do { try await community.store.write { _ in } } catch {}
   }
 
-  /// The same of what is read aside, on two threads: one look at each.
+  /// The same for background reads on two threads: one read on each.
   func afterReads() async {
     let store = community.store
     async let one: Void = { do { try await store.readInBackground { _ in } } catch {} }()
@@ -94,7 +94,7 @@ final class CheckedServer {
   func remove() { try? FileManager.default.removeItem(atPath: folder) }
 }
 
-/// What was committed and not published yet.
+/// Committed deliveries that are not published.
 final class Committed: Sendable {
   private let deliveries = Mutex<[Delivery]>([])
 
@@ -111,18 +111,18 @@ final class Committed: Sendable {
   var count: Int { deliveries.withLock { $0.count } }
 }
 
-/// What the store could not do.
+/// The log of the store.
 final class Complaints: Sendable {
   private let said = Mutex<[String]>([])
 
   func add(_ complaint: String) { said.withLock { $0.append(complaint) } }
   var all: [String] { said.withLock { $0 } }
 
-  /// Whether it was the machine that stood still, and nothing else.
+  /// Whether the machine was stalled, and there is no other error.
   var areOfStandstill: Bool { !all.isEmpty && all.allSatisfy { $0.contains("of the processor") } }
 }
 
-/// Goes on by a millisecond at each look, and is set by hand.
+/// A clock that advances by a millisecond at each read, and can be set.
 final class CheckedClock: Sendable {
   private let time = Atomic<Int>(1_800_000_000_000)
 

@@ -6,8 +6,8 @@ import TestSupport
 @testable import Community
 @testable import Storage
 
-/// A site as every schedule finds it: four users, a group and a conversation of two, and a hidden forum with its room.
-/// It is made once and copied.
+/// The initial site of every schedule: four users, a group, a direct conversation, and a hidden forum with its room. It
+/// is created once and copied.
 struct CheckedSite: Sendable {
   struct TestUser: Sendable {
     let name: String
@@ -18,12 +18,12 @@ struct CheckedSite: Sendable {
   let folder: String
   let users: [TestUser]
   let forum: ID<Forum>
-  /// What each of them finds there. Nothing has been said yet.
+  /// The initial snapshot of each user, without messages.
   let snapshots: [ID<User>: Snapshot]
 
   static let migrations = Checkout.migrations
 
-  /// In memory where there is such a folder: what an `fsync` costs is not asked here.
+  /// In memory if possible: the cost of `fsync` is not under test.
   static func newFolder() throws -> String {
     let memory = "/dev/shm"
     let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
@@ -67,11 +67,11 @@ struct CheckedSite: Sendable {
     return CheckedSite(folder: folder, users: made.0, forum: made.1, snapshots: snapshots)
   }
 
-  /// A folder of its own with the same in it; also of a site that is still running, as its disk would be after a crash.
+  /// Copies a site into a new folder; also a running site, as its disk would be after a crash.
   static func copy(_ folder: String) throws -> String {
     let copy = try newFolder()
     for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasPrefix("parley.db") {
-      // The index of the log is made anew by whoever opens it first.
+      // SQLite rebuilds the WAL index at the next open.
       if file.hasSuffix("-shm") { continue }
       try FileManager.default.copyItem(atPath: "\(folder)/\(file)", toPath: "\(copy)/\(file)")
     }

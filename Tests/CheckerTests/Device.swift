@@ -1,32 +1,31 @@
 import ParleyJSON
 import ParleyModel
 
-/// What the scheduler drives: one device of a user, which holds what it was told and wants to say something. It asks
-/// nothing itself. Whoever builds a client can be driven instead: it is told what came, says what it holds, and lists what
-/// it has to ask.
+/// One device of a user with a replica and an outbox, driven by the scheduler. It sends no requests itself: the
+/// scheduler passes frames to it, and reads its state and its needs. Another client can be driven in the same way.
 final class Device {
   let name: String
   let user: CheckedSite.TestUser
-  /// Bytes that it lets wait.
+  /// The limit of bytes queued for it.
   let room: Int
-  /// What it does when it was told that it lags: asks again for what it follows, or comes back on another line.
+  /// Whether it subscribes again after `lagging`, or reconnects.
   let asksAgain: Bool
   private(set) var replica = Replica()
-  /// What it has to say and has no answer to, in order. It is written down before it leaves.
+  /// Unacknowledged messages in order, stored before they are sent.
   private(set) var outbox: [Send] = []
-  /// What it would find after it was started anew.
+  /// The state that it has after a restart.
   private var saved: (replica: Replica, behind: EventCursor?)
 
   private(set) var line: Line?
   private var asked: [Int: Send] = [:]
   private var nextCommand = 1
-  /// Of this connection: the last event, and where each stream is.
+  /// The last event of this connection, and the offset of each stream.
   private var lastEvent = 0
   private var offsets: [EventStream: Int] = [:]
   private var lagging: Set<EventStream> = []
-  /// The command by which it asked to be told again.
+  /// The command that subscribes again.
   private var repeating: Int?
-  /// Where it goes on from where something was left out that it has not got yet; else from its cursor.
+  /// The cursor to resume from after skipped events that it has not received; else it resumes from its own cursor.
   private var behind: EventCursor?
 
   struct Send {
@@ -44,7 +43,7 @@ final class Device {
     saved = (replica, nil)
   }
 
-  // MARK: What it keeps
+  // MARK: Stored state
 
   func begin(with snapshot: Snapshot) {
     replica = Replica(snapshot)
@@ -60,7 +59,7 @@ final class Device {
 
   func write(_ send: Send) { outbox.append(send) }
 
-  /// It was answered, one way or the other.
+  /// Removes an acknowledged or rejected message.
   func settle(_ send: Send) { outbox.removeAll { $0.number == send.number } }
 
   // MARK: The connection
@@ -103,7 +102,7 @@ final class Device {
       }, for: send)
   }
 
-  /// What it asks after it was told that it lags: all that it follows, from where it was then.
+  /// The command after `lagging`: subscribes again from the cursor before the skipped events.
   func askAgain() -> [UInt8]? {
     guard !lagging.isEmpty, repeating == nil, let from = behind else { return nil }
     lagging = []
@@ -123,7 +122,7 @@ final class Device {
     case nothing
     case acknowledged(Send, JSONValue)
     case refused(Send)
-    /// The connection is of no use any more.
+    /// The connection must be closed.
     case over
     case fault(String)
   }
@@ -140,12 +139,12 @@ final class Device {
       guard let send = asked.removeValue(forKey: id) else { return .nothing }
       switch problem {
       case nil: return .acknowledged(send, value)
-      // Later, then.
+      // Retried later.
       case "rate_limited": return .nothing
       default: return .refused(send)
       }
     case .lagging(let stream):
-      // Its cursor stands before what was left out.
+      // Its cursor is before the skipped events.
       guard asksAgain else { return .over }
       if behind == nil { behind = replica.cursor }
       lagging.insert(stream)
@@ -159,26 +158,26 @@ final class Device {
     }
   }
 
-  /// Why it should not have come.
+  /// The reason why an event is not allowed here.
   private func take(_ event: ReceivedEvent) -> String? {
     let isRepeated = behind != nil
-    guard event.id > lastEvent || isRepeated else { return "event \(event.id) comes after \(lastEvent)" }
+    guard event.id > lastEvent || isRepeated else { return "event \(event.id) follows \(lastEvent)" }
     lastEvent = max(lastEvent, event.id)
     if let last = offsets[event.stream], !isRepeated {
-      guard event.offset == last + 1 else { return "\(event.stream) goes on at \(event.offset) after \(last)" }
+      guard event.offset == last + 1 else { return "\(event.stream) continues at \(event.offset) after \(last)" }
     }
     offsets[event.stream] = event.offset
-    // What was lost and is gained again goes on further behind.
+    // The stream of a conversation that was removed and added again continues at a later offset.
     switch event.content {
     case .gained(let gained): offsets[.conversation(gained.conversation.id)] = nil
     case .thing(let id): if case .user = event.stream { offsets[.conversation(ID(id))] = nil }
     default: break
     }
     guard case .missing(let after) = replica.apply(event), !isRepeated else { return nil }
-    return "\(event.stream) has a hole after \(after), before \(event.offset)"
+    return "\(event.stream) has a gap after \(after), before \(event.offset)"
   }
 
-  // MARK: What it asks
+  // MARK: Needs
 
   var needs: [Replica.Need] { replica.needs.sorted { "\($0)" < "\($1)" } }
   var asOf: Int { replica.cursor?.event ?? 0 }

@@ -1,7 +1,7 @@
-/// How a hub could be broken: the checker has to find each.
+/// Faults of a hub that the checker must detect.
 enum InjectedFault: CaseIterable {
-  /// One event does not come, comes twice, or behind the next.
+  /// One event is dropped, repeated, or delivered after the next.
   case dropsOne, doublesOne, swapsTwo
-  /// One event goes to somebody whose it is not.
+  /// One event is sent to a user without permission.
   case asksNoRights
 }

@@ -3,17 +3,17 @@ import ParleyModel
 import ParleyWire
 import Web
 
-/// One connection of a device. What the server sends stands in it until the device takes it.
+/// The WebSocket of one device. Frames of the server are queued until the device receives them.
 final class Line: WebSocket {
   enum Frame {
     case event(ReceivedEvent)
-    /// To a command; where it was refused, the problem's code.
+    /// The response to a command, with the problem's code if it was rejected.
     case answer(Int, problem: String?, JSONValue)
     case complete
-    /// What the device holds is of no use any more, and why.
+    /// The device must discard its replica, for this reason.
     case reset(String)
     case lagging(EventStream)
-    /// A topic is there no longer, or a signal.
+    /// A removed topic, or a signal.
     case other
     case closed
   }
@@ -23,7 +23,7 @@ final class Line: WebSocket {
     let bytes: [UInt8]
   }
 
-  /// What becomes of something on its way.
+  /// The simulated delivery of a frame.
   enum Fate {
     case arrives, vanishes, comesTwice, comesLate
   }
@@ -33,17 +33,17 @@ final class Line: WebSocket {
   private let streams = DeflateStreams()
   private(set) var queued = 0
   private var waiting: [Sent] = []
-  /// Comes behind the next.
+  /// A delayed frame, delivered after the next one.
   private var late: Sent?
-  /// Bytes that may wait: a slow reader has little.
+  /// The limit of queued bytes, low for a slow consumer.
   private let room: Int
-  /// Nothing arrives any more, on either side, and nobody knows it yet.
+  /// The connection is dead in both directions, and neither side has noticed.
   var isDead = false
   private(set) var isClosed = false
   private var hasRefused = false
-  /// Commands that wait for their answers.
+  /// Commands without a response.
   private(set) var openCommands = 0
-  /// Sees everything when it leaves, and decides what becomes of it.
+  /// Checks each sent frame, and returns its fate.
   private let leaves: (Sent) -> Fate
 
   init(room: Int, leaves: @escaping (Sent) -> Fate) {
@@ -51,7 +51,7 @@ final class Line: WebSocket {
     self.leaves = leaves
   }
 
-  // MARK: The server's end
+  // MARK: Server side
 
   func send(_ message: WebSocketMessage) -> Bool {
     switch message {
@@ -100,7 +100,7 @@ final class Line: WebSocket {
     }
   }
 
-  /// What was meant for another.
+  /// Delivers a frame that was sent to another device.
   func stray(_ sent: Sent) {
     _ = leaves(sent)
     arrive(sent)
@@ -121,22 +121,22 @@ final class Line: WebSocket {
   func pause() {}
   func resume() {}
 
-  // MARK: The device's end
+  // MARK: Device side
 
-  /// A command leaves; whether it arrives.
+  /// Sends a command. Returns false if it is lost.
   func ask() -> Bool {
     guard !isClosed, !isDead else { return false }
     openCommands += 1
     return true
   }
 
-  /// Something has come that nobody has taken.
+  /// Whether frames are queued.
   var hasNews: Bool { !isDead && !waiting.isEmpty }
 
-  /// Something is being done for it. Where the line takes no more, an answer may wait for room.
+  /// Whether a command is in progress. On a full connection, a response may wait for buffer space.
   var isBusy: Bool { openCommands > 0 && !(hasRefused && !waiting.isEmpty) }
 
-  /// The next that came, and whether the server is to hear that there is room again.
+  /// The next frame, and whether the server is to be notified that the buffer has drained.
   func take() -> (sent: Sent, hasDrained: Bool)? {
     guard !isDead, !waiting.isEmpty else { return nil }
     let sent = waiting.removeFirst()
@@ -146,7 +146,7 @@ final class Line: WebSocket {
     return (sent, true)
   }
 
-  /// The connection is gone: what was under way is lost.
+  /// Closes the connection; queued frames are lost.
   func cut() {
     isClosed = true
     openCommands = 0
@@ -155,12 +155,12 @@ final class Line: WebSocket {
 }
 
 extension Line.Frame {
-  /// After what is no frame of ours a device could only begin anew.
+  /// An invalid frame resets the device.
   init(_ bytes: [UInt8]) {
     do {
       try self.init(JSONValue(parsing: bytes))
     } catch {
-      self = .reset("what was sent is no frame: \(error), \(String(decoding: bytes, as: UTF8.self))")
+      self = .reset("invalid frame: \(error), \(String(decoding: bytes, as: UTF8.self))")
     }
   }
 
@@ -176,7 +176,7 @@ extension Line.Frame {
     }
     switch try object.string("event") {
     case "complete": self = .complete
-    case "reset": self = .reset("it was told to begin anew: \(try object.string("reason"))")
+    case "reset": self = .reset("it was reset: \(try object.string("reason"))")
     case "lagging":
       let name = try object.string("stream")
       guard let stream = EventStream(name) else { throw try object.value("stream").error(.invalid) }

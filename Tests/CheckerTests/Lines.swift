@@ -1,7 +1,7 @@
 import ParleyJSON
 import ParleyModel
 
-/// What goes between the devices and the server.
+/// Connections between the devices and the server.
 extension Schedule {
   func connect(_ device: Device) async {
     cut(device)
@@ -13,7 +13,7 @@ extension Schedule {
     await settle()
   }
 
-  /// The connection is gone, and both know it.
+  /// Closes the connection on both sides.
   func cut(_ device: Device) {
     guard let line = device.line else { return }
     stage.cut(line, on: self)
@@ -24,7 +24,7 @@ extension Schedule {
     if let line = device.line { stage.send(command, on: line, self) }
   }
 
-  /// The device takes what came, as many frames.
+  /// The device receives up to `count` frames.
   @discardableResult
   func take(_ count: Int, by device: Device) async -> Int {
     var taken = 0
@@ -55,18 +55,18 @@ extension Schedule {
       note(send, message.id)
       device.settle(send)
     } catch {
-      fail("an answer to a message says none: \(error)")
+      fail("a response to a message has no message: \(error)")
     }
   }
 
   func note(_ send: Device.Send, _ message: ID<Message>) {
     if let before = said[send.number].acknowledged, before != message {
-      fail("\(send.clientID) was answered with \(before) and with \(message)")
+      fail("\(send.clientID) was acknowledged as \(before) and with \(message)")
     }
     said[send.number].acknowledged = message
   }
 
-  // MARK: What leaves the server
+  // MARK: Sent frames
 
   private func leaves(_ sent: Line.Sent, for device: Device, since: Int) -> Line.Fate {
     let user = device.user.id
@@ -80,10 +80,10 @@ extension Schedule {
     return fate(sent, in: conversation)
   }
 
-  /// Nothing that somebody gets has words in it that are not theirs to read; their own they know.
+  /// Checks that every message text in a response or frame may be read by the user. Own texts are always allowed.
   func checkWords(in bytes: [UInt8], for user: ID<User>, since: Int) {
     for number in Words.numbers(in: bytes) {
-      guard said.indices.contains(number) else { return fail("\(user) gets words that nobody said") }
+      guard said.indices.contains(number) else { return fail("\(user) receives an unknown text") }
       let words = said[number]
       guard words.user != user else { continue }
       let fault = stage.audit.fault(wordsIn: words.conversation, for: user, since: since) {
@@ -95,7 +95,7 @@ extension Schedule {
 
   func clientID(_ number: Int) -> String { "\(seed)-\(number)" }
 
-  /// What a broken hub does with an event.
+  /// The fate of an event with the injected fault of the hub.
   private func fate(_ sent: Line.Sent, in conversation: ID<Conversation>) -> Line.Fate {
     guard let injected, untilFault > 0 else { return .arrives }
     let stranger = devices.first { device in

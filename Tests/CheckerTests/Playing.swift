@@ -1,6 +1,6 @@
-/// How schedules are played, whatever drives them.
+/// Runs schedules of either kind.
 enum Playing {
-  /// Two parts of the seeds at a time, each by who plays them: what failed, each with its seed and what was done.
+  /// Runs the seeds in two concurrent halves. Returns the failures, each with its seed and steps.
   static func failures(
     of seeds: [UInt64], _ play: @escaping @Sendable (CheckedSite, [UInt64]) async throws -> [String]
   ) async throws -> [String] {
@@ -17,8 +17,8 @@ enum Playing {
     }
   }
 
-  /// What failed. Where the machine stood still for so long that the store took something back, all of it is done again: a
-  /// fault comes back.
+  /// Runs one seed and returns its failure. Repeats the run if the machine was stalled for so long that the store
+  /// rolled back a write: a real fault reproduces.
   static func failure(
     of seed: UInt64, _ play: () async throws -> (failure: String?, complaints: Complaints)
   ) async -> String? {
@@ -28,7 +28,7 @@ enum Playing {
         let played = try await play()
         failure = played.failure
         guard failure != nil, played.complaints.areOfStandstill else { return failure }
-        print("seed \(seed) is tried again: \(played.complaints.all)")
+        print("seed \(seed) is repeated: \(played.complaints.all)")
       } catch {
         return "seed \(seed): \(error)"
       }

@@ -1,14 +1,14 @@
 import ParleyModel
 
 extension Replica {
-  /// In what it is not the other; of messages all, or those that are held here and the last one, with the marks on them or
-  /// without.
+  /// The differences from another replica: in all messages, or in the cached ones and the last one; with or without
+  /// actions.
   func differences(from other: Replica, isWhole: Bool = true, withReadPositions: Bool = true) -> [String] {
     var found: [String] = []
     func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value) {
-      if mine != theirs { found.append("holds of \(what): \(mine); and it is: \(theirs)") }
+      if mine != theirs { found.append("has \(what): \(mine); expected: \(theirs)") }
     }
-    compare("themselves", me?.summary.role, other.me?.summary.role)
+    compare("the own role", me?.summary.role, other.me?.summary.role)
     compare("the settings", settings, other.settings)
     compare("levels", levels, other.levels)
     compare("relations", relations, other.relations)
@@ -20,13 +20,13 @@ extension Replica {
     let (mine, theirs) = (conversations.filter { $0.value.isOwn }, other.conversations.filter { $0.value.isOwn })
     for id in Set(mine.keys).union(theirs.keys).sorted() {
       guard let one = mine[id], let two = theirs[id] else {
-        found.append(mine[id] == nil ? "lacks conversation \(id)" : "holds conversation \(id), which is not theirs")
+        found.append(mine[id] == nil ? "has no conversation \(id)" : "has conversation \(id) without permission")
         continue
       }
       compare("conversation \(id)", one.conversation, two.conversation)
-      compare("their part in \(id)", one.participation, two.participation)
-      compare("their mark in \(id)", one.readPosition, two.readPosition)
-      compare("what waits in \(id)", one.unread, two.unread)
+      compare("the participation in \(id)", one.participation, two.participation)
+      compare("the read position in \(id)", one.readPosition, two.readPosition)
+      compare("the unread count of \(id)", one.unread, two.unread)
       let last = Set([two.conversation.lastSeq].filter { two.messages[$0] != nil })
       let seqs = isWhole ? Set(two.messages.keys) : last
       for seq in seqs.union(one.messages.keys).sorted() {
@@ -35,7 +35,7 @@ extension Replica {
           continue
         }
         compare("message \(seq) of \(id)", one.messages[seq]?.message, two.messages[seq]?.message)
-        compare("their marks on \(seq) of \(id)", one.messages[seq]?.own, two.messages[seq]?.own)
+        compare("the own actions on \(seq) of \(id)", one.messages[seq]?.own, two.messages[seq]?.own)
       }
     }
     return found
@@ -43,7 +43,7 @@ extension Replica {
 }
 
 extension Message {
-  /// Without what others have marked it with.
+  /// Without actions.
   fileprivate var bare: Message {
     guard case .live(var content) = state else { return self }
     var bare = self
@@ -54,6 +54,6 @@ extension Message {
 }
 
 extension HeldMessage {
-  /// Of a message that has gone nobody asks who had marked it.
+  /// The own actions of a tombstone are not compared.
   fileprivate var own: Set<String> { message.tombstone == nil ? mine ?? [] : [] }
 }

@@ -1,16 +1,16 @@
 import ParleyModel
 
-/// A moment at which nothing is under way, and what has to be so then.
+/// The final state, in which all work is done, and its checks.
 extension Schedule {
   func rest() async throws {
-    note("all comes to rest")
+    note("all work is completed")
     var rounds = 0
     while try await !isQuiet() {
       rounds += 1
       guard stage.faults.isEmpty, !Task.isCancelled else { return }
       guard rounds < 40 else {
         return fail(
-          "it never comes to rest: \(devices.map { "\($0.name) needs \($0.needs), says \($0.outbox.count)" })")
+          "work never completes: \(devices.map { "\($0.name) needs \($0.needs), has \($0.outbox.count) to send" })")
       }
     }
     checkSends()
@@ -24,7 +24,7 @@ extension Schedule {
     }
   }
 
-  /// Does what is left to do; whether there was nothing.
+  /// Does one round of the remaining work; returns whether none was left.
   private func isQuiet() async throws -> Bool {
     try await stage.noteAccess()
     await publish(.max)
@@ -47,7 +47,7 @@ extension Schedule {
     return isQuiet && stage.waitingDeliveries == 0
   }
 
-  /// What was acknowledged is there, and nothing is there twice.
+  /// Each acknowledged message is stored, and none twice.
   private func checkSends() {
     var stored = stage.storedSends()
     for (number, words) in said.enumerated() {
@@ -55,9 +55,9 @@ extension Schedule {
       if let acknowledged = words.acknowledged {
         if id != acknowledged.number { fail("\(number) was acknowledged as \(acknowledged), and is \(id ?? 0)") }
       } else if !words.isRefused {
-        fail("\(number) was never answered")
+        fail("\(number) was never acknowledged")
       }
     }
-    if !stored.isEmpty { fail("nobody has said \(stored.keys.sorted())") }
+    if !stored.isEmpty { fail("unexpected messages \(stored.keys.sorted())") }
   }
 }

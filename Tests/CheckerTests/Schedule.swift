@@ -1,7 +1,7 @@
-// One schedule: all that happens in a site, one thing after the other, drawn from a seed.
+// A schedule: a sequence of steps on a site, drawn from a seed.
 //
-// At the end everything comes to rest: all is published, everyone is connected, has taken what came, and has asked for what
-// they need. Then each device holds what the server would answer.
+// In the final state, all events are published, and each device is connected, has received all frames and has fetched
+// its needs. Then each device equals the server's responses.
 
 import ParleyModel
 import TestSupport
@@ -12,15 +12,15 @@ actor Schedule {
   let seed: UInt64
   var random: Seeded
   var devices: [Device] = []
-  /// Those that anybody may join.
+  /// Channels that any user may join.
   var channels: [ID<Conversation>] = []
-  /// What was said, by its number.
+  /// Sent messages by number.
   var said: [Said] = []
-  /// What is broken on purpose, and how many events that could show it go by before.
+  /// The injected fault, and the number of eligible events before it.
   let injected: InjectedFault?
   var untilFault = 3
 
-  /// What somebody has said, and what became of it.
+  /// A sent message and its result.
   struct Said {
     let user: ID<User>
     let conversation: ID<Conversation>

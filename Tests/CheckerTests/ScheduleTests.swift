@@ -1,14 +1,14 @@
 import Testing
 
-/// Following along, driven by a scheduler: whatever happens in whatever order, every device ends up with what the server
-/// holds, and was never told anything else.
+/// Model checker for sync: for any order of steps, every device ends with the server's state and never receives a wrong
+/// event.
 @Suite(.serialized) struct ScheduleTests {
   private static let seeds = Seeds.drawn(2_000, new: 500, "schedules")
 
-  /// Nothing here waits for long; whoever waits for ever is found, too.
+  /// No schedule takes long; the limit detects deadlocks.
   private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 100) }
 
-  @Test(.timeLimit(patience)) func `whatever happens, every device ends up with what the server holds`() async throws {
+  @Test(.timeLimit(patience)) func `every device ends with the state of the server`() async throws {
     let began = ContinuousClock.now
     let failures = try await failures(of: Self.seeds)
     for failure in failures.prefix(3) { Issue.record("\(failure)") }
@@ -17,9 +17,9 @@ import Testing
   }
 
   @Test(.timeLimit(patience), arguments: InjectedFault.allCases)
-  func `a hub that is broken is found out`(_ fault: InjectedFault) async throws {
+  func `the checker detects a broken hub`(_ fault: InjectedFault) async throws {
     let found = try await failures(of: Array(0..<20), fault).count
-    print("\(fault) is found in \(found) of 20 schedules")
+    print("\(fault) is detected in \(found) of 20 schedules")
     #expect(found >= 4)
   }
 

@@ -1,7 +1,7 @@
-// Where schedules are played. The server is the real one, but for its sockets: the store, the community, the publisher, the
-// hub, and the API with what it does on a WebSocket, all on the actor that drives them as on their loop. What the writer has
-// committed waits here until it is published, what is sent stands in a line until somebody takes it, and the clock is set by
-// hand.
+// The environment of a schedule. The server is the production server without its sockets: the store, the community, the
+// publisher, the hub, and the API with its WebSocket handlers, all on the actor that runs the schedule as their event
+// loop. Committed deliveries wait here until they are published, sent frames are queued in a socket until the device
+// receives them, and the clock is set by the schedule.
 
 import ParleyModel
 import Web
@@ -18,14 +18,14 @@ final class Stage {
   let complaints = Complaints()
   private let committed = Committed()
   private var connections: [ObjectIdentifier: (line: Line, handler: any WebSocketHandler)] = [:]
-  /// A command was begun whose answer nobody waits for.
+  /// A command in progress has lost its connection.
   private var hasLostCommand = false
   private var requests: UInt64 = 0
   private(set) var hasForgotten = false
 
   var audit = Audit()
   private(set) var moment = Audit.Moment()
-  /// What was done, for who reads of a fault.
+  /// The steps so far, printed with a fault.
   var steps: [String] = []
   private(set) var faults: [String] = []
 
@@ -36,7 +36,7 @@ final class Stage {
 
   func fail(_ what: String) { faults.append(what) }
 
-  /// What failed and after what; nil where nothing did.
+  /// The faults and the steps before them; nil without a fault.
   func failure(of seed: UInt64) -> String? {
     guard !faults.isEmpty else { return nil }
     let (first, done) = (faults.prefix(5) + complaints.all, steps.joined(separator: "\n  "))
@@ -45,7 +45,7 @@ final class Stage {
 
   // MARK: The server
 
-  /// Everything that was begun is done, but for what waits to be published or taken.
+  /// Waits until all work is done, except deliveries to publish and frames to receive.
   func settle(on loop: isolated any Actor) async {
     if hasLostCommand {
       hasLostCommand = false
@@ -62,7 +62,7 @@ final class Stage {
     }
   }
 
-  /// Publishes some of what was committed.
+  /// Publishes up to `count` committed deliveries.
   func publish(_ count: Int, on loop: isolated any Actor) async {
     for delivery in committed.take(count) {
       if let first = delivery.events.first, let last = delivery.events.last {
@@ -79,14 +79,14 @@ final class Stage {
 
   var waitingDeliveries: Int { committed.count }
 
-  /// The server's clock goes on, or is set back.
+  /// Moves the server's clock forward or back.
   func pass(days: Int, on loop: isolated any Actor) async {
     clock.pass(days * 86_400_000)
     server.community.hub.tick(now: clock.now)
     await settle(on: loop)
   }
 
-  /// Ends the server, in order or as by a kill, and starts another on the same disk. Nobody is connected then.
+  /// Stops or kills the server, and starts another on the same disk, without connections.
   func restart(kill: Bool, on loop: isolated any Actor) async throws {
     var folder = server.folder
     if kill {
@@ -103,7 +103,7 @@ final class Stage {
     moment.published = try server.view.head()
   }
 
-  /// What was logged is forgotten: whoever has not heard of it can't be told any more what happened.
+  /// Removes all logged events: a client that has not received them must reset.
   func forgetLog(on loop: isolated any Actor) async throws {
     await publish(.max, on: loop)
     hasForgotten = true
@@ -126,11 +126,12 @@ final class Stage {
   ) async -> Response {
     var fields: Fields = ["Authorization": "Bearer \(token)"]
     if !body.isEmpty { fields.add("Content-Type", type) }
-    let readPosition = path.firstIndex(of: "?") ?? path.endIndex
+    let queryStart = path.firstIndex(of: "?") ?? path.endIndex
     let head = RequestHead(
       method: method,
       target: Target(
-        path: API.base + path[..<readPosition], query: readPosition < path.endIndex ? String(path[readPosition...].dropFirst()) : nil),
+        path: API.base + path[..<queryStart],
+        query: queryStart < path.endIndex ? String(path[queryStart...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     requests += 1
     let context = Context(
@@ -139,7 +140,7 @@ final class Stage {
     return await server.site.respond(Request(head: head, body: RequestBody(body)), context, server.site.plan(head))
   }
 
-  /// A request that is done to its end, and its answer.
+  /// Sends a request, waits until all work is done, and returns the response.
   func ask(
     _ method: ParleyWire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
     on loop: isolated any Actor
@@ -153,11 +154,11 @@ final class Stage {
 
   // MARK: Connections
 
-  /// Opens a line. Whether it was let in; what is told at once is on its way.
+  /// Opens a connection. Returns whether the server accepted it; the first frames are queued.
   func connect(_ line: Line, _ query: String, token: String, on loop: isolated any Actor) async -> Bool {
     let response = await request(.get, "/realtime?\(query)", token: token, on: loop)
     guard case .webSocket(let upgrade) = response.body else {
-      fail("a line is not let in: \(response.status.code)")
+      fail("a connection is rejected: \(response.status.code)")
       return false
     }
     let handler = upgrade.open(line)
@@ -171,14 +172,14 @@ final class Stage {
     connection.handler.received(.text(command), on: loop)
   }
 
-  /// There is room on the line again.
+  /// The buffer of the connection has drained.
   func drained(_ line: Line, on loop: isolated any Actor) async {
     guard let connection = connections[ObjectIdentifier(line)] else { return }
     connection.handler.drained(on: loop)
     await settle(on: loop)
   }
 
-  /// The connection is gone, and both know it.
+  /// Closes the connection on both sides.
   func cut(_ line: Line, on loop: isolated any Actor) {
     if line.openCommands > 0 { hasLostCommand = true }
     line.cut()

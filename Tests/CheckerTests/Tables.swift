@@ -4,9 +4,9 @@ import ParleySQLite
 @testable import Community
 @testable import Storage
 
-/// What the tables say, asked beside the rules.
+/// Reads the tables without the permission rules.
 extension Stage {
-  /// Something was done that may have changed who reads what: what is left of it to do is done, too.
+  /// Completes jobs after a step that may have changed permissions, and records the permissions.
   func noteAccess() async throws {
     await server.community.store.jobs.run()
     let (event, rows) = try server.view.read { tx throws(Refusal) in
@@ -34,13 +34,13 @@ extension Stage {
   func storedSends() -> [String: Int] {
     var sends: [String: Int] = [:]
     for (id, clientID, _) in stored("m.client_id <> $1", "") {
-      if let before = sends[clientID] { fail("\(clientID) is there as \(before) and as \(id)") }
+      if let before = sends[clientID] { fail("\(clientID) is stored as \(before) and as \(id)") }
       sends[clientID] = id
     }
     return sends
   }
 
-  /// Whether it is there, and not deleted.
+  /// Whether the message exists and is not deleted.
   func isThere(_ message: ID<Message>) -> Bool {
     !stored("m.deletion is null and m.id = $1", message.number).isEmpty
   }
@@ -61,7 +61,7 @@ extension Stage {
         }
       }
     } catch {
-      fail("the tables can't be asked: \(error)")
+      fail("the tables can't be read: \(error)")
       return []
     }
   }

@@ -2,7 +2,7 @@ import ParleyModel
 
 @testable import Community
 
-/// What the server would answer now, and what follows from that for who holds something.
+/// The server's current responses, and the replica expected from them.
 extension Stage {
   func messages(of conversation: ID<Conversation>, for caller: Caller) async throws(Refusal) -> [MessageView] {
     var request = MessageRequest()
@@ -10,7 +10,7 @@ extension Stage {
     return try await server.view.listMessages(in: conversation, request, for: caller).messages
   }
 
-  /// What somebody would hold who comes now.
+  /// The replica of a client that connects now.
   func replica(of user: CheckedSite.TestUser) async throws -> Replica {
     let caller = try server.caller(user)
     let snapshot = try await server.community.getSnapshot(for: caller)
@@ -21,22 +21,22 @@ extension Stage {
     return replica
   }
 
-  /// Nothing is held that is not theirs to read, by the tables, and nothing is otherwise than the server would say.
-  /// - Parameter isProven: who holds it has asked whether its copies are whole.
+  /// Checks that a replica has only readable objects, by the tables, and equals the server's responses.
+  /// - Parameter isProven: the client has verified its copies.
   func check(
     _ held: Replica, of name: String, _ user: ID<User>, against truth: Replica, isWhole: Bool = true,
     isProven: Bool = false
   ) {
-    // Who begins anew compares words, and not who has marked them.
+    // After a reset, a client compares texts and not actions.
     let differences = held.differences(from: truth, isWhole: isWhole, withReadPositions: isProven || !hasForgotten)
     for difference in differences.prefix(4) { fail("\(name) \(difference)") }
     for (id, conversation) in held.conversations where conversation.isOwn {
       guard let start = audit.start(of: user, in: id) else {
-        fail("\(name) holds conversation \(id), which is not theirs")
+        fail("\(name) has conversation \(id) without permission")
         continue
       }
       guard let first = conversation.messages.keys.min(), first < start else { continue }
-      fail("\(name) holds message \(first) of \(id), and begins at \(start)")
+      fail("\(name) has message \(first) of \(id), but may read from \(start)")
     }
   }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What is said can be told from everything else, wherever it turns up.
+/// Message texts that can be found in any response or frame.
 enum Words {
   static func text(_ number: Int, _ rest: String = "") -> String { "word-\(number)-\(rest)" }
 
   private static let readPosition = Data("word-".utf8)
 
-  /// Of all that stand there.
+  /// The numbers of all texts in `bytes`.
   static func numbers(in bytes: [UInt8]) -> Set<Int> {
     let data = Data(bytes)
     var numbers: Set<Int> = []

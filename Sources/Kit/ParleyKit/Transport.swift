@@ -56,7 +56,8 @@ public struct TransportResponse: Sendable {
 
   /// - Parameter next: returns the next chunk of the body; nil at its end. Releasing the response earlier cancels it.
   public init(
-    status: Int, fields: [TransportRequest.Field], next: @escaping @Sendable () async throws(TransportFailure) -> [UInt8]?
+    status: Int, fields: [TransportRequest.Field],
+    next: @escaping @Sendable () async throws(TransportFailure) -> [UInt8]?
   ) {
     self.status = status
     self.fields = fields

@@ -1,8 +1,7 @@
 import ParleyKit
 import Synchronization
 
-/// What is between an app and the server: all that it asks for stands here until the schedule says what becomes of it, and
-/// so does all that it waits for. One for each start of an app.
+/// The network and timers of one app process: all requests and sleeps wait here until the schedule completes them.
 final class Air: Transport {
   enum Outcome: Sendable {
     case answer(TransportResponse)
@@ -14,7 +13,7 @@ final class Air: Transport {
     let number: Int
     let exchange: TransportRequest
     let isSocket: Bool
-    /// Nil where the app has given it up; it may be on its way all the same.
+    /// Nil if the app has cancelled it; the server may still receive it.
     fileprivate(set) var asker: CheckedContinuation<Outcome, Never>?
 
     func settle(_ outcome: Outcome) { asker?.resume(returning: outcome) }
@@ -22,7 +21,7 @@ final class Air: Transport {
 
   struct Pause: Sendable {
     let number: Int
-    /// By the hours of the schedule.
+    /// In simulated time.
     let due: Int
     fileprivate let waiter: CheckedContinuation<Bool, Never>
   }
@@ -50,12 +49,12 @@ final class Air: Transport {
 
   static let noNetwork = TransportFailure.unreachable("there is no network")
 
-  // MARK: The app's end
+  // MARK: App side
 
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     switch await ask(exchange, isSocket: false) {
     case .answer(let answer): return answer
-    case .socket: throw .malformed("a socket where an answer should be")
+    case .socket: throw .malformed("a socket instead of a response")
     case .failure(let failure): throw failure
     }
   }
@@ -93,7 +92,7 @@ final class Air: Transport {
     }
   }
 
-  /// Waits until the hours of the schedule have come so far.
+  /// Sleeps in simulated time.
   @Sendable func pause(_ milliseconds: Int) async throws {
     let number = state.withLock { $0.number() }
     let due = hours.now + milliseconds
@@ -113,13 +112,13 @@ final class Air: Transport {
     if !isOver { throw CancellationError() }
   }
 
-  // MARK: The schedule's end
+  // MARK: Schedule side
 
   var asked: [Asked] { state.withLock { $0.asked } }
   var pauses: [Pause] { state.withLock { $0.pauses } }
   var isUp: Bool { state.withLock { $0.isUp } }
 
-  /// Takes what was asked: whoever does so settles it.
+  /// Removes a request; the caller must complete it.
   func take(_ number: Int) -> Asked? {
     state.withLock { state in
       state.asked.firstIndex { $0.number == number }.map { state.asked.remove(at: $0) }
@@ -135,7 +134,7 @@ final class Air: Transport {
 
   func set(isUp: Bool) { state.withLock { $0.isUp = isUp } }
 
-  /// The app is gone: nobody hears anything any more.
+  /// Ends all requests and sleeps of a killed app.
   func die() {
     let (asked, pauses) = state.withLock { state in
       state.isDead = true
@@ -147,13 +146,13 @@ final class Air: Transport {
   }
 }
 
-/// The time that goes by for apps that wait, in milliseconds.
+/// The simulated time of sleeping apps, in milliseconds.
 final class Hours: Sendable {
   private let time = Atomic<Int>(0)
 
   var now: Int { time.load(ordering: .relaxed) }
 
-  /// How far that was.
+  /// Returns the elapsed time.
   func move(to due: Int) -> Int {
     let before = now
     time.store(max(due, before), ordering: .relaxed)
@@ -161,7 +160,7 @@ final class Hours: Sendable {
   }
 }
 
-/// Bytes that are given once.
+/// A body that is read once.
 final class Once: Sendable {
   private let bytes: Mutex<[UInt8]?>
 

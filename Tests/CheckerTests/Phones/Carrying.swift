@@ -4,7 +4,7 @@ import ParleyModel
 
 @testable import ParleyWire
 
-/// What becomes of what is in the air.
+/// Delivery of requests, frames and pings.
 extension PhoneSchedule {
   private enum Move {
     case ask(Phone, Air.Asked)
@@ -12,7 +12,7 @@ extension PhoneSchedule {
     case ping(Phone)
   }
 
-  /// One thing happens, of those that could.
+  /// Delivers one request, some frames or pings, at random.
   func carryOne() async throws {
     var moves: [Move] = []
     for phone in phones {
@@ -32,7 +32,7 @@ extension PhoneSchedule {
     await lane.quiet()
   }
 
-  /// All that can happen without waiting for anything, and without a fault. Whether there was something.
+  /// Delivers everything that is in flight, without faults. Returns whether there was any.
   func carryAll() async throws -> Bool {
     var isSomething = false
     for phone in phones {
@@ -52,7 +52,7 @@ extension PhoneSchedule {
     return isSomething
   }
 
-  /// The one who has waited longest waits no more. Whether anybody did.
+  /// Ends the sleep with the earliest deadline. Returns whether there was one.
   func wakeNext() -> Bool {
     let next = phones.flatMap { phone in phone.air.pauses.map { (air: phone.air, pause: $0) } }
       .min { $0.pause.due < $1.pause.due }
@@ -68,22 +68,22 @@ extension PhoneSchedule {
 
   // MARK: Requests
 
-  /// Most arrive. Some are lost on the way there, some on the way back.
+  /// Delivers most requests. Some requests and some responses are lost.
   private func carry(_ asked: Air.Asked, of phone: Phone) async throws {
     guard let asked = phone.air.take(asked.number) else { return }
     let fate = Int.random(in: 0..<14, using: &random)
     if fate == 0 {
-      note("\(phone.name) asks \(asked.exchange.summary), which is lost on the way there")
-      return asked.settle(.failure(.interrupted("lost on the way there")))
+      note("\(phone.name) sends \(asked.exchange.summary), which is lost")
+      return asked.settle(.failure(.interrupted("request lost")))
     }
     let outcome = try await outcome(of: asked, phone)
     guard fate < 3 else { return asked.settle(outcome) }
-    note("\(phone.name) asks \(asked.exchange.summary), whose answer is lost")
+    note("\(phone.name) sends \(asked.exchange.summary), whose response is lost")
     drop(outcome, of: phone)
-    asked.settle(.failure(fate == 1 ? .timedOut : .interrupted("lost on the way back")))
+    asked.settle(.failure(fate == 1 ? .timedOut : .interrupted("response lost")))
   }
 
-  /// A socket that nobody hears of is closed.
+  /// Closes a socket whose response was lost.
   private func drop(_ outcome: Air.Outcome, of phone: Phone) {
     if case .socket = outcome, let wire = phone.wires.popLast() { stage.cut(wire.line, on: self) }
   }
@@ -99,7 +99,7 @@ extension PhoneSchedule {
     let line = Line(room: phone.room) { sent in self.fate(of: sent) }
     let query = exchange.target.split(separator: "?").dropFirst().joined()
     guard await stage.connect(line, query, token: phone.user.token, on: self) else {
-      return .failure(.unreachable("not let in"))
+      return .failure(.unreachable("rejected"))
     }
     let reception = Reception()
     phone.wires.append((line, reception))
@@ -143,7 +143,7 @@ extension PhoneSchedule {
     return untilFault == 0
   }
 
-  // MARK: Live lines
+  // MARK: WebSockets
 
   private func fate(of sent: Line.Sent) -> Line.Fate {
     guard injected == .fallsSilent, case .event(let event) = sent.frame, case .conversation = event.stream else {
@@ -153,7 +153,7 @@ extension PhoneSchedule {
     return untilFault > 0 ? .arrives : .vanishes
   }
 
-  /// Some of what the server has said arrives; how much.
+  /// Delivers up to `count` frames of the server, and returns how many.
   @discardableResult
   func tell(_ phone: Phone, _ count: Int) async -> Int {
     var told = 0
@@ -174,13 +174,13 @@ extension PhoneSchedule {
     return told
   }
 
-  /// Nothing goes through any more, and both ends know it. What was asked for may have been done before.
+  /// Closes the network on both sides. Pending requests may be executed first.
   func cut(_ phone: Phone) async throws {
     phone.air.set(isUp: false)
     for asked in phone.air.asked {
       guard let asked = phone.air.take(asked.number) else { continue }
       if chance(1, in: 2) {
-        note("\(asked.exchange.summary) is done before")
+        note("\(asked.exchange.summary) is executed first")
         drop(try await outcome(of: asked, phone), of: phone)
       }
       asked.settle(.failure(.interrupted("the network is gone")))

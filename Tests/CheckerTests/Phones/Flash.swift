@@ -1,7 +1,7 @@
 import ParleyKit
 import Synchronization
 
-/// What a phone keeps when an app ends: what was written down, in order, to be read by the next start of it.
+/// The durable writes of a phone, replayed by the next app process.
 final class Flash: Sendable {
   private let written = Mutex<[CacheChanges]>([])
 
@@ -9,7 +9,7 @@ final class Flash: Sendable {
 
   func erase() { written.withLock { $0 = [] } }
 
-  /// A store with all of it.
+  /// A store with all writes.
   func read() -> MemoryStore {
     let store = MemoryStore()
     for changes in written.withLock({ $0 }) { store.save(changes) }
@@ -17,7 +17,7 @@ final class Flash: Sendable {
   }
 }
 
-/// Whether an app may still write, and how often until it dies.
+/// The lifetime of an app process, and the number of writes until it dies.
 final class Life: Sendable {
   private struct State {
     var isOver = false
@@ -29,12 +29,12 @@ final class Life: Sendable {
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// It dies when it has written so much more, right before that is on the disk or right after.
+  /// Dies at the given write, before or after it is durable.
   func end(after keeps: Int, isLastKept: Bool) {
     state.withLock { ($0.keepsLeft, $0.isLastKept) = (keeps, isLastKept) }
   }
 
-  /// It need not die any more.
+  /// Cancels the planned death.
   func spare() { state.withLock { $0.keepsLeft = .max } }
 
   func end() { state.withLock { $0.isOver = true } }
@@ -52,7 +52,7 @@ final class Life: Sendable {
   }
 }
 
-/// The store of an app that dies.
+/// A store that fails after the app has died.
 final class MortalStore: CacheStore {
   private let store: any CacheStore
   private let flash: Flash?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What failed, and what was begun last.
+/// The failures, and the last started seed.
 final class Found: Sendable {
   private let state = Mutex<(all: [String], last: UInt64)>(([], 0))
 

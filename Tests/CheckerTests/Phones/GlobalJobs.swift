@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a thread begins that belongs to no executor: the runtime asks a hook of its own where such a job is to go.
+/// Jobs without an executor: the runtime's hook for global jobs sends them to the lane of the current thread.
 enum GlobalJobs {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
@@ -11,13 +11,13 @@ enum GlobalJobs {
     return key
   }()
 
-  /// That of this thread. Whoever sets it holds it until it is taken away again.
+  /// The lane of this thread. The caller must retain it until it is reset.
   static var lane: Lane? {
     get { pthread_getspecific(key).map { Unmanaged<Lane>.fromOpaque($0).takeUnretainedValue() } }
     set { pthread_setspecific(key, newValue.map { Unmanaged.passUnretained($0).toOpaque() }) }
   }
 
-  /// From now on what a lane begins stays on it. Everybody else’s jobs go where they went.
+  /// Installs the hook. Jobs of threads without a lane go to the global executor.
   static let areHooked: Bool = {
     guard let symbol = dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else { return false }
     let hook: Hook = { job, original in
@@ -27,6 +27,6 @@ enum GlobalJobs {
     return true
   }()
 
-  /// What such a job runs on: no executor in particular.
+  /// The generic executor.
   static let executor = unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
 }

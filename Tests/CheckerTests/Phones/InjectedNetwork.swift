@@ -1,9 +1,9 @@
-/// How what is between an app and the server could be broken: the checker has to find each.
+/// Faults of a network that the checker must detect.
 enum InjectedNetwork: CaseIterable {
-  /// A message is acknowledged with the answer to one before it, and the server never heard of it.
+  /// A message is acknowledged with an earlier response, and never sent to the server.
   case answersByItself
-  /// A message arrives a second time, under another name.
+  /// A message is posted twice, with different client ids.
   case postsTwice
-  /// From some event on, no line tells any more what happens in conversations.
+  /// After some event, no connection delivers conversation events.
   case fallsSilent
 }

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// One thread on which everything of a schedule runs, first come, first served: the server's loop, the clients' actors and
-/// whatever they start. So it is known when nothing is left to do, and the same seed does the same. Only the store has threads
-/// of its own, and whoever asks it waits here for the answer.
+/// A thread that runs all jobs of a schedule in FIFO order: the server's event loop, the clients' actors and their
+/// tasks. So the end of all work is known, and a seed is reproducible. Only the store has its own threads, and the lane
+/// waits for their results.
 final class Lane: SerialExecutor {
   enum Job {
-    /// The loop's.
+    /// A job of the event loop.
     case own(UnownedJob)
     case global(UnownedJob)
   }
@@ -14,7 +14,7 @@ final class Lane: SerialExecutor {
   private struct Jobs {
     var waiting: [Job] = []
     var next = 0
-    /// Goes on when nothing else is left to do.
+    /// Resumed when all other work is done.
     var patient: CheckedContinuation<Void, Never>?
     var isOver = false
 
@@ -32,11 +32,10 @@ final class Lane: SerialExecutor {
   private let jobs = Mutex(Jobs())
   private let bell = DispatchSemaphore(value: 0)
 
-  /// Without a word from the store for so long, so often, nothing will come any more. A machine that stands still uses up one
-  /// of them.
+  /// The timeout of one wait for the store, and the number of waits. A stalled machine uses up one wait.
   private static let patience: (time: DispatchTimeInterval, times: Int) = (.seconds(10), 30)
 
-  /// Runs it on a lane of its own. Whether it came to its end.
+  /// Runs `body` on a new lane. Returns whether it completed.
   static func run(_ body: @escaping @Sendable (Lane) async -> Void) async -> Bool {
     guard GlobalJobs.areHooked else { return false }
     return await withCheckedContinuation { done in
@@ -82,7 +81,7 @@ final class Lane: SerialExecutor {
     return false
   }
 
-  /// Returns when nothing else is left to do.
+  /// Returns when all other work is done.
   func quiet() async {
     await withCheckedContinuation { continuation in jobs.withLock { $0.patient = continuation } }
   }

@@ -3,27 +3,27 @@ import ParleyKit
 import ParleyModel
 import Synchronization
 
-/// What the scheduler drives: a phone of a user, with an app that is made of ParleyKit. What the phone keeps outlives the app.
+/// A phone of a user with an app on ParleyKit, driven by the scheduler. Its storage outlives the app process.
 final class Phone {
   let name: String
   let user: CheckedSite.TestUser
-  /// Bytes that the server may let wait for it.
+  /// The limit of bytes that the server may queue for it.
   let room: Int
   private let clock: CheckedClock
   private let hours: Hours
-  /// Names of what is asked for, never the same again.
+  /// Unique ids of its operations.
   private let names: Names
   private var memory: Memory
 
   private(set) var parley: Parley
   private(set) var air: Air
   private(set) var life: Life
-  /// Its live lines, and its ends of them.
+  /// Its open connections, with both ends.
   var wires: [(line: Line, reception: Reception)] = []
 
   private enum Memory {
     case flash(Flash)
-    /// A file for each start: as the disk was when the app before was killed.
+    /// A file per process: the copy of the disk at the time of the kill.
     case disk(folder: String, start: Int)
   }
 
@@ -53,7 +53,7 @@ final class Phone {
         now: { clock.now + names.error }, name: names.next,
         pause: { .milliseconds(500 << min(max($0 - 1, 0), 6)) },
         wait: { try await air.pause(Int($0 / .milliseconds(1))) }),
-      // A phone's files are as short as their paths.
+      // A file's content is its path.
       open: { FileSource(name: $0.name, bytes: Array($0.path.utf8)) }, store)
   }
 
@@ -64,7 +64,7 @@ final class Phone {
     }
   }
 
-  /// The phone's clock is set, by as many days.
+  /// Sets the error of the phone's clock in days.
   func set(days: Int64) { names.set(error: days * 86_400_000) }
 
   var lastName: String { names.last }
@@ -75,7 +75,7 @@ final class Phone {
     let drafts: [ID<Conversation>: Draft]
   }
 
-  /// What an app holds, and another has to find.
+  /// The state that the next process must load.
   func left() async -> Left {
     let replica = await parley.cache.replica
     var drafts: [ID<Conversation>: Draft] = [:]
@@ -83,7 +83,7 @@ final class Phone {
     return Left(replica: replica, operations: await parley.outbox.list().map(\.id), drafts: drafts)
   }
 
-  /// The app is killed: from now on it hears and writes nothing. What is left of it.
+  /// Kills the app: it receives and writes no more. Returns it for the clean-up.
   func kill() -> Parley {
     life.end()
     for wire in wires { wire.reception.end(LiveSocket.Ending(code: 1_006, reason: "")) }
@@ -92,7 +92,7 @@ final class Phone {
     return parley
   }
 
-  /// Another app finds what the one before has kept.
+  /// Starts a new process on the stored state.
   func launch() throws {
     if case .disk(let folder, let start) = memory {
       for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasPrefix("\(start).db") {
@@ -110,7 +110,7 @@ final class Phone {
   }
 }
 
-/// Names that nobody else gives, the same in each run, and how wrong a phone's clock is.
+/// Operation ids, unique and reproducible, and the error of the phone's clock.
 private final class Names: Sendable {
   private let prefix: String
   private let state = Mutex<(last: Int, error: Int64)>((0, 0))

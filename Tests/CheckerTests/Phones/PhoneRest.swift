@@ -1,14 +1,14 @@
 import ParleyKit
 import ParleyModel
 
-/// A moment at which nothing is under way, and what has to be so then.
+/// The final state, in which all work is done, and its checks.
 extension PhoneSchedule {
   private static let maxRounds = 300
-  /// An app asks for one thing after the other.
+  /// An app sends its requests one by one.
   private static let maxCalls = 3_000
 
   func rest() async throws {
-    note("all comes to rest")
+    note("all work is completed")
     for phone in phones {
       if phone.life.isOver { try await relaunch(phone) }
       phone.air.set(isUp: true)
@@ -27,7 +27,7 @@ extension PhoneSchedule {
       var truth: Replica
       if let known = truths[user] { truth = known } else { truth = try await stage.replica(of: phone.user) }
       truths[user] = truth
-      // Before the last message and what was told since, an app holds what somebody has looked at.
+      // Of messages before the snapshot, an app caches only the viewed ones.
       stage.check(try await held(by: phone), of: phone.name, user, against: truth, isWhole: false)
       if try await fetchAll(for: phone) {
         try await calm()
@@ -45,7 +45,7 @@ extension PhoneSchedule {
     await checkDeletions(but: failed)
   }
 
-  /// All that an app holds, with the messages that lie in its store.
+  /// The app's replica with all messages of its store.
   private func held(by phone: Phone) async throws -> Replica {
     let cache = phone.parley.cache
     var replica = await cache.replica
@@ -55,8 +55,8 @@ extension PhoneSchedule {
     return replica
   }
 
-  /// Everything, and a proof of it: then also the marks are right that nobody could tell of.
-  /// - Returns: whether time went by for it, in which others may have done something.
+  /// Fetches and verifies all conversations; then own actions without events are correct, too.
+  /// - Returns: whether time has passed, in which other apps may have changed data.
   private func fetchAll(for phone: Phone) async throws -> Bool {
     let app = phone.parley
     let all = await app.cache.replica.conversations.keys.sorted()
@@ -74,16 +74,16 @@ extension PhoneSchedule {
         return hasWaited
       }
       if try await carryAll() { continue }
-      // It waits for a pause of its own, or for its turn behind one.
+      // It sleeps, or is queued behind a sleep.
       guard wakeNext() else { break }
       hasWaited = true
     }
     fetching.cancel()
-    stage.fail("\(phone.name) never has all that it asks for")
+    stage.fail("\(phone.name) never completes its fetch")
     return hasWaited
   }
 
-  /// Goes on until everybody follows and has nothing left to send.
+  /// Runs until each app is live and has no messages to send.
   func calm() async throws {
     for _ in 0..<Self.maxRounds {
       guard stage.faults.isEmpty, !Task.isCancelled else { return }
@@ -94,19 +94,19 @@ extension PhoneSchedule {
       var restless: [String] = []
       for phone in phones { if let why = await restlessness(of: phone) { restless.append(why) } }
       if restless.isEmpty { return }
-      guard wakeNext() else { return stage.fail("nothing goes on: \(restless)") }
+      guard wakeNext() else { return stage.fail("all work is blocked: \(restless)") }
     }
     var restless: [String] = []
-    for phone in phones { restless.append(await restlessness(of: phone) ?? "\(phone.name) rests") }
-    stage.fail("it never comes to rest: \(restless)")
+    for phone in phones { restless.append(await restlessness(of: phone) ?? "\(phone.name) is idle") }
+    stage.fail("work never completes: \(restless)")
   }
 
   private func restlessness(of phone: Phone) async -> String? {
     let state = await phone.parley.state
     guard state == .live else { return "\(phone.name) is \(state)" }
-    if phone.wires.contains(where: { $0.line.isDead || $0.line.isClosed }) { return "\(phone.name) has a dead line" }
+    if phone.wires.contains(where: { $0.line.isDead || $0.line.isClosed }) { return "\(phone.name) has a dead connection" }
     let calls = phone.parley.client.activity.count
-    guard calls == 0 else { return "\(phone.name) has asked for \(calls) things" }
+    guard calls == 0 else { return "\(phone.name) has \(calls) pending requests" }
     let needs = await phone.parley.cache.replica.needs
     guard needs.isEmpty else { return "\(phone.name) needs \(needs)" }
     let waiting = await phone.parley.outbox.list()
@@ -114,7 +114,7 @@ extension PhoneSchedule {
     return left.isEmpty ? nil : "\(phone.name) has to send \(left)"
   }
 
-  /// The server has refused it, or what it waits for.
+  /// Whether the server has rejected the operation or its target.
   private func isRefused(_ operation: OutboxOperation, _ all: [OutboxOperation]) -> Bool {
     if let failure = operation.failure { return !failure.isTemporary }
     guard case .unsent(let name) = operation.target, let other = all.first(where: { $0.id == name }) else {
@@ -123,24 +123,24 @@ extension PhoneSchedule {
     return isRefused(other, all)
   }
 
-  /// What was said is there, and nothing is there twice.
+  /// Each posted message is stored, and none twice.
   private func checkSends(but refused: Set<String>) {
     var stored = stage.storedSends()
     for (name, certainty) in said.sorted(by: { $0.key < $1.key }) {
       guard stored.removeValue(forKey: name) == nil, !refused.contains(name) else { continue }
-      if certainty == .surely { stage.fail("\(name) was said, and is not there") }
+      if certainty == .surely { stage.fail("\(name) was posted, and is not stored") }
     }
-    if !stored.isEmpty { stage.fail("nobody has said \(stored.keys.sorted())") }
+    if !stored.isEmpty { stage.fail("unexpected messages \(stored.keys.sorted())") }
   }
 
-  /// What was deleted is gone, where nothing about it was refused or let go.
+  /// Each deleted message is gone, unless the deletion was rejected or cancelled.
   private func checkDeletions(but refused: Set<String>) async {
     var open: Set<ID<Message>> = []
     for phone in phones {
       for case .message(let id)? in await phone.parley.outbox.list().map(\.target) { open.insert(id) }
     }
     for (name, message) in deletions.sorted(by: { $0.key < $1.key }) where !refused.contains(name) {
-      if !open.contains(message), stage.isThere(message) { stage.fail("\(name) deletes \(message), which is there") }
+      if !open.contains(message), stage.isThere(message) { stage.fail("\(name) deletes \(message), which is stored") }
     }
   }
 }

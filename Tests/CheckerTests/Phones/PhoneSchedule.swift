@@ -1,9 +1,9 @@
-// One schedule of phones: users use apps that are made of ParleyKit, over a network that a scheduler draws from a seed. An
-// app's requests, its live lines and its waiting stand in the air until the scheduler says what becomes of them; time goes by
-// when it says so. All of it runs on one lane, so the scheduler knows when the apps have nothing left to do, and goes on.
+// A schedule of phones: users use apps on ParleyKit over a network that a scheduler controls from a seed. Requests,
+// connections and sleeps of an app stay pending until the scheduler completes them, and time advances only by its
+// steps. All of it runs on one lane, so the scheduler knows when the apps are idle, and goes on.
 //
-// At the end there is a network again, and no fault any more. Then each app holds what the server would answer, has nothing
-// left to send but what was refused, and everything that was said is there once.
+// In the final state, the network works, and no fault is planned. Then each app equals the server's responses, has only
+// rejected operations in its outbox, and each posted message is stored once.
 
 import ParleyKit
 import ParleyModel
@@ -17,26 +17,26 @@ actor PhoneSchedule {
   var random: Seeded
   let hours = Hours()
   var phones: [Phone] = []
-  /// Those that anybody may join.
+  /// Channels that any user may join.
   var channels: [ID<Conversation>] = []
-  /// What was said, by its name.
+  /// Posted messages by operation id.
   var said: [String: Said] = [:]
-  /// What deletes a message, by its name.
+  /// Deletions by operation id.
   var deletions: [String: ID<Message>] = [:]
-  /// All that was done and asked for, in its order.
+  /// All steps and requests in order.
   private(set) var trace: [String] = []
-  /// What is broken on purpose, and how often that could be before it is.
+  /// The injected fault, and the number of eligible events before it.
   let injected: InjectedNetwork?
   var untilFault = 2
-  /// Whether an app is asking for all that there is.
+  /// Whether an app is fetching all conversations.
   var isFetching = false
-  /// The last answer to a message.
+  /// The last response to a post.
   var lastAnswer: (status: Int, body: [UInt8])?
 
   enum Said {
-    /// It has to be there, unless it was refused.
+    /// Must be stored, unless it was rejected.
     case surely
-    /// It was let go, or the app died when it was said: it may be there.
+    /// May be stored: it was cancelled, or the app died while posting it.
     case perhaps
   }
 
@@ -64,7 +64,7 @@ actor PhoneSchedule {
 
   private static let length = 12
 
-  /// What failed.
+  /// Runs the schedule and returns its failure.
   func failure() async -> String? {
     do { try await run(phones: 2 + Int(seed % 2)) } catch { stage.fail("\(error)") }
     for phone in phones {

@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// ParleyKit, driven by a scheduler: whatever happens in whatever order, every app ends up with what the server holds, and has
-/// said everything once.
+/// Model checker for ParleyKit: for any order of steps, every app ends with the server's state and has posted each
+/// message once.
 @Suite(.serialized) struct PhoneScheduleTests {
   private static let seeds = Seeds.drawn(1_000, new: 500, "phone schedules")
 
-  /// Nothing here waits for long; whoever waits for ever is found, too.
+  /// No schedule takes long; the limit detects deadlocks.
   private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 50) }
 
-  @Test(.timeLimit(patience)) func `whatever happens, every app ends up with what the server holds`() async throws {
+  @Test(.timeLimit(patience)) func `every app ends with the state of the server`() async throws {
     let began = ContinuousClock.now
     let failures = try await failures(of: Self.seeds)
     for failure in failures.prefix(3) { Issue.record("\(failure)") }
@@ -18,13 +18,13 @@ import Testing
   }
 
   @Test(.timeLimit(patience), arguments: InjectedNetwork.allCases)
-  func `a network that is broken is found out`(_ fault: InjectedNetwork) async throws {
+  func `the checker detects a broken network`(_ fault: InjectedNetwork) async throws {
     let found = try await failures(of: Array(0..<20), fault).count
-    print("\(fault) is found in \(found) of 20 phone schedules")
+    print("\(fault) is detected in \(found) of 20 phone schedules")
     #expect(found >= 4)
   }
 
-  @Test(.timeLimit(patience)) func `a seed does the same again`() async throws {
+  @Test(.timeLimit(patience)) func `a seed is reproducible`() async throws {
     let failures = try await Playing.failures(of: Array(0..<20)) { site, seeds in
       let found = Found()
       let isWhole = await Lane.run { lane in
@@ -45,7 +45,7 @@ import Testing
           found.add("seed \(seed): \(traces.map { $0.dropFirst(max(0, site - 3)).prefix(6) })")
         }
       }
-      return found.all + (isWhole ? [] : ["seed \(found.last): nothing goes on"])
+      return found.all + (isWhole ? [] : ["seed \(found.last): all work is blocked"])
     }
     for failure in failures.prefix(3) { Issue.record("\(failure)") }
     #expect(failures.isEmpty)
@@ -64,13 +64,13 @@ import Testing
           if let failure { found.add(failure) }
         }
       }
-      return found.all + (isWhole ? [] : ["seed \(found.last): nothing goes on"])
+      return found.all + (isWhole ? [] : ["seed \(found.last): all work is blocked"])
     }
   }
 }
 
 extension [String] {
-  /// Where they are no longer alike.
+  /// The first index with different elements.
   fileprivate func firstDifference(from other: [String]) -> Int? {
     if let site = zip(self, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset { return site }
     return count == other.count ? nil : Swift.min(count, other.count)

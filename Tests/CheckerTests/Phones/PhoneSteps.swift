@@ -4,7 +4,7 @@ import ParleyModel
 
 @testable import ParleyWire
 
-/// What can happen.
+/// The steps of a schedule.
 extension PhoneSchedule {
   func step() async throws {
     let phone = pick(phones)
@@ -18,14 +18,14 @@ extension PhoneSchedule {
     case 53..<61: try await moveSomebody(phone)
     case 61..<64: try await found(phone)
     case 64..<69:
-      note("\(phone.name) is cut off")
+      note("\(phone.name) is disconnected")
       try await cut(phone)
     case 69..<75:
       note("\(phone.name) has a network again")
       phone.air.set(isUp: true)
       await phone.parley.networkAvailable()
     case 75..<79:
-      note("\(phone.name) hears nothing any more, and does not know it")
+      note("\(phone.name) is disconnected silently")
       for wire in phone.wires { wire.line.isDead = true }
     case 79..<84: try await relaunch(phone)
     case 84..<87:
@@ -38,7 +38,7 @@ extension PhoneSchedule {
       note("the server’s clock moves by \(days) day")
       await stage.pass(days: days, on: self)
     case 94..<96:
-      note("the server forgets what was logged")
+      note("the server removes its event log")
       try await stage.forgetLog(on: self)
     case 92..<94:
       let days = pick([-1, 0, 1])
@@ -50,14 +50,14 @@ extension PhoneSchedule {
 
   private func restart() async throws {
     let kill = chance(1, in: 2)
-    note(kill ? "the server is killed" : "the server is started anew")
+    note(kill ? "the server is killed" : "the server restarts")
     try await stage.restart(kill: kill, on: self)
     for phone in phones { hangUp(phone) }
   }
 
-  // MARK: What users do with their apps
+  // MARK: Actions in an app
 
-  /// Does it with an app that may die of it; whether it lives.
+  /// Runs `body`; ignores rejections, and storage faults of an app that has died.
   private func use(_ phone: Phone, _ body: () async throws -> Void) async throws {
     do { try await body() } catch {
       switch error {
@@ -80,7 +80,7 @@ extension PhoneSchedule {
     return held.isEmpty ? nil : pick(held)
   }
 
-  /// A message that is there, or one that was said here and is not there yet.
+  /// A stored message, or one that waits in the outbox.
   private func target(
     for phone: Phone, isOwn: Bool
   ) async throws -> (target: Draft.Target, conversation: ID<Conversation>)? {
@@ -107,7 +107,7 @@ extension PhoneSchedule {
     let before = phone.lastName
     try await use(phone) {
       let operation = try await phone.parley.outbox.send(draft, in: conversation)
-      note("\(phone.name) says \(operation.id) in \(conversation)")
+      note("\(phone.name) posts \(operation.id) in \(conversation)")
       said[operation.id] = .surely
     }
     if phone.lastName != before, said[phone.lastName] == nil { said[phone.lastName] = .perhaps }
@@ -129,7 +129,7 @@ extension PhoneSchedule {
         if let operation, case .message(let id) = target { deletions[operation.id] = id }
       default:
         let (type, isSet) = (pick(["like", "star", "repost"]), chance(2, in: 3))
-        note("\(phone.name) marks \(target) as \(type): \(isSet)")
+        note("\(phone.name) sets action \(type) on \(target): \(isSet)")
         try await outbox.setAction(type, on: target, in: conversation, isSet: isSet)
       }
     }
@@ -137,19 +137,19 @@ extension PhoneSchedule {
 
   private func read(_ phone: Phone) async throws {
     guard let message = try await message(for: phone, isOwn: false) else { return }
-    note("\(phone.name) has read \(message.conversation) up to \(message.seq)")
+    note("\(phone.name) reads \(message.conversation) up to \(message.seq)")
     try await use(phone) { try await phone.parley.outbox.markRead(message.id, in: message.conversation) }
   }
 
-  /// Everything of some conversations; while that is on its way other things happen.
+  /// Fetches all messages of some conversations, concurrently with later steps.
   private func bringAll(_ phone: Phone) async {
     let own = await phone.parley.cache.replica.conversations.filter { $0.value.isOwn }.keys.sorted()
       .filter { _ in chance(1, in: 2) }
-    note("\(phone.name) brings all of \(own)")
+    note("\(phone.name) fetches all of \(own)")
     ask(phone) { app in try await app.sync.fetchAll(own) }
   }
 
-  /// Something that an app asks for, and that takes its time. That it does not succeed is nobody's fault.
+  /// Starts a request that runs concurrently with later steps. It may fail.
   private func ask(_ phone: Phone, _ body: @escaping @Sendable (Parley) async throws -> Void) {
     let app = phone.parley
     Task {
@@ -161,18 +161,18 @@ extension PhoneSchedule {
 
   private func draft(_ phone: Phone) async throws {
     guard let conversation = await conversation(for: phone) else { return }
-    note("\(phone.name) begins to write in \(conversation)")
+    note("\(phone.name) drafts in \(conversation)")
     let draft = chance(1, in: 4) ? nil : Draft("begun \(stage.steps.count)")
     try await use(phone) { try await phone.parley.cache.setDraft(draft, in: conversation) }
   }
 
-  /// Something that waits, or was refused, is let go or tried again.
+  /// Cancels or retries a pending or rejected operation.
   private func reconsider(_ phone: Phone) async throws {
     let waiting = await phone.parley.outbox.list()
     guard !waiting.isEmpty else { return }
     let operation = pick(waiting)
     let isRetried = chance(1, in: 2)
-    note("\(phone.name) \(isRetried ? "tries" : "lets go") \(operation.id)")
+    note("\(phone.name) \(isRetried ? "retries" : "cancels") \(operation.id)")
     try await use(phone) {
       guard !isRetried else { return try await phone.parley.outbox.retry(operation.id) }
       drop(operation.id, waiting)
@@ -183,18 +183,18 @@ extension PhoneSchedule {
   private func drop(_ name: String, _ waiting: [OutboxOperation]) {
     if said[name] != nil { said[name] = .perhaps }
     deletions[name] = nil
-    // Replies stay.
+    // Replies remain.
     for operation in waiting where operation.target == .unsent(name) && operation.kind != .send {
       drop(operation.id, waiting)
     }
   }
 
-  // MARK: What users do elsewhere
+  // MARK: Actions outside the app
 
   private func moveSomebody(_ phone: Phone) async throws {
     let (other, isIn) = (pick(stage.site.users), chance(1, in: 2))
     if chance(1, in: 2), let conversation = await conversation(for: phone) {
-      note("\(phone.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(conversation)")
+      note("\(phone.name) \(isIn ? "adds" : "removes") \(other.name) \(isIn ? "to" : "from") \(conversation)")
       return ask(phone) { app in
         if isIn {
           _ = try await app.client.send(.setParticipant(of: conversation, to: .id(other.id)))
@@ -203,7 +203,7 @@ extension PhoneSchedule {
         }
       }
     }
-    // Who is brought into a channel that is open comes by themselves, with an app of their own where they have one.
+    // Open channels are joined by the user, with an app if there is one.
     if isIn, chance(1, in: 3), !channels.isEmpty {
       let channel = pick(channels)
       note("\(phone.name) joins \(channel)")
@@ -218,21 +218,21 @@ extension PhoneSchedule {
     } else {
       return
     }
-    note("\(user.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(path)")
+    note("\(user.name) \(isIn ? "adds" : "removes") \(other.name) \(isIn ? "to" : "from") \(path)")
     _ = await stage.ask(
       isIn ? .put : .delete, "\(path)/\(other.id)", token: user.token, isIn ? Array("{}".utf8) : [], on: self)
   }
 
-  /// A new group, or a channel that anybody may join. Now and then one ends.
+  /// Creates a group or an open channel. Sometimes deletes one.
   private func found(_ phone: Phone) async throws {
     if chance(1, in: 4), let conversation = await conversation(for: phone) {
-      note("\(phone.name) ends \(conversation)")
+      note("\(phone.name) deletes \(conversation)")
       return ask(phone) { app in try await app.client.send(.deleteConversation(conversation)) }
     }
     let others = stage.site.users.filter { $0.id != phone.user.id && chance(1, in: 2) }
     let (isVisible, isChannel) = (chance(1, in: 2), chance(1, in: 3))
     let kind = isChannel ? Conversation.Kind.channel : .group
-    note("\(phone.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
+    note("\(phone.name) creates a \(kind) with \(others.map(\.name)), history \(isVisible)")
     let users = others.map(\.id)
     ask(phone) { app in
       let made = try await app.client.send(
@@ -245,12 +245,12 @@ extension PhoneSchedule {
 
   private func add(channel: ID<Conversation>) { channels.append(channel) }
 
-  // MARK: Apps end
+  // MARK: Restarts
 
-  /// The app is killed, or has died, and is started again: it holds what it held.
+  /// Restarts an app that was killed or has died. It must load the state that it had.
   func relaunch(_ phone: Phone) async throws {
     let hasDied = phone.life.isOver
-    note("\(phone.name) is \(hasDied ? "dead, and its app" : "killed, and") is started anew")
+    note("\(phone.name) \(hasDied ? "has died" : "is killed") and restarts")
     let before = hasDied ? nil : await phone.left()
     for wire in phone.wires { stage.cut(wire.line, on: self) }
     let app = phone.kill()
@@ -259,7 +259,7 @@ extension PhoneSchedule {
     try phone.launch()
     if let before {
       let now = await phone.left()
-      if before.replica != now.replica { stage.fail("\(phone.name) holds something else after it was started anew") }
+      if before.replica != now.replica { stage.fail("\(phone.name) has a different replica after its restart") }
       if before.operations != now.operations {
         stage.fail("\(phone.name) had to send \(before.operations), and now \(now.operations)")
       }

@@ -1,14 +1,14 @@
 import ParleyKit
 import Synchronization
 
-/// A phone's end of a live line.
+/// The app's end of a WebSocket.
 final class Reception: Sendable {
   private struct State {
     var texts: [String] = []
     var reader: CheckedContinuation<Result<String, LiveSocket.Ending>, Never>?
     var pings: [CheckedContinuation<LiveSocket.Ending?, Never>] = []
     var ending: LiveSocket.Ending?
-    /// The phone itself has closed it.
+    /// Closed by the app.
     var isLeft = false
   }
 
@@ -44,7 +44,7 @@ final class Reception: Sendable {
     }
   }
 
-  // MARK: The network's end
+  // MARK: Network side
 
   var isLeft: Bool { state.withLock { $0.isLeft } }
   var isPinging: Bool { state.withLock { !$0.pings.isEmpty } }
@@ -67,7 +67,7 @@ final class Reception: Sendable {
     for ping in pings { ping.resume(returning: nil) }
   }
 
-  /// What has come before can still be read, unless the phone itself has closed it.
+  /// Ends the socket. Queued frames can still be read, unless the app has closed it.
   func end(_ ending: LiveSocket.Ending, isLeft: Bool = false) {
     let (reader, pings) = state.withLock { state in
       if state.ending == nil { state.ending = ending }

@@ -19,7 +19,7 @@ public actor Cache {
   private(set) var orphans: [ID<Message>: HeldMessage] = [:]
   /// The messages of unsent operations, cached while the draft is unchanged.
   private var unsent: [OutboxOperation.Name: (draft: Draft, message: CachedMessage)] = [:]
-  /// Messages whose location name was requested from the app.
+  /// Messages with a location name requested from the app.
   private var locationRequests: Set<ID<Message>> = []
   /// Number of erasures. A task that began before an erasure must not write.
   private var eraseCount = 0
@@ -211,7 +211,7 @@ public actor Cache {
       }
       found = query.filter(all)
     }
-    for place in found.indices where found[place].generation != generation { found[place].held.forgetAge() }
+    for index in found.indices where found[index].generation != generation { found[index].held.forgetAge() }
     return found
   }
 
@@ -230,7 +230,8 @@ public actor Cache {
     guard indexing.locationName != nil else { return }
     let nameless = messages.filter { cached in
       let message = cached.message
-      return cached.index.locationName == nil && message.unnamedLocation != nil && locationRequests.insert(message.id).inserted
+      return cached.index.locationName == nil && message.unnamedLocation != nil
+        && locationRequests.insert(message.id).inserted
     }
     guard !nameless.isEmpty else { return }
     let ids = nameless.map(\.message.id)
@@ -239,18 +240,20 @@ public actor Cache {
       for id in ids {
         guard self.eraseCount == eraseCount else { return }
         // A location without a name is requested again when the message is saved again, such as with a new action.
-        if await !self.resolveLocationName(of: id, eraseCount), self.eraseCount == eraseCount { self.locationRequests.remove(id) }
+        if await !self.resolveLocationName(of: id, eraseCount), self.eraseCount == eraseCount {
+          self.locationRequests.remove(id)
+        }
       }
     }
   }
 
-  /// Only asks for locations of messages that are still cached.
+  /// Requests the name of a message's location, if the message is still cached.
   /// - Returns: whether the location has a name now.
   private func resolveLocationName(of id: ID<Message>, _ eraseCount: Int) async -> Bool {
     do throws(CacheFault) {
-      guard let place = try messages(.ids([id])).first?.message.unnamedLocation,
-        let name = await indexing.locationName?(place), self.eraseCount == eraseCount,
-        let cached = try messages(.ids([id])).first, cached.message.unnamedLocation == place
+      guard let location = try messages(.ids([id])).first?.message.unnamedLocation,
+        let name = await indexing.locationName?(location), self.eraseCount == eraseCount,
+        let cached = try messages(.ids([id])).first, cached.message.unnamedLocation == location
       else { return false }
       var changes = CacheChanges()
       changes.messages = [
@@ -281,9 +284,9 @@ public actor Cache {
   /// Applies events in order up to the first gap of a stream, and saves them with the cursor. Events that fill a gap do not
   /// move the cursor: other events before them may be missing.
   public func apply(_ events: [ReceivedEvent], movesCursor: Bool = true) throws(CacheFault) -> Applied {
-    let brought = try messages(touchedBy: events)
+    let loaded = try messages(touchedBy: events)
     let cursor = replica.cursor
-    return try change(bringing: brought) { replica in
+    return try change(bringing: loaded) { replica in
       var applied = Applied()
       for event in events {
         if case .missing(let after) = replica.apply(event) {
@@ -304,7 +307,7 @@ public actor Cache {
       switch event.content {
       case .message(let message):
         ids.insert(message.id)
-        // An event that the row includes may correct a count of the held messages.
+        // An event that the row includes may correct a count of the cached messages.
         if replica.conversations[message.conversation]?.includes(event) ?? false { unread.insert(message.conversation) }
       case .actions(let message, _), .star(let message, _): ids.insert(message)
       case .readPosition(let conversation, _): unread.insert(conversation)
@@ -359,8 +362,8 @@ public actor Cache {
     let id = own.conversation.id
     let isCurrent = countRequest == self.countRequest(of: id)
     let last = own.lastMessage.map { [$0] } ?? []
-    let brought = try held(.ids(last.map(\.message.id)))
-    try change(bringing: brought) { replica in
+    let loaded = try held(.ids(last.map(\.message.id)))
+    try change(bringing: loaded) { replica in
       let isRequested = replica.needs.contains(.conversation(id))
       replica.hold(own, asOf: event)
       replica.hold(last, asOf: event)
@@ -376,8 +379,8 @@ public actor Cache {
   func hold(
     ahead messages: [MessageView], asOf event: Int, _ changes: CacheChanges = CacheChanges()
   ) throws(CacheFault) {
-    let brought = try held(.ids(messages.map(\.message.id)))
-    let requested = try change(bringing: brought, changes) { $0.hold(ahead: messages, asOf: event) }
+    let loaded = try held(.ids(messages.map(\.message.id)))
+    let requested = try change(bringing: loaded, changes) { $0.hold(ahead: messages, asOf: event) }
     for id in requested { countRequests[id, default: 0] += 1 }
   }
 
@@ -417,7 +420,7 @@ public actor Cache {
     try change(bringing: [], changes) { _ in }
   }
 
-  /// The cached messages whose `seq` another message has.
+  /// The cached messages with the `seq` of another message.
   private func lost(at messages: [Message]) throws(CacheFault) -> [HeldMessage] {
     var lost: [HeldMessage] = []
     for message in messages where histories[message.conversation]?.held.contains(message.seq) ?? false {

@@ -38,8 +38,8 @@ public struct MessageIndexing: Sendable {
     guard let location = annotations.location else { return index }
     index.locationName = location.name ?? known
     guard let name = index.locationName else { return index }
-    let place = Location(name: name, latitude: location.latitude, longitude: location.longitude)
-    index.features += LocationPrecision.allCases.map { MessageFeature.location(place, $0).token }
+    let named = Location(name: name, latitude: location.latitude, longitude: location.longitude)
+    index.features += LocationPrecision.allCases.map { MessageFeature.location(named, $0).token }
     return index
   }
 }
@@ -66,9 +66,9 @@ public enum MessageFeature: Sendable, Hashable {
     case .mention(let id): "@\(id)"
     case .annotation(let type): "t\(type)"
     case .author(let id): "a\(id)"
-    case .location(let place, let precision):
-      "p\(precision.rawValue) \(Self.cell(place.latitude, precision)) \(Self.cell(place.longitude, precision)) "
-        + Forum.key(place.name ?? "")
+    case .location(let location, let precision):
+      "p\(precision.rawValue) \(Self.cell(location.latitude, precision)) \(Self.cell(location.longitude, precision)) "
+        + Forum.key(location.name ?? "")
     }
   }
 
@@ -87,8 +87,8 @@ public enum MessageFeature: Sendable, Hashable {
 extension Message {
   /// The location, if it has no name.
   var unnamedLocation: Location? {
-    guard let place = content?.parsedAnnotations?.location, place.name == nil else { return nil }
-    return place
+    guard let location = content?.parsedAnnotations?.location, location.name == nil else { return nil }
+    return location
   }
 }
 

@@ -88,7 +88,7 @@ public struct CachedHistory: Sendable, Hashable {
   }
 }
 
-/// How far the full sync of a conversation has come.
+/// The progress of the full sync of a conversation.
 public enum SyncState: Sendable, Hashable {
   case notStarted
   /// The sync continues with messages before this `seq`.

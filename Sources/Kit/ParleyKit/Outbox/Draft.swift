@@ -1,14 +1,14 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// What a user is about to say.
+/// An unsent message.
 public struct Draft: Sendable, Hashable {
   public var text: String
   public var replyTo: Target?
   public var annotations: [Annotation] = []
-  /// Files that the server has already.
+  /// Uploaded files.
   public var attachments: [ID<File>] = []
-  /// Files that go before the message.
+  /// Files to upload before the message is posted.
   public var files: [PendingFile] = []
   public var isMachineOnly = false
 
@@ -18,13 +18,13 @@ public struct Draft: Sendable, Hashable {
     self.annotations = annotations
   }
 
-  /// A message: one that the server has, or one that waits in the outbox.
+  /// A message on the server or in the outbox.
   public enum Target: Sendable, Hashable {
     case message(ID<Message>)
     case unsent(String)
   }
 
-  /// What a program hangs on a message.
+  /// A program's data on a message.
   public struct Annotation: Sendable, Hashable {
     public var type: String
     /// A JSON object.
@@ -41,7 +41,7 @@ public struct Draft: Sendable, Hashable {
       self.init(type, JSONRaw(trusted: json.bytes))
     }
 
-    /// A place, by the type that other programs know.
+    /// A location, in the annotation type that other programs use.
     public static func location(_ name: String, latitude: Double, longitude: Double) -> Annotation {
       Annotation("net.app.core.checkin") { json in
         json.field("name", name)
@@ -50,7 +50,7 @@ public struct Draft: Sendable, Hashable {
       }
     }
 
-    /// A file of the message that belongs within the text, by the type that other programs know.
+    /// A file embedded in the text, in the annotation type that other programs use.
     static func embedded(_ file: ID<File>, _ kind: PendingFile.Kind) -> Annotation {
       Annotation(embedded) { json in
         json.field("version", "1.0")
@@ -63,15 +63,15 @@ public struct Draft: Sendable, Hashable {
   }
 }
 
-// MARK: Drafts that begin with somebody's message
+// MARK: Drafts from a message
 
 extension Draft {
-  /// To the author: their name stands in front, and the app goes on behind it.
+  /// A reply that begins with a mention of the author.
   public static func reply(to message: Message, by author: UserSummary) -> Draft {
     Draft("@\(author.name ?? "") ", replyTo: .message(message.id))
   }
 
-  /// To the author and all whom the message mentions, but oneself and whoever is left out.
+  /// A reply that mentions the author and all mentioned users, except the current user and `except`.
   public static func replyToAll(
     _ message: Message, by author: UserSummary, me: UserSummary, except: Set<String> = []
   ) -> Draft {
@@ -85,12 +85,12 @@ extension Draft {
 
   public static func mention(_ user: UserSummary) -> Draft { Draft("@\(user.name ?? "") ") }
 
-  /// What somebody has said, passed on with their name.
+  /// The text of the message, quoted with its author's name.
   public static func forward(_ message: Message, by author: UserSummary) -> Draft {
     Draft("» @\(author.name ?? "") \(message.content?.text ?? "")")
   }
 
-  /// The same once more.
+  /// The same text and attachments.
   public static func copy(_ message: Message) -> Draft {
     var draft = Draft(message.content?.text ?? "")
     draft.attachments = message.content?.attachments ?? []
@@ -99,8 +99,8 @@ extension Draft {
 }
 
 extension Message {
-  /// The files of it that belong within the text; an app shows the other attachments below it. The picture of a link
-  /// (oembed.com §2.3.4.4) belongs to the link.
+  /// The files embedded in the text. An app shows the other attachments below it. The picture of a link
+  /// (oembed.com §2.3.4.4) is part of the link preview.
   public var embeddedFiles: [ID<File>] {
     guard let content, let annotations = content.annotations,
       let all = try? [Draft.Annotation](json: JSONValue(parsing: annotations.bytes))
@@ -109,7 +109,7 @@ extension Message {
       guard let value = try? JSONValue(parsing: embedded.value.bytes), var object = try? value.object(),
         (try? object.string("type")) != "link", let file = try? object.optional("file_id") as ID<File>?
       else { return nil }
-      // What somebody only says to be a file of it is none.
+      // An annotation can name a file that is not attached.
       return content.attachments.contains(file) ? file : nil
     }
   }
@@ -127,7 +127,7 @@ extension Message {
   }
 }
 
-// MARK: As it is kept
+// MARK: JSON
 
 extension Draft: JSONWritable, JSONReadable {
   public func write(to json: inout JSONWriter) {
@@ -166,7 +166,7 @@ extension Draft.Annotation: JSONWritable, JSONReadable {
 }
 
 extension [Draft.Annotation] {
-  /// All of them, as they are kept and sent: for a change that is gathered step by step.
+  /// The stored and sent form, for an edit that is built step by step.
   public var json: JSONRaw {
     var json = JSONWriter()
     json.value(self)

@@ -2,12 +2,12 @@ import ParleyJSON
 public import ParleyModel
 
 extension Outbox {
-  /// One's own messages that the server has no longer, since it was restored from a backup.
+  /// The user's own messages that the server lost when it was restored from a backup.
   public var orphans: [Message] {
     get async { await cache.orphans.values.map(\.message).sorted { $0.id < $1.id } }
   }
 
-  /// Says an orphan again, under the name that it had: where the server has it after all, there is still one.
+  /// Sends an orphan again with its `client_id`, so there is no duplicate if the server has it after all.
   @discardableResult
   public func resend(_ orphan: ID<Message>) async throws -> OutboxOperation {
     guard let message = await cache.orphans[orphan]?.message, let content = message.content else {

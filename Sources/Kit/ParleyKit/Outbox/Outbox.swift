@@ -1,11 +1,11 @@
-// What a user has said and the server has not yet heard.
+// The queue of operations that the server has not yet confirmed.
 //
-// - An operation is kept before anything else happens. Before each try it is kept that it is tried, so that an app that was
-//   killed knows afterwards of which operations it does not know the end; to repeat those is safe by their names.
-// - Operations of one conversation go one at a time, first in, first out, but deletions go ahead. What is about a message
-//   that was not sent yet waits for it, and is about the message itself from the moment that there is one.
-// - What may go well later is tried again, with pauses. What the server refuses has failed: it waits for the user, and what
-//   was said after it goes on.
+// - An operation is saved before any request. Each attempt is saved before it begins, so an app that was killed knows the
+//   operations with an unknown result. They can be repeated safely: their ids are idempotency keys.
+// - The operations of a conversation are sent one at a time, first in, first out, but deletions first. An operation on an
+//   unsent message waits for it and is then retargeted to the created message.
+// - A temporary fault is retried with backoff. An operation that the server refuses has failed: it stays for the user to
+//   retry or cancel, and later operations are sent.
 
 import ParleyJSON
 public import ParleyModel
@@ -15,25 +15,25 @@ public actor Outbox {
   let client: Client
   let openFile: @Sendable (PendingFile) async throws -> FileSource
   let clock: Clock
-  /// Whether what waits is sent by itself (`Sending.swift`).
+  /// Whether pending operations are sent automatically (`OutboxLanes.swift`).
   var isRunning = false
   var lanes: [ID<Conversation>: Lane] = [:]
-  /// Conversations of which something waits for another try.
+  /// Backoff timers of conversations.
   var retryTimers: [ID<Conversation>: Task<Void, Never>] = [:]
-  /// Why the last try did not succeed.
+  /// The fault of the last failed attempt.
   var lastFault: ClientFault?
-  /// Who sends by hand does so one after the other.
+  /// Serializes manual sends.
   let lock = AsyncLock()
   private(set) var observers: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
   private var lastObserver = 0
 
-  /// A conversation of which something is being sent, and what.
+  /// The sender of a conversation and its current operation.
   struct Lane {
     var operation: OutboxOperation.Name?
     var task: Task<Void, Never>?
   }
 
-  /// - Parameter open: finds the bytes of a file that lies on this device.
+  /// - Parameter open: opens a local file.
   public init(
     _ cache: Cache, _ client: Client, clock: Clock, open: @escaping @Sendable (PendingFile) async throws -> FileSource
   ) {
@@ -43,15 +43,15 @@ public actor Outbox {
     self.clock = clock
   }
 
-  // MARK: Asking for something
+  // MARK: Adding operations
 
-  /// Says something: now, or as soon as there is a network. The operation's id is the message's name until it has an id.
+  /// Sends a message now, or when the network is available. Until the message has an id, the operation's id identifies it.
   @discardableResult
   public func send(_ draft: Draft, in conversation: ID<Conversation>) async throws -> OutboxOperation {
     try await add(.send(draft), in: conversation)
   }
 
-  /// Changes a message. The draft of one that the server can't have is changed here.
+  /// Edits a message. If the message is certainly unsent, its draft is changed instead.
   @discardableResult
   public func edit(_ target: Draft.Target, in conversation: ID<Conversation>, to text: String) async throws
     -> OutboxOperation
@@ -60,8 +60,8 @@ public actor Outbox {
     return try begin(edit)
   }
 
-  /// Deletes a message. One that the server can't have is removed here, and nothing is left to send. Otherwise the deletion
-  /// goes ahead of everything else and replaces the other changes of the message.
+  /// Deletes a message. A message that is certainly unsent is removed from the outbox, without a request. Otherwise the
+  /// deletion is sent first and replaces the other changes of the message.
   @discardableResult
   public func delete(
     _ target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool = false
@@ -78,7 +78,7 @@ public actor Outbox {
     }
   }
 
-  /// Sets an action on a message or removes it. Does nothing if it is so already.
+  /// Sets or removes an action on a message. Does nothing if it already has that state.
   @discardableResult
   public func setAction(
     _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
@@ -108,16 +108,18 @@ public actor Outbox {
     return operation
   }
 
-  // MARK: What waits
+  // MARK: Queue
 
-  /// In their order.
+  /// The operations in their order.
   public func list(_ kind: OutboxOperation.Kind? = nil, in conversation: ID<Conversation>? = nil) async
     -> [OutboxOperation]
   {
-    await cache.orderedOperations.filter { (kind ?? $0.kind) == $0.kind && (conversation ?? $0.conversation) == $0.conversation }
+    await cache.orderedOperations.filter {
+      (kind ?? $0.kind) == $0.kind && (conversation ?? $0.conversation) == $0.conversation
+    }
   }
 
-  /// Tries again what failed, or what waits, now. What failed keeps its place before what was said after it.
+  /// Retries a failed or pending operation now. It keeps its position before later operations.
   public func retry(_ id: OutboxOperation.Name) async throws {
     guard let operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
     try await cache.retryOperations { $0.id == id }
@@ -135,7 +137,7 @@ public actor Outbox {
     schedule()
   }
 
-  // MARK: Watching
+  // MARK: Observers
 
   public func events() -> AsyncStream<OutboxEvent> {
     lastObserver += 1

@@ -1,13 +1,13 @@
 extension Outbox {
-  /// What comes from outside: the time, names that nobody else has, how long to wait, and waiting.
+  /// The injected time, id generator, backoff and sleep.
   public struct Clock: Sendable {
     /// Milliseconds since 1970.
     public var now: @Sendable () -> Int64
-    /// A name for an operation.
+    /// A unique id for an operation.
     public var name: @Sendable () -> String
-    /// How long to wait after so many attempts.
+    /// The backoff delay after a number of attempts.
     public var pause: @Sendable (_ attempts: Int) -> Duration
-    /// Waits so long; ends with an error when the task is cancelled.
+    /// Sleeps. Throws when the task is cancelled.
     public var wait: @Sendable (Duration) async throws -> Void
 
     public init(
@@ -33,8 +33,8 @@ extension Outbox.Clock {
     }.joined()
   }
 
-  /// Half a second, twice as long after each attempt up to 30 s, and up to a half more or less, so that many clients do not
-  /// come back together.
+  /// Exponential backoff: 0.5 s, doubled after each attempt up to 30 s, with ±50 % jitter so that many clients do not retry
+  /// together.
   @Sendable public static func backOff(_ attempts: Int) -> Duration {
     let milliseconds = min(30_000, 500 << min(max(attempts - 1, 0), 6))
     return .milliseconds(Int.random(in: milliseconds / 2...milliseconds * 3 / 2))

@@ -1,4 +1,4 @@
-// What an operation asks of the server, and what is kept of the answer: that, and that the operation is gone, in one step.
+// The requests of an operation. The response is saved and the operation removed in one transaction.
 
 import ParleyJSON
 import ParleyModel
@@ -6,12 +6,12 @@ import ParleyModel
 struct OutboxDelivery: Sendable {
   let cache: Cache
   let client: Client
-  /// Finds the bytes of a file that lies on this device.
+  /// Opens a local file.
   let open: @Sendable (PendingFile) async throws -> FileSource
-  /// Hears how far a file of an operation has come.
+  /// Reports the upload progress of a file.
   let progress: @Sendable (_ operation: OutboxOperation.Name, _ file: String, _ sent: Int, _ size: Int) -> Void
 
-  /// - Returns: the message that it was about, or made.
+  /// - Returns: the target message or the created message.
   func deliver(_ operation: OutboxOperation) async throws -> ID<Message>? {
     // The response reflects at least the events before the request.
     let known = await cache.responseAge
@@ -22,7 +22,8 @@ struct OutboxDelivery: Sendable {
       let edited = try await client.send(.editMessage(message, text: text))
       try await cache.complete(operation.id, [edited.value], asOf: known)
       return message
-    case .delete(let target, let andFiles): return try await deleteMessage(id(of: target), andFiles: andFiles, operation, known)
+    case .delete(let target, let andFiles):
+      return try await deleteMessage(id(of: target), andFiles: andFiles, operation, known)
     case .action(let target, let type, let isSet):
       let message = try id(of: target)
       if !isSet { try await client.send(.removeAction(on: message, type: type)) }
@@ -37,13 +38,15 @@ struct OutboxDelivery: Sendable {
   }
 
   private func id(of target: Draft.Target) throws(ClientFault) -> ID<Message> {
-    guard case .message(let id) = target else { throw .invalidResponse("what it is about was not sent") }
+    guard case .message(let id) = target else { throw .invalidResponse("the target message was not sent") }
     return id
   }
 
-  // MARK: Saying
+  // MARK: Posting
 
-  private func post(_ draft: Draft, as operation: OutboxOperation, _ known: Cache.ResponseAge) async throws -> ID<Message> {
+  private func post(
+    _ draft: Draft, as operation: OutboxOperation, _ known: Cache.ResponseAge
+  ) async throws -> ID<Message> {
     var draft = draft
     for (file, id) in zip(draft.files, try await upload(operation, draft)) {
       draft.attachments.append(id)
@@ -67,7 +70,7 @@ struct OutboxDelivery: Sendable {
     return Request(.post, "/conversations/{id}/messages", [operation.conversation.description], body: body)
   }
 
-  /// The files go first. One that has arrived is not sent twice.
+  /// Uploads the files of a draft. An uploaded file is not uploaded again.
   private func upload(_ operation: OutboxOperation, _ draft: Draft) async throws -> [ID<File>] {
     var ids: [ID<File>] = []
     for index in draft.files.indices {
@@ -107,7 +110,7 @@ struct OutboxDelivery: Sendable {
     return message
   }
 
-  /// One that is gone already, or in use elsewhere, is no fault.
+  /// Deletes a file. A file that is gone or still in use is not an error.
   private func deleteFile(_ file: ID<File>) async throws {
     do {
       try await client.send(.deleteFile(file))
@@ -117,7 +120,7 @@ struct OutboxDelivery: Sendable {
   }
 }
 
-/// The answer to a message that was sent: with what came before it and was not held here.
+/// The response to a posted message, with the uncached messages before it.
 private struct SentMessage: JSONReadable, Sendable {
   let message: MessageView
   let catchUp: [MessageView]
@@ -136,25 +139,26 @@ private struct SentMessage: JSONReadable, Sendable {
 }
 
 extension Cache {
-  /// The newest of a conversation's end that is held without a hole.
+  /// The newest message of the last cached range without a gap.
   func lastContiguousMessage(in conversation: ID<Conversation>) throws(CacheFault) -> ID<Message>? {
-    let held = history(of: conversation).held.all
+    let cached = history(of: conversation).held.all
     // A message that was sent ahead of earlier events leaves a gap before it.
     let lastSeq = replica.conversations[conversation]?.conversation.lastSeq ?? .max
-    guard let range = held.last(where: { $0.lowerBound - 1 <= lastSeq }) ?? held.last else { return nil }
+    guard let range = cached.last(where: { $0.lowerBound - 1 <= lastSeq }) ?? cached.last else { return nil }
     return try messages(.range(range, of: conversation, .descending, limit: 1)).first?.message.id
   }
 
-  /// The operation goes and what it made comes, in one step; what waited for the message is about it from now on.
+  /// Removes the operation, saves the response and retargets dependent operations to the message, in one transaction.
   fileprivate func complete(
-    _ operation: OutboxOperation.Name, _ seen: [MessageView], asOf age: Cache.ResponseAge, creating message: ID<Message>? = nil
+    _ operation: OutboxOperation.Name, _ seen: [MessageView], asOf age: Cache.ResponseAge,
+    creating message: ID<Message>? = nil
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.rows = [CacheRow(.operation, operation, nil)]
     if let message {
-      for var waiting in operations.values where waiting.dependsOn == operation {
-        waiting.retarget(at: message)
-        changes.rows.append(CacheRow(.operation, waiting.id, writing: waiting))
+      for var dependent in operations.values where dependent.dependsOn == operation {
+        dependent.retarget(at: message)
+        changes.rows.append(CacheRow(.operation, dependent.id, writing: dependent))
       }
     }
     try hold(ahead: seen, asOf: event(of: age), changes)

@@ -1,34 +1,34 @@
 public import ParleyModel
 
-/// What becomes of what was asked for.
+/// An event of the outbox.
 public enum OutboxEvent: Sendable, Hashable {
-  /// The server has it. A message that was sent has its own id from now on, and whatever waited for it is about that.
+  /// The server has processed the operation. A sent message has its id; dependent operations now refer to it.
   case didSend(OutboxOperation, message: ID<Message>?)
-  /// It did not go. `OutboxOperation.attempts` says how often it was tried; while its state is `pending` it is tried again.
+  /// An attempt has failed; `OutboxOperation.attempts` counts them. A `pending` operation is retried.
   case didFail(OutboxOperation, ClientFault)
   case progress(OutboxOperation.Name, file: String, sent: Int, size: Int)
   case cancelled(OutboxOperation.Name)
-  /// The server does not know this user any longer. Nothing is sent until somebody signs in.
+  /// The session was revoked or has expired. The outbox is stopped until the next sign-in.
   case signedOut
-  /// Nothing is sent by itself until it is started again.
+  /// Operations are not sent automatically until `start`.
   case stopped
 }
 
-/// What the user is told when they ask for something that can't be.
+/// The reason of a request to the outbox that was rejected locally.
 public enum OutboxRefusal: Error, Sendable, Hashable {
   case unknownOperation
-  /// It waits for a message that was let go.
+  /// The operation refers to an unsent message that was cancelled.
   case targetGone
-  /// Something was not sent yet.
+  /// The outbox has unsent operations.
   case unsentWork([OutboxOperation])
   case isStopped
 
   public var userMessage: String {
     switch self {
-    case .unknownOperation: "This was sent or let go already."
-    case .targetGone: "The message that this is about was never sent."
-    case .unsentWork: "Something was not sent yet."
-    case .isStopped: "Nothing is sent at the moment."
+    case .unknownOperation: "This was already sent or cancelled."
+    case .targetGone: "The message was never sent."
+    case .unsentWork: "Some changes are not sent yet."
+    case .isStopped: "Sending is paused."
     }
   }
 }

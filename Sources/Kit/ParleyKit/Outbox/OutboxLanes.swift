@@ -1,16 +1,16 @@
-// When what waits is sent. A conversation has one lane, in which one operation is under way at a time; a few lanes are served
-// at once. `start` keeps the lanes going, `sendAll` and `sendWaiting` go through them once, by hand; both never use a lane
-// together.
+// The scheduler of the outbox. Each conversation has a lane that sends one operation at a time; up to `maxLanes` lanes run
+// concurrently. `start` runs the lanes continuously; `sendAll` and `sendWaiting` run them once, manually. A lane never has two
+// senders.
 
 public import ParleyModel
 
 extension Outbox {
-  /// Lanes that are served at once.
+  /// The limit of concurrent lanes.
   private static let maxLanes = 4
 
-  // MARK: By itself
+  // MARK: Automatic sending
 
-  /// Begins to send, until `stop`. What was interrupted is tried again: to repeat it is safe.
+  /// Sends operations until `stop`. Interrupted operations are retried, which is idempotent.
   public func start() async throws {
     try await retryInterrupted()
     isRunning = true
@@ -26,7 +26,7 @@ extension Outbox {
     publish(.stopped)
   }
 
-  /// There is a network again: whatever waits for another try is tried now.
+  /// Call it when the network is available again. Ends all backoffs.
   public func networkAvailable() {
     for task in retryTimers.values { task.cancel() }
     retryTimers = [:]
@@ -52,7 +52,7 @@ extension Outbox {
     }
   }
 
-  /// What may go, in the order in which it does: a deletion alone goes ahead.
+  /// The operations that can be sent, deletions first, then in order.
   private func pendingOperations() async -> [OutboxOperation] {
     let operations = await cache.operations
     return operations.values
@@ -66,15 +66,15 @@ extension Outbox {
       lanes[conversation]?.operation = operation.id
       switch await attempt(operation) {
       case .sent, .cancelled, .failed: continue
-      case .deferred(let held, let fault):
+      case .deferred(let operation, let fault):
         guard isRunning, !Task.isCancelled else { break serving }
-        scheduleRetry(conversation, fault.problem?.retryAfter.map { .seconds($0) } ?? clock.pause(held.attempts))
+        scheduleRetry(conversation, fault.problem?.retryAfter.map { .seconds($0) } ?? clock.pause(operation.attempts))
         break serving
       case .storageFailed: break serving
       }
     }
     lanes[conversation] = nil
-    // Something may have come meanwhile, or waited for a lane.
+    // An operation may have been added meanwhile, or may wait for a free lane.
     if isRunning, !Task.isCancelled { await fillLanes() } else { schedule() }
   }
 
@@ -90,22 +90,20 @@ extension Outbox {
     schedule()
   }
 
-  // MARK: By hand
+  // MARK: Manual sending
 
-  /// Sends everything of a conversation that waits or has failed: deletions first, then the rest in order, stopping at the
-  /// first failure.
-  /// - Returns: why it stopped; nil when everything has gone.
+  /// Sends the pending and failed operations of a conversation, deletions first, then in order, up to the first failure.
+  /// - Returns: the failure; nil if all operations were sent.
   @discardableResult
   public func sendAll(in conversation: ID<Conversation>? = nil) async throws -> ClientFault? {
     try await lock.withLock {
-        try await cache.retryOperations { (conversation ?? $0.conversation) == $0.conversation }
+      try await cache.retryOperations { (conversation ?? $0.conversation) == $0.conversation }
       let round = try await send(in: conversation, stopsAtFailure: true)
       return round.failed.first?.failure ?? round.stopped
     }
   }
 
-  /// Sends, once, all that waits, and what was interrupted. What the server refuses has failed, and what was said after it
-  /// goes on.
+  /// Sends the pending and interrupted operations once. Continues after an operation that the server refuses.
   public func sendWaiting() async throws -> OutboxRound {
     try await lock.withLock {
       try await retryInterrupted()
@@ -120,11 +118,11 @@ extension Outbox {
       (conversation ?? $0.conversation) == $0.conversation && !deferred.contains($0.conversation)
     }) {
       let laneID = operation.conversation
-      // The loop behind `start` is at it.
+      // The loop of `start` runs this lane.
       if let lane = lanes[laneID] {
         await lane.task?.value
-        if let held = await cache.operations[operation.id], held.failure != nil {
-          round.failed.append(held)
+        if let operation = await cache.operations[operation.id], operation.failure != nil {
+          round.failed.append(operation)
           if stopsAtFailure { return round }
         }
         if retryTimers[laneID] == nil { continue }
@@ -139,12 +137,12 @@ extension Outbox {
       switch outcome {
       case .sent(let message): round.sent.append(.init(operation: operation, message: message))
       case .cancelled: break
-      case .failed(let held):
-        round.failed.append(held)
+      case .failed(let operation):
+        round.failed.append(operation)
         if stopsAtFailure { return round }
       case .deferred(_, let fault):
         round.stopped = fault
-        // Without an answer there will be none for the others.
+        // If the server can't be reached, the other conversations would fail, too.
         if stopsAtFailure || fault.problem == nil || fault.isSignedOut { return round }
         deferred.insert(laneID)
       case .storageFailed(let fault): throw fault
@@ -153,16 +151,16 @@ extension Outbox {
     return round
   }
 
-  // MARK: One try
+  // MARK: Attempts
 
   private enum Outcome {
     case sent(ID<Message>?)
-    /// The user let it go while it was on its way.
+    /// The user cancelled the operation during the attempt.
     case cancelled
-    /// The server refuses it.
+    /// The server refused the operation.
     case failed(OutboxOperation)
     case deferred(OutboxOperation, ClientFault)
-    /// The disk takes nothing: nothing is sent of which nobody would know.
+    /// The cache can't be written. Sending stops: an unsaved attempt would be unknown after a crash.
     case storageFailed(any Error)
   }
 
@@ -178,18 +176,18 @@ extension Outbox {
         fault = error as? ClientFault ?? .storageFailed
       }
       lastFault = fault
-      // A try that was cancelled here was not refused there.
+      // A locally cancelled attempt was not refused by the server.
       let isDeferred = fault.isTemporary || fault.isSignedOut || fault == .cancelled
-      guard let held = try await cache.endTry(of: operation.id, fault, isDeferred: isDeferred) else {
+      guard let ended = try await cache.endTry(of: operation.id, fault, isDeferred: isDeferred) else {
         return .cancelled
       }
-      if Task.isCancelled { return .deferred(held, fault) }
-      publish(.didFail(held, fault))
+      if Task.isCancelled { return .deferred(ended, fault) }
+      publish(.didFail(ended, fault))
       if fault.isSignedOut {
         isRunning = false
         publish(.signedOut)
       }
-      return isDeferred ? .deferred(held, fault) : .failed(held)
+      return isDeferred ? .deferred(ended, fault) : .failed(ended)
     } catch {
       isRunning = false
       lastFault = .storageFailed

@@ -1,29 +1,29 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// Something that the user wants and the server has not yet heard. It is kept before it is tried, and ends in one of two
-/// ways: it is gone, because the server has it, or it has failed with a reason and waits for the user.
+/// A change that the server has not yet confirmed. It is saved before the first attempt. It is removed when the server has
+/// processed it; if it fails for good, it stays for the user to retry or cancel.
 public struct OutboxOperation: Sendable, Hashable {
   public typealias Name = String
 
-  /// Of a message, its `client_id`: however often it is sent, there is one message.
+  /// The `client_id` of a sent message: retries don't create duplicates.
   public let id: Name
   public internal(set) var order: Int
   public let conversation: ID<Conversation>
   public internal(set) var work: Work
   public internal(set) var state = State.pending
-  /// How often it was tried.
+  /// The number of attempts.
   public internal(set) var attempts = 0
-  /// It was tried, and nobody knows yet how that ended.
+  /// An attempt has begun and has no result yet.
   var isUnderWay = false
-  /// An earlier try had no answer, so the server may have it.
+  /// An earlier attempt had no response, so the server may have processed it.
   var mayBeSent = false
   public let createdAt: Int64
 
   public enum Work: Sendable, Hashable {
     case send(Draft)
     case edit(Draft.Target, text: String)
-    /// The files go too if nothing else has them.
+    /// With `andFiles`, files that are not used elsewhere are deleted, too.
     case delete(Draft.Target, andFiles: Bool)
     case action(Draft.Target, type: String, isSet: Bool)
     case read(ID<Message>)
@@ -58,7 +58,7 @@ public struct OutboxOperation: Sendable, Hashable {
     }
   }
 
-  /// Why it failed.
+  /// The reason of the failure.
   public var failure: ClientFault? {
     switch state {
     case .pending: nil
@@ -73,7 +73,7 @@ public struct OutboxOperation: Sendable, Hashable {
     }
   }
 
-  /// The message that it is about.
+  /// The message that the operation refers to.
   public var target: Draft.Target? {
     switch work {
     case .send(let draft): draft.replyTo
@@ -82,7 +82,7 @@ public struct OutboxOperation: Sendable, Hashable {
     }
   }
 
-  /// The operation that has to go before it.
+  /// The operation that must be sent first.
   var dependsOn: String? {
     switch target {
     case .unsent(let id): id
@@ -90,7 +90,7 @@ public struct OutboxOperation: Sendable, Hashable {
     }
   }
 
-  /// About the message that an operation has made.
+  /// Changes the target to the message that `dependsOn` has created.
   mutating func retarget(at message: ID<Message>) {
     let target = Draft.Target.message(message)
     switch work {
@@ -105,7 +105,7 @@ public struct OutboxOperation: Sendable, Hashable {
   }
 }
 
-// MARK: As it is kept
+// MARK: JSON
 
 extension OutboxOperation: JSONWritable, JSONReadable {
   public func write(to json: inout JSONWriter) {
@@ -152,7 +152,8 @@ extension OutboxOperation.Work {
     case .send: self = .send(try object.read("draft"))
     case .edit: self = .edit(try object.read("target"), text: try object.string("text"))
     case .delete: self = .delete(try object.read("target"), andFiles: try object.bool("and_files"))
-    case .action: self = .action(try object.read("target"), type: try object.string("type"), isSet: try object.bool("set"))
+    case .action:
+      self = .action(try object.read("target"), type: try object.string("type"), isSet: try object.bool("set"))
     case .read:
       guard case .message(let message) = try object.read("target") as Draft.Target else { throw value.error(.invalid) }
       self = .read(message)

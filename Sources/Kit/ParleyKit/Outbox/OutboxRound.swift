@@ -1,18 +1,18 @@
 public import ParleyModel
 
-/// What came of sending, once, all that waited.
+/// The result of sending all pending operations once.
 public struct OutboxRound: Sendable, Hashable {
   public struct Sent: Sendable, Hashable {
     public var operation: OutboxOperation
-    /// The message that it made, or was about.
+    /// The created message or the target.
     public var message: ID<Message>?
   }
 
-  /// In the order in which they went.
+  /// In the order of sending.
   public var sent: [Sent] = []
-  /// What the server refused.
+  /// The operations that the server refused.
   public var failed: [OutboxOperation] = []
-  /// Why something still waits, such as that there is no network.
+  /// The fault that left operations pending, such as a missing network.
   public var stopped: ClientFault?
 
   init(stopped: ClientFault? = nil) { self.stopped = stopped }

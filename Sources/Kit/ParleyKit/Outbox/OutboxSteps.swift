@@ -4,12 +4,12 @@
 import ParleyModel
 
 extension OutboxOperation {
-  /// The server can't have the message of this operation.
+  /// Whether the server can't have the message of this operation.
   fileprivate var isCertainlyUnsent: Bool {
     guard kind == .send, !isUnderWay else { return false }
     switch state {
     case .pending: return attempts == 0
-    // Without an answer, the server may have the message.
+    // Without a response, the server may have the message.
     case .failed(let fault): return !fault.isTemporary
     }
   }
@@ -61,7 +61,8 @@ extension Cache {
 
   /// Changes the draft of a message that the server can't have, or adds an edit.
   func addEdit(
-    of target: Draft.Target, in conversation: ID<Conversation>, to text: String, id: OutboxOperation.Name, at time: Int64
+    of target: Draft.Target, in conversation: ID<Conversation>, to text: String, id: OutboxOperation.Name,
+    at time: Int64
   ) throws(CacheFault) -> OutboxOperation? {
     if var unsent = unsentOperation(target), !unsent.mayBeSent, case .send(var draft) = unsent.work {
       draft.text = text
@@ -79,7 +80,7 @@ extension Cache {
     case noTarget
   }
 
-  /// Removes a message that the server can't have, or adds a deletion in exchange for the other changes of the message.
+  /// Removes a message that the server can't have, or adds a deletion that replaces the other changes of the message.
   func addDeletion(
     of target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool, id: OutboxOperation.Name, at time: Int64
   ) throws(CacheFault) -> AddedDeletion {
@@ -97,7 +98,7 @@ extension Cache {
     case noTarget
   }
 
-  /// Adds an action in exchange for a pending one of the same type.
+  /// Adds an action that replaces a pending one of the same type.
   func addAction(
     _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool, id: OutboxOperation.Name,
     at time: Int64
@@ -105,24 +106,24 @@ extension Cache {
     let same = orderedOperations.filter { operation in
       if case .action(target, type, _) = operation.work { true } else { false }
     }
-    let waiting = same.filter { !$0.isUnderWay }
+    let pending = same.filter { !$0.isUnderWay }
     if same.isEmpty {
       switch target {
       case .message(let id):
         if let mine = try messages(.ids([id])).first?.held.mine, mine.contains(type) == isSet { return .unchanged }
       case .unsent(let name):
-        // Never set, so there is nothing to remove.
+        // The action was never set.
         if !isSet, operations[name] != nil { return .unchanged }
       }
-    } else if case .unsent = target, !isSet, same.count == waiting.count {
-      try save([], removing: waiting)
+    } else if case .unsent = target, !isSet, same.count == pending.count {
+      try save([], removing: pending)
       return .unchanged
     }
     let work = OutboxOperation.Work.action(target, type: type, isSet: isSet)
-    return try append(work, in: conversation, id: id, at: time, replacing: waiting).map { .added($0) } ?? .noTarget
+    return try append(work, in: conversation, id: id, at: time, replacing: pending).map { .added($0) } ?? .noTarget
   }
 
-  /// Adds a read position in exchange for earlier ones. A queued position that is not before the new one stays.
+  /// Adds a read position that replaces earlier ones. A queued position that is not before the new one stays.
   func addRead(
     _ message: ID<Message>, in conversation: ID<Conversation>, id: OutboxOperation.Name, at time: Int64
   ) throws(CacheFault) -> OutboxOperation {
@@ -137,7 +138,7 @@ extension Cache {
     return operation
   }
 
-  /// By their `seq`; the ids of messages that are not cached grow in the same order.
+  /// Compares by `seq`, or by id if a message is not cached: ids grow in the same order.
   private func isBefore(_ one: ID<Message>, _ other: ID<Message>) throws(CacheFault) -> Bool {
     var seqs: [ID<Message>: Int] = [:]
     for cached in try messages(.ids([one, other])) { seqs[cached.message.id] = cached.message.seq }
@@ -162,9 +163,9 @@ extension Cache {
     return operation
   }
 
-  // MARK: Trying
+  // MARK: Attempts
 
-  /// Begins a try.
+  /// Begins an attempt.
   /// - Returns: nil if the operation was removed, has failed or waits for another one.
   func beginTry(of id: OutboxOperation.Name) throws(CacheFault) -> OutboxOperation? {
     guard var operation = operations[id], operation.state == .pending,
@@ -176,7 +177,7 @@ extension Cache {
     return operation
   }
 
-  /// Ends a try that did not succeed.
+  /// Ends a failed attempt.
   /// - Returns: nil if the operation was removed meanwhile.
   func endTry(
     of id: OutboxOperation.Name, _ fault: ClientFault, isDeferred: Bool
@@ -199,8 +200,8 @@ extension Cache {
   }
 
   /// Makes failed operations pending again.
-  func retryOperations(where isMeant: (OutboxOperation) -> Bool) throws(CacheFault) {
-    let failed = orderedOperations.filter { $0.failure != nil && isMeant($0) }.map { operation in
+  func retryOperations(where isIncluded: (OutboxOperation) -> Bool) throws(CacheFault) {
+    let failed = orderedOperations.filter { $0.failure != nil && isIncluded($0) }.map { operation in
       var operation = operation
       operation.state = .pending
       return operation

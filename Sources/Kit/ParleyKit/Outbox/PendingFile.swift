@@ -1,29 +1,29 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// A file that goes before its message.
+/// A local file that is uploaded before its message is posted.
 public struct PendingFile: Sendable, Hashable {
-  /// The name under which it is one file, however often it is sent.
+  /// The idempotency key of the upload.
   public let id: String
-  /// Where it lies on this device. It has to stay there until it was sent.
+  /// The local path. The file must exist until it is uploaded.
   public var path: String
   public var name: String
-  /// What an app calls its kind of file, such as `com.example.photo`.
+  /// The app's type of the file, such as `com.example.photo`.
   public var type: String
   public var kind: Kind
-  /// What the app takes it for, to show it while it waits. The server looks at the bytes itself.
+  /// The app's guess, to show the pending file. The server detects the type from the bytes.
   public var mimeType: String
   public var isPublic: Bool
   public var shown: Shown
-  /// Once the server has it.
+  /// The id after the upload.
   public var file: ID<File>?
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case image, audio, video, other
   }
 
-  /// Where an app shows it: within the text, or below it. The message has it as an attachment in both cases; of one that
-  /// is embedded an annotation says so (`Draft.Annotation.embedded`), to all apps that want to know.
+  /// The position of the file in the message: in the text or below it. Both are attachments of the message; an embedded one
+  /// also has an annotation (`Draft.Annotation.embedded`) for other apps.
   public enum Shown: String, Sendable, Hashable, CaseIterable {
     case embed, attach
   }

@@ -1,9 +1,9 @@
 public import ParleyModel
 
 extension Outbox {
-  /// Says something, and waits until the server has it.
-  /// - Returns: the message, behind all that was said since the newest that was held here; oldest first.
-  /// - Throws: why it has not gone. It is in the outbox then, like everything that is said.
+  /// Sends a message and waits until the server has it.
+  /// - Returns: the messages that were not cached up to the sent one, oldest first.
+  /// - Throws: the fault of the attempt. The message then stays in the outbox.
   public func sendAndWait(_ draft: Draft, in conversation: ID<Conversation>) async throws -> [Message] {
     let before = await cache.history(of: conversation).held
     let events = events()
@@ -18,9 +18,9 @@ extension Outbox {
       switch event {
       case .didSend(let sent, let message) where sent.id == name:
         return try await new(in: conversation, upTo: message, before)
-      // What goes before it waits, so it does, too.
-      case .didFail(let held, let fault)
-      where held.id == name || held.conversation == conversation && held.state == .pending:
+      // An earlier operation of the conversation is deferred, and so is this one.
+      case .didFail(let failed, let fault)
+      where failed.id == name || failed.conversation == conversation && failed.state == .pending:
         throw fault
       case .cancelled(name): throw ClientFault.cancelled
       case .signedOut, .stopped: throw lastFault ?? .cancelled

@@ -2,13 +2,13 @@ import ParleyJSON
 import ParleyMarkup
 import ParleyModel
 
-// What was not sent yet is shown and found like everything else: as the message that it will be. What the server finds in a
-// text is found here too until then; it is not sent, since the server does that itself.
+// Unsent messages are shown and searched like other messages, in the form that they will have on the server. Entities are
+// parsed locally for that purpose and not sent, because the server parses the text itself.
 
 extension OutboxOperation {
   /// - Parameters:
-  ///   - conversation: behind whose last message it will stand.
-  ///   - users: who has a name.
+  ///   - conversation: the message follows its last message.
+  ///   - users: finds the user with a name.
   func message(
     of draft: Draft, by author: ID<User>, after conversation: Conversation?, users: (String) -> ID<User>?
   ) -> Message {
@@ -39,27 +39,27 @@ extension OutboxOperation {
 }
 
 extension Cache {
-  /// What was not sent yet, in the order in which it will be.
+  /// The unsent messages, in the order of sending.
   func unsent(in conversation: ID<Conversation>?) -> [ShownMessage] {
     unsent(in: conversation) { _ in true }
   }
 
-  /// Those that are looked for.
+  /// The unsent messages that match a query.
   func unsent(_ query: CacheQuery) -> [ShownMessage] {
     unsent(in: query.conversation) { cached in !query.matching([cached]).isEmpty }
   }
 
   private func unsent(
-    in conversation: ID<Conversation>?, where isMeant: (CachedMessage) -> Bool
+    in conversation: ID<Conversation>?, where isIncluded: (CachedMessage) -> Bool
   ) -> [ShownMessage] {
-    let waiting = operations.values.sorted { $0.order < $1.order }
+    let ordered = operations.values.sorted { $0.order < $1.order }
     let me = replica.me?.summary.id
     var changes: [OutboxOperation.Name: [OutboxOperation]] = [:]
-    for operation in waiting where operation.kind != .send {
+    for operation in ordered where operation.kind != .send {
       if case .unsent(let name) = operation.target { changes[name, default: []].append(operation) }
     }
-    return waiting.filter { (conversation ?? $0.conversation) == $0.conversation }.compactMap { operation in
-      guard let cached = unsent(operation), isMeant(cached) else { return nil }
+    return ordered.filter { (conversation ?? $0.conversation) == $0.conversation }.compactMap { operation in
+      guard let cached = unsent(operation), isIncluded(cached) else { return nil }
       return ShownMessage(operation, by: me, cached.index, changes[operation.id] ?? [])
     }
   }

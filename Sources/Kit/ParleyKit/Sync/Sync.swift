@@ -17,7 +17,7 @@ public actor Sync {
 
   /// Messages per page, the maximum of the server.
   static let pageSize = 200
-  /// Rounds of requests for needs whose responses are older than the cache.
+  /// Rounds of requests for needs if the responses are older than the cache.
   private static let maxNeedRounds = 4
 
   public init(_ cache: Cache, _ client: Client) {
@@ -99,7 +99,9 @@ public actor Sync {
     while true {
       let found: StreamEventPage
       do {
-        found = try await client.send(.listStreamEvents(of: stream.description, afterOffset: offset, limit: Self.pageSize)).value
+        found = try await client.send(
+          .listStreamEvents(of: stream.description, afterOffset: offset, limit: Self.pageSize)
+        ).value
       } catch {
         guard error.isGone else { throw error }
         return
@@ -417,7 +419,7 @@ public actor Sync {
     public var checked = 0
     /// Number of messages fetched again.
     public var repaired = 0
-    /// Number of unchanged messages whose actions were fetched again after a reset.
+    /// Number of unchanged messages with actions that were fetched again after a reset.
     public var refreshed = 0
   }
 

@@ -1,26 +1,26 @@
-// The list that a view shows: a stretch of one conversation, with what was not sent yet at its newest end. It reads the cache
-// alone, and asks the server for what is missing at its edges.
+// The list that a view shows: a range of one conversation, with the unsent messages at the newest end. It reads only the
+// cache; missing messages are fetched into the cache.
 
 public import ParleyModel
 
 public actor MessageWindow {
-  /// What has changed in the list, to be applied one after the other.
+  /// A change of the list. Deltas are applied in order.
   public enum Delta: Sendable, Hashable {
     case insert(ShownMessage, at: Int)
     case remove(at: Int)
     case replace(ShownMessage, at: Int)
   }
 
-  /// The list as it is, and how it came to be that.
+  /// The list and the changes since the previous one.
   public struct Update: Sendable, Hashable {
     public var messages: [ShownMessage]
     public var deltas: [Delta]
-    /// Whether there is more before and after it.
+    /// Whether there are messages before and after the list.
     public var hasOlder: Bool
     public var hasNewer: Bool
-    /// Places in the list right before which messages are missing that are not held, such as without a network; where the
-    /// newest are, that is behind the last message: `messages.count`, where nothing waits to be sent. To move the window
-    /// asks for them.
+    /// Indexes in the list with missing messages right before them, such as when offline. If the newest messages are missing,
+    /// it is the index after the last sent message: `messages.count` without unsent messages. Moving the window fetches
+    /// missing messages.
     public var gaps: [Int] = []
   }
 
@@ -28,16 +28,16 @@ public actor MessageWindow {
   private let cache: Cache
   private let sync: Sync?
   private let size: Int
-  /// Nil while it was not moved anywhere.
+  /// Nil until the window is first moved.
   private var first: Int?
-  /// Nil while it sticks to the newest.
+  /// Nil while the window is pinned to the newest messages.
   private var last: Int?
   private var current: Update
   private var observers: [Int: AsyncStream<Update>.Continuation] = [:]
   private var lastObserver = 0
   private var watchTask: Task<Void, Never>?
 
-  /// - Parameter sync: asked for what is not held; without it the window shows what is.
+  /// - Parameter sync: fetches uncached messages; without it the window shows only cached messages.
   public init(_ conversation: ID<Conversation>, _ cache: Cache, _ sync: Sync? = nil, size: Int = 50) {
     self.conversation = conversation
     self.cache = cache
@@ -54,12 +54,12 @@ public actor MessageWindow {
 
   // MARK: Moving
 
-  /// To the newest, and stays there: what comes is appended.
+  /// Moves to the newest messages and stays pinned to them: new messages are appended.
   @discardableResult
   public func newest() async throws -> Update {
     await watch()
     let before = current.messages
-    // What is held shows at once.
+    // Cached messages are shown at once.
     await moveToNewest()
     try await refresh()
     try await refreshConversation()
@@ -77,7 +77,7 @@ public actor MessageWindow {
     first = max(1, end - size + 1)
   }
 
-  /// So many more at the beginning; what is not held is asked for.
+  /// Adds `count` older messages. Fetches uncached ones.
   @discardableResult
   public func older(_ count: Int? = nil) async throws -> Update {
     guard let first else { return try await newest() }
@@ -86,7 +86,7 @@ public actor MessageWindow {
     return try await refresh()
   }
 
-  /// So many more at the end, until it sticks to the newest again; what is not held is asked for.
+  /// Adds `count` newer messages. Fetches uncached ones. At the end the window is pinned to the newest again.
   @discardableResult
   public func newer(_ count: Int? = nil) async throws -> Update {
     guard first != nil else { return try await newest() }
@@ -98,8 +98,8 @@ public actor MessageWindow {
     return try await refresh()
   }
 
-  /// To a message, with as many on either side as fit; one that is not held is asked for. It does not follow the newest
-  /// then, unless that is in it.
+  /// Moves to a message, with half a window on either side. Fetches uncached messages. The window is pinned to the newest
+  /// message only if it contains it.
   @discardableResult
   public func around(_ message: ID<Message>) async throws -> Update {
     await watch()
@@ -113,28 +113,28 @@ public actor MessageWindow {
     return try await refresh()
   }
 
-  /// Of a conversation in which one takes no part, no event tells what is new.
+  /// Fetches the state of a conversation without events: the user is not a participant.
   private func refreshConversation() async throws {
     guard let sync, await cache.replica.cursor != nil else { return }
     if await cache.replica.conversations[conversation]?.isOwn ?? false { return }
     try await ignoringOffline { try await sync.refresh(conversation) }
   }
 
-  /// Without a network what is held is shown, and so it is where the server gives this user nothing of it any longer.
-  private func ignoringOffline(_ ask: () async throws -> Void) async throws {
-    do { try await ask() } catch let fault as ClientFault {
+  /// Ignores temporary faults, and lost access to a conversation with cached messages: the cached messages are shown.
+  private func ignoringOffline(_ request: () async throws -> Void) async throws {
+    do { try await request() } catch let fault as ClientFault {
       if fault.isTemporary { return }
       guard fault.isGone, await !cache.history(of: conversation).held.all.isEmpty else { throw fault }
     }
   }
 
   private func seq(of message: ID<Message>) async throws -> Int? {
-    var held = try await cache.messages(.ids([message])).first?.message
-    if held == nil { held = try await sync?.refresh([message]).first?.message }
-    return held?.conversation == conversation ? held?.seq : nil
+    var found = try await cache.messages(.ids([message])).first?.message
+    if found == nil { found = try await sync?.refresh([message]).first?.message }
+    return found?.conversation == conversation ? found?.seq : nil
   }
 
-  /// What of it is not held is asked for.
+  /// Fetches the uncached messages of the window.
   private func fetch() async throws {
     let newEnd = await end
     let start = max(first ?? 1, await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1)
@@ -159,22 +159,22 @@ public actor MessageWindow {
     var shown = await cache.shown(try await cache.messages(.range(seqs, of: conversation)))
     let newestSeq = shown.last?.message?.seq ?? 0
     if last == nil {
-      // An event may tell of a message before its sending is answered.
+      // The event of a message may arrive before the response to its request.
       let known = Set(shown.map(\.identity))
       shown += await cache.unsent(in: conversation).filter { !known.contains($0.identity) }
     }
-    let held = shown.prefix { $0.held != nil }.compactMap(\.message)
+    let sent = shown.prefix { $0.held != nil }.compactMap(\.message)
     let old = current
     var from = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
     let history = await cache.history(of: conversation)
-    // Nobody gives us what is before.
+    // The history is complete: there are no readable messages before its first.
     if history.sync == .complete, let begin = history.first { from = max(from, begin) }
     let hasUnfetched = await end > newestSeq
-    var gaps = zip(held, held.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
+    var gaps = zip(sent, sent.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
       .map { $0.offset + 1 }
-    if let oldest = held.first, oldest.seq > max(start, from) { gaps.insert(0, at: 0) }
-    if last == nil, hasUnfetched, !held.isEmpty { gaps.append(held.count) }
-    // Another refresh may have been quicker while this one waited: the deltas are from what is shown now.
+    if let oldest = sent.first, oldest.seq > max(start, from) { gaps.insert(0, at: 0) }
+    if last == nil, hasUnfetched, !sent.isEmpty { gaps.append(sent.count) }
+    // Another refresh may have run during an `await`: the deltas start from the current list.
     let update = Update(
       messages: shown, deltas: Self.deltas(from: current.messages, to: shown), hasOlder: start > from,
       hasNewer: last != nil && hasUnfetched, gaps: gaps)
@@ -185,7 +185,7 @@ public actor MessageWindow {
     return update
   }
 
-  /// By identity: a message that was sent takes the place of the one that waited.
+  /// Compares by identity: a sent message replaces its unsent form.
   static func deltas(from old: [ShownMessage], to new: [ShownMessage]) -> [Delta] {
     var deltas: [Delta] = []
     var list = old
@@ -206,9 +206,9 @@ public actor MessageWindow {
     return deltas
   }
 
-  // MARK: Watching
+  // MARK: Observers
 
-  /// The list at once, and whenever it is another.
+  /// The current list and each change.
   public func updates() async -> AsyncStream<Update> {
     await watch()
     lastObserver += 1
@@ -228,10 +228,10 @@ public actor MessageWindow {
     let updates = await cache.updates()
     let conversation = conversation
     watchTask = Task { [weak self] in
-      for await one in updates {
-        guard one.isErased || one.messages.contains(conversation) || !one.operations.isEmpty else { continue }
+      for await update in updates {
+        guard update.isErased || update.messages.contains(conversation) || !update.operations.isEmpty else { continue }
         guard let self else { return }
-        // What can't be read now shows what it showed before.
+        // If the cache can't be read, the list stays as it is.
         _ = try? await self.refresh()
       }
     }

@@ -1,11 +1,11 @@
 public import ParleyModel
 
-/// A message as an app shows it: one that the server has, with what waits to be done to it, or one that was not sent yet.
+/// A message as an app shows it: a message of the server with its pending changes, or an unsent message.
 public struct ShownMessage: Sendable, Hashable {
-  /// The same before and after it was sent.
+  /// The same before and after sending.
   public let identity: String
   public let target: Draft.Target
-  /// Nil while it was not sent.
+  /// Nil while unsent.
   public let held: HeldMessage?
   public let author: ID<User>?
   public let text: String
@@ -13,20 +13,20 @@ public struct ShownMessage: Sendable, Hashable {
   public let displayDate: Int64
   public let displayLocation: String?
   public let isDeleted: Bool
-  /// The user's own actions, those that wait among them.
+  /// The user's own actions, including pending ones.
   public let mine: Set<String>
-  /// What waits to be done: the message itself, or a change of it.
+  /// The pending operations: the message itself or its changes.
   public let waiting: [OutboxOperation]
 
   public var message: Message? { held?.message }
   public var isUnsent: Bool { held == nil }
-  /// How often it was tried to send it.
+  /// The number of attempts to send the message.
   public var attempts: Int { isUnsent ? waiting.first?.attempts ?? 0 : 0 }
-  /// Why something about it has failed.
+  /// The first failure of its operations.
   public var failure: ClientFault? { waiting.lazy.compactMap(\.failure).first }
   public var pendingFiles: [PendingFile] { waiting.first?.draft?.files ?? [] }
 
-  /// One that the server has, as its author sees it while operations about it wait.
+  /// A message of the server with the pending changes applied, as its author sees it.
   init(_ cached: CachedMessage, _ waiting: [OutboxOperation]) {
     let message = cached.message
     identity = message.clientID.map { "\(message.author):\($0)" } ?? message.id.description
@@ -52,7 +52,7 @@ public struct ShownMessage: Sendable, Hashable {
     (self.text, self.isDeleted, self.mine) = (text, isDeleted, mine)
   }
 
-  /// One that was not sent yet, with what it is found by; nil for what is no message.
+  /// An unsent message with its index entry; nil if the operation sends no message.
   init?(
     _ operation: OutboxOperation, by me: ID<User>?, _ index: MessageIndex, _ others: [OutboxOperation]
   ) {
@@ -73,9 +73,9 @@ public struct ShownMessage: Sendable, Hashable {
 }
 
 extension Cache {
-  /// With what waits to be done to them.
+  /// Cached messages with their pending changes.
   func shown(_ cached: [CachedMessage]) -> [ShownMessage] {
-    let waiting = operations.values.sorted { $0.order < $1.order }.filter { $0.kind != .send && $0.kind != .read }
-    return cached.map { one in ShownMessage(one, waiting.filter { $0.target == .message(one.message.id) }) }
+    let changes = operations.values.sorted { $0.order < $1.order }.filter { $0.kind != .send && $0.kind != .read }
+    return cached.map { one in ShownMessage(one, changes.filter { $0.target == .message(one.message.id) }) }
   }
 }

@@ -1,8 +1,8 @@
 public import ParleyJSON
 
-/// A place in the history of a place: everything up to this event is applied.
+/// A position in the event log of a site: all events up to `event` are applied.
 public struct EventCursor: Sendable, Hashable {
-  /// Another one after a restore: then nothing that is held can be gone on with.
+  /// Changes after a restore; a client then discards its copy.
   public var epoch: String
   public var event: Int
 

@@ -1,18 +1,18 @@
-/// A conversation as a client holds it, with the messages that it has.
+/// A client's copy of a conversation and its cached messages.
 public struct HeldConversation: Sendable, Hashable {
   public internal(set) var conversation: Conversation
-  /// Nil for who takes no part.
+  /// Nil for non-participants.
   public internal(set) var participation: OwnConversation.Participation?
-  /// One's own: taken part in, or one's feed. Of what is only read, no unread count is kept.
+  /// Whether the user participates, or owns the feed. A read-only conversation has no unread count.
   public internal(set) var isOwn = false
   public internal(set) var readPosition = ReadPosition()
-  /// Nil where it has to be asked for.
+  /// Nil while the count must be fetched.
   public internal(set) var unread: Int? = 0
   public internal(set) var messages: [Int: HeldMessage] = [:]
-  /// How far others have come.
+  /// Read positions of other users.
   public internal(set) var receipts: [ID<User>: ReadPosition] = [:]
   var seqs: [ID<Message>: Int] = [:]
-  /// What has no revision is at least as new as this event, and exactly as new as this offset of its stream.
+  /// Fields without a revision include this event at least, and exactly this offset of the stream.
   var asOf: Int
   var asOfOffset = 0
 
@@ -23,22 +23,22 @@ public struct HeldConversation: Sendable, Hashable {
 
   public var lastMessage: Message? { messages[conversation.lastSeq]?.message }
 
-  /// What is not later was read, or was said before one came.
+  /// The last `seq` that counts as read: the read position, or messages from before the user joined.
   var unreadAfter: Int {
     ConversationHead.unreadStart(
       readSeq: readPosition.readSeq, joinedSeq: participation?.joinedSeq ?? 0, fromSeq: participation?.fromSeq ?? 1)
   }
 }
 
-/// A message, and which actions on it are one's own.
+/// A message and the user's own actions on it.
 public struct HeldMessage: Sendable, Hashable {
   public internal(set) var message: Message
-  /// Nil where nobody has said.
+  /// The user's own actions; nil if unknown.
   public internal(set) var mine: Set<String>?
   /// The revision includes all events up to this one; 0 if unknown.
   public internal(set) var asOf: Int
-  /// The last response with all actions, the own ones included, includes all events up to this one; 0 if unknown. A revision
-  /// says nothing about actions, and an event never has all of them.
+  /// The last response with all actions, the user's own included, includes all events up to this one; 0 if unknown. A
+  /// revision does not date the actions, and an event never has all of them.
   public internal(set) var actionsAsOf: Int
   /// The last event about its actions. An older response does not replace them.
   public internal(set) var lastActionEvent = 0
@@ -52,7 +52,7 @@ public struct HeldMessage: Sendable, Hashable {
 }
 
 extension HeldConversation {
-  /// Whether an event says something newer of what has no revision.
+  /// Whether an event is newer than the fields without a revision.
   func isOlder(than event: ReceivedEvent) -> Bool {
     event.stream == .conversation(conversation.id) ? event.offset > asOfOffset : event.id > asOf
   }
@@ -67,18 +67,18 @@ extension HeldConversation {
     isOwn = true
     readPosition = gained.readPosition
     unread = conversation.lastSeq <= unreadAfter ? 0 : nil
-    // What was said before one's history is as if it were not there.
+    // Messages before the user's history are hidden.
     if conversation.lastSeq < gained.participation?.fromSeq ?? 1 { conversation.lastMessage = nil }
   }
 
-  mutating func take(_ new: Conversation, _ event: ReceivedEvent) {
+  mutating func apply(_ new: Conversation, _ event: ReceivedEvent) {
     let old = conversation
     if new.revision > old.revision { conversation = new }
     if isOlder(than: event) {
       conversation.participants = new.participants ?? old.participants
       conversation.participantCount = new.participantCount ?? old.participantCount
     }
-    // Those move with what is said, and never back.
+    // `lastSeq` and `lastMessage` only move forward.
     conversation.lastSeq = max(old.lastSeq, new.lastSeq)
     let isNewer = new.lastSeq > old.lastSeq && new.lastSeq >= participation?.fromSeq ?? 1
     conversation.lastMessage = isNewer ? new.lastMessage : old.lastMessage
@@ -99,11 +99,11 @@ extension HeldConversation {
 
   // MARK: Messages
 
-  mutating func take(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent, for listener: Listener) {
+  mutating func apply(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent, for recipient: Recipient) {
     let held = self.held(message)
     let isNewer = isOlder(than: event)
-    if isNewer { count(message, before: held?.message, kind, for: listener) }
-    // A created message that was not held before has no own actions, unless it is old.
+    if isNewer { count(message, before: held?.message, kind, for: recipient) }
+    // A created message that was not cached has no own actions, unless it is old.
     let isNew = kind == .messageCreated
     var new =
       held ?? HeldMessage(message: message, mine: isNew ? [] : nil, asOf: 0, actionsAsOf: isNew ? event.id : 0)
@@ -116,16 +116,16 @@ extension HeldConversation {
     if event.id <= new.actionsAsOf, let actions { new.message.setActions(actions) }
     new.asOf = max(new.asOf, event.id)
     put(new)
-    // The row includes the event, but a count of the held messages did not.
-    if !isNewer, let held, waits(held.message, for: listener) != waits(new.message, for: listener) {
-      recount(for: listener)
+    // The row includes the event, but a count of the cached messages did not.
+    if !isNewer, let held, isUnread(held.message, for: recipient) != isUnread(new.message, for: recipient) {
+      recount(for: recipient)
     }
     guard message.seq > conversation.lastSeq else { return }
     conversation.lastSeq = message.seq
     conversation.lastMessage = message.id
   }
 
-  /// The same message as it is held; nil if the server has lost the one that had its `seq`.
+  /// The cached copy of the same message; nil if the server has lost the one that had its `seq`.
   private func held(_ message: Message) -> HeldMessage? {
     guard let held = messages[message.seq], held.message.isSame(as: message) else { return nil }
     return held
@@ -138,11 +138,10 @@ extension HeldConversation {
     seqs[message.id] = message.seq
   }
 
-  /// - Returns: whether the message is held and no newer response has its actions.
-  mutating func take(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: Int) -> Bool {
-    guard let seq = seqs[message], let held = messages[seq], event > held.actionsAsOf, held.message.content != nil else {
-      return false
-    }
+  /// - Returns: whether the message is cached and no newer response has its actions.
+  mutating func apply(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: Int) -> Bool {
+    guard let seq = seqs[message], let held = messages[seq], held.message.content != nil, event > held.actionsAsOf
+    else { return false }
     messages[seq]?.message.setActions(actions)
     messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
     return true
@@ -154,13 +153,13 @@ extension HeldConversation {
     messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
   }
 
-  /// - Returns: whether its actions are not older than the held ones.
-  mutating func hold(_ seen: MessageView, asOf event: Int) -> Bool {
-    guard let held = held(seen.message) else {
-      put(HeldMessage(seen, asOf: event))
+  /// - Returns: whether its actions are not older than the cached ones.
+  mutating func hold(_ view: MessageView, asOf event: Int) -> Bool {
+    guard let held = held(view.message) else {
+      put(HeldMessage(view, asOf: event))
       return true
     }
-    put(held.merged(with: HeldMessage(seen, asOf: event)))
+    put(held.merged(with: HeldMessage(view, asOf: event)))
     return held.acceptsActions(asOf: event)
   }
 
@@ -168,53 +167,54 @@ extension HeldConversation {
     conversation = own.conversation
     participation = own.participation
     isOwn = own.participation != nil || (me != nil && own.conversation.owner == me)
-    readPosition = ReadPosition(readSeq: max(readPosition.readSeq, own.readSeq), deliveredSeq: max(readPosition.deliveredSeq, own.deliveredSeq))
+    readPosition = ReadPosition(
+      readSeq: max(readPosition.readSeq, own.readSeq), deliveredSeq: max(readPosition.deliveredSeq, own.deliveredSeq))
     unread = readPosition.readSeq == own.readSeq ? own.unread : nil
     asOf = max(asOf, event)
     asOfOffset = own.lastOffset
   }
 }
 
-// MARK: How many are unread
+// MARK: Unread counts
 
-// Counted as the server does, from what events say: before the first event about a message it was what the kind of that event
-// says. What can't be known is asked for.
+// The count follows the server's rules and is updated from events. The kind of the first event about an uncached
+// message gives its state before. An unknown count is fetched.
 extension HeldConversation {
-  /// For whom is counted. What those wrote whom they mute or block waits nowhere.
-  struct Listener {
+  /// The user of the count. Messages of muted and blocked authors never count as unread.
+  struct Recipient {
     var user: ID<User>?
     var silenced: Set<ID<User>>
   }
 
-  private func waits(_ message: Message, for listener: Listener) -> Bool {
-    message.tombstone == nil && isCounted(message, for: listener)
+  private func isUnread(_ message: Message, for recipient: Recipient) -> Bool {
+    message.tombstone == nil && isCounted(message, for: recipient)
   }
 
-  private func isCounted(_ message: Message, for listener: Listener) -> Bool {
-    message.seq > unreadAfter && message.author != listener.user && !listener.silenced.contains(message.author)
+  private func isCounted(_ message: Message, for recipient: Recipient) -> Bool {
+    message.seq > unreadAfter && message.author != recipient.user && !recipient.silenced.contains(message.author)
       && !message.isMachineOnly && message.movedFrom == nil
   }
 
   private mutating func count(
-    _ message: Message, before: Message?, _ kind: Event.Kind, for listener: Listener
+    _ message: Message, before: Message?, _ kind: Event.Kind, for recipient: Recipient
   ) {
-    guard isOwn, let unread, isCounted(message, for: listener) else { return }
-    // A response may have brought the message ahead of its event. It is not in the count then.
+    guard isOwn, let unread, isCounted(message, for: recipient) else { return }
+    // A response may have returned the message before its event. The count does not include it then.
     let isInCount = message.seq <= conversation.lastSeq
-    let was: Bool =
+    let wasUnread: Bool =
       if !isInCount {
         false
       } else if let before {
         before.tombstone == nil
       } else {
-        // What was not held at the last answer was there already, unless it is created now.
+        // An uncached message was counted already, unless this event creates it.
         kind == .messageEdited || kind == .messageDeleted
       }
     let newest = before.map { $0.revision >= message.revision ? $0 : message } ?? message
     guard !isInCount || newest != before else { return }
-    let step = (newest.tombstone == nil ? 1 : 0) - (was ? 1 : 0)
+    let step = (newest.tombstone == nil ? 1 : 0) - (wasUnread ? 1 : 0)
     guard step != 0 else { return }
-    // Beyond the most nobody has counted.
+    // The server does not count beyond `maxUnread`.
     guard unread < ConversationHead.maxUnread else {
       self.unread = step > 0 ? unread : nil
       return
@@ -222,29 +222,29 @@ extension HeldConversation {
     self.unread = unread + step
   }
 
-  mutating func move(to new: ReadPosition, for listener: Listener) {
+  mutating func move(to new: ReadPosition, for recipient: Recipient) {
     let before = unreadAfter
     // A read position never moves back.
     readPosition = ReadPosition(
       readSeq: max(readPosition.readSeq, new.readSeq), deliveredSeq: max(readPosition.deliveredSeq, new.deliveredSeq))
-    if unreadAfter != before { recount(for: listener) }
+    if unreadAfter != before { recount(for: recipient) }
   }
 
-  /// From the messages that are held; what is not held is asked for.
-  mutating func recount(for listener: Listener) {
+  /// Counts the cached messages; fetches the count if one is missing.
+  mutating func recount(for recipient: Recipient) {
     guard isOwn else { return }
     guard unreadAfter < conversation.lastSeq else {
       unread = 0
       return
     }
-    var waiting = 0
+    var count = 0
     for seq in (unreadAfter + 1)...conversation.lastSeq {
       guard let held = messages[seq] else {
         unread = nil
         return
       }
-      if waits(held.message, for: listener) { waiting += 1 }
+      if isUnread(held.message, for: recipient) { count += 1 }
     }
-    unread = min(waiting, ConversationHead.maxUnread)
+    unread = min(count, ConversationHead.maxUnread)
   }
 }

@@ -1,4 +1,4 @@
-// How a client keeps what it holds on its disk: one row for each thing, with the event that it is as new as.
+// The rows of a client's store: one per object, with the event up to which it is current.
 
 public import ParleyJSON
 
@@ -18,7 +18,7 @@ extension HeldMessage: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     let mine: [String]? = try object.optional("mine")
-    // Rows of an earlier version do not have the age of the actions.
+    // Rows of an earlier version have no `actions_as_of`.
     self.init(
       message: try object.read("message"), mine: mine.map { Set($0) }, asOf: try object.int("as_of"),
       actionsAsOf: try object.optional("actions_as_of") ?? 0)
@@ -44,7 +44,7 @@ extension HeldForum: JSONReadable {
   }
 }
 
-/// Without its messages: those have rows of their own.
+/// Without its messages, which have rows of their own.
 extension HeldConversation: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in

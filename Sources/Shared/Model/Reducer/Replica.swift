@@ -1,66 +1,64 @@
-// What a client holds of a place, and how an event changes it: local state is a function of the events. The server proves by
-// it that what it tells and what it would answer are the same.
+// A client's copy of a site, and how an event changes it: local state is a function of the events. The server's tests
+// use it to prove that events and responses agree.
 //
-// - A stream is applied in order, by its offsets. What was applied already changes nothing; a hole is said, and changes
-//   nothing either: the client pulls what is missing.
-// - A thing with a `revision` that is not newer than what is held changes nothing. What has none comes whole, and the newest
-//   event wins. An answer says up to where it has all: what is older changes nothing of it, and an answer that is older than
-//   what was applied is not taken. So slow answers and quick events may come in any order.
-// - What an event does not say must be asked for: `needs` lists it. Answers are given to `hold`, and what is not found, to
-//   `drop`.
+// - Events of a stream are applied in order of their offsets. A known event changes nothing. After a gap, nothing is
+//   applied, and the client fetches the missing events.
+// - An object with a `revision` changes only to a newer one. A value without a revision is sent whole, and the newest
+//   event wins. A response includes all events up to its cursor: older events do not change it, and a response older
+//   than the applied events is dropped. So responses and events may arrive in any order.
+// - `needs` lists the data that no event contained. Responses are passed to `hold`, and not-found responses to `drop`.
 
-/// What a client holds.
+/// A client's copy of a site.
 public struct Replica: Sendable, Hashable {
   public internal(set) var me: User?
   public internal(set) var settings: SiteSettings?
   public internal(set) var users: [ID<User>: User] = [:]
   public internal(set) var forums: [ID<Forum>: HeldForum] = [:]
   public internal(set) var conversations: [ID<Conversation>: HeldConversation] = [:]
-  /// Where one has said what one wants to hear.
+  /// Notification levels that the user has set.
   public internal(set) var levels: [LevelScope: Level] = [:]
   public internal(set) var relations: [ID<User>: Set<Relation>] = [:]
-  /// How much waits for oneself.
+  /// Unread notifications by kind.
   public internal(set) var inbox = InboxCounts()
   public internal(set) var positions: [EventStream: Position] = [:]
-  /// Up to this event all is applied of what was followed from the beginning.
+  /// All events of the subscribed streams up to this one are applied.
   public internal(set) var cursor: EventCursor?
   public internal(set) var needs: Set<Need> = []
 
-  /// What was told of oneself alone is as new as this event.
+  /// The event up to which levels and relations are current.
   var ownAsOf = 0
 
   public init() {}
 
-  /// How far a stream was applied.
+  /// The last applied event of a stream.
   public struct Position: Sendable, Hashable {
     public var offset: Int
     public var event: Int
   }
 
-  /// What no event has told, and an answer will.
+  /// Data that no event contained and a response must provide.
   public enum Need: Sendable, Hashable {
     case user(ID<User>)
     case forum(ID<Forum>)
-    /// With its last message, how many are unread, and its messages.
+    /// With its last message, unread count and messages.
     case conversation(ID<Conversation>)
-    /// Which actions on it are one's own.
+    /// The user's own actions on it.
     case message(ID<Message>)
-    /// How much waits: an entry counts for who may read what it is about.
+    /// Unread counts of notifications. An entry counts only if the user may read its subject.
     case inbox
-    /// One's role is another, and with it what one may see: a snapshot to begin anew with.
+    /// The user's role has changed, and with it the permissions: a new snapshot.
     case everything
   }
 
   public enum Step: Sendable, Hashable {
     case applied
-    /// It was applied before.
     case known
-    /// The events after this offset, up to this one, have not come. Nothing was changed.
+    /// The events after this offset, up to this one, are missing. The replica is unchanged.
     case missing(after: Int)
   }
 }
 
-/// A forum, and what one is in it.
+/// A forum and the user's role in it.
 public struct HeldForum: Sendable, Hashable {
   public internal(set) var forum: Forum
   public internal(set) var role: ForumRole?
@@ -68,7 +66,7 @@ public struct HeldForum: Sendable, Hashable {
 }
 
 extension Replica {
-  /// Applies what has happened; an event of a stream that is new here begins it.
+  /// Applies an event. The first event of an unknown stream begins it.
   public mutating func apply(_ event: ReceivedEvent) -> Step {
     if let position = positions[event.stream] {
       guard event.offset > position.offset else { return .known }
@@ -77,64 +75,64 @@ extension Replica {
     positions[event.stream] = Position(offset: event.offset, event: event.id)
     if let cursor, event.id > cursor.event { self.cursor?.event = event.id }
     if let kind = event.kind {
-      take(event, kind)
+      apply(event, kind)
       if kind.mayChangeNotifications(in: event.stream) { needs.insert(.inbox) }
     }
     return .applied
   }
 
-  private mutating func take(_ event: ReceivedEvent, _ kind: Event.Kind) {
+  private mutating func apply(_ event: ReceivedEvent, _ kind: Event.Kind) {
     switch event.content {
-    case .message(let message): take(message, kind, event)
-    case .actions(let message, let actions): take(actions, on: message, event)
+    case .message(let message): apply(message, kind, event)
+    case .actions(let message, let actions): apply(actions, on: message, event)
     case .star(let message, let isSet):
       for id in conversations.keys { conversations[id]?.setStar(isSet, on: message, event.id) }
     case .receipt(let conversation, let user, let readPosition):
       change(conversation, event) { $0.receipts[user] = readPosition }
     case .readPosition(let conversation, let readPosition):
-      change(conversation, event) { [listener] in $0.move(to: readPosition, for: listener) }
-    case .conversation(let conversation): take(conversation, event)
-    case .gained(let gained): take(gained, event.id)
+      change(conversation, event) { [recipient] in $0.move(to: readPosition, for: recipient) }
+    case .conversation(let conversation): apply(conversation, event)
+    case .gained(let gained): apply(gained, event.id)
     case .participant(let conversation, let user, let role):
       change(conversation, event) { [me] in $0.set(role, of: user, me: me?.summary.id) }
-      if role != nil { know(user) }
-    case .member(let forum, let user, let role): take(role, of: user, in: forum, event.id)
-    case .forum(let forum): take(forum, event.id)
-    case .user(let user): take(user, in: event.stream)
+      if role != nil { requireProfile(of: user) }
+    case .member(let forum, let user, let role): apply(role, of: user, in: forum, event.id)
+    case .forum(let forum): apply(forum, event.id)
+    case .user(let user): apply(user, in: event.stream)
     case .settings(let new): if new.revision > settings?.revision ?? 0 { settings = new }
-    case .level(let place, let level): if event.id > ownAsOf { levels[place] = level.isOwn ? level.level : nil }
-    case .relations(let all): take(all, event.id)
-    case .thing(let id): take(id, kind, event.id)
+    case .level(let scope, let level): if event.id > ownAsOf { levels[scope] = level.isOwn ? level.level : nil }
+    case .relations(let all): apply(all, event.id)
+    case .thing(let id): apply(id, kind, event.id)
     case .inbox, .hidden: break
     }
     settle(event.stream)
   }
 
-  /// What is said by an id alone has gone, or is to be asked for.
-  private mutating func take(_ id: Int, _ kind: Event.Kind, _ event: Int) {
+  /// An event that has only an id: the object is dropped or fetched.
+  private mutating func apply(_ id: Int, _ kind: Event.Kind, _ event: Int) {
     switch kind {
     case .conversationRemoved, .conversationCreated, .conversationUpdated:
-      // It may have come back since.
+      // It may have been added again since.
       if event > conversations[ID(id)]?.asOf ?? 0 { drop(ID<Conversation>(id)) }
     case .forumDeleted: drop(ID<Forum>(id))
     case .forumCreated, .forumUpdated: needs.insert(.forum(ID(id)))
     case .userUpdated:
       if users[ID(id)] != nil || me?.summary.id.number == id { needs.insert(.user(ID(id))) }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
-      .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .notificationCreated, .notificationRead, .readPositionUpdated,
-      .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .notificationCreated,
+      .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
       break
     }
   }
 
-  /// An event that was not about a conversation's metadata still moves its last offset.
+  /// Drops the position of a conversation that is not cached.
   private mutating func settle(_ stream: EventStream) {
     guard case .conversation(let id) = stream, conversations[id] == nil else { return }
     positions[stream] = nil
   }
 
-  /// Whom one hears of, one wants to know.
-  mutating func know(_ user: ID<User>) {
+  /// Requests the profile of an unknown user.
+  mutating func requireProfile(of user: ID<User>) {
     if users[user] == nil, user != me?.summary.id { needs.insert(.user(user)) }
   }
 
@@ -148,10 +146,10 @@ extension Replica {
   }
 }
 
-// MARK: People, relations and the place
+// MARK: Users, relations and the site
 
 extension Replica {
-  private mutating func take(_ user: User, in stream: EventStream) {
+  private mutating func apply(_ user: User, in stream: EventStream) {
     let summary = user.summary
     if let old = me?.summary, summary.id == old.id {
       guard summary.revision >= old.revision else { return }
@@ -167,43 +165,42 @@ extension Replica {
     users[summary.id] = user
   }
 
-  private mutating func take(_ all: UserRelations, _ event: Int) {
+  private mutating func apply(_ all: UserRelations, _ event: Int) {
     guard event > ownAsOf else { return }
-    let wasSilent = relations[all.other]?.isSilencing ?? false
+    let wasSilencing = relations[all.other]?.isSilencing ?? false
     relations[all.other] = all.kinds.isEmpty ? nil : all.kinds
-    if all.kinds.isSilencing != wasSilent { recount(event) }
+    if all.kinds.isSilencing != wasSilencing { recount(event) }
     for (id, held) in conversations where held.conversation.createdBy == all.other && held.asOf < event {
       guard held.participation != nil else { continue }
       conversations[id]?.participation?.isRequest = all.requests.contains(id)
     }
   }
 
-  /// What somebody has written who is heard no longer, or again, counts otherwise.
+  /// Recounts unread messages after a mute or block has changed.
   private mutating func recount(_ event: Int) {
-    let listener = listener
+    let recipient = recipient
     for id in conversations.keys where conversations[id]?.asOf ?? .max < event {
-      conversations[id]?.recount(for: listener)
+      conversations[id]?.recount(for: recipient)
       if let held = conversations[id], held.unread == nil { needs.insert(.conversation(id)) }
     }
   }
 
-  /// Whose unread messages are counted.
-  private var listener: HeldConversation.Listener {
-    HeldConversation.Listener(user: me?.summary.id, silenced: silenced)
+  private var recipient: HeldConversation.Recipient {
+    HeldConversation.Recipient(user: me?.summary.id, silenced: silenced)
   }
 
-  private mutating func take(_ role: ForumRole?, of user: ID<User>, in forum: ID<Forum>, _ event: Int) {
+  private mutating func apply(_ role: ForumRole?, of user: ID<User>, in forum: ID<Forum>, _ event: Int) {
     guard user == me?.summary.id else { return }
     guard let held = forums[forum] else {
       if role != nil { needs.insert(.forum(forum)) }
       return
     }
     if event > held.asOf { forums[forum]?.role = role }
-    // Of a private one nobody but its members may know.
+    // Only its members may see a private forum.
     if role == nil, held.forum.visibility != .public { needs.insert(.forum(forum)) }
   }
 
-  private mutating func take(_ forum: Forum, _ event: Int) {
+  private mutating func apply(_ forum: Forum, _ event: Int) {
     guard let held = forums[forum.id] else {
       forums[forum.id] = HeldForum(forum: forum, asOf: event)
       return
@@ -213,56 +210,56 @@ extension Replica {
   }
 }
 
-// MARK: Conversations and what is said in them
+// MARK: Conversations and messages
 
 extension Replica {
-  private mutating func take(_ conversation: Conversation, _ event: ReceivedEvent) {
+  private mutating func apply(_ conversation: Conversation, _ event: ReceivedEvent) {
     let id = conversation.id
     guard conversations[id] != nil else {
-      // A topic of a forum that is followed; of any other conversation one hears in one's own stream first.
+      // A topic of a subscribed forum. The user's own stream announces any other conversation first.
       guard case .forum = event.stream else { return }
       conversations[id] = HeldConversation(conversation, asOf: event.id)
       return
     }
-    conversations[id]?.take(conversation, event)
-    for participant in conversation.participants ?? [] { know(participant.user) }
+    conversations[id]?.apply(conversation, event)
+    for participant in conversation.participants ?? [] { requireProfile(of: participant.user) }
   }
 
-  private mutating func take(_ gained: GainedConversation, _ event: Int) {
+  private mutating func apply(_ gained: GainedConversation, _ event: Int) {
     let id = gained.conversation.id
     if let held = conversations[id], held.asOf >= event { return }
     var held = HeldConversation(gained.conversation, asOf: event)
     if let before = conversations[id] { held.keepMessages(of: before) }
     held.gain(gained)
     conversations[id] = held
-    // What was said before is to be read.
+    // Earlier messages must be fetched.
     let fromSeq = gained.participation?.fromSeq ?? 1
     if held.unread == nil || held.conversation.lastSeq >= fromSeq { needs.insert(.conversation(id)) }
-    for participant in gained.conversation.participants ?? [] { know(participant.user) }
+    for participant in gained.conversation.participants ?? [] { requireProfile(of: participant.user) }
   }
 
-  private mutating func take(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent) {
+  private mutating func apply(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent) {
     let id = message.conversation
     guard var held = conversations.removeValue(forKey: id) else { return }
-    // Its neighbour before has not come.
+    // The message before it is missing.
     if message.seq > held.conversation.lastSeq + 1 { needs.insert(.conversation(id)) }
-    held.take(message, kind, event, for: listener)
+    held.apply(message, kind, event, for: recipient)
     if held.unread == nil { needs.insert(.conversation(id)) }
     conversations[id] = held
-    know(message.author)
+    requireProfile(of: message.author)
   }
 
-  private mutating func take(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: ReceivedEvent) {
+  private mutating func apply(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: ReceivedEvent) {
     guard case .conversation(let id) = event.stream else { return }
-    let isNews = conversations[id]?.take(actions, on: message, event.id) ?? false
-    if isNews, event.actor != nil, event.actor == me?.summary.id { needs.insert(.message(message)) }
+    let hasChanged = conversations[id]?.apply(actions, on: message, event.id) ?? false
+    if hasChanged, event.actor != nil, event.actor == me?.summary.id { needs.insert(.message(message)) }
   }
 }
 
-// MARK: Answers
+// MARK: Responses
 
 extension Replica {
-  /// What is lost, or was never there.
+  /// Drops a conversation that the user can no longer read.
   public mutating func drop(_ conversation: ID<Conversation>) {
     conversations[conversation] = nil
     positions[.conversation(conversation)] = nil
@@ -283,7 +280,7 @@ extension Replica {
 
   public mutating func drop(_ message: ID<Message>) { needs.remove(.message(message)) }
 
-  /// The same of whatever was asked for and is not there.
+  /// Drops an object that was requested and not found.
   public mutating func drop(_ need: Need) {
     switch need {
     case .user(let id): drop(id)
@@ -312,10 +309,10 @@ extension Replica {
     users[id] = user
   }
 
-  /// As it was at `event` or later.
+  /// - Parameter event: the response includes at least the events up to this one.
   public mutating func hold(_ forum: ForumView, asOf event: Int) {
     needs.remove(.forum(forum.forum.id))
-    // Staff may ask for what they do not read; it is not held.
+    // Staff may fetch forums that they do not read; those are not cached.
     guard forum.forum.visibility != .private || forum.role != nil else { return drop(forum.forum.id) }
     if let held = forums[forum.forum.id], held.asOf > event { return }
     var new = HeldForum(forum: forum.forum, role: forum.role, asOf: event)
@@ -323,7 +320,7 @@ extension Replica {
     forums[forum.forum.id] = new
   }
 
-  /// As it was at `event` or later; its last offset says exactly when.
+  /// Stores a response that includes at least the events up to `event`; its last offset says exactly which.
   public mutating func hold(_ own: OwnConversation, asOf event: Int) {
     let id = own.conversation.id
     let stream = EventStream.conversation(id)
@@ -332,28 +329,27 @@ extension Replica {
     needs.remove(.conversation(id))
     held.hold(own, asOf: event, me: me?.summary.id)
     conversations[id] = held
-    // Where messages are held, they still want the events up to here.
+    // The messages still need the events up to here.
     if positions[stream] == nil { positions[stream] = Position(offset: own.lastOffset, event: event) }
-    for participant in own.conversation.participants ?? [] { know(participant.user) }
+    for participant in own.conversation.participants ?? [] { requireProfile(of: participant.user) }
   }
 
-  /// What is only read: one takes no part in it.
+  /// Stores a conversation that the user reads without being a participant.
   public mutating func hold(_ conversation: Conversation, offset: Int, asOf event: Int) {
     conversations[conversation.id] = HeldConversation(conversation, asOf: event)
     positions[.conversation(conversation.id)] = Position(offset: offset, event: event)
   }
 
   public mutating func hold(_ messages: [MessageView], asOf event: Int) {
-    for seen in messages {
-      // One that is older than what was applied answers nothing.
-      if conversations[seen.message.conversation]?.hold(seen, asOf: event) ?? true {
-        needs.remove(.message(seen.message.id))
+    for view in messages {
+      // A response that is older than the applied actions does not satisfy the need.
+      if conversations[view.message.conversation]?.hold(view, asOf: event) ?? true {
+        needs.remove(.message(view.message.id))
       }
-      know(seen.message.author)
+      requireProfile(of: view.message.author)
     }
   }
 
-  /// All that a first screen needs.
   public init(_ snapshot: Snapshot) {
     let event = snapshot.cursor.event
     me = snapshot.me
@@ -375,15 +371,15 @@ extension Replica {
 }
 
 extension Replica {
-  /// A stream that is followed from here on.
+  /// Begins a stream after `offset`, unless it has a position.
   public mutating func follow(_ stream: EventStream, after offset: Int, asOf event: Int) {
     if positions[stream] == nil { positions[stream] = Position(offset: offset, event: event) }
   }
 
-  /// Whom one mutes or blocks: pages leave out what they write, and it is not counted.
+  /// Muted and blocked users: pages leave out their messages, and unread counts do too.
   public var silenced: Set<ID<User>> { Set(relations.filter { $0.value.isSilencing }.keys) }
 
-  /// What one hears of a conversation, as one has said or as is usual there.
+  /// The level that the user has set for a conversation, or the default.
   public func level(of conversation: Conversation) -> Level {
     if let own = levels[.conversation(conversation.id)] { return own }
     if conversation.kind == .room, let forum = conversation.forum, let own = levels[.forum(forum)] { return own }
@@ -392,22 +388,22 @@ extension Replica {
 }
 
 extension Event.Kind {
-  /// What is read or gone is told by what it was for, and what one may not read does not count: then it is asked for how much
-  /// is left.
+  /// Whether an event may change the unread counts of notifications, so that they are fetched again. Events that read
+  /// or remove notifications name only their subject, and unreadable subjects do not count.
   fileprivate func mayChangeNotifications(in stream: EventStream) -> Bool {
     switch self {
     case .notificationCreated, .notificationRead: true
     case .conversationCreated, .conversationRemoved, .participantJoined, .participantLeft, .participantChanged:
       if case .user = stream { true } else { false }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
-      .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated, .readPositionUpdated,
-      .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
+      .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
       false
     }
   }
 }
 
 extension Set<Relation> {
-  /// Whether what the other writes waits to be read by nobody.
+  /// Whether the other user's messages never count as unread.
   fileprivate var isSilencing: Bool { contains(.mute) || contains(.block) }
 }

@@ -1,12 +1,12 @@
-// A replica is kept on a disk as rows, so that what an event changes costs no more than it says. Messages are too many to be
-// in memory at once: the client brings those that an event touches, and sets them aside again.
+// A replica is stored on disk as rows, so that an event writes only the rows that it changes. Messages do not all fit
+// in memory: the client loads the messages that an event changes, and unloads them afterwards.
 
 public import ParleyJSON
 
-/// One thing of what a client holds, as it is kept.
+/// One stored object of a replica.
 public struct ReplicaRow: Sendable, Hashable {
   public var name: Name
-  /// Nil where it has gone.
+  /// Nil if the object was deleted.
   public var value: JSONRaw?
 
   public struct Name: Sendable, Hashable {
@@ -39,7 +39,7 @@ public struct ReplicaRow: Sendable, Hashable {
 }
 
 extension Replica {
-  /// What is another than it was before; messages are not among them.
+  /// Rows that differ from an earlier state, without messages.
   public func rows(changedSince before: Replica) -> [ReplicaRow] {
     var rows: [ReplicaRow] = []
     if me != before.me { rows.append(ReplicaRow(.site, "me", me)) }
@@ -51,8 +51,8 @@ extension Replica {
     rows += Self.changes(.forum, forums, before.forums) { $0.description }
     rows += Self.changes(.conversation, conversations, before.conversations) { $0.description }
     rows += Self.changes(.level, levels.mapValues(\.rawValue), before.levels.mapValues(\.rawValue)) { $0.name }
-    let said = { (kinds: Set<Relation>) in kinds.map(\.rawValue).sorted() }
-    rows += Self.changes(.relation, relations.mapValues(said), before.relations.mapValues(said)) { $0.description }
+    let names = { (kinds: Set<Relation>) in kinds.map(\.rawValue).sorted() }
+    rows += Self.changes(.relation, relations.mapValues(names), before.relations.mapValues(names)) { $0.description }
     rows += Self.changes(.stream, positions, before.positions) { $0.description }
     for need in needs.subtracting(before.needs) { rows.append(ReplicaRow(.need, need.name, true)) }
     for need in before.needs.subtracting(needs) { rows.append(ReplicaRow(.need, need.name, nil)) }
@@ -68,7 +68,7 @@ extension Replica {
     return rows
   }
 
-  /// Puts a kept row back where it was.
+  /// Loads a stored row.
   public mutating func take(_ row: ReplicaRow) throws(JSONError) {
     guard let raw = row.value else { return }
     let value = try JSONValue(parsing: raw.bytes)
@@ -85,8 +85,8 @@ extension Replica {
       let held = try HeldConversation(json: value)
       conversations[held.conversation.id] = held
     case .level:
-      guard let place = LevelScope(named: name.key) else { throw value.error(.invalid) }
-      levels[place] = try value.word()
+      guard let scope = LevelScope(named: name.key) else { throw value.error(.invalid) }
+      levels[scope] = try value.word()
     case .relation:
       guard let user = ID<User>(name.key) else { throw value.error(.invalid) }
       relations[user] = Set(try value.array { kind throws(JSONError) in try kind.word() })
@@ -106,16 +106,16 @@ extension Replica {
     case "cursor": cursor = try EventCursor(json: value)
     case "own_as_of": ownAsOf = try value.int()
     case "inbox": inbox = try InboxCounts(json: value)
-    // A later version may keep more.
+    // A later version may store more.
     default: break
     }
   }
 }
 
-// MARK: Messages that are kept elsewhere
+// MARK: Messages in the store
 
 extension Replica {
-  /// Messages that were held before; what is newer here stays.
+  /// Loads cached messages; newer copies in memory stay.
   public mutating func bring(_ messages: [HeldMessage]) {
     for held in messages { conversations[held.message.conversation]?.bring(held) }
   }
@@ -124,7 +124,7 @@ extension Replica {
     for id in conversations.keys { conversations[id]?.setMessagesAside() }
   }
 
-  /// Messages that an answer brought, perhaps before their events.
+  /// Stores messages of a response, perhaps before their events.
   /// - Returns: the conversations whose unread counts are needed.
   @discardableResult
   public mutating func hold(ahead messages: [MessageView], asOf event: Int) -> Set<ID<Conversation>> {
@@ -136,15 +136,15 @@ extension Replica {
   /// Adds a need.
   public mutating func require(_ need: Need) { needs.insert(need) }
 
-  /// How many wait to be read is asked for where an answer may have been before the events: none that comes now says that a
-  /// message is new, or gone.
+  /// Requests the unread count of each conversation whose message may have arrived before its event: the event itself
+  /// will no longer change the count.
   @discardableResult
   public mutating func askForCounts(aheadOf messages: [MessageView]) -> Set<ID<Conversation>> {
     var requested: Set<ID<Conversation>> = []
-    for seen in messages {
-      let (id, message) = (seen.message.conversation, seen.message)
+    for view in messages {
+      let (id, message) = (view.message.conversation, view.message)
       guard message.author != me?.summary.id, let held = conversations[id] else { continue }
-      if message.seq > held.conversation.lastSeq || held.mayCountOtherwise(message) {
+      if message.seq > held.conversation.lastSeq || held.mayChangeCount(message) {
         needs.insert(.conversation(id))
         requested.insert(id)
       }
@@ -152,12 +152,12 @@ extension Replica {
     return requested
   }
 
-  /// Keeps the needs of messages, which a snapshot does not answer.
+  /// Keeps the needs of messages, which a snapshot does not satisfy.
   public mutating func keepMessageNeeds(of other: Replica) {
     for case .message(let id) in other.needs { needs.insert(.message(id)) }
   }
 
-  /// The cursor of an answer that said all up to there.
+  /// Moves the cursor after a response with all events up to it.
   public mutating func move(to cursor: EventCursor) { self.cursor = cursor }
 }
 
@@ -165,11 +165,11 @@ extension HeldConversation {
   /// Whether an event is older than the row.
   public func includes(_ event: ReceivedEvent) -> Bool { !isOlder(than: event) }
 
-  /// Which messages are looked at to count what waits to be read.
+  /// The messages that the unread count depends on.
   public var unreadSeqs: Range<Int> { unreadAfter + 1..<max(unreadAfter, conversation.lastSeq) + 1 }
 
-  /// Whether a message may have been among those that wait, and is not now, or the other way round.
-  fileprivate func mayCountOtherwise(_ message: Message) -> Bool {
+  /// Whether a message may enter or leave the unread count.
+  fileprivate func mayChangeCount(_ message: Message) -> Bool {
     guard isOwn, message.seq > unreadAfter else { return false }
     guard let held = messages[message.seq]?.message else { return message.revision > 1 || message.tombstone != nil }
     return (held.tombstone == nil) != (message.tombstone == nil)
@@ -190,15 +190,15 @@ extension HeldConversation {
 }
 
 extension HeldMessage {
-  /// As an answer told it that knew everything up to an event.
-  public init(_ seen: MessageView, asOf event: Int) {
-    self.init(message: seen.message, mine: seen.mine, asOf: event, actionsAsOf: event)
+  /// A message of a response that includes all events up to `event`.
+  public init(_ view: MessageView, asOf event: Int) {
+    self.init(message: view.message, mine: view.mine, asOf: event, actionsAsOf: event)
   }
 
-  /// Nothing is known of how new it is: the events were counted otherwise then.
+  /// Marks its age as unknown: event ids of another log are not comparable.
   public mutating func forgetAge() { (asOf, actionsAsOf, lastActionEvent) = (0, 0, 0) }
 
-  /// Whether actions of a response may replace these.
+  /// Whether the actions of a response may replace these.
   func acceptsActions(asOf event: Int) -> Bool { event >= max(actionsAsOf, lastActionEvent) }
 
   /// The newer revision and the newer actions of the same message: a response may have only one of them.

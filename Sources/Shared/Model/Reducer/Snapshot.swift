@@ -1,23 +1,23 @@
 public import ParleyJSON
 
-/// All that a first screen needs, of one moment, and the cursor from which events go on.
+/// The data of a first screen at one moment, and the cursor to resume the events from.
 public struct Snapshot: Sendable, Hashable {
   public var cursor: EventCursor
   public var me: User
   public var settings: SiteSettings
   public var forums: [ForumView] = []
-  /// Only so many of either are told; the rest is asked for by pages.
+  /// The lists are limited; pagination returns the rest.
   public var hasMoreForums = false
   public var hasMoreConversations = false
-  /// One's own, last active first.
+  /// The user's own conversations, last active first.
   public var conversations: [OwnConversation] = []
-  /// Where one has said what one wants to hear.
+  /// Notification levels that the user has set.
   public var levels: [LevelScope: Level] = [:]
   public var relations: [ID<User>: Set<Relation>] = [:]
   public var inbox = InboxCounts()
-  /// Whom all this names.
+  /// All users that the other members refer to.
   public var users: [User] = []
-  /// Where the streams end that are not a conversation's: the place's and one's own.
+  /// The last offsets of the site's stream and the user's own stream.
   public var offsets: [EventStream: Int] = [:]
 
   public init(_ cursor: EventCursor, me: User, settings: SiteSettings) {
@@ -38,9 +38,9 @@ extension Snapshot: JSONWritable {
       json.field("conversations", conversations)
       json.field("more_conversations", hasMoreConversations)
       json.array("levels") { json in
-        for (place, level) in levels.sorted(by: { $0.key.number < $1.key.number }) {
+        for (scope, level) in levels.sorted(by: { $0.key.number < $1.key.number }) {
           json.object { json in
-            place.writeMember(to: &json)
+            scope.writeMember(to: &json)
             json.field("level", level.rawValue)
           }
         }
@@ -69,8 +69,8 @@ extension Snapshot: JSONReadable {
     hasMoreForums = try object.bool("more_forums")
     conversations = try object.read("conversations")
     hasMoreConversations = try object.bool("more_conversations")
-    let said: [SaidLevel] = try object.read("levels")
-    for level in said { levels[level.place] = level.level }
+    let scopedLevels: [ScopedLevel] = try object.read("levels")
+    for level in scopedLevels { levels[level.scope] = level.level }
     var kinds = try object.object("relations")
     for kind in Relation.allCases {
       let users: [ID<User>] = try kinds.read(kind.rawValue)
@@ -86,13 +86,13 @@ extension Snapshot: JSONReadable {
   }
 }
 
-private struct SaidLevel: JSONReadable {
-  let place: LevelScope
+private struct ScopedLevel: JSONReadable {
+  let scope: LevelScope
   let level: Level
 
   init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    place = try LevelScope(&object)
+    scope = try LevelScope(&object)
     level = try object.word("level")
   }
 }
