@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [("posts", "was acknowledged as"), ("changes", "was told to stand at")])
+  @Test(arguments: [("posts", ", and there is "), ("changes", ", and is ")])
   func `a store that acknowledged before the commit would be detected`(lies: String, fault: String) async throws {
     let ledger = try Ledger()
     try await ledger.plant()
