@@ -10,8 +10,9 @@ extension Schedule {
     for number in 0..<deviceCount {
       let user = site.users[number % site.users.count]
       // Some have a very small buffer.
-      let room = pick([2_000, 20_000, 200_000])
-      let device = Device("\(user.name)’s \(number)", user, room: room, asksAgain: pick([true, false]))
+      let maxQueuedBytes = pick([2_000, 20_000, 200_000])
+      let device = Device(
+        "\(user.name)’s \(number)", user, maxQueuedBytes: maxQueuedBytes, subscribesAgain: pick([true, false]))
       devices.append(device)
       if let snapshot = site.snapshots[user.id] { device.begin(with: snapshot) }
       await connect(device)
@@ -19,9 +20,9 @@ extension Schedule {
     for number in 0..<count {
       guard stage.faults.isEmpty else { break }
       try await step()
-      if number == count / 2, random.next() % 4 == 0 { try await rest() }
+      if number == count / 2, random.next() % 4 == 0 { try await checkFinalState() }
     }
-    try await rest()
+    try await checkFinalState()
   }
 
   func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &random)] }
@@ -29,26 +30,26 @@ extension Schedule {
   private func step() async throws {
     let device = pick(devices)
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<26: try await say(device)
+    case 0..<26: try await post(device)
     case 26..<34: try await change(device)
     case 34..<39: await read(device)
-    case 39..<49: try await moveSomebody(device)
-    case 49..<53: try await found(device)
+    case 39..<49: try await changeMembership(device)
+    case 49..<53: try await manageConversations(device)
     case 53..<58:
       note("\(device.name) is disconnected")
-      cut(device)
+      disconnect(device)
     case 58..<62:
       note("\(device.name) is disconnected silently")
-      device.line?.isDead = true
+      device.socket?.isDead = true
     case 62..<64:
       note("heartbeats close the dead connections")
-      for device in devices where device.line?.isDead ?? false { cut(device) }
+      for device in devices where device.socket?.isDead ?? false { disconnect(device) }
     case 64..<69:
       note("\(device.name) reconnects")
       await connect(device)
     case 69..<71:
       note("\(device.name) restarts")
-      cut(device)
+      disconnect(device)
       device.relaunch()
     case 71..<73: device.save()
     case 73..<76: try await sendAgain(device)
@@ -59,7 +60,7 @@ extension Schedule {
     case 78..<80: await moveClock()
     case 80..<88: await publish(.random(in: 1...4, using: &random))
     case 88..<96: await take(.random(in: 1...12, using: &random), by: device)
-    default: try await ask(device)
+    default: try await fetchNeeds(of: device)
     }
     if random.next() % 3 > 0 { await publish(.max) }
   }
@@ -85,34 +86,34 @@ extension Schedule {
     return all.isEmpty ? nil : pick(all)
   }
 
-  private func say(_ device: Device) async throws {
+  private func post(_ device: Device) async throws {
     guard let conversation = conversation(for: device) else { return }
-    let number = said.count
+    let number = sentMessages.count
     let send = Device.Send(
-      number: number, clientID: clientID(number), conversation: conversation, text: Words.text(number))
-    said.append(Said(user: device.user.id, conversation: conversation))
+      number: number, clientID: clientID(number), conversation: conversation, text: TaggedText.text(number))
+    sentMessages.append(SentRecord(user: device.user.id, conversation: conversation))
     device.write(send)
     note("\(device.name) posts \(number) in \(conversation)")
-    try await say(send, by: device)
+    try await post(send, by: device)
   }
 
   /// Sends over the socket or as a request. Some requests and some responses are lost.
-  private func say(_ send: Device.Send, by device: Device) async throws {
+  private func post(_ send: Device.Send, by device: Device) async throws {
     let fate = Int.random(in: 0..<10, using: &random)
     guard fate > 0 else { return }
-    if device.line != nil, random.next() % 4 > 0 {
+    if device.socket != nil, random.next() % 4 > 0 {
       self.send(device.command(of: send), by: device)
-      if fate == 1 { cut(device) }
+      if fate == 1 { disconnect(device) }
       await settle()
     } else {
-      let answer = await request(of: send, by: device)
+      let response = await request(of: send, by: device)
       guard fate > 1 else { return }
-      try answered(send, answer, device)
+      try handle(send, response, device)
     }
   }
 
-  func post(_ send: Device.Send, by device: Device) async throws {
-    try answered(send, await request(of: send, by: device), device)
+  func postByRequest(_ send: Device.Send, by device: Device) async throws {
+    try handle(send, await request(of: send, by: device), device)
   }
 
   private func request(of send: Device.Send, by device: Device) async -> (status: Int, body: [UInt8]) {
@@ -121,20 +122,20 @@ extension Schedule {
       json.field("client_id", send.clientID)
       json.field("text", send.text)
     }
-    return await ask(.post, "/conversations/\(send.conversation)/messages", by: device.user, json.bytes)
+    return await perform(.post, "/conversations/\(send.conversation)/messages", by: device.user, json.bytes)
   }
 
-  private func answered(_ send: Device.Send, _ answer: (status: Int, body: [UInt8]), _ device: Device) throws {
-    switch answer.status {
+  private func handle(_ send: Device.Send, _ response: (status: Int, body: [UInt8]), _ device: Device) throws {
+    switch response.status {
     case 200, 201:
-      note(send, try Message(json: JSONValue(parsing: answer.body)).id)
+      note(send, try Message(json: JSONValue(parsing: response.body)).id)
       device.settle(send)
     case 403, 404, 409, 410:
-      said[send.number].isRefused = true
+      sentMessages[send.number].isRefused = true
       device.settle(send)
     // A clock that was set back makes them wait; the device sends it again.
     case 429: stage.clock.pass(1_000)
-    default: fail("the response to a message was \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
+    default: fail("the response to a message was \(response.status): \(String(decoding: response.body, as: UTF8.self))")
     }
   }
 
@@ -142,24 +143,24 @@ extension Schedule {
   private func sendAgain(_ device: Device) async throws {
     for send in device.outbox {
       note("\(device.name) retries \(send.number)")
-      try await say(send, by: device)
+      try await post(send, by: device)
     }
   }
 
   private func number(of message: Message) -> Int? {
-    said.indices.first { clientID($0) == message.clientID }
+    sentMessages.indices.first { clientID($0) == message.clientID }
   }
 
   private func change(_ device: Device) async throws {
     let kind = Int.random(in: 0..<4, using: &random)
     guard let message = message(for: device, isOwn: kind < 2) else { return }
-    let overSocket = device.line != nil && random.next() % 2 == 0
+    let overSocket = device.socket != nil && random.next() % 2 == 0
     let path = "/messages/\(message.id)"
     switch kind {
     case 0:
       guard let number = number(of: message) else { return }
       note("\(device.name) edits \(number)")
-      let text = Words.text(number, "edited \(stage.steps.count)")
+      let text = TaggedText.text(number, "edited \(stage.steps.count)")
       if overSocket {
         send(
           device.command { json in
@@ -168,7 +169,7 @@ extension Schedule {
             json.field("text", text)
           }, by: device)
       } else {
-        _ = await ask(.patch, path, by: device.user, Array(#"{"text":"\#(text)"}"#.utf8))
+        _ = await perform(.patch, path, by: device.user, Array(#"{"text":"\#(text)"}"#.utf8))
       }
     case 1:
       note("\(device.name) deletes \(message.id)")
@@ -179,7 +180,7 @@ extension Schedule {
             json.field("message_id", message.id)
           }, by: device)
       } else {
-        _ = await ask(.delete, path, by: device.user)
+        _ = await perform(.delete, path, by: device.user)
       }
     default:
       let (type, isOn) = (pick(["like", "star", "repost"]), random.next() % 3 > 0)
@@ -192,7 +193,7 @@ extension Schedule {
             json.field("type", type)
           }, by: device)
       } else {
-        _ = await ask(isOn ? .put : .delete, "\(path)/actions/\(type)", by: device.user)
+        _ = await perform(isOn ? .put : .delete, "\(path)/actions/\(type)", by: device.user)
       }
     }
     await settle()
@@ -202,11 +203,11 @@ extension Schedule {
     guard let message = message(for: device, isOwn: false) else { return }
     note("\(device.name) reads \(message.conversation) up to \(message.seq)")
     let body = Array(#"{"message_id":"\#(message.id)"}"#.utf8)
-    _ = await ask(.put, "/conversations/\(message.conversation)/read", by: device.user, body)
+    _ = await perform(.put, "/conversations/\(message.conversation)/read", by: device.user, body)
   }
 
   /// Adds or removes a user.
-  private func moveSomebody(_ device: Device) async throws {
+  private func changeMembership(_ device: Device) async throws {
     let (other, isIn) = (pick(site.users), random.next() % 2 == 0)
     switch random.next() % 4 {
     case 0:
@@ -229,15 +230,15 @@ extension Schedule {
 
   private func move(_ other: CheckedSite.TestUser, _ isIn: Bool, _ path: String, by user: CheckedSite.TestUser) async {
     let path = "\(path)/\(other.id)"
-    _ = await isIn ? ask(.put, path, by: user, Array("{}".utf8)) : ask(.delete, path, by: user)
+    _ = await isIn ? perform(.put, path, by: user, Array("{}".utf8)) : perform(.delete, path, by: user)
   }
 
   /// Creates a group, with or without visible history for later participants, or an open channel. Sometimes deletes
   /// one.
-  private func found(_ device: Device) async throws {
+  private func manageConversations(_ device: Device) async throws {
     if random.next() % 4 == 0, let conversation = conversation(for: device) {
       note("\(device.name) deletes \(conversation)")
-      _ = await ask(.delete, "/conversations/\(conversation)", by: device.user)
+      _ = await perform(.delete, "/conversations/\(conversation)", by: device.user)
     } else {
       let others = site.users.filter { $0.id != device.user.id && random.next() % 2 == 0 }
       let (isVisible, isChannel) = (random.next() % 2 == 0, random.next() % 3 == 0)
@@ -246,20 +247,20 @@ extension Schedule {
       let ids = others.map { "\"\($0.id)\"" }.joined(separator: ",")
       let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"users"}"# : ""
       let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#
-      let answer = await ask(.post, "/conversations", by: device.user, Array(body.utf8))
-      if isChannel, answer.status == 201 {
-        var made = try JSONValue(parsing: answer.body).object()
+      let response = await perform(.post, "/conversations", by: device.user, Array(body.utf8))
+      if isChannel, response.status == 201 {
+        var made = try JSONValue(parsing: response.body).object()
         channels.append(try made.read("id"))
       }
     }
     try await stage.noteAccess()
   }
 
-  func ask(
+  func perform(
     _ method: ParleyWire.Method, _ path: String, by user: CheckedSite.TestUser, _ body: [UInt8] = []
   ) async -> (status: Int, body: [UInt8]) {
-    let answer = await stage.ask(method, path, token: user.token, body, on: self)
-    checkWords(in: answer.body, for: user.id, since: stage.audit.lastEvent)
-    return answer
+    let response = await stage.perform(method, path, token: user.token, body, on: self)
+    checkTexts(in: response.body, for: user.id, since: stage.audit.lastEvent)
+    return response
   }
 }

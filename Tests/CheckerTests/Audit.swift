@@ -7,12 +7,12 @@ struct Audit {
   typealias Access = [ID<User>: [ID<Conversation>: Int]]
 
   /// The progress of publishing: events up to `published` are done, and `publishing` is in progress.
-  struct Moment {
+  struct Progress {
     var published = 0
     var publishing: ClosedRange<Int>?
 
     /// The last event that all subscribers have received.
-    var told: Int { publishing.map { min(published, $0.lowerBound - 1) } ?? published }
+    var delivered: Int { publishing.map { min(published, $0.lowerBound - 1) } ?? published }
   }
 
   private var history: [(event: Int, access: Access)] = []
@@ -31,18 +31,18 @@ struct Audit {
   /// The same for a sent event: catch-up reads check the current permissions, and broadcasts those at the published
   /// event.
   private func start(
-    of user: ID<User>, in conversation: ID<Conversation>, told event: Int, _ moment: Moment
+    of user: ID<User>, in conversation: ID<Conversation>, at event: Int, _ progress: Progress
   ) -> Int? {
     var open = [history.last?.access ?? [:]]
-    if event <= moment.published { open.append(access(at: moment.published)) }
+    if event <= progress.published { open.append(access(at: progress.published)) }
     // A removed user still receives the event of the removal.
-    if moment.publishing?.contains(event) == true { open.append(access(at: event - 1)) }
+    if progress.publishing?.contains(event) == true { open.append(access(at: event - 1)) }
     return open.compactMap { $0[user]?[conversation] }.min()
   }
 
   /// The fault if a user must not receive an event. `seq` returns the position of a message.
   func fault(
-    _ event: ReceivedEvent, for user: ID<User>, _ moment: Moment, seq: (ID<Message>) -> Int?
+    _ event: ReceivedEvent, for user: ID<User>, _ progress: Progress, seq: (ID<Message>) -> Int?
   ) -> String? {
     switch event.stream {
     case .site:
@@ -52,11 +52,11 @@ struct Audit {
       guard owner == user else { return "\(user) receives a private event of \(owner)" }
       guard case .gained(let gained) = event.content else { return nil }
       let conversation = gained.conversation.id
-      guard start(of: user, in: conversation, told: event.id, moment) == nil else { return nil }
+      guard start(of: user, in: conversation, at: event.id, progress) == nil else { return nil }
       return "\(user) receives conversation \(conversation) without permission"
     case .forum: return "\(user) subscribes to no forum"
     case .conversation(let conversation):
-      guard let start = start(of: user, in: conversation, told: event.id, moment) else {
+      guard let start = start(of: user, in: conversation, at: event.id, progress) else {
         return "\(user) receives event \(event.id) of \(conversation) without permission"
       }
       guard start > 1, let message = event.message, let seq = seq(message), seq < start else { return nil }
@@ -66,7 +66,7 @@ struct Audit {
 
   /// The fault if a user must not read a text requested after the event `since`.
   func fault(
-    wordsIn conversation: ID<Conversation>, for user: ID<User>, since: Int, seq: () -> Int?
+    textIn conversation: ID<Conversation>, for user: ID<User>, since: Int, seq: () -> Int?
   ) -> String? {
     let first = history.lastIndex { $0.event <= since } ?? 0
     guard let start = history[first...].compactMap({ $0.access[user]?[conversation] }).min() else {
@@ -83,7 +83,8 @@ extension ReceivedEvent {
     switch content {
     case .message(let message): message.id
     case .actions(let message, _): message
-    case .star, .receipt, .readPosition, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level,
+    case .star, .receipt, .readPosition, .conversation, .gained, .participant, .member, .forum, .user, .settings,
+      .level,
       .relations, .inbox, .thing, .hidden:
       nil
     }

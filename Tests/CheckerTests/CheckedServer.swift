@@ -23,13 +23,13 @@ final class CheckedServer {
   let probe: Mailbox
   private var lastSeen = 0
 
-  init(_ folder: String, _ committed: Committed, _ clock: CheckedClock, _ complaints: Complaints) throws {
+  init(_ folder: String, _ committed: Committed, _ clock: CheckedClock, _ storeLog: StoreLog) throws {
     self.folder = folder
     // The simulated socket decodes shared frames; it has no compression.
     let publisher = Publisher(Hub { Frame(text: $0, framed: SharedFrame(text: $0).plain, deflated: nil) })
     let store = try Store(
       try DataFolder(folder), migrations: CheckedSite.migrations, jobs: Community.jobs, clock: { clock.tick() },
-      deliver: { committed.add($0) }, log: { complaints.add($0) })
+      deliver: { committed.add($0) }, log: { storeLog.add($0) })
     community = Community(
       store, publisher: publisher, passwordCost: Scrypt(cost: 16, blockSize: 1, parallelism: 1))
     self.publisher = publisher
@@ -62,8 +62,8 @@ final class CheckedServer {
     for event in delivery.events { probe.subscribe(.stream(event.stream)) }
     publisher.enqueue(delivery)
     while !hasPublished(last) {
-      var bell = probe.wakeUps.makeAsyncIterator()
-      guard await bell.next() != nil else { return }
+      var wakeUps = probe.wakeUps.makeAsyncIterator()
+      guard await wakeUps.next() != nil else { return }
     }
   }
 
@@ -112,14 +112,14 @@ final class Committed: Sendable {
 }
 
 /// The log of the store.
-final class Complaints: Sendable {
-  private let said = Mutex<[String]>([])
+final class StoreLog: Sendable {
+  private let messages = Mutex<[String]>([])
 
-  func add(_ complaint: String) { said.withLock { $0.append(complaint) } }
-  var all: [String] { said.withLock { $0 } }
+  func add(_ message: String) { messages.withLock { $0.append(message) } }
+  var all: [String] { messages.withLock { $0 } }
 
   /// Whether the machine was stalled, and there is no other error.
-  var areOfStandstill: Bool { !all.isEmpty && all.allSatisfy { $0.contains("of the processor") } }
+  var isStallOnly: Bool { !all.isEmpty && all.allSatisfy { $0.contains("of the processor") } }
 }
 
 /// A clock that advances by a millisecond at each read, and can be set.

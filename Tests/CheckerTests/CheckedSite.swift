@@ -58,7 +58,7 @@ struct CheckedSite: Sendable {
       return (users, forum.id)
     }
     await store.close()
-    let server = try CheckedServer(folder, Committed(), CheckedClock(), Complaints())
+    let server = try CheckedServer(folder, Committed(), CheckedClock(), StoreLog())
     var snapshots: [ID<User>: Snapshot] = [:]
     for user in made.0 {
       snapshots[user.id] = try await server.community.getSnapshot(for: server.caller(user))

@@ -7,26 +7,26 @@ final class Device {
   let name: String
   let user: CheckedSite.TestUser
   /// The limit of bytes queued for it.
-  let room: Int
+  let maxQueuedBytes: Int
   /// Whether it subscribes again after `lagging`, or reconnects.
-  let asksAgain: Bool
+  let subscribesAgain: Bool
   private(set) var replica = Replica()
   /// Unacknowledged messages in order, stored before they are sent.
   private(set) var outbox: [Send] = []
   /// The state that it has after a restart.
-  private var saved: (replica: Replica, behind: EventCursor?)
+  private var saved: (replica: Replica, resumeCursor: EventCursor?)
 
-  private(set) var line: Line?
-  private var asked: [Int: Send] = [:]
+  private(set) var socket: SimulatedSocket?
+  private var pendingCommands: [Int: Send] = [:]
   private var nextCommand = 1
   /// The last event of this connection, and the offset of each stream.
   private var lastEvent = 0
   private var offsets: [EventStream: Int] = [:]
   private var lagging: Set<EventStream> = []
   /// The command that subscribes again.
-  private var repeating: Int?
+  private var subscribeCommand: Int?
   /// The cursor to resume from after skipped events that it has not received; else it resumes from its own cursor.
-  private var behind: EventCursor?
+  private var resumeCursor: EventCursor?
 
   struct Send {
     let number: Int
@@ -35,11 +35,11 @@ final class Device {
     let text: String
   }
 
-  init(_ name: String, _ user: CheckedSite.TestUser, room: Int, asksAgain: Bool) {
+  init(_ name: String, _ user: CheckedSite.TestUser, maxQueuedBytes: Int, subscribesAgain: Bool) {
     self.name = name
     self.user = user
-    self.room = room
-    self.asksAgain = asksAgain
+    self.maxQueuedBytes = maxQueuedBytes
+    self.subscribesAgain = subscribesAgain
     saved = (replica, nil)
   }
 
@@ -50,10 +50,10 @@ final class Device {
     save()
   }
 
-  func save() { saved = (replica, behind) }
+  func save() { saved = (replica, resumeCursor) }
 
   func relaunch() {
-    (replica, behind) = saved
+    (replica, resumeCursor) = saved
     disconnected()
   }
 
@@ -64,26 +64,26 @@ final class Device {
 
   // MARK: The connection
 
-  var cursor: String { (behind ?? replica.cursor)?.description ?? "" }
+  var cursor: String { (resumeCursor ?? replica.cursor)?.description ?? "" }
 
-  func connected(_ line: Line) {
+  func connected(_ socket: SimulatedSocket) {
     disconnected()
-    self.line = line
+    self.socket = socket
   }
 
   func disconnected() {
-    line = nil
-    asked = [:]
+    socket = nil
+    pendingCommands = [:]
     lastEvent = 0
     offsets = [:]
     lagging = []
-    repeating = nil
+    subscribeCommand = nil
   }
 
   func command(_ members: (inout JSONWriter) -> Void, for send: Send? = nil) -> [UInt8] {
     let id = nextCommand
     nextCommand += 1
-    asked[id] = send
+    pendingCommands[id] = send
     var json = JSONWriter()
     json.object { json in
       json.field("id", id)
@@ -103,10 +103,10 @@ final class Device {
   }
 
   /// The command after `lagging`: subscribes again from the cursor before the skipped events.
-  func askAgain() -> [UInt8]? {
-    guard !lagging.isEmpty, repeating == nil, let from = behind else { return nil }
+  func subscribeAgain() -> [UInt8]? {
+    guard !lagging.isEmpty, subscribeCommand == nil, let from = resumeCursor else { return nil }
     lagging = []
-    repeating = nextCommand
+    subscribeCommand = nextCommand
     return command { json in
       json.field("do", "subscribe")
       json.array("topics") { json in
@@ -118,49 +118,49 @@ final class Device {
     }
   }
 
-  enum Told {
-    case nothing
+  enum FrameResult {
+    case accepted
     case acknowledged(Send, JSONValue)
     case refused(Send)
     /// The connection must be closed.
-    case over
+    case closed
     case fault(String)
   }
 
-  func take(_ frame: Line.Frame) -> Told {
+  func take(_ frame: SimulatedSocket.Frame) -> FrameResult {
     switch frame {
-    case .event(let event): return take(event).map { .fault($0) } ?? .nothing
-    case .answer(let id, let problem, let value):
-      if repeating == id {
-        repeating = nil
+    case .event(let event): return take(event).map { .fault($0) } ?? .accepted
+    case .response(let id, let problem, let value):
+      if subscribeCommand == id {
+        subscribeCommand = nil
         offsets = [:]
-        if lagging.isEmpty { behind = nil }
+        if lagging.isEmpty { resumeCursor = nil }
       }
-      guard let send = asked.removeValue(forKey: id) else { return .nothing }
+      guard let send = pendingCommands.removeValue(forKey: id) else { return .accepted }
       switch problem {
       case nil: return .acknowledged(send, value)
       // Retried later.
-      case "rate_limited": return .nothing
+      case "rate_limited": return .accepted
       default: return .refused(send)
       }
     case .lagging(let stream):
       // Its cursor is before the skipped events.
-      guard asksAgain else { return .over }
-      if behind == nil { behind = replica.cursor }
+      guard subscribesAgain else { return .closed }
+      if resumeCursor == nil { resumeCursor = replica.cursor }
       lagging.insert(stream)
-      return .nothing
+      return .accepted
     case .complete:
-      if lagging.isEmpty { behind = nil }
-      return .nothing
+      if lagging.isEmpty { resumeCursor = nil }
+      return .accepted
     case .reset(let reason): return .fault(reason)
-    case .closed: return .over
-    case .other: return .nothing
+    case .closed: return .closed
+    case .other: return .accepted
     }
   }
 
   /// The reason why an event is not allowed here.
   private func take(_ event: ReceivedEvent) -> String? {
-    let isRepeated = behind != nil
+    let isRepeated = resumeCursor != nil
     guard event.id > lastEvent || isRepeated else { return "event \(event.id) follows \(lastEvent)" }
     lastEvent = max(lastEvent, event.id)
     if let last = offsets[event.stream], !isRepeated {

@@ -1,7 +1,7 @@
 /// Faults of a hub that the checker must detect.
 enum InjectedFault: CaseIterable {
   /// One event is dropped, repeated, or delivered after the next.
-  case dropsOne, doublesOne, swapsTwo
+  case dropsEvent, repeatsEvent, reordersEvents
   /// One event is sent to a user without permission.
-  case asksNoRights
+  case ignoresPermissions
 }

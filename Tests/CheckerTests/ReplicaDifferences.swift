@@ -5,8 +5,8 @@ extension Replica {
   /// actions.
   func differences(from other: Replica, isWhole: Bool = true, withReadPositions: Bool = true) -> [String] {
     var found: [String] = []
-    func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value) {
-      if mine != theirs { found.append("has \(what): \(mine); expected: \(theirs)") }
+    func compare<Value: Equatable>(_ name: String, _ mine: Value, _ theirs: Value) {
+      if mine != theirs { found.append("has \(name): \(mine); expected: \(theirs)") }
     }
     compare("the own role", me?.summary.role, other.me?.summary.role)
     compare("the settings", settings, other.settings)

@@ -8,20 +8,20 @@ import TestSupport
 
 actor Schedule {
   let stage: Stage
-  let complaints: Complaints
+  let storeLog: StoreLog
   let seed: UInt64
   var random: Seeded
   var devices: [Device] = []
   /// Channels that any user may join.
   var channels: [ID<Conversation>] = []
   /// Sent messages by number.
-  var said: [Said] = []
+  var sentMessages: [SentRecord] = []
   /// The injected fault, and the number of eligible events before it.
   let injected: InjectedFault?
   var untilFault = 3
 
   /// A sent message and its result.
-  struct Said {
+  struct SentRecord {
     let user: ID<User>
     let conversation: ID<Conversation>
     var acknowledged: ID<Message>?
@@ -30,7 +30,7 @@ actor Schedule {
 
   init(_ site: CheckedSite, seed: UInt64, injected: InjectedFault? = nil) throws {
     stage = try Stage(site)
-    complaints = stage.complaints
+    storeLog = stage.storeLog
     self.seed = seed
     self.injected = injected
     random = Seeded(seed: seed)
@@ -40,7 +40,7 @@ actor Schedule {
 
   func note(_ step: String) { stage.steps.append(step) }
 
-  func fail(_ what: String) { stage.fail(what) }
+  func fail(_ fault: String) { stage.fail(fault) }
 
   func settle() async { await stage.settle(on: self) }
 
@@ -52,7 +52,7 @@ actor Schedule {
   }
 
   func end() async {
-    for device in devices { cut(device) }
+    for device in devices { disconnect(device) }
     await stage.end(on: self)
   }
 }

@@ -6,9 +6,9 @@ import Testing
   private static let seeds = Seeds.drawn(2_000, new: 500, "schedules")
 
   /// No schedule takes long; the limit detects deadlocks.
-  private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 100) }
+  private static var timeLimit: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 100) }
 
-  @Test(.timeLimit(patience)) func `every device ends with the state of the server`() async throws {
+  @Test(.timeLimit(timeLimit)) func `every device ends with the state of the server`() async throws {
     let began = ContinuousClock.now
     let failures = try await failures(of: Self.seeds)
     for failure in failures.prefix(3) { Issue.record("\(failure)") }
@@ -16,7 +16,7 @@ import Testing
     print("\(Self.seeds.count) schedules in \(ContinuousClock.now - began)")
   }
 
-  @Test(.timeLimit(patience), arguments: InjectedFault.allCases)
+  @Test(.timeLimit(timeLimit), arguments: InjectedFault.allCases)
   func `the checker detects a broken hub`(_ fault: InjectedFault) async throws {
     let found = try await failures(of: Array(0..<20), fault).count
     print("\(fault) is detected in \(found) of 20 schedules")
@@ -24,12 +24,12 @@ import Testing
   }
 
   private func failures(of seeds: [UInt64], _ fault: InjectedFault? = nil) async throws -> [String] {
-    try await Playing.failures(of: seeds) { site, seeds in
+    try await ScheduleRunner.failures(of: seeds) { site, seeds in
       var failures: [String] = []
       for seed in seeds {
-        let failure = await Playing.failure(of: seed) {
+        let failure = await ScheduleRunner.failure(of: seed) {
           let schedule = try Schedule(site, seed: seed, injected: fault)
-          return (await schedule.failure(), schedule.complaints)
+          return (await schedule.failure(), schedule.storeLog)
         }
         if let failure { failures.append(failure) }
       }

@@ -15,31 +15,31 @@ final class Stage {
   let site: CheckedSite
   private(set) var server: CheckedServer
   let clock = CheckedClock()
-  let complaints = Complaints()
+  let storeLog = StoreLog()
   private let committed = Committed()
-  private var connections: [ObjectIdentifier: (line: Line, handler: any WebSocketHandler)] = [:]
+  private var connections: [ObjectIdentifier: (socket: SimulatedSocket, handler: any WebSocketHandler)] = [:]
   /// A command in progress has lost its connection.
   private var hasLostCommand = false
   private var requests: UInt64 = 0
-  private(set) var hasForgotten = false
+  private(set) var hasRemovedLog = false
 
   var audit = Audit()
-  private(set) var moment = Audit.Moment()
+  private(set) var progress = Audit.Progress()
   /// The steps so far, printed with a fault.
   var steps: [String] = []
   private(set) var faults: [String] = []
 
   init(_ site: CheckedSite) throws {
     self.site = site
-    server = try CheckedServer(CheckedSite.copy(site.folder), committed, clock, complaints)
+    server = try CheckedServer(CheckedSite.copy(site.folder), committed, clock, storeLog)
   }
 
-  func fail(_ what: String) { faults.append(what) }
+  func fail(_ fault: String) { faults.append(fault) }
 
   /// The faults and the steps before them; nil without a fault.
   func failure(of seed: UInt64) -> String? {
     guard !faults.isEmpty else { return nil }
-    let (first, done) = (faults.prefix(5) + complaints.all, steps.joined(separator: "\n  "))
+    let (first, done) = (faults.prefix(5) + storeLog.all, steps.joined(separator: "\n  "))
     return "seed \(seed): \(first.joined(separator: "\n  "))\n  after:\n  \(done)"
   }
 
@@ -54,7 +54,7 @@ final class Stage {
     while !Task.isCancelled {
       while case .more = server.live.board.deliver() {}
       server.live.startReading(isolation: loop)
-      let hasCommands = connections.values.contains { $0.line.isBusy }
+      let hasCommands = connections.values.contains { $0.socket.isBusy }
       guard hasCommands || server.live.readingCount > 0 else { return }
       if hasCommands { await server.afterWrites() }
       if server.live.readingCount > 0 { await server.afterReads() }
@@ -66,14 +66,14 @@ final class Stage {
   func publish(_ count: Int, on loop: isolated any Actor) async {
     for delivery in committed.take(count) {
       if let first = delivery.events.first, let last = delivery.events.last {
-        moment.published = max(moment.published, last.id)
-        moment.publishing = first.id...last.id
+        progress.published = max(progress.published, last.id)
+        progress.publishing = first.id...last.id
         await server.publish(delivery, last: last.id)
       } else {
         server.publisher.enqueue(delivery)
       }
       await settle(on: loop)
-      moment.publishing = nil
+      progress.publishing = nil
     }
   }
 
@@ -95,25 +95,25 @@ final class Stage {
       server.community.hub.close()
       await settle(on: loop)
     }
-    for connection in connections.values { cut(connection.line, on: loop) }
+    for connection in connections.values { disconnect(connection.socket, on: loop) }
     await server.close()
     if kill { server.remove() }
     _ = committed.take(.max)
-    server = try CheckedServer(folder, committed, clock, complaints)
-    moment.published = try server.view.head()
+    server = try CheckedServer(folder, committed, clock, storeLog)
+    progress.published = try server.view.head()
   }
 
   /// Removes all logged events: a client that has not received them must reset.
-  func forgetLog(on loop: isolated any Actor) async throws {
+  func removeEventLog(on loop: isolated any Actor) async throws {
     await publish(.max, on: loop)
-    hasForgotten = true
+    hasRemovedLog = true
     try await server.community.store.write { tx throws(Refusal) in
       while try tx.removeEvents(before: .max, limit: 1_000) {}
     }
   }
 
   func end(on loop: isolated any Actor) async {
-    for connection in connections.values { cut(connection.line, on: loop) }
+    for connection in connections.values { disconnect(connection.socket, on: loop) }
     await server.close()
     server.remove()
   }
@@ -141,7 +141,7 @@ final class Stage {
   }
 
   /// Sends a request, waits until all work is done, and returns the response.
-  func ask(
+  func perform(
     _ method: ParleyWire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
     on loop: isolated any Actor
   ) async -> (status: Int, body: [UInt8]) {
@@ -155,35 +155,35 @@ final class Stage {
   // MARK: Connections
 
   /// Opens a connection. Returns whether the server accepted it; the first frames are queued.
-  func connect(_ line: Line, _ query: String, token: String, on loop: isolated any Actor) async -> Bool {
+  func connect(_ socket: SimulatedSocket, _ query: String, token: String, on loop: isolated any Actor) async -> Bool {
     let response = await request(.get, "/realtime?\(query)", token: token, on: loop)
     guard case .webSocket(let upgrade) = response.body else {
       fail("a connection is rejected: \(response.status.code)")
       return false
     }
-    let handler = upgrade.open(line)
-    connections[ObjectIdentifier(line)] = (line, handler)
+    let handler = upgrade.open(socket)
+    connections[ObjectIdentifier(socket)] = (socket, handler)
     handler.opened(on: loop)
     return true
   }
 
-  func send(_ command: [UInt8], on line: Line, _ loop: isolated any Actor) {
-    guard let connection = connections[ObjectIdentifier(line)], line.ask() else { return }
+  func send(_ command: [UInt8], on socket: SimulatedSocket, _ loop: isolated any Actor) {
+    guard let connection = connections[ObjectIdentifier(socket)], socket.sendCommand() else { return }
     connection.handler.received(.text(command), on: loop)
   }
 
   /// The buffer of the connection has drained.
-  func drained(_ line: Line, on loop: isolated any Actor) async {
-    guard let connection = connections[ObjectIdentifier(line)] else { return }
+  func drained(_ socket: SimulatedSocket, on loop: isolated any Actor) async {
+    guard let connection = connections[ObjectIdentifier(socket)] else { return }
     connection.handler.drained(on: loop)
     await settle(on: loop)
   }
 
   /// Closes the connection on both sides.
-  func cut(_ line: Line, on loop: isolated any Actor) {
-    if line.openCommands > 0 { hasLostCommand = true }
-    line.cut()
-    connections.removeValue(forKey: ObjectIdentifier(line))?.handler.closed(
+  func disconnect(_ socket: SimulatedSocket, on loop: isolated any Actor) {
+    if socket.openCommands > 0 { hasLostCommand = true }
+    socket.disconnect()
+    connections.removeValue(forKey: ObjectIdentifier(socket))?.handler.closed(
       WebSocketSession.Closing(cause: .lost, code: .lost, reason: ""), on: loop)
   }
 }

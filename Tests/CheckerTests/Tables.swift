@@ -41,7 +41,7 @@ extension Stage {
   }
 
   /// Whether the message exists and is not deleted.
-  func isThere(_ message: ID<Message>) -> Bool {
+  func exists(_ message: ID<Message>) -> Bool {
     !stored("m.deletion is null and m.id = $1", message.number).isEmpty
   }
 

@@ -32,7 +32,7 @@ extension API {
     if try context.view.kind(of: id, for: context.caller) == .topic { return try await updateTopic(context) }
     let change = try await context.body { body in try ConversationChange(&body) }
     return try await context.changed {
-      ConversationView.bySomebody(try await context.community.updateConversation(id, change, by: context.caller))
+      ConversationView.forUser(try await context.community.updateConversation(id, change, by: context.caller))
     } now: {
       try context.view.getConversation(id, for: context.caller)
     }

@@ -29,7 +29,7 @@ public enum Refusal: Error, Sendable, Hashable {
   /// Rate limit exceeded; retry after `seconds`.
   case rateLimited(seconds: Int)
   /// A limit for users on probation is exceeded; retry at `until`, after `seconds`.
-  case newcomer(Newcomers.Limit, most: Int, until: Int64, seconds: Int)
+  case newcomer(Newcomers.Limit, max: Int, until: Int64, seconds: Int)
   /// The server can't do it now; a retry may succeed.
   case unavailable
 

@@ -15,7 +15,7 @@ final class Lane: SerialExecutor {
     var waiting: [Job] = []
     var next = 0
     /// Resumed when all other work is done.
-    var patient: CheckedContinuation<Void, Never>?
+    var idleContinuation: CheckedContinuation<Void, Never>?
     var isOver = false
 
     mutating func take() -> Job? {
@@ -30,10 +30,10 @@ final class Lane: SerialExecutor {
   }
 
   private let jobs = Mutex(Jobs())
-  private let bell = DispatchSemaphore(value: 0)
+  private let semaphore = DispatchSemaphore(value: 0)
 
   /// The timeout of one wait for the store, and the number of waits. A stalled machine uses up one wait.
-  private static let patience: (time: DispatchTimeInterval, times: Int) = (.seconds(10), 30)
+  private static let timeout: (time: DispatchTimeInterval, times: Int) = (.seconds(10), 30)
 
   /// Runs `body` on a new lane. Returns whether it completed.
   static func run(_ body: @escaping @Sendable (Lane) async -> Void) async -> Bool {
@@ -62,33 +62,35 @@ final class Lane: SerialExecutor {
         case .global(let job): job.runSynchronously(on: GlobalJobs.executor)
         }
       }
-      let (patient, isOver) = jobs.withLock { jobs in
-        defer { if jobs.next == jobs.waiting.count { jobs.patient = nil } }
-        return (jobs.next == jobs.waiting.count ? jobs.patient : nil, jobs.isOver)
+      let (idleContinuation, isOver) = jobs.withLock { jobs in
+        defer { if jobs.next == jobs.waiting.count { jobs.idleContinuation = nil } }
+        return (jobs.next == jobs.waiting.count ? jobs.idleContinuation : nil, jobs.isOver)
       }
-      if let patient {
-        patient.resume()
+      if let idleContinuation {
+        idleContinuation.resume()
       } else if isOver {
         return true
-      } else if !hears() {
+      } else if !waitForJob() {
         return false
       }
     }
   }
 
-  private func hears() -> Bool {
-    for _ in 0..<Self.patience.times where bell.wait(timeout: .now() + Self.patience.time) == .success { return true }
+  private func waitForJob() -> Bool {
+    for _ in 0..<Self.timeout.times where semaphore.wait(timeout: .now() + Self.timeout.time) == .success {
+      return true
+    }
     return false
   }
 
   /// Returns when all other work is done.
-  func quiet() async {
-    await withCheckedContinuation { continuation in jobs.withLock { $0.patient = continuation } }
+  func waitUntilIdle() async {
+    await withCheckedContinuation { continuation in jobs.withLock { $0.idleContinuation = continuation } }
   }
 
   func add(_ job: Job) {
     jobs.withLock { $0.waiting.append(job) }
-    bell.signal()
+    semaphore.signal()
   }
 
   func enqueue(_ job: consuming ExecutorJob) { add(.own(UnownedJob(job))) }

@@ -8,59 +8,64 @@ final class Phone {
   let name: String
   let user: CheckedSite.TestUser
   /// The limit of bytes that the server may queue for it.
-  let room: Int
+  let maxQueuedBytes: Int
   private let clock: CheckedClock
-  private let hours: Hours
+  private let simulatedTime: SimulatedTime
   /// Unique ids of its operations.
   private let names: Names
   private var memory: Memory
 
   private(set) var parley: Parley
-  private(set) var air: Air
-  private(set) var life: Life
+  private(set) var network: SimulatedNetwork
+  private(set) var lifetime: AppLifetime
   /// Its open connections, with both ends.
-  var wires: [(line: Line, reception: Reception)] = []
+  var connections: [(socket: SimulatedSocket, appSocket: AppSocket)] = []
 
   private enum Memory {
-    case flash(Flash)
+    case memory(DurableWrites)
     /// A file per process: the copy of the disk at the time of the kill.
     case disk(folder: String, start: Int)
   }
 
   init(
-    _ name: String, _ user: CheckedSite.TestUser, seed: UInt64, room: Int, hasDisk: Bool, _ clock: CheckedClock,
-    _ hours: Hours
+    _ name: String, _ user: CheckedSite.TestUser, seed: UInt64, maxQueuedBytes: Int, hasDisk: Bool,
+    _ clock: CheckedClock, _ simulatedTime: SimulatedTime
   ) throws {
-    let (names, air, life) = (Names("\(seed)-\(name)"), Air(hours, isUp: true), Life())
-    let memory: Memory = hasDisk ? .disk(folder: try CheckedSite.newFolder(), start: 0) : .flash(Flash())
-    (self.name, self.user, self.room, self.clock, self.hours) = (name, user, room, clock, hours)
-    (self.names, self.memory, self.air, self.life) = (names, memory, air, life)
-    parley = try Self.app(user, names, clock, air, Self.store(memory, life))
+    let (names, network, lifetime) = (
+      Names("\(seed)-\(name)"), SimulatedNetwork(simulatedTime, isUp: true), AppLifetime()
+    )
+    let memory: Memory = hasDisk ? .disk(folder: try CheckedSite.newFolder(), start: 0) : .memory(DurableWrites())
+    (self.name, self.user, self.maxQueuedBytes, self.clock, self.simulatedTime) = (
+      name, user, maxQueuedBytes, clock, simulatedTime
+    )
+    (self.names, self.memory, self.network, self.lifetime) = (names, memory, network, lifetime)
+    parley = try Self.app(user, names, clock, network, Self.store(memory, lifetime))
   }
 
   private static func app(
-    _ user: CheckedSite.TestUser, _ names: Names, _ clock: CheckedClock, _ air: Air,
+    _ user: CheckedSite.TestUser, _ names: Names, _ clock: CheckedClock, _ network: SimulatedNetwork,
     _ store: @Sendable () throws -> sending any CacheStore
   ) throws -> Parley {
     guard let address = ServerAddress("http://phones.test") else { throw TransportFailure.cancelled }
     var retryPolicy = RetryPolicy()
     retryPolicy.maxAttempts = 2
     retryPolicy.jitter = { 0.5 }
-    retryPolicy.sleep = air.pause
+    retryPolicy.sleep = network.pause
     return try Parley(
-      Client(address, over: air, token: user.token, retryPolicy: retryPolicy),
+      Client(address, over: network, token: user.token, retryPolicy: retryPolicy),
       clock: Outbox.Clock(
         now: { clock.now + names.error }, name: names.next,
         pause: { .milliseconds(500 << min(max($0 - 1, 0), 6)) },
-        wait: { try await air.pause(Int($0 / .milliseconds(1))) }),
+        wait: { try await network.pause(Int($0 / .milliseconds(1))) }),
       // A file's content is its path.
       open: { FileSource(name: $0.name, bytes: Array($0.path.utf8)) }, store)
   }
 
-  private static func store(_ memory: Memory, _ life: Life) -> @Sendable () throws -> sending any CacheStore {
+  private static func store(_ memory: Memory, _ lifetime: AppLifetime) -> @Sendable () throws -> sending any CacheStore
+  {
     switch memory {
-    case .flash(let flash): { MortalStore(flash, life) }
-    case .disk(let folder, let start): { try MortalStore("\(folder)/\(start).db", life) }
+    case .memory(let writes): { KillableStore(writes, lifetime) }
+    case .disk(let folder, let start): { try KillableStore("\(folder)/\(start).db", lifetime) }
     }
   }
 
@@ -69,26 +74,26 @@ final class Phone {
 
   var lastName: String { names.last }
 
-  struct Left {
+  struct SavedState {
     let replica: Replica
     let operations: [String]
     let drafts: [ID<Conversation>: Draft]
   }
 
   /// The state that the next process must load.
-  func left() async -> Left {
+  func savedState() async -> SavedState {
     let replica = await parley.cache.replica
     var drafts: [ID<Conversation>: Draft] = [:]
     for id in replica.conversations.keys { drafts[id] = await parley.cache.draft(in: id) }
-    return Left(replica: replica, operations: await parley.outbox.list().map(\.id), drafts: drafts)
+    return SavedState(replica: replica, operations: await parley.outbox.list().map(\.id), drafts: drafts)
   }
 
   /// Kills the app: it receives and writes no more. Returns it for the clean-up.
   func kill() -> Parley {
-    life.end()
-    for wire in wires { wire.reception.end(LiveSocket.Ending(code: 1_006, reason: "")) }
-    wires = []
-    air.die()
+    lifetime.end()
+    for connection in connections { connection.appSocket.end(LiveSocket.Ending(code: 1_006, reason: "")) }
+    connections = []
+    network.shutDown()
     return parley
   }
 
@@ -101,8 +106,8 @@ final class Phone {
       }
       memory = .disk(folder: folder, start: start + 1)
     }
-    (air, life) = (Air(hours, isUp: air.isUp), Life())
-    parley = try Self.app(user, names, clock, air, Self.store(memory, life))
+    (network, lifetime) = (SimulatedNetwork(simulatedTime, isUp: network.isUp), AppLifetime())
+    parley = try Self.app(user, names, clock, network, Self.store(memory, lifetime))
   }
 
   func remove() {

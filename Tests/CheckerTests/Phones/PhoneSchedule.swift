@@ -12,40 +12,40 @@ import TestSupport
 actor PhoneSchedule {
   let lane: Lane
   let stage: Stage
-  let complaints: Complaints
+  let storeLog: StoreLog
   let seed: UInt64
   var random: Seeded
-  let hours = Hours()
+  let simulatedTime = SimulatedTime()
   var phones: [Phone] = []
   /// Channels that any user may join.
   var channels: [ID<Conversation>] = []
   /// Posted messages by operation id.
-  var said: [String: Said] = [:]
+  var expectedMessages: [String: Expectation] = [:]
   /// Deletions by operation id.
   var deletions: [String: ID<Message>] = [:]
   /// All steps and requests in order.
   private(set) var trace: [String] = []
   /// The injected fault, and the number of eligible events before it.
-  let injected: InjectedNetwork?
+  let injected: InjectedNetworkFault?
   var untilFault = 2
   /// Whether an app is fetching all conversations.
   var isFetching = false
   /// The last response to a post.
-  var lastAnswer: (status: Int, body: [UInt8])?
+  var lastResponse: (status: Int, body: [UInt8])?
 
-  enum Said {
+  enum Expectation {
     /// Must be stored, unless it was rejected.
-    case surely
+    case required
     /// May be stored: it was cancelled, or the app died while posting it.
-    case perhaps
+    case optional
   }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  init(_ site: CheckedSite, seed: UInt64, on lane: Lane, injected: InjectedNetwork? = nil) throws {
+  init(_ site: CheckedSite, seed: UInt64, on lane: Lane, injected: InjectedNetworkFault? = nil) throws {
     self.lane = lane
     stage = try Stage(site)
-    complaints = stage.complaints
+    storeLog = stage.storeLog
     self.seed = seed
     self.injected = injected
     random = Seeded(seed: seed)
@@ -56,7 +56,7 @@ actor PhoneSchedule {
     trace.append(step)
   }
 
-  func noteAsked(_ exchange: TransportRequest, of phone: Phone) { trace.append("\(phone.name): \(exchange.summary)") }
+  func noteRequest(_ exchange: TransportRequest, of phone: Phone) { trace.append("\(phone.name): \(exchange.summary)") }
 
   func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &random)] }
 
@@ -71,9 +71,9 @@ actor PhoneSchedule {
       let app = phone.kill()
       Task { await app.stop() }
     }
-    await lane.quiet()
+    await lane.waitUntilIdle()
     await stage.end(on: self)
-    await lane.quiet()
+    await lane.waitUntilIdle()
     for phone in phones { phone.remove() }
     phones = []
     return stage.failure(of: seed)
@@ -83,20 +83,20 @@ actor PhoneSchedule {
     for number in 0..<count {
       let user = pick(stage.site.users)
       let phone = try Phone(
-        "\(user.name)\(number)", user, seed: seed, room: pick([2_000, 20_000, 200_000]),
-        hasDisk: chance(1, in: 12), stage.clock, hours)
+        "\(user.name)\(number)", user, seed: seed, maxQueuedBytes: pick([2_000, 20_000, 200_000]),
+        hasDisk: chance(1, in: 12), stage.clock, simulatedTime)
       phones.append(phone)
       await phone.parley.start()
     }
-    if chance(3, in: 4) { try await calm() }
+    if chance(3, in: 4) { try await runUntilIdle() }
     for _ in 0..<Self.length {
       guard stage.faults.isEmpty else { return }
       try await step()
       if chance(1, in: 2) { await stage.publish(.max, on: self) }
-      await lane.quiet()
-      for _ in 0..<Int.random(in: 0...6, using: &random) { try await carryOne() }
-      for phone in phones where phone.life.isOver { try await relaunch(phone) }
+      await lane.waitUntilIdle()
+      for _ in 0..<Int.random(in: 0...6, using: &random) { try await deliverOne() }
+      for phone in phones where phone.lifetime.isOver { try await relaunch(phone) }
     }
-    try await rest()
+    try await checkFinalState()
   }
 }

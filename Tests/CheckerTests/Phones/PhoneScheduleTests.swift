@@ -7,9 +7,9 @@ import Testing
   private static let seeds = Seeds.drawn(1_000, new: 500, "phone schedules")
 
   /// No schedule takes long; the limit detects deadlocks.
-  private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 50) }
+  private static var timeLimit: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 50) }
 
-  @Test(.timeLimit(patience)) func `every app ends with the state of the server`() async throws {
+  @Test(.timeLimit(timeLimit)) func `every app ends with the state of the server`() async throws {
     let began = ContinuousClock.now
     let failures = try await failures(of: Self.seeds)
     for failure in failures.prefix(3) { Issue.record("\(failure)") }
@@ -17,28 +17,28 @@ import Testing
     print("\(Self.seeds.count) phone schedules in \(ContinuousClock.now - began)")
   }
 
-  @Test(.timeLimit(patience), arguments: InjectedNetwork.allCases)
-  func `the checker detects a broken network`(_ fault: InjectedNetwork) async throws {
+  @Test(.timeLimit(timeLimit), arguments: InjectedNetworkFault.allCases)
+  func `the checker detects a broken network`(_ fault: InjectedNetworkFault) async throws {
     let found = try await failures(of: Array(0..<20), fault).count
     print("\(fault) is detected in \(found) of 20 phone schedules")
     #expect(found >= 4)
   }
 
-  @Test(.timeLimit(patience)) func `a seed is reproducible`() async throws {
-    let failures = try await Playing.failures(of: Array(0..<20)) { site, seeds in
-      let found = Found()
+  @Test(.timeLimit(timeLimit)) func `a seed is reproducible`() async throws {
+    let failures = try await ScheduleRunner.failures(of: Array(0..<20)) { site, seeds in
+      let found = FailureList()
       let isWhole = await Lane.run { lane in
         for seed in seeds {
           found.begin(seed)
           var traces: [[String]] = []
-          let failure = await Playing.failure(of: seed) {
+          let failure = await ScheduleRunner.failure(of: seed) {
             traces = []
             for _ in 0..<2 {
               let schedule = try PhoneSchedule(site, seed: seed, on: lane)
-              if let failure = await schedule.failure() { return (failure, schedule.complaints) }
+              if let failure = await schedule.failure() { return (failure, schedule.storeLog) }
               traces.append(await schedule.trace)
             }
-            return (nil, Complaints())
+            return (nil, StoreLog())
           }
           if let failure { found.add(failure) }
           guard traces.count == 2, let site = traces[0].firstDifference(from: traces[1]) else { continue }
@@ -51,15 +51,15 @@ import Testing
     #expect(failures.isEmpty)
   }
 
-  private func failures(of seeds: [UInt64], _ fault: InjectedNetwork? = nil) async throws -> [String] {
-    try await Playing.failures(of: seeds) { site, seeds in
-      let found = Found()
+  private func failures(of seeds: [UInt64], _ fault: InjectedNetworkFault? = nil) async throws -> [String] {
+    try await ScheduleRunner.failures(of: seeds) { site, seeds in
+      let found = FailureList()
       let isWhole = await Lane.run { lane in
         for seed in seeds {
           found.begin(seed)
-          let failure = await Playing.failure(of: seed) {
+          let failure = await ScheduleRunner.failure(of: seed) {
             let schedule = try PhoneSchedule(site, seed: seed, on: lane, injected: fault)
-            return (await schedule.failure(), schedule.complaints)
+            return (await schedule.failure(), schedule.storeLog)
           }
           if let failure { found.add(failure) }
         }

@@ -9,29 +9,29 @@ extension PhoneSchedule {
   func step() async throws {
     let phone = pick(phones)
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<24: try await say(phone)
+    case 0..<24: try await post(phone)
     case 24..<40: try await change(phone)
-    case 40..<42: await bringAll(phone)
+    case 40..<42: await fetchSome(phone)
     case 42..<46: try await read(phone)
     case 46..<49: try await draft(phone)
-    case 49..<53: try await reconsider(phone)
-    case 53..<61: try await moveSomebody(phone)
-    case 61..<64: try await found(phone)
+    case 49..<53: try await reviseOutbox(phone)
+    case 53..<61: try await changeMembership(phone)
+    case 61..<64: try await manageConversations(phone)
     case 64..<69:
       note("\(phone.name) is disconnected")
-      try await cut(phone)
+      try await disconnect(phone)
     case 69..<75:
       note("\(phone.name) has a network again")
-      phone.air.set(isUp: true)
+      phone.network.set(isUp: true)
       await phone.parley.networkAvailable()
     case 75..<79:
       note("\(phone.name) is disconnected silently")
-      for wire in phone.wires { wire.line.isDead = true }
+      for connection in phone.connections { connection.socket.isDead = true }
     case 79..<84: try await relaunch(phone)
     case 84..<87:
-      let (keeps, isLastKept) = (Int.random(in: 1...4, using: &random), chance(1, in: 2))
-      note("\(phone.name) will die after \(keeps) steps, the last one kept: \(isLastKept)")
-      phone.life.end(after: keeps, isLastKept: isLastKept)
+      let (writeCount, isLastDurable) = (Int.random(in: 1...4, using: &random), chance(1, in: 2))
+      note("\(phone.name) will die after \(writeCount) writes, the last one durable: \(isLastDurable)")
+      phone.lifetime.end(after: writeCount, isLastDurable: isLastDurable)
     case 87..<90: try await restart()
     case 90..<92:
       let days = pick([-1, 1])
@@ -39,7 +39,7 @@ extension PhoneSchedule {
       await stage.pass(days: days, on: self)
     case 94..<96:
       note("the server removes its event log")
-      try await stage.forgetLog(on: self)
+      try await stage.removeEventLog(on: self)
     case 92..<94:
       let days = pick([-1, 0, 1])
       note("the clock of \(phone.name) is \(days) day off")
@@ -52,7 +52,7 @@ extension PhoneSchedule {
     let kill = chance(1, in: 2)
     note(kill ? "the server is killed" : "the server restarts")
     try await stage.restart(kill: kill, on: self)
-    for phone in phones { hangUp(phone) }
+    for phone in phones { closeConnections(phone) }
   }
 
   // MARK: Actions in an app
@@ -62,7 +62,7 @@ extension PhoneSchedule {
     do { try await body() } catch {
       switch error {
       case is OutboxRefusal: return
-      case is CacheFault where phone.life.isOver: return
+      case is CacheFault where phone.lifetime.isOver: return
       default: throw error
       }
     }
@@ -92,13 +92,13 @@ extension PhoneSchedule {
     return try await message(for: phone, isOwn: isOwn).map { (.message($0.id), $0.conversation) }
   }
 
-  private func say(_ phone: Phone) async throws {
+  private func post(_ phone: Phone) async throws {
     guard let conversation = await conversation(for: phone) else { return }
     var draft = Draft("words \(stage.steps.count)")
-    if chance(1, in: 5), let answered = try await target(for: phone, isOwn: false),
-      answered.conversation == conversation
+    if chance(1, in: 5), let replied = try await target(for: phone, isOwn: false),
+      replied.conversation == conversation
     {
-      draft.replyTo = answered.target
+      draft.replyTo = replied.target
     }
     if chance(1, in: 12) {
       let name = "\(phone.name)-file-\(stage.steps.count)"
@@ -108,9 +108,11 @@ extension PhoneSchedule {
     try await use(phone) {
       let operation = try await phone.parley.outbox.send(draft, in: conversation)
       note("\(phone.name) posts \(operation.id) in \(conversation)")
-      said[operation.id] = .surely
+      expectedMessages[operation.id] = .required
     }
-    if phone.lastName != before, said[phone.lastName] == nil { said[phone.lastName] = .perhaps }
+    if phone.lastName != before, expectedMessages[phone.lastName] == nil {
+      expectedMessages[phone.lastName] = .optional
+    }
   }
 
   private func change(_ phone: Phone) async throws {
@@ -124,7 +126,7 @@ extension PhoneSchedule {
         try await outbox.edit(target, in: conversation, to: "edited \(stage.steps.count)")
       case 1:
         note("\(phone.name) deletes \(target)")
-        if case .unsent(let name) = target { said[name] = .perhaps }
+        if case .unsent(let name) = target { expectedMessages[name] = .optional }
         let operation = try await outbox.delete(target, in: conversation, andFiles: chance(1, in: 2))
         if let operation, case .message(let id) = target { deletions[operation.id] = id }
       default:
@@ -142,15 +144,15 @@ extension PhoneSchedule {
   }
 
   /// Fetches all messages of some conversations, concurrently with later steps.
-  private func bringAll(_ phone: Phone) async {
+  private func fetchSome(_ phone: Phone) async {
     let own = await phone.parley.cache.replica.conversations.filter { $0.value.isOwn }.keys.sorted()
       .filter { _ in chance(1, in: 2) }
     note("\(phone.name) fetches all of \(own)")
-    ask(phone) { app in try await app.sync.fetchAll(own) }
+    perform(phone) { app in try await app.sync.fetchAll(own) }
   }
 
   /// Starts a request that runs concurrently with later steps. It may fail.
-  private func ask(_ phone: Phone, _ body: @escaping @Sendable (Parley) async throws -> Void) {
+  private func perform(_ phone: Phone, _ body: @escaping @Sendable (Parley) async throws -> Void) {
     let app = phone.parley
     Task {
       do { try await body(app) } catch is ClientFault {} catch is SyncRefusal {} catch is CacheFault {} catch {
@@ -167,7 +169,7 @@ extension PhoneSchedule {
   }
 
   /// Cancels or retries a pending or rejected operation.
-  private func reconsider(_ phone: Phone) async throws {
+  private func reviseOutbox(_ phone: Phone) async throws {
     let waiting = await phone.parley.outbox.list()
     guard !waiting.isEmpty else { return }
     let operation = pick(waiting)
@@ -181,7 +183,7 @@ extension PhoneSchedule {
   }
 
   private func drop(_ name: String, _ waiting: [OutboxOperation]) {
-    if said[name] != nil { said[name] = .perhaps }
+    if expectedMessages[name] != nil { expectedMessages[name] = .optional }
     deletions[name] = nil
     // Replies remain.
     for operation in waiting where operation.target == .unsent(name) && operation.kind != .send {
@@ -191,11 +193,11 @@ extension PhoneSchedule {
 
   // MARK: Actions outside the app
 
-  private func moveSomebody(_ phone: Phone) async throws {
+  private func changeMembership(_ phone: Phone) async throws {
     let (other, isIn) = (pick(stage.site.users), chance(1, in: 2))
     if chance(1, in: 2), let conversation = await conversation(for: phone) {
       note("\(phone.name) \(isIn ? "adds" : "removes") \(other.name) \(isIn ? "to" : "from") \(conversation)")
-      return ask(phone) { app in
+      return perform(phone) { app in
         if isIn {
           _ = try await app.client.send(.setParticipant(of: conversation, to: .id(other.id)))
         } else {
@@ -207,7 +209,7 @@ extension PhoneSchedule {
     if isIn, chance(1, in: 3), !channels.isEmpty {
       let channel = pick(channels)
       note("\(phone.name) joins \(channel)")
-      return ask(phone) { app in _ = try await app.client.send(.setParticipant(of: channel, to: .me)) }
+      return perform(phone) { app in _ = try await app.client.send(.setParticipant(of: channel, to: .me)) }
     }
     let path: String
     var user = phone.user
@@ -219,22 +221,22 @@ extension PhoneSchedule {
       return
     }
     note("\(user.name) \(isIn ? "adds" : "removes") \(other.name) \(isIn ? "to" : "from") \(path)")
-    _ = await stage.ask(
+    _ = await stage.perform(
       isIn ? .put : .delete, "\(path)/\(other.id)", token: user.token, isIn ? Array("{}".utf8) : [], on: self)
   }
 
   /// Creates a group or an open channel. Sometimes deletes one.
-  private func found(_ phone: Phone) async throws {
+  private func manageConversations(_ phone: Phone) async throws {
     if chance(1, in: 4), let conversation = await conversation(for: phone) {
       note("\(phone.name) deletes \(conversation)")
-      return ask(phone) { app in try await app.client.send(.deleteConversation(conversation)) }
+      return perform(phone) { app in try await app.client.send(.deleteConversation(conversation)) }
     }
     let others = stage.site.users.filter { $0.id != phone.user.id && chance(1, in: 2) }
     let (isVisible, isChannel) = (chance(1, in: 2), chance(1, in: 3))
     let kind = isChannel ? Conversation.Kind.channel : .group
     note("\(phone.name) creates a \(kind) with \(others.map(\.name)), history \(isVisible)")
     let users = others.map(\.id)
-    ask(phone) { app in
+    perform(phone) { app in
       let made = try await app.client.send(
         .createConversation(
           kind, with: users.map { .id($0) }, title: "t", type: isChannel ? "com.example.club" : nil,
@@ -249,16 +251,16 @@ extension PhoneSchedule {
 
   /// Restarts an app that was killed or has died. It must load the state that it had.
   func relaunch(_ phone: Phone) async throws {
-    let hasDied = phone.life.isOver
+    let hasDied = phone.lifetime.isOver
     note("\(phone.name) \(hasDied ? "has died" : "is killed") and restarts")
-    let before = hasDied ? nil : await phone.left()
-    for wire in phone.wires { stage.cut(wire.line, on: self) }
+    let before = hasDied ? nil : await phone.savedState()
+    for connection in phone.connections { stage.disconnect(connection.socket, on: self) }
     let app = phone.kill()
     Task { await app.stop() }
-    await lane.quiet()
+    await lane.waitUntilIdle()
     try phone.launch()
     if let before {
-      let now = await phone.left()
+      let now = await phone.savedState()
       if before.replica != now.replica { stage.fail("\(phone.name) has a different replica after its restart") }
       if before.operations != now.operations {
         stage.fail("\(phone.name) had to send \(before.operations), and now \(now.operations)")
@@ -266,6 +268,6 @@ extension PhoneSchedule {
       if before.drafts != now.drafts { stage.fail("\(phone.name) has lost a draft") }
     }
     await phone.parley.start()
-    await lane.quiet()
+    await lane.waitUntilIdle()
   }
 }

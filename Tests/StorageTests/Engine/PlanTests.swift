@@ -84,7 +84,7 @@ import Testing
     _ = try tx.actionCounts(of: ids[0], Meadow.ada)
     _ = try tx.marked("star", by: Meadow.ada, before: nil, limit: 10)
     if let like = ActionType("like") { _ = try tx.hasAction(like, ids[0]) }
-    _ = try tx.place(of: ids[0])
+    _ = try tx.position(of: ids[0])
     _ = try tx.showsRevisions(Meadow.room)
     _ = try tx.forum(of: Meadow.room)
     for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], most: count) }

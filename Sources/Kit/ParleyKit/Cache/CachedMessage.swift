@@ -55,7 +55,7 @@ extension MessageIndex: JSONWritable, JSONReadable {
       json.field("shown_at", shownAt)
       json.field("features", features)
       json.field("words", words)
-      json.field("place", locationName)
+      json.field("location", locationName)
     }
   }
 
@@ -64,6 +64,6 @@ extension MessageIndex: JSONWritable, JSONReadable {
     self.init(shownAt: Int64(try object.int("shown_at")))
     features = try object.read("features")
     words = try object.string("words")
-    locationName = try object.optional("place")
+    locationName = try object.optional("location")
   }
 }

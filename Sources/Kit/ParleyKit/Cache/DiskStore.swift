@@ -29,7 +29,7 @@ public final class DiskStore: CacheStore {
       client_id text,
       is_live integer not null,
       generation integer not null,
-      place text,
+      location text,
       -- Hash of the index entry: if it is unchanged, the message is not indexed again.
       fingerprint integer not null,
       value text not null
@@ -108,7 +108,7 @@ public final class DiskStore: CacheStore {
       try connection.execute(
         """
         update message
-        set id = $1, client_id = $2, is_live = $3, generation = $4, place = $5, value = $6
+        set id = $1, client_id = $2, is_live = $3, generation = $4, location = $5, value = $6
         where moment = $7
         """, message.id.number, message.clientID, isLive, cached.generation, index.locationName, value, old.moment)
       return
@@ -119,7 +119,7 @@ public final class DiskStore: CacheStore {
     let moment = try freeMoment(index, message.id)
     try connection.execute(
       """
-      insert into message (moment, conversation, seq, id, client_id, is_live, generation, place, fingerprint, value)
+      insert into message (moment, conversation, seq, id, client_id, is_live, generation, location, fingerprint, value)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       """, moment, message.conversation.number, message.seq, message.id.number, message.clientID, isLive,
       cached.generation, index.locationName, fingerprint, value)
@@ -167,7 +167,7 @@ public final class DiskStore: CacheStore {
           CacheRow(table, try row.text(0), JSONRaw(trusted: Array(try row.text(1).utf8)))
         }
       }
-      return try connection.all("select moment, generation, place, value from message order by moment") { row in
+      return try connection.all("select moment, generation, location, value from message order by moment") { row in
         let cached = try Self.read(row)
         return CacheRow(.message, cached.key, writing: cached)
       }
@@ -191,7 +191,7 @@ public final class DiskStore: CacheStore {
       var found: [CachedMessage] = []
       for id in ids {
         found += try connection.all(
-          "select moment, generation, place, value from message where id = $1", id.number, read: Self.read)
+          "select moment, generation, location, value from message where id = $1", id.number, read: Self.read)
       }
       return found
     }
@@ -199,7 +199,7 @@ public final class DiskStore: CacheStore {
       var found: [CachedMessage] = []
       for name in names {
         found += try connection.all(
-          "select moment, generation, place, value from message where client_id = $1", name, read: Self.read)
+          "select moment, generation, location, value from message where client_id = $1", name, read: Self.read)
       }
       return found
     }
@@ -207,11 +207,11 @@ public final class DiskStore: CacheStore {
       let sql: SQL =
         query.order == .descending
         ? """
-        select moment, generation, place, value from message
+        select moment, generation, location, value from message
         where conversation = $1 and seq between $2 and $3 and is_live >= $4 order by seq desc limit $5
         """
         : """
-        select moment, generation, place, value from message
+        select moment, generation, location, value from message
         where conversation = $1 and seq between $2 and $3 and is_live >= $4 order by seq limit $5
         """
       return try connection.all(
@@ -255,7 +255,7 @@ public final class DiskStore: CacheStore {
     let order =
       source.hasPrefix("search") ? "s.rowid" : source.hasPrefix("feature") ? "f.moment" : "m.moment"
     let text = """
-      select m.moment, m.generation, m.place, m.value from \(source)
+      select m.moment, m.generation, m.location, m.value from \(source)
       where \(conditions.joined(separator: " and ")) order by \(order) desc limit \(bound(query.limit))
       """
     let statement = try connection.prepare(SQL(text))

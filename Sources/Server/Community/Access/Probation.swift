@@ -40,7 +40,7 @@ extension ReadTransaction {
       // An amount above the hourly limit is refused until the user is no longer new.
       let end = hour.since + Self.hour
       let until = added > allowed ? max(probationEndsAt, end) : end
-      throw .newcomer(limit, most: allowed, until: until, seconds: Int((until - now + 999) / 1_000))
+      throw .newcomer(limit, max: allowed, until: until, seconds: Int((until - now + 999) / 1_000))
     }
     return hour
   }

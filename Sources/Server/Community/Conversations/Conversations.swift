@@ -128,12 +128,12 @@ extension CommunityView {
 
   public func getConversation(_ id: ID<Conversation>, for caller: Caller) throws(Refusal) -> ConversationView {
     try read { tx throws(Refusal) in
-      if let user = caller.user { return .bySomebody(try tx.ownConversation(id, for: caller, user, community.bounds)) }
+      if let user = caller.user { return .forUser(try tx.ownConversation(id, for: caller, user, community.bounds)) }
       try tx.require(.read, caller, in: id)
       guard var conversation = try tx.conversation(id) else { throw .notFound }
       // Only users may see the participants.
       conversation.participants = nil
-      return .byNobody(conversation)
+      return .forVisitor(conversation)
     }
   }
 

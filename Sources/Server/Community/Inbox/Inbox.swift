@@ -81,7 +81,7 @@ struct NotificationFilter {
 extension ReadTransaction {
   func unreadInbox(of user: ID<User>, _ reading: inout NotificationFilter) throws(Refusal) -> InboxCounts {
     var counts = InboxCounts()
-    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.most) where try reading.mayRead(entry, self) {
+    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted) where try reading.mayRead(entry, self) {
       counts.add(entry.kind)
     }
     return counts

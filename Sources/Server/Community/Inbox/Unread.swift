@@ -39,7 +39,7 @@ extension ReadTransaction {
   fileprivate func unreadMentions(of user: ID<User>, _ caller: Caller) throws(Refusal) -> MentionCounts {
     var reading = NotificationFilter(caller)
     var counts: MentionCounts = [:]
-    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.most) {
+    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted) {
       guard entry.kind == .mention || entry.kind == .reply, let conversation = entry.conversation,
         try reading.mayRead(entry, self)
       else { continue }

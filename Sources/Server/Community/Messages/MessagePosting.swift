@@ -134,7 +134,7 @@ extension WriteTransaction {
     let start = Permissions.fromSeq(of: caller.role, in: standing)
     for (field, anchor) in [("reply_to", draft.replyTo), ("catch_up_after", draft.catchUpAfter)] {
       guard let anchor else { continue }
-      let position = try place(of: anchor)
+      let position = try position(of: anchor)
       guard let position, position.conversation == conversation, position.seq >= start else {
         throw .invalid(field, .mismatch)
       }

@@ -46,7 +46,7 @@ extension ReadTransaction {
   func position(
     of id: ID<Message>, for caller: Caller
   ) throws(Refusal) -> (position: MessagePosition, rights: Rights, standing: Standing) {
-    guard let position = try place(of: id) else { throw .notFound }
+    guard let position = try position(of: id) else { throw .notFound }
     let (rights, standing) = try rights(of: caller, in: position.conversation)
     guard position.seq >= Permissions.fromSeq(of: caller.role, in: standing) else { throw .notFound }
     return (position, rights, standing)

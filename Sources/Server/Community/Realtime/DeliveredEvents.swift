@@ -114,7 +114,7 @@ private struct CurrentState {
   let readPositions: [Concern<Conversation>: ReadPosition]
   let receipts: [Concern<Conversation>: ReadPosition]
   let stars: Set<Concern<Message>>
-  let levels: [Concern<LevelScope>: (place: LevelScope, level: SetLevel)]
+  let levels: [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)]
   let relations: [Concern<User>: UserRelations]
   let inbox: [ID<Notification>: Notification]
 
@@ -195,7 +195,7 @@ private struct CurrentState {
     let subject = event.subject
     if event.kind == .readPositionUpdated { return .readPosition(ID(subject), readPositions[Concern(user, ID(subject))] ?? ReadPosition()) }
     if event.kind == .levelChanged {
-      return levels[Concern(user, ID(subject))].map { .level($0.place, $0.level) }
+      return levels[Concern(user, ID(subject))].map { .level($0.scope, $0.level) }
     }
     return relations[Concern(user, ID(subject))].map { .relations($0) }
   }

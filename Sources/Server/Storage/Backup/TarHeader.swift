@@ -59,18 +59,18 @@ struct TarHeader: Hashable {
   }
 
   /// Decodes a block that is not all zeros.
-  init(reading block: [UInt8], at place: Int) throws(BackupDamage) {
+  init(reading block: [UInt8], at offset: Int) throws(BackupDamage) {
     guard block.count == Self.blockSize else { throw .truncated }
     guard Self.octal(block[Field.sum].prefix(6)) == Self.sum(block), Array(block[Field.magic]) == Self.magic else {
-      throw place == 0 ? .foreign : .badHeader(at: place)
+      throw offset == 0 ? .foreign : .badHeader(at: offset)
     }
     let name = String(decoding: block[Field.name].prefix { $0 != 0 }, as: UTF8.self)
     guard block[Field.type] == Self.regularFile else { throw .notRegularFile(name) }
     guard let size = Self.number(block[Field.size]), let modified = Self.octal(block[Field.modified].prefix(11)) else {
-      throw .badHeader(at: place)
+      throw .badHeader(at: offset)
     }
     self.init(name: name, size: size, modified: modified)
-    guard self.block == block else { throw .badHeader(at: place) }
+    guard self.block == block else { throw .badHeader(at: offset) }
   }
 
   // MARK: Numbers
@@ -82,16 +82,16 @@ struct TarHeader: Hashable {
 
   private static func write(octal number: Int, to block: inout [UInt8], _ field: Range<Int>) {
     var rest = number
-    for place in field.dropLast().reversed() {
-      block[place] = UInt8(ascii: "0") + UInt8(rest & 7)
+    for offset in field.dropLast().reversed() {
+      block[offset] = UInt8(ascii: "0") + UInt8(rest & 7)
       rest >>= 3
     }
   }
 
   private static func write(binary number: Int, to block: inout [UInt8], _ field: Range<Int>) {
     var rest = number
-    for place in field.dropFirst().reversed() {
-      block[place] = UInt8(truncatingIfNeeded: rest)
+    for offset in field.dropFirst().reversed() {
+      block[offset] = UInt8(truncatingIfNeeded: rest)
       rest >>= 8
     }
     block[field.lowerBound] = 0x80

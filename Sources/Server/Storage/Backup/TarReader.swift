@@ -19,8 +19,8 @@ struct TarReader: ~Copyable {
   /// Skips the rest of the current entry and returns the next; nil at the end of the archive.
   mutating func next() throws -> TarHeader? {
     while try chunk() != nil {}
-    let place = position
-    guard try readExactly(padding).allSatisfy({ $0 == 0 }) else { throw BackupDamage.badPadding(at: place) }
+    let offset = position
+    guard try readExactly(padding).allSatisfy({ $0 == 0 }) else { throw BackupDamage.badPadding(at: offset) }
     padding = 0
     let start = position
     let block = try readExactly(TarHeader.blockSize)

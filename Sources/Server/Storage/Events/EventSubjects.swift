@@ -242,7 +242,7 @@ extension ReadTransaction {
   /// Returns notification levels, and whether they were set explicitly.
   public func levels(
     of concerns: some Sequence<Concern<LevelScope>>
-  ) throws(Refusal) -> [Concern<LevelScope>: (place: LevelScope, level: SetLevel)] {
+  ) throws(Refusal) -> [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)] {
     try each(concerns, Self.levelsOfUsers) { row in
       let own: Level? = try row.optionalWord(2)
       guard let kind: Conversation.Kind = try row.optionalWord(3) else {

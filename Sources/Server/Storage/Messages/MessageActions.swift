@@ -145,7 +145,7 @@ extension ReadTransaction {
   /// The messages with this action of the user, newest message first, with their positions.
   public func marked(
     _ type: String, by user: ID<User>, before cursor: TimelineCursor?, limit: Int
-  ) throws(Refusal) -> [(cursor: TimelineCursor, place: MessagePosition)] {
+  ) throws(Refusal) -> [(cursor: TimelineCursor, position: MessagePosition)] {
     try run { connection in
       try connection.all(
         """
@@ -159,7 +159,7 @@ extension ReadTransaction {
       ) { row in
         (
           cursor: TimelineCursor(time: try row.int(0), message: ID(try row.int(1))),
-          place: MessagePosition(conversation: ID(try row.int(2)), seq: try row.int(3))
+          position: MessagePosition(conversation: ID(try row.int(2)), seq: try row.int(3))
         )
       }
     }

@@ -60,7 +60,7 @@ extension Check {
       from (
         select 'an annotation' as what, message_id, conversation_id from annotation
         union all select 'a hashtag', message_id, conversation_id from hashtag
-        union all select 'a place', message_id, conversation_id from location
+        union all select 'a location', message_id, conversation_id from location
       ) l
       join message m on m.id = l.message_id
       where m.conversation_id <> l.conversation_id

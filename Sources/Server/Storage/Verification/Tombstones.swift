@@ -17,7 +17,7 @@ extension Check {
         union all select message_id, 'a hashtag' from hashtag
         union all select message_id, 'a mention' from mention
         union all select message_id, 'a link' from hyperlink
-        union all select message_id, 'a place' from location
+        union all select message_id, 'a location' from location
       ) h on h.message_id = m.id
       where m.deletion is not null
       order by m.id

@@ -81,7 +81,7 @@ extension Notification: JSONReadable {
 /// Unread notifications by kind.
 public struct InboxCounts: Sendable, Hashable {
   /// Upper bound of the count over all kinds, from the newest.
-  public static let most = 1_000
+  public static let maxCounted = 1_000
 
   public private(set) var counts: [Notification.Kind: Int] = [:]
 

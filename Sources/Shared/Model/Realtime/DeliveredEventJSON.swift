@@ -63,8 +63,8 @@ extension DeliveredEvent.Content: JSONWritable {
       json.field("forum_id", forum)
       json.field("user_id", user)
       if let role { json.field("role", role.rawValue) }
-    case .level(let place, let level):
-      place.writeMember(to: &json)
+    case .level(let scope, let level):
+      scope.writeMember(to: &json)
       json.field("level", level.level.rawValue)
       json.field("set", level.isOwn)
     case .thing(let id): json.field("id", String(id))

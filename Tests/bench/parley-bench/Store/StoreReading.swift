@@ -59,7 +59,7 @@ extension BenchStore {
       let count = try reader.read { snapshot throws(Refusal) in
         let page = try snapshot.inbox(of: user, limit: 50)
         _ = try snapshot.messages(page.compactMap(\.message))
-        return try snapshot.inbox(of: user, isUnread: true, limit: InboxCounts.most).count
+        return try snapshot.inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted).count
       }
       guard count > 0 else { throw LoadError(description: "User \(user) has no unread notifications.") }
     }

@@ -2,14 +2,14 @@ import ParleyKit
 import Synchronization
 
 /// The app's end of a WebSocket.
-final class Reception: Sendable {
+final class AppSocket: Sendable {
   private struct State {
     var texts: [String] = []
     var reader: CheckedContinuation<Result<String, LiveSocket.Ending>, Never>?
     var pings: [CheckedContinuation<LiveSocket.Ending?, Never>] = []
     var ending: LiveSocket.Ending?
     /// Closed by the app.
-    var isLeft = false
+    var isClosedByApp = false
   }
 
   private let state = Mutex(State())
@@ -19,7 +19,7 @@ final class Reception: Sendable {
       send: { _ in },
       next: { () async throws(LiveSocket.Ending) in try await self.next().get() },
       ping: { () async throws(LiveSocket.Ending) in if let ending = await self.ping() { throw ending } },
-      close: { code, reason in self.end(LiveSocket.Ending(code: code, reason: reason), isLeft: true) })
+      close: { code, reason in self.end(LiveSocket.Ending(code: code, reason: reason), isClosedByApp: true) })
   }
 
   private func next() async -> Result<String, LiveSocket.Ending> {
@@ -35,21 +35,21 @@ final class Reception: Sendable {
   }
 
   private func ping() async -> LiveSocket.Ending? {
-    await withCheckedContinuation { asker in
+    await withCheckedContinuation { continuation in
       let ending = state.withLock { state in
-        if state.ending == nil { state.pings.append(asker) }
+        if state.ending == nil { state.pings.append(continuation) }
         return state.ending
       }
-      if let ending { asker.resume(returning: ending) }
+      if let ending { continuation.resume(returning: ending) }
     }
   }
 
   // MARK: Network side
 
-  var isLeft: Bool { state.withLock { $0.isLeft } }
+  var isClosedByApp: Bool { state.withLock { $0.isClosedByApp } }
   var isPinging: Bool { state.withLock { !$0.pings.isEmpty } }
 
-  func arrive(_ text: String) {
+  func receive(_ text: String) {
     let reader = state.withLock { state in
       guard state.ending == nil else { return nil as CheckedContinuation<Result<String, LiveSocket.Ending>, Never>? }
       if state.reader == nil { state.texts.append(text) }
@@ -59,7 +59,7 @@ final class Reception: Sendable {
     reader?.resume(returning: .success(text))
   }
 
-  func answerPings() {
+  func completePings() {
     let pings = state.withLock { state in
       defer { state.pings = [] }
       return state.pings
@@ -68,11 +68,11 @@ final class Reception: Sendable {
   }
 
   /// Ends the socket. Queued frames can still be read, unless the app has closed it.
-  func end(_ ending: LiveSocket.Ending, isLeft: Bool = false) {
+  func end(_ ending: LiveSocket.Ending, isClosedByApp: Bool = false) {
     let (reader, pings) = state.withLock { state in
       if state.ending == nil { state.ending = ending }
-      if isLeft {
-        state.isLeft = true
+      if isClosedByApp {
+        state.isClosedByApp = true
         state.texts = []
       }
       defer { (state.reader, state.pings) = (nil, []) }

@@ -2,27 +2,27 @@ import ParleyKit
 import Synchronization
 
 /// The durable writes of a phone, replayed by the next app process.
-final class Flash: Sendable {
-  private let written = Mutex<[CacheChanges]>([])
+final class DurableWrites: Sendable {
+  private let changesList = Mutex<[CacheChanges]>([])
 
-  func write(_ changes: CacheChanges) { written.withLock { $0.append(changes) } }
+  func append(_ changes: CacheChanges) { changesList.withLock { $0.append(changes) } }
 
-  func erase() { written.withLock { $0 = [] } }
+  func erase() { changesList.withLock { $0 = [] } }
 
   /// A store with all writes.
   func read() -> MemoryStore {
     let store = MemoryStore()
-    for changes in written.withLock({ $0 }) { store.save(changes) }
+    for changes in changesList.withLock({ $0 }) { store.save(changes) }
     return store
   }
 }
 
 /// The lifetime of an app process, and the number of writes until it dies.
-final class Life: Sendable {
+final class AppLifetime: Sendable {
   private struct State {
     var isOver = false
-    var keepsLeft = Int.max
-    var isLastKept = false
+    var writesLeft = Int.max
+    var isLastDurable = false
   }
 
   private let state = Mutex(State())
@@ -30,64 +30,64 @@ final class Life: Sendable {
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// Dies at the given write, before or after it is durable.
-  func end(after keeps: Int, isLastKept: Bool) {
-    state.withLock { ($0.keepsLeft, $0.isLastKept) = (keeps, isLastKept) }
+  func end(after writeCount: Int, isLastDurable: Bool) {
+    state.withLock { ($0.writesLeft, $0.isLastDurable) = (writeCount, isLastDurable) }
   }
 
   /// Cancels the planned death.
-  func spare() { state.withLock { $0.keepsLeft = .max } }
+  func cancelDeath() { state.withLock { $0.writesLeft = .max } }
 
   func end() { state.withLock { $0.isOver = true } }
 
   enum Step { case goesOn, diesBefore, diesAfter }
 
-  func keep() -> Step {
+  func recordWrite() -> Step {
     state.withLock { state in
       guard !state.isOver else { return .diesBefore }
-      state.keepsLeft -= 1
-      guard state.keepsLeft <= 0 else { return .goesOn }
+      state.writesLeft -= 1
+      guard state.writesLeft <= 0 else { return .goesOn }
       state.isOver = true
-      return state.isLastKept ? .diesAfter : .diesBefore
+      return state.isLastDurable ? .diesAfter : .diesBefore
     }
   }
 }
 
 /// A store that fails after the app has died.
-final class MortalStore: CacheStore {
+final class KillableStore: CacheStore {
   private let store: any CacheStore
-  private let flash: Flash?
-  private let life: Life
+  private let writes: DurableWrites?
+  private let lifetime: AppLifetime
   private static let death = CacheFault.broken("killed")
 
-  init(_ flash: Flash, _ life: Life) {
-    (store, self.flash, self.life) = (flash.read(), flash, life)
+  init(_ writes: DurableWrites, _ lifetime: AppLifetime) {
+    (store, self.writes, self.lifetime) = (writes.read(), writes, lifetime)
   }
 
-  init(_ path: String, _ life: Life) throws(CacheFault) {
-    (store, flash, self.life) = (try DiskStore(path), nil, life)
+  init(_ path: String, _ lifetime: AppLifetime) throws(CacheFault) {
+    (store, writes, self.lifetime) = (try DiskStore(path), nil, lifetime)
   }
 
   func save(_ changes: CacheChanges) throws(CacheFault) {
-    let step = life.keep()
+    let step = lifetime.recordWrite()
     if step == .diesBefore { throw Self.death }
     try store.save(changes)
-    flash?.write(changes)
+    writes?.append(changes)
     if step == .diesAfter { throw Self.death }
   }
 
   func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] {
-    if life.isOver { throw Self.death }
+    if lifetime.isOver { throw Self.death }
     return try store.rows(of: table)
   }
 
   func messages(_ lookup: CacheQuery) throws(CacheFault) -> [CachedMessage]? {
-    if life.isOver { throw Self.death }
+    if lifetime.isOver { throw Self.death }
     return try store.messages(lookup)
   }
 
   func erase() throws(CacheFault) {
-    if life.isOver { throw Self.death }
+    if lifetime.isOver { throw Self.death }
     try store.erase()
-    flash?.erase()
+    writes?.erase()
   }
 }

@@ -7,7 +7,7 @@ import ParleyModel
 /// Requests of the devices. Responses are current; a device may have received fewer events, or more.
 extension Schedule {
   /// Fetches the data that no event contained.
-  func ask(_ device: Device) async throws {
+  func fetchNeeds(of device: Device) async throws {
     let caller = try stage.server.caller(device.user)
     let asOf = device.asOf
     for need in device.needs {
@@ -18,7 +18,7 @@ extension Schedule {
           let forum = try stage.server.view.getForum(id, for: caller)
           device.hold { $0.hold(forum, asOf: asOf) }
         case .conversation(let id):
-          guard case .bySomebody(let own) = try stage.server.view.getConversation(id, for: caller) else { break }
+          guard case .forUser(let own) = try stage.server.view.getConversation(id, for: caller) else { break }
           device.hold { $0.hold(own, asOf: asOf) }
           let messages = try await stage.messages(of: id, for: caller)
           device.hold { $0.hold(messages, asOf: asOf) }

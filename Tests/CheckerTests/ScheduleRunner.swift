@@ -1,15 +1,15 @@
 /// Runs schedules of either kind.
-enum Playing {
+enum ScheduleRunner {
   /// Runs the seeds in two concurrent halves. Returns the failures, each with its seed and steps.
   static func failures(
-    of seeds: [UInt64], _ play: @escaping @Sendable (CheckedSite, [UInt64]) async throws -> [String]
+    of seeds: [UInt64], _ run: @escaping @Sendable (CheckedSite, [UInt64]) async throws -> [String]
   ) async throws -> [String] {
     let site = try await CheckedSite.make()
     defer { site.remove() }
     return try await withThrowingTaskGroup(of: [String].self) { group in
       for part in 0..<2 {
         let mine = seeds.enumerated().filter { $0.offset % 2 == part }.map(\.element)
-        group.addTask { try await play(site, mine) }
+        group.addTask { try await run(site, mine) }
       }
       var all: [String] = []
       for try await failures in group { all += failures }
@@ -20,15 +20,15 @@ enum Playing {
   /// Runs one seed and returns its failure. Repeats the run if the machine was stalled for so long that the store
   /// rolled back a write: a real fault reproduces.
   static func failure(
-    of seed: UInt64, _ play: () async throws -> (failure: String?, complaints: Complaints)
+    of seed: UInt64, _ run: () async throws -> (failure: String?, storeLog: StoreLog)
   ) async -> String? {
     var failure: String?
     for _ in 0..<3 {
       do {
-        let played = try await play()
-        failure = played.failure
-        guard failure != nil, played.complaints.areOfStandstill else { return failure }
-        print("seed \(seed) is repeated: \(played.complaints.all)")
+        let result = try await run()
+        failure = result.failure
+        guard failure != nil, result.storeLog.isStallOnly else { return failure }
+        print("seed \(seed) is repeated: \(result.storeLog.all)")
       } catch {
         return "seed \(seed): \(error)"
       }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The failures, and the last started seed.
-final class Found: Sendable {
+final class FailureList: Sendable {
   private let state = Mutex<(all: [String], last: UInt64)>(([], 0))
 
   func begin(_ seed: UInt64) { state.withLock { $0.last = seed } }

@@ -2,21 +2,21 @@ import ParleyKit
 import Synchronization
 
 /// The network and timers of one app process: all requests and sleeps wait here until the schedule completes them.
-final class Air: Transport {
+final class SimulatedNetwork: Transport {
   enum Outcome: Sendable {
-    case answer(TransportResponse)
+    case response(TransportResponse)
     case socket(LiveSocket)
     case failure(TransportFailure)
   }
 
-  struct Asked: Sendable {
+  struct PendingRequest: Sendable {
     let number: Int
     let exchange: TransportRequest
     let isSocket: Bool
     /// Nil if the app has cancelled it; the server may still receive it.
-    fileprivate(set) var asker: CheckedContinuation<Outcome, Never>?
+    fileprivate(set) var continuation: CheckedContinuation<Outcome, Never>?
 
-    func settle(_ outcome: Outcome) { asker?.resume(returning: outcome) }
+    func settle(_ outcome: Outcome) { continuation?.resume(returning: outcome) }
   }
 
   struct Pause: Sendable {
@@ -30,7 +30,7 @@ final class Air: Transport {
     var isUp: Bool
     var isDead = false
     var lastNumber = 0
-    var asked: [Asked] = []
+    var pending: [PendingRequest] = []
     var pauses: [Pause] = []
 
     mutating func number() -> Int {
@@ -39,11 +39,11 @@ final class Air: Transport {
     }
   }
 
-  private let hours: Hours
+  private let simulatedTime: SimulatedTime
   private let state: Mutex<State>
 
-  init(_ hours: Hours, isUp: Bool) {
-    self.hours = hours
+  init(_ simulatedTime: SimulatedTime, isUp: Bool) {
+    self.simulatedTime = simulatedTime
     state = Mutex(State(isUp: isUp))
   }
 
@@ -52,50 +52,51 @@ final class Air: Transport {
   // MARK: App side
 
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
-    switch await ask(exchange, isSocket: false) {
-    case .answer(let answer): return answer
+    switch await enqueue(exchange, isSocket: false) {
+    case .response(let response): return response
     case .socket: throw .malformed("a socket instead of a response")
     case .failure(let failure): throw failure
     }
   }
 
   func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
-    switch await ask(exchange, isSocket: true) {
+    switch await enqueue(exchange, isSocket: true) {
     case .socket(let socket): return socket
-    case .answer(let answer): throw .notUpgraded(status: answer.status, body: [])
+    case .response(let response): throw .notUpgraded(status: response.status, body: [])
     case .failure(let failure): throw failure
     }
   }
 
-  private func ask(_ exchange: TransportRequest, isSocket: Bool) async -> Outcome {
+  private func enqueue(_ exchange: TransportRequest, isSocket: Bool) async -> Outcome {
     let number = state.withLock { $0.number() }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { asker in
+      await withCheckedContinuation { continuation in
         let isCancelled = Task.isCancelled
-        let refused: TransportFailure? = state.withLock { state in
+        let failure: TransportFailure? = state.withLock { state in
           if isCancelled { return .cancelled }
           guard state.isUp, !state.isDead else { return Self.noNetwork }
-          state.asked.append(Asked(number: number, exchange: exchange, isSocket: isSocket, asker: asker))
+          state.pending.append(
+            PendingRequest(number: number, exchange: exchange, isSocket: isSocket, continuation: continuation))
           return nil
         }
-        if let refused { asker.resume(returning: .failure(refused)) }
+        if let failure { continuation.resume(returning: .failure(failure)) }
       }
     } onCancel: {
-      let asker = state.withLock { state in
-        guard let site = state.asked.firstIndex(where: { $0.number == number }) else {
+      let continuation = state.withLock { state in
+        guard let site = state.pending.firstIndex(where: { $0.number == number }) else {
           return nil as CheckedContinuation<Outcome, Never>?
         }
-        defer { state.asked[site].asker = nil }
-        return state.asked[site].asker
+        defer { state.pending[site].continuation = nil }
+        return state.pending[site].continuation
       }
-      asker?.resume(returning: .failure(.cancelled))
+      continuation?.resume(returning: .failure(.cancelled))
     }
   }
 
   /// Sleeps in simulated time.
   @Sendable func pause(_ milliseconds: Int) async throws {
     let number = state.withLock { $0.number() }
-    let due = hours.now + milliseconds
+    let due = simulatedTime.now + milliseconds
     let isOver = await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
         let isCancelled = Task.isCancelled
@@ -114,14 +115,14 @@ final class Air: Transport {
 
   // MARK: Schedule side
 
-  var asked: [Asked] { state.withLock { $0.asked } }
+  var pending: [PendingRequest] { state.withLock { $0.pending } }
   var pauses: [Pause] { state.withLock { $0.pauses } }
   var isUp: Bool { state.withLock { $0.isUp } }
 
   /// Removes a request; the caller must complete it.
-  func take(_ number: Int) -> Asked? {
+  func take(_ number: Int) -> PendingRequest? {
     state.withLock { state in
-      state.asked.firstIndex { $0.number == number }.map { state.asked.remove(at: $0) }
+      state.pending.firstIndex { $0.number == number }.map { state.pending.remove(at: $0) }
     }
   }
 
@@ -135,19 +136,19 @@ final class Air: Transport {
   func set(isUp: Bool) { state.withLock { $0.isUp = isUp } }
 
   /// Ends all requests and sleeps of a killed app.
-  func die() {
-    let (asked, pauses) = state.withLock { state in
+  func shutDown() {
+    let (pending, pauses) = state.withLock { state in
       state.isDead = true
-      defer { (state.asked, state.pauses) = ([], []) }
-      return (state.asked, state.pauses)
+      defer { (state.pending, state.pauses) = ([], []) }
+      return (state.pending, state.pauses)
     }
-    for one in asked { one.settle(.failure(.cancelled)) }
+    for one in pending { one.settle(.failure(.cancelled)) }
     for pause in pauses { pause.waiter.resume(returning: false) }
   }
 }
 
 /// The simulated time of sleeping apps, in milliseconds.
-final class Hours: Sendable {
+final class SimulatedTime: Sendable {
   private let time = Atomic<Int>(0)
 
   var now: Int { time.load(ordering: .relaxed) }

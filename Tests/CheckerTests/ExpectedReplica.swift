@@ -24,11 +24,11 @@ extension Stage {
   /// Checks that a replica has only readable objects, by the tables, and equals the server's responses.
   /// - Parameter isProven: the client has verified its copies.
   func check(
-    _ held: Replica, of name: String, _ user: ID<User>, against truth: Replica, isWhole: Bool = true,
+    _ held: Replica, of name: String, _ user: ID<User>, against expected: Replica, isWhole: Bool = true,
     isProven: Bool = false
   ) {
     // After a reset, a client compares texts and not actions.
-    let differences = held.differences(from: truth, isWhole: isWhole, withReadPositions: isProven || !hasForgotten)
+    let differences = held.differences(from: expected, isWhole: isWhole, withReadPositions: isProven || !hasRemovedLog)
     for difference in differences.prefix(4) { fail("\(name) \(difference)") }
     for (id, conversation) in held.conversations where conversation.isOwn {
       guard let start = audit.start(of: user, in: id) else {

@@ -7,35 +7,39 @@ extension PhoneSchedule {
   /// An app sends its requests one by one.
   private static let maxCalls = 3_000
 
-  func rest() async throws {
+  func checkFinalState() async throws {
     note("all work is completed")
     for phone in phones {
-      if phone.life.isOver { try await relaunch(phone) }
-      phone.air.set(isUp: true)
+      if phone.lifetime.isOver { try await relaunch(phone) }
+      phone.network.set(isUp: true)
       await phone.parley.networkAvailable()
     }
     repeat {
-      try await calm()
+      try await runUntilIdle()
       try await stage.noteAccess()
     } while stage.waitingDeliveries > 0 && stage.faults.isEmpty
     guard stage.faults.isEmpty else { return }
-    for phone in phones { phone.life.spare() }
+    for phone in phones { phone.lifetime.cancelDeath() }
     var failed: Set<String> = []
-    var truths: [ID<User>: Replica] = [:]
+    var expectedReplicas: [ID<User>: Replica] = [:]
     for phone in phones {
       let user = phone.user.id
-      var truth: Replica
-      if let known = truths[user] { truth = known } else { truth = try await stage.replica(of: phone.user) }
-      truths[user] = truth
+      var expected: Replica
+      if let known = expectedReplicas[user] {
+        expected = known
+      } else {
+        expected = try await stage.replica(of: phone.user)
+      }
+      expectedReplicas[user] = expected
       // Of messages before the snapshot, an app caches only the viewed ones.
-      stage.check(try await held(by: phone), of: phone.name, user, against: truth, isWhole: false)
+      stage.check(try await held(by: phone), of: phone.name, user, against: expected, isWhole: false)
       if try await fetchAll(for: phone) {
-        try await calm()
-        truth = try await stage.replica(of: phone.user)
-        truths = [user: truth]
+        try await runUntilIdle()
+        expected = try await stage.replica(of: phone.user)
+        expectedReplicas = [user: expected]
       }
       guard stage.faults.isEmpty else { return }
-      stage.check(try await held(by: phone), of: phone.name, user, against: truth, isProven: true)
+      stage.check(try await held(by: phone), of: phone.name, user, against: expected, isProven: true)
       failed.formUnion(await phone.parley.outbox.list().map(\.id))
       // No schedule restores the server from a backup.
       let orphans = await phone.parley.outbox.orphans.map(\.id)
@@ -68,12 +72,12 @@ extension PhoneSchedule {
     }
     var hasWaited = false
     for _ in 0..<Self.maxCalls {
-      await lane.quiet()
+      await lane.waitUntilIdle()
       guard isFetching else {
         try await fetching.value
         return hasWaited
       }
-      if try await carryAll() { continue }
+      if try await deliverAll() { continue }
       // It sleeps, or is queued behind a sleep.
       guard wakeNext() else { break }
       hasWaited = true
@@ -84,34 +88,36 @@ extension PhoneSchedule {
   }
 
   /// Runs until each app is live and has no messages to send.
-  func calm() async throws {
+  func runUntilIdle() async throws {
     for _ in 0..<Self.maxRounds {
       guard stage.faults.isEmpty, !Task.isCancelled else { return }
       await stage.publish(.max, on: self)
-      await lane.quiet()
-      for phone in phones where phone.life.isOver { try await relaunch(phone) }
-      if try await carryAll() { continue }
-      var restless: [String] = []
-      for phone in phones { if let why = await restlessness(of: phone) { restless.append(why) } }
-      if restless.isEmpty { return }
-      guard wakeNext() else { return stage.fail("all work is blocked: \(restless)") }
+      await lane.waitUntilIdle()
+      for phone in phones where phone.lifetime.isOver { try await relaunch(phone) }
+      if try await deliverAll() { continue }
+      var unfinished: [String] = []
+      for phone in phones { if let reason = await pendingWork(of: phone) { unfinished.append(reason) } }
+      if unfinished.isEmpty { return }
+      guard wakeNext() else { return stage.fail("all work is blocked: \(unfinished)") }
     }
-    var restless: [String] = []
-    for phone in phones { restless.append(await restlessness(of: phone) ?? "\(phone.name) is idle") }
-    stage.fail("work never completes: \(restless)")
+    var unfinished: [String] = []
+    for phone in phones { unfinished.append(await pendingWork(of: phone) ?? "\(phone.name) is idle") }
+    stage.fail("work never completes: \(unfinished)")
   }
 
-  private func restlessness(of phone: Phone) async -> String? {
+  private func pendingWork(of phone: Phone) async -> String? {
     let state = await phone.parley.state
     guard state == .live else { return "\(phone.name) is \(state)" }
-    if phone.wires.contains(where: { $0.line.isDead || $0.line.isClosed }) { return "\(phone.name) has a dead connection" }
+    if phone.connections.contains(where: { $0.socket.isDead || $0.socket.isClosed }) {
+      return "\(phone.name) has a dead connection"
+    }
     let calls = phone.parley.client.activity.count
     guard calls == 0 else { return "\(phone.name) has \(calls) pending requests" }
     let needs = await phone.parley.cache.replica.needs
     guard needs.isEmpty else { return "\(phone.name) needs \(needs)" }
     let waiting = await phone.parley.outbox.list()
-    let left = waiting.filter { !isRefused($0, waiting) }
-    return left.isEmpty ? nil : "\(phone.name) has to send \(left)"
+    let remaining = waiting.filter { !isRefused($0, waiting) }
+    return remaining.isEmpty ? nil : "\(phone.name) has to send \(remaining)"
   }
 
   /// Whether the server has rejected the operation or its target.
@@ -126,9 +132,9 @@ extension PhoneSchedule {
   /// Each posted message is stored, and none twice.
   private func checkSends(but refused: Set<String>) {
     var stored = stage.storedSends()
-    for (name, certainty) in said.sorted(by: { $0.key < $1.key }) {
+    for (name, certainty) in expectedMessages.sorted(by: { $0.key < $1.key }) {
       guard stored.removeValue(forKey: name) == nil, !refused.contains(name) else { continue }
-      if certainty == .surely { stage.fail("\(name) was posted, and is not stored") }
+      if certainty == .required { stage.fail("\(name) was posted, and is not stored") }
     }
     if !stored.isEmpty { stage.fail("unexpected messages \(stored.keys.sorted())") }
   }
@@ -140,7 +146,7 @@ extension PhoneSchedule {
       for case .message(let id)? in await phone.parley.outbox.list().map(\.target) { open.insert(id) }
     }
     for (name, message) in deletions.sorted(by: { $0.key < $1.key }) where !refused.contains(name) {
-      if !open.contains(message), stage.isThere(message) { stage.fail("\(name) deletes \(message), which is stored") }
+      if !open.contains(message), stage.exists(message) { stage.fail("\(name) deletes \(message), which is stored") }
     }
   }
 }

@@ -2,10 +2,10 @@ import ParleyModel
 
 /// The final state, in which all work is done, and its checks.
 extension Schedule {
-  func rest() async throws {
+  func checkFinalState() async throws {
     note("all work is completed")
     var rounds = 0
-    while try await !isQuiet() {
+    while try await !isIdle() {
       rounds += 1
       guard stage.faults.isEmpty, !Task.isCancelled else { return }
       guard rounds < 40 else {
@@ -14,47 +14,51 @@ extension Schedule {
       }
     }
     checkSends()
-    var truths: [ID<User>: Replica] = [:]
+    var expectedReplicas: [ID<User>: Replica] = [:]
     for device in devices {
       let user = device.user.id
-      let truth: Replica
-      if let known = truths[user] { truth = known } else { truth = try await stage.replica(of: device.user) }
-      truths[user] = truth
-      stage.check(device.replica, of: device.name, user, against: truth)
+      let expected: Replica
+      if let known = expectedReplicas[user] {
+        expected = known
+      } else {
+        expected = try await stage.replica(of: device.user)
+      }
+      expectedReplicas[user] = expected
+      stage.check(device.replica, of: device.name, user, against: expected)
     }
   }
 
   /// Does one round of the remaining work; returns whether none was left.
-  private func isQuiet() async throws -> Bool {
+  private func isIdle() async throws -> Bool {
     try await stage.noteAccess()
     await publish(.max)
-    var isQuiet = true
+    var isIdle = true
     for device in devices {
-      if device.line.map({ $0.isClosed || $0.isDead }) ?? true {
+      if device.socket.map({ $0.isClosed || $0.isDead }) ?? true {
         await connect(device)
-        isQuiet = false
+        isIdle = false
       }
-      if await take(.max, by: device) > 0 { isQuiet = false }
+      if await take(.max, by: device) > 0 { isIdle = false }
       for send in device.outbox {
-        try await post(send, by: device)
-        isQuiet = false
+        try await postByRequest(send, by: device)
+        isIdle = false
       }
       if !device.needs.isEmpty {
-        try await ask(device)
-        isQuiet = false
+        try await fetchNeeds(of: device)
+        isIdle = false
       }
     }
-    return isQuiet && stage.waitingDeliveries == 0
+    return isIdle && stage.waitingDeliveries == 0
   }
 
   /// Each acknowledged message is stored, and none twice.
   private func checkSends() {
     var stored = stage.storedSends()
-    for (number, words) in said.enumerated() {
+    for (number, message) in sentMessages.enumerated() {
       let id = stored.removeValue(forKey: clientID(number))
-      if let acknowledged = words.acknowledged {
+      if let acknowledged = message.acknowledged {
         if id != acknowledged.number { fail("\(number) was acknowledged as \(acknowledged), and is \(id ?? 0)") }
-      } else if !words.isRefused {
+      } else if !message.isRefused {
         fail("\(number) was never acknowledged")
       }
     }

@@ -11,7 +11,7 @@ public struct MessagePosition: Sendable, Hashable {
 
 extension ReadTransaction {
   /// The position of a message; nil for an unknown id.
-  public func place(of message: ID<Message>) throws(Refusal) -> MessagePosition? {
+  public func position(of message: ID<Message>) throws(Refusal) -> MessagePosition? {
     try run { connection in
       try connection.first(
         """

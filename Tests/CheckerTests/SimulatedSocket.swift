@@ -4,11 +4,11 @@ import ParleyWire
 import Web
 
 /// The WebSocket of one device. Frames of the server are queued until the device receives them.
-final class Line: WebSocket {
+final class SimulatedSocket: WebSocket {
   enum Frame {
     case event(ReceivedEvent)
     /// The response to a command, with the problem's code if it was rejected.
-    case answer(Int, problem: String?, JSONValue)
+    case response(Int, problem: String?, JSONValue)
     case complete
     /// The device must discard its replica, for this reason.
     case reset(String)
@@ -25,7 +25,7 @@ final class Line: WebSocket {
 
   /// The simulated delivery of a frame.
   enum Fate {
-    case arrives, vanishes, comesTwice, comesLate
+    case delivered, dropped, repeated, delayed
   }
 
   let subprotocol: String? = nil
@@ -34,21 +34,21 @@ final class Line: WebSocket {
   private(set) var queued = 0
   private var waiting: [Sent] = []
   /// A delayed frame, delivered after the next one.
-  private var late: Sent?
+  private var delayedFrame: Sent?
   /// The limit of queued bytes, low for a slow consumer.
-  private let room: Int
+  private let maxQueuedBytes: Int
   /// The connection is dead in both directions, and neither side has noticed.
   var isDead = false
   private(set) var isClosed = false
-  private var hasRefused = false
+  private var isFull = false
   /// Commands without a response.
   private(set) var openCommands = 0
   /// Checks each sent frame, and returns its fate.
-  private let leaves: (Sent) -> Fate
+  private let onSend: (Sent) -> Fate
 
-  init(room: Int, leaves: @escaping (Sent) -> Fate) {
-    self.room = room
-    self.leaves = leaves
+  init(maxQueuedBytes: Int, onSend: @escaping (Sent) -> Fate) {
+    self.maxQueuedBytes = maxQueuedBytes
+    self.onSend = onSend
   }
 
   // MARK: Server side
@@ -60,53 +60,53 @@ final class Line: WebSocket {
   }
 
   func send(_ frame: SharedFrame) -> Bool {
-    guard hasRoom(for: frame.plain.count) else { return false }
+    guard hasSpace(for: frame.plain.count) else { return false }
     var session = WebSocketSession(role: .client { 0 }, messageLimit: .max, streams: streams)
     var actions: [WebSocketSession.Action] = []
     session.receive(frame.plain.span, into: &actions)
-    for case .text(let bytes) in actions { leave(bytes) }
+    for case .text(let bytes) in actions { transmit(bytes) }
     return true
   }
 
   private func send(_ bytes: [UInt8]) -> Bool {
-    guard hasRoom(for: bytes.count) else { return false }
-    leave(bytes)
+    guard hasSpace(for: bytes.count) else { return false }
+    transmit(bytes)
     return true
   }
 
-  private func hasRoom(for count: Int) -> Bool {
+  private func hasSpace(for count: Int) -> Bool {
     guard !isClosed else { return false }
-    guard queued + count <= room || waiting.isEmpty else {
-      hasRefused = true
+    guard queued + count <= maxQueuedBytes || waiting.isEmpty else {
+      isFull = true
       return false
     }
     return true
   }
 
-  private func leave(_ bytes: [UInt8]) {
+  private func transmit(_ bytes: [UInt8]) {
     let sent = Sent(frame: Frame(bytes), bytes: bytes)
-    if case .answer = sent.frame { openCommands -= 1 }
-    switch leaves(sent) {
-    case .arrives: arrive(sent)
-    case .vanishes: break
-    case .comesTwice: for _ in 0..<2 { arrive(sent) }
-    case .comesLate:
-      late = sent
+    if case .response = sent.frame { openCommands -= 1 }
+    switch onSend(sent) {
+    case .delivered: enqueue(sent)
+    case .dropped: break
+    case .repeated: for _ in 0..<2 { enqueue(sent) }
+    case .delayed:
+      delayedFrame = sent
       return
     }
-    if let late {
-      self.late = nil
-      arrive(late)
+    if let delayedFrame {
+      self.delayedFrame = nil
+      enqueue(delayedFrame)
     }
   }
 
   /// Delivers a frame that was sent to another device.
-  func stray(_ sent: Sent) {
-    _ = leaves(sent)
-    arrive(sent)
+  func inject(_ sent: Sent) {
+    _ = onSend(sent)
+    enqueue(sent)
   }
 
-  private func arrive(_ sent: Sent) {
+  private func enqueue(_ sent: Sent) {
     waiting.append(sent)
     queued += sent.bytes.count
   }
@@ -124,37 +124,37 @@ final class Line: WebSocket {
   // MARK: Device side
 
   /// Sends a command. Returns false if it is lost.
-  func ask() -> Bool {
+  func sendCommand() -> Bool {
     guard !isClosed, !isDead else { return false }
     openCommands += 1
     return true
   }
 
   /// Whether frames are queued.
-  var hasNews: Bool { !isDead && !waiting.isEmpty }
+  var hasFrames: Bool { !isDead && !waiting.isEmpty }
 
   /// Whether a command is in progress. On a full connection, a response may wait for buffer space.
-  var isBusy: Bool { openCommands > 0 && !(hasRefused && !waiting.isEmpty) }
+  var isBusy: Bool { openCommands > 0 && !(isFull && !waiting.isEmpty) }
 
   /// The next frame, and whether the server is to be notified that the buffer has drained.
   func take() -> (sent: Sent, hasDrained: Bool)? {
     guard !isDead, !waiting.isEmpty else { return nil }
     let sent = waiting.removeFirst()
     queued -= sent.bytes.count
-    guard waiting.isEmpty, hasRefused else { return (sent, false) }
-    hasRefused = false
+    guard waiting.isEmpty, isFull else { return (sent, false) }
+    isFull = false
     return (sent, true)
   }
 
   /// Closes the connection; queued frames are lost.
-  func cut() {
+  func disconnect() {
     isClosed = true
     openCommands = 0
     waiting = []
   }
 }
 
-extension Line.Frame {
+extension SimulatedSocket.Frame {
   /// An invalid frame resets the device.
   init(_ bytes: [UInt8]) {
     do {
@@ -166,12 +166,12 @@ extension Line.Frame {
 
   private init(_ value: JSONValue) throws {
     var object = try value.object()
-    if let answered: Int = try object.optional("re") {
+    if let commandID: Int = try object.optional("re") {
       let problem = try object.optional("problem") { problem throws(JSONError) in
         var members = try problem.object()
         return try members.string("code")
       }
-      self = .answer(answered, problem: problem, value)
+      self = .response(commandID, problem: problem, value)
       return
     }
     switch try object.string("event") {
