@@ -59,7 +59,8 @@ public struct NetworkTransport: Transport {
     let fields = (0..<answer.fields.count).map { index in
       TransportRequest.Field(answer.fields.name(at: index), answer.fields.value(at: index))
     }
-    return TransportResponse(status: answer.status.code, fields: fields) { () async throws(TransportFailure) -> [UInt8]? in
+    return TransportResponse(status: answer.status.code, fields: fields) {
+      () async throws(TransportFailure) -> [UInt8]? in
       do throws(ClientError) { return try await answer.next() } catch { throw TransportFailure(error) }
     }
   }

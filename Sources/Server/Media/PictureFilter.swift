@@ -22,7 +22,8 @@ public struct PictureFilter: Sendable {
     case .jpeg: self.format = .jpeg(JPEGFilter())
     case .png: self.format = .png(PNGFilter())
     case .webp: self.format = .webp(WebPFilter())
-    case .gif, .avif, .heic, .bmp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac, .mp4Audio, .ogg, .flac,
+    case .gif, .avif, .heic, .bmp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac,
+      .mp4Audio, .ogg, .flac,
       .wave, .pdf, .html, .xml, .text, .zip, .gzip, .sevenZip, .rar, .xz, .bzip2, .zstd, .unknown:
       return nil
     }

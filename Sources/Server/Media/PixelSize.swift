@@ -22,7 +22,8 @@ public struct PixelSize: Sendable, Hashable {
     case .avif, .heic:
       guard let size = BoxSizes.largest(in: bytes) else { return nil }
       self = size
-    case .png, .jpeg, .webp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac, .mp4Audio, .ogg, .flac,
+    case .png, .jpeg, .webp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac,
+      .mp4Audio, .ogg, .flac,
       .wave, .pdf, .html, .xml, .text, .zip, .gzip, .sevenZip, .rar, .xz, .bzip2, .zstd, .unknown:
       return nil
     }

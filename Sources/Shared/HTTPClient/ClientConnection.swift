@@ -226,7 +226,9 @@ final class ClientConnection: StreamHandler {
     }
     if head.isInterim {
       interimCount += 1
-      guard interimCount <= ClientLimits.maxInterimResponses else { throw ClientError.malformed("too many interim responses") }
+      guard interimCount <= ClientLimits.maxInterimResponses else {
+        throw ClientError.malformed("too many interim responses")
+      }
       return true
     }
     answer = head

@@ -10,7 +10,9 @@ public final class HTTPClient: Sendable {
   private let numbers = Atomic<Int>(0)
 
   /// - Parameter trust: the root certificates for TLS.
-  public init(trust: TLSConfiguration.Trust = .system, configuration: ClientConfiguration = ClientConfiguration()) throws(SystemError) {
+  public init(trust: TLSConfiguration.Trust = .system, configuration: ClientConfiguration = ClientConfiguration())
+    throws(SystemError)
+  {
     loop = try EventLoop(label: "parley.client")
     loop.run { loop in
       loop.start()

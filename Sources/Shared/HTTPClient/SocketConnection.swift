@@ -14,7 +14,9 @@ final class SocketConnection: StreamHandler {
   private var pings: [CheckedContinuation<SocketEnding?, Never>] = []
   private var senders: [CheckedContinuation<SocketEnding?, Never>] = []
 
-  init(_ stream: ParleyNetworking.Stream, _ agreement: WebSocketHandshake.Agreement, _ configuration: ClientConfiguration) {
+  init(
+    _ stream: ParleyNetworking.Stream, _ agreement: WebSocketHandshake.Agreement, _ configuration: ClientConfiguration
+  ) {
     self.stream = stream
     self.configuration = configuration
     // RFC 6455 §5.3: masks must be unpredictable, so they come from the system's generator.

@@ -160,7 +160,8 @@ public struct Migrator: Sendable {
     }
   }
 
-  private func restore(_ connection: Connection, to snapshot: String?, isChanged: Bool) -> MigrationError.DatabaseState {
+  private func restore(_ connection: Connection, to snapshot: String?, isChanged: Bool) -> MigrationError.DatabaseState
+  {
     guard let snapshot else { return isChanged ? .partlyApplied : .unchanged }
     do {
       if isChanged { try connection.replaceContents(with: snapshot) }

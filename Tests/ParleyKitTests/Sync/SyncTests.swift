@@ -310,7 +310,8 @@ private struct IncompleteTransport: Transport {
       lost.state = .live(.init(text: "only here"))
       var changes = CacheChanges()
       changes.messages = [
-        CachedMessage(HeldMessage(MessageView(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
+        CachedMessage(
+          HeldMessage(MessageView(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
       ]
       try await ada.cache.change(bringing: [], changes) { _ in }
       let cursor = try #require(await ada.cache.replica.cursor)

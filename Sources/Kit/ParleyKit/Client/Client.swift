@@ -13,7 +13,8 @@ public final class Client: Sendable {
 
   /// - Parameter token: the session's token; nil for a visitor.
   public init(
-    _ server: ServerAddress, over transport: any Transport, token: String? = nil, retryPolicy: RetryPolicy = RetryPolicy()
+    _ server: ServerAddress, over transport: any Transport, token: String? = nil,
+    retryPolicy: RetryPolicy = RetryPolicy()
   ) {
     self.server = server
     self.transport = transport
@@ -78,7 +79,9 @@ public final class Client: Sendable {
   ) async throws(ClientFault) -> RawResponse {
     let reply = try await collect(try await open(request, progress), limit: request.maxResponseBytes)
     // The server never responds with HTML, except with the content of a file.
-    guard reply.isSuccess && !reply.isCaptivePortal || request.acceptsHTML && reply.status < 400 else { throw reply.fault }
+    guard reply.isSuccess && !reply.isCaptivePortal || request.acceptsHTML && reply.status < 400 else {
+      throw reply.fault
+    }
     return reply
   }
 

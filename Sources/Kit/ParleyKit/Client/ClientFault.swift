@@ -197,7 +197,8 @@ extension RawResponse {
       return .refused(problem)
     } catch {
       // A reverse proxy responds while the server is down.
-      return [502, 503, 504].contains(status) ? .interrupted("\(status)") : .invalidResponse("\(status) without a reason")
+      return [502, 503, 504].contains(status)
+        ? .interrupted("\(status)") : .invalidResponse("\(status) without a reason")
     }
   }
 }

@@ -52,7 +52,9 @@ extension Resource where Value == ForumView {
   public func createTopic(_ title: String) -> Request<Resource<Topic>> {
     .createTopic(in: id, title: title)
   }
-  public func members(limit: Int? = nil) -> Request<Page<Resource<ForumMember>>> { .listForumMembers(of: id, limit: limit) }
+  public func members(limit: Int? = nil) -> Request<Page<Resource<ForumMember>>> {
+    .listForumMembers(of: id, limit: limit)
+  }
   public func join() -> Request<Resource<ForumMember>> { .setForumMember(of: id, to: .me) }
   public func leave() -> Request<Void> { .removeForumMember(of: id, user: .me) }
   /// The messages of its room.
@@ -65,7 +67,9 @@ extension Resource where Value == ForumView {
 extension Resource where Value == OwnConversation {
   private var id: ID<Conversation> { value.conversation.id }
 
-  public func messages(limit: Int? = nil) -> Request<Page<Resource<MessageView>>> { .listMessages(in: id, limit: limit) }
+  public func messages(limit: Int? = nil) -> Request<Page<Resource<MessageView>>> {
+    .listMessages(in: id, limit: limit)
+  }
   public func participants(limit: Int? = nil) -> Request<Page<Resource<Participant>>> {
     .listParticipants(of: id, limit: limit)
   }

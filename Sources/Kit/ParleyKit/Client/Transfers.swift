@@ -131,7 +131,9 @@ extension Client {
       do throws(ClientFault) {
         let response = try await self.openResponse(to: request)
         // A 200 to a range request with If-Range means that the file has changed.
-        guard response.status == (offset > 0 ? 206 : 200) else { throw .invalidResponse("unexpected range of the file") }
+        guard response.status == (offset > 0 ? 206 : 200) else {
+          throw .invalidResponse("unexpected range of the file")
+        }
         let size = response["content-length"].flatMap { Int($0) }.map { $0 + offset }
         tag = response["etag"] ?? tag
         while let chunk = try await Self.next(response) {

@@ -24,7 +24,9 @@ extension Community {
     // Remove further notifications in separate transactions: one transaction could exceed its row limit.
     var isMore = hasMore
     while isMore {
-      isMore = try await store.write { tx throws(Refusal) in try tx.markNotificationsRead(of: user, in: id, upTo: message) }
+      isMore = try await store.write { tx throws(Refusal) in
+        try tx.markNotificationsRead(of: user, in: id, upTo: message)
+      }
     }
     return result
   }

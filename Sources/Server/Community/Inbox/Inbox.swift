@@ -45,7 +45,8 @@ extension Community {
   }
 
   /// Marks notifications as read up to an id. Returns the remaining counts.
-  public func markNotificationsRead(upTo entry: ID<Notification>, by caller: Caller) async throws(Refusal) -> InboxCounts
+  public func markNotificationsRead(upTo entry: ID<Notification>, by caller: Caller) async throws(Refusal)
+    -> InboxCounts
   {
     let user = try caller.requireUser(.write)
     while try await store.write({ tx throws(Refusal) in
@@ -81,7 +82,8 @@ struct NotificationFilter {
 extension ReadTransaction {
   func unreadInbox(of user: ID<User>, _ reading: inout NotificationFilter) throws(Refusal) -> InboxCounts {
     var counts = InboxCounts()
-    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted) where try reading.mayRead(entry, self) {
+    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted)
+    where try reading.mayRead(entry, self) {
       counts.add(entry.kind)
     }
     return counts
@@ -101,8 +103,7 @@ extension WriteTransaction {
   }
 
   /// Creates the notification of a conversation request, unless the recipient muted the sender.
-  func notifyRequest(_ user: ID<User>, of conversation: ID<Conversation>, from stranger: ID<User>) throws(Refusal)
-  {
+  func notifyRequest(_ user: ID<User>, of conversation: ID<Conversation>, from stranger: ID<User>) throws(Refusal) {
     guard try !has(.mute, user, to: stranger) else { return }
     try addNotification(.request, of: user, in: conversation, by: stranger)
   }

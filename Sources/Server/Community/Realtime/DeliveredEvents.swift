@@ -60,7 +60,8 @@ private struct EventSubjects {
         case .userUpdated: users.insert(ID(subject))
         case .settingsUpdated: hasSettings = true
         case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
-          .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated, .notificationRead, .readPositionUpdated,
+          .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated,
+          .notificationRead, .readPositionUpdated,
           .levelChanged, .relationChanged, .preferencesUpdated:
           break
         }
@@ -76,7 +77,8 @@ private struct EventSubjects {
     case .participantJoined, .participantChanged: participants.insert(Concern(ID(event.subject), conversation))
     case .receiptUpdated: receipts.insert(Concern(ID(event.subject), conversation))
     case .conversationRemoved, .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
-      .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged,
+      .preferencesUpdated, .settingsUpdated:
       break
     }
   }
@@ -193,7 +195,9 @@ private struct CurrentState {
   private func own(_ event: Event) -> DeliveredEvent.Content? {
     guard case .user(let user) = event.stream else { return nil }
     let subject = event.subject
-    if event.kind == .readPositionUpdated { return .readPosition(ID(subject), readPositions[Concern(user, ID(subject))] ?? ReadPosition()) }
+    if event.kind == .readPositionUpdated {
+      return .readPosition(ID(subject), readPositions[Concern(user, ID(subject))] ?? ReadPosition())
+    }
     if event.kind == .levelChanged {
       return levels[Concern(user, ID(subject))].map { .level($0.scope, $0.level) }
     }
@@ -214,7 +218,8 @@ extension Event {
     switch kind {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved: true
     case .receiptUpdated, .conversationCreated, .conversationUpdated, .conversationRemoved, .participantJoined,
-      .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated, .notificationCreated,
+      .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
+      .notificationCreated,
       .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
       false
     }

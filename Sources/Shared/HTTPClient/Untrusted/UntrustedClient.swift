@@ -77,7 +77,9 @@ public final class UntrustedClient: Sendable {
     ]
     let request = ClientRequest(target.address.target, fields, timeout: end - .now)
     let answer: ClientResponse
-    do throws(ClientError) { answer = try await http.send(request, to: destination) } catch { throw UntrustedFault(error) }
+    do throws(ClientError) { answer = try await http.send(request, to: destination) } catch {
+      throw UntrustedFault(error)
+    }
     if [301, 302, 303, 307, 308].contains(answer.status.code), let location = answer.fields["location"] {
       return .redirect(location)
     }
@@ -155,7 +157,8 @@ extension UntrustedFault {
     switch failure {
     case .timedOut: self = .timedOut
     case .tooLarge: self = .tooLarge
-    case .unknownHost, .unreachable, .untrusted, .interrupted, .malformed, .invalidRequest, .cancelled: self = .unreachable
+    case .unknownHost, .unreachable, .untrusted, .interrupted, .malformed, .invalidRequest, .cancelled:
+      self = .unreachable
     }
   }
 }

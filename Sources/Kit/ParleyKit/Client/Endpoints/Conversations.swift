@@ -108,7 +108,8 @@ extension Request where Response == Void {
 
 extension Request where Response == Page<Resource<Participant>> {
   /// `GET /conversations/{id}/participants`
-  public static func listParticipants(of conversation: ID<Conversation>, limit: Int? = nil, next: String? = nil) -> Request
+  public static func listParticipants(of conversation: ID<Conversation>, limit: Int? = nil, next: String? = nil)
+    -> Request
   {
     Request(
       .get, "/conversations/{id}/participants", [conversation.description],
