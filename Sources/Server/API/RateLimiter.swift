@@ -1,6 +1,5 @@
-// Token buckets, one per kind of work and per user or address. A bucket is stored as one number, the time at which it
-// is full again (GCRA, ITU-T I.371). Full buckets are not stored. Two generations bound the memory: when the younger
-// one is full, the elder one, without any spending since the last swap, is dropped.
+// Token buckets, one per kind of work and per user or address. Two generations bound the memory: when the younger one is
+// full, the elder one, without any spending since the last swap, is dropped.
 
 import Community
 import ParleyModel
@@ -34,11 +33,10 @@ final class RateLimiter: Sendable {
   }
 
   private struct Buckets {
-    /// The time at which each bucket is full again, in microseconds.
-    var younger: [Bucket: Int64] = [:]
-    var elder: [Bucket: Int64] = [:]
+    var younger: [Bucket: TokenBucket] = [:]
+    var elder: [Bucket: TokenBucket] = [:]
 
-    subscript(_ bucket: Bucket) -> Int64? {
+    subscript(_ bucket: Bucket) -> TokenBucket? {
       get { younger[bucket] ?? elder[bucket] }
       set {
         if younger.count >= RateLimiter.maxBuckets, younger[bucket] == nil {
@@ -47,6 +45,13 @@ final class RateLimiter: Sendable {
         }
         younger[bucket] = newValue
       }
+    }
+
+    /// Spends a token and returns nil, or returns the wait for the next token.
+    mutating func spend(_ bucket: Bucket, _ allowance: Allowance, now: Int64) -> Int64? {
+      var tokens = self[bucket] ?? TokenBucket()
+      defer { self[bucket] = tokens }
+      return tokens.spend(allowance, now: now)
     }
   }
 
@@ -64,16 +69,15 @@ final class RateLimiter: Sendable {
   }
 
   func refundGuess(at name: String, now: Int64) {
-    let each = Self.microseconds(limits[.guessing])
     let bucket = Bucket(work: .guessing, owner: .name(UserName.key(name)))
-    buckets.withLock { buckets in
-      if let kept = buckets[bucket] { buckets[bucket] = max(kept - each, now * 1_000) }
-    }
+    buckets.withLock { $0[bucket]?.refund(limits[.guessing], now: now * 1_000) }
   }
 
   private func spend(_ work: Work, of owner: Owner, _ now: Int64) throws(Problem) {
     let allowance = limits[work]
-    guard let wait = spend(Bucket(work: work, owner: owner), allowance, now * 1_000) else { return }
+    let bucket = Bucket(work: work, owner: owner)
+    let wait = buckets.withLock { $0.spend(bucket, allowance, now: now * 1_000) }
+    guard let wait else { return }
     throw .rateLimited(allowance.burst, seconds: Int((wait + 999_999) / 1_000_000))
   }
 
@@ -89,21 +93,6 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// The refill time of one token.
-  private static func microseconds(_ allowance: Allowance) -> Int64 { 86_400_000_000 / Int64(allowance.perDay) }
-
-  /// Spends a token and returns nil, or returns the wait for the next token. In microseconds.
-  private func spend(_ bucket: Bucket, _ allowance: Allowance, _ now: Int64) -> Int64? {
-    let each = Self.microseconds(allowance)
-    let whole = each * Int64(allowance.burst)
-    return buckets.withLock { buckets in
-      // Bounds the wait to that of an empty bucket if the clock was set back.
-      let kept = min(max(buckets[bucket] ?? now, now), now + whole)
-      let wait = kept + each - now - whole
-      buckets[bucket] = wait > 0 ? kept : kept + each
-      return wait > 0 ? wait : nil
-    }
-  }
 }
 
 extension IPAddress {

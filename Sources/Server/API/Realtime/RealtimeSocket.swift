@@ -27,8 +27,6 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     static let queue = 262_144
     /// The size of the send queue in bytes above which signals are dropped.
     static let signalQueue = 65_536
-    /// The maximum number of commands without an answer. Reading pauses at this number.
-    static let open = 64
     /// The rate limit of commands.
     static let commands = Allowance(burst: 256, perMinute: 1_200)
     /// The authentication timeout in milliseconds.
@@ -52,17 +50,6 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     let after: String?
   }
 
-  private struct Slot {
-    let id: JSONRaw?
-    var answer: [UInt8]?
-  }
-
-  /// A subscription from several cursors with one answer.
-  private struct Subscription {
-    var remaining: Int
-    var outcomes: [SubscriptionState.Outcome] = []
-  }
-
   private let socket: any WebSocket
   private let origin: Origin
   private let live: LoopBroadcasts
@@ -72,19 +59,13 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   private let openedAt: Int64
   private var isClosed = false
 
-  private var slots: [Slot] = []
-  private var firstSlot = 0
-  /// The slot of the running command that blocks later ones.
-  private var barrier: Int?
-  private var queuedCommands: [(slot: Int, command: RealtimeCommand)] = []
-  private var bucket: Int64 = 0
+  private var commands = CommandQueue()
+  private var commandTokens = TokenBucket()
   private var outbox: [[UInt8]] = []
   /// Present users with an unsent presence.
   private var unsentPresence: [ID<User>] = []
 
-  private var subscriptions: [Int: Subscription] = [:]
-  private var nextTicket = 0
-  private var slotOfTicket: [Int: Int] = [:]
+  private var subscriptions = SubscriptionRequests()
   private var pendingRead: (topics: [LiveTopic], after: Int)?
   /// Incremented by authentication. Drops catch-up pages requested before it.
   private var generation = 0
@@ -118,7 +99,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
     identified()
     if !origin.topics.isEmpty {
-      subscribe(origin.topics.map { ($0, origin.after) }, slot: nil)
+      subscribe(origin.topics.map { ($0, origin.after) }, for: .url)
     }
     live.startReading(isolation: loop)
   }
@@ -145,7 +126,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     for audience in audiences { live.board.unsubscribe(audience, self) }
     live.board.remove(self)
     outbox = []
-    queuedCommands = []
+    commands.dropQueued()
     guard let user = caller.user else { return }
     community.hub.stopTyping(user)
     community.hub.update(ObjectIdentifier(self), of: user, .offline, now: live.now)
@@ -212,7 +193,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   private func close(_ code: CloseCode, _ reason: String) {
-    queuedCommands = []
+    commands.dropQueued()
     socket.close(code, reason: reason)
   }
 
@@ -229,7 +210,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       outbox.removeFirst()
     }
     // Backpressure: a client that does not read its answers can't send commands.
-    if !outbox.isEmpty || slots.count >= Bound.open { socket.pause() } else { socket.resume() }
+    if !outbox.isEmpty || commands.isFull { socket.pause() } else { socket.resume() }
   }
 
   // MARK: SubscriptionState
@@ -329,9 +310,11 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   /// Subscribes to topics, each with the client's cursor.
-  private func subscribe(_ topics: [(topic: LiveTopic, cursor: String?)], slot: Int?) {
+  private func subscribe(
+    _ topics: [(topic: LiveTopic, cursor: String?)], for requester: SubscriptionRequests.Requester
+  ) {
     let head: Int
-    do throws(Refusal) { head = try live.view.head() } catch { return refuse(slot, Problem(error)) }
+    do throws(Refusal) { head = try live.view.head() } catch { return refuse(requester, Problem(error)) }
     // Topics with the same cursor share one catch-up.
     var groups: [(startPoint: StartPoint, topics: [LiveTopic])] = []
     for (topic, cursor) in topics {
@@ -344,16 +327,13 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
     if groups.isEmpty { groups.append((.head, [])) }
     guard subscriptionState.canSubscribe(Set(topics.map(\.topic)), from: groups.count) else {
-      return refuse(slot, Problem(Refusal.invalid("topics", .tooMany(limit: SubscriptionState.maxTopics))))
+      return refuse(requester, Problem(Refusal.invalid("topics", .tooMany(limit: SubscriptionState.maxTopics))))
     }
-    if let slot { subscriptions[slot] = Subscription(remaining: groups.count) }
-    for (startPoint, topics) in groups {
-      let ticket = nextTicket
-      nextTicket += 1
-      slotOfTicket[ticket] = slot ?? -1
-      if slot == nil { subscriptions[-1] = Subscription(remaining: groups.count) }
+    let tickets = subscriptions.open(requester, cursors: groups.count)
+    for (ticket, group) in zip(tickets, groups) {
+      let topics = group.topics
       let actions =
-        switch startPoint {
+        switch group.startPoint {
         case .head: subscriptionState.subscribe(topics, after: head, ticket: ticket)
         case .unknown: subscriptionState.subscribe(topics, after: head, reset: .epoch, ticket: ticket)
         case .after(let event): subscriptionState.subscribe(topics, after: event, ticket: ticket)
@@ -363,16 +343,11 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   private func answer(_ ticket: Int, _ outcome: SubscriptionState.Outcome) {
-    guard let slot = slotOfTicket.removeValue(forKey: ticket), var subscription = subscriptions[slot] else { return }
-    subscription.outcomes.append(outcome)
-    subscription.remaining -= 1
-    subscriptions[slot] = subscription.remaining == 0 ? nil : subscription
-    guard subscription.remaining == 0 else { return }
-    let outcomes = subscription.outcomes
+    guard let (requester, outcomes) = subscriptions.finish(ticket, outcome) else { return }
     let cursor = community.cursor(at: outcomes.map(\.through).min() ?? 0)
     let lost = outcomes.flatMap(\.lost)
     let reason = outcomes.compactMap(\.reset).first
-    guard slot >= 0 else {
+    guard case .command(let slot) = requester else {
       return enqueue(reason.map { Control.reset($0, cursor, lost: lost) } ?? Control.complete(cursor, lost: lost))
     }
     if outcomes.allSatisfy(\.isRefused) { return refuse(slot, Problem(Refusal.notFound)) }
@@ -404,34 +379,25 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       // Without an `id` the client can't match an answer.
       return close(.malformed)
     }
-    let slot = firstSlot + slots.count
-    slots.append(Slot(id: id))
-    defer { if slots.count >= Bound.open { socket.pause() } }
-    guard spendCommandToken() else { return refuse(slot, .rateLimited(Bound.commands.burst, seconds: 1)) }
+    let slot = commands.open(id)
+    defer { if commands.isFull { socket.pause() } }
+    let now = max(live.now, openedAt) * 1_000
+    guard commandTokens.spend(Bound.commands, now: now) == nil else {
+      return refuse(slot, .rateLimited(Bound.commands.burst, seconds: 1))
+    }
     do throws(JSONError) {
       let command = try RealtimeCommand(&object)
-      guard barrier == nil, queuedCommands.isEmpty, outbox.isEmpty else {
-        return queuedCommands.append((slot, command))
-      }
+      guard !commands.isBlocked, outbox.isEmpty else { return commands.enqueue(slot, command) }
       begin(slot, command, loop)
     } catch {
       refuse(slot, Problem(error))
     }
   }
 
-  private func spendCommandToken() -> Bool {
-    let each = 86_400_000 / Int64(Bound.commands.perDay)
-    let now = max(live.now, openedAt)
-    let kept = max(bucket, now)
-    guard kept + each - now <= each * Int64(Bound.commands.burst) else { return false }
-    bucket = kept + each
-    return true
-  }
-
   private func begin(_ slot: Int, _ command: RealtimeCommand, _ loop: isolated any Actor) {
     switch command {
     case .hello(let token, let cursor, let topics): hello(slot, token, cursor, topics)
-    case .subscribe(let topics): subscribe(topics, slot: slot)
+    case .subscribe(let topics): subscribe(topics, for: .command(slot: slot))
     case .unsubscribe(let topics):
       perform(subscriptionState.unsubscribe(topics))
       reply(slot) { _ in }
@@ -476,7 +442,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     } catch {
       return refuse(slot, error)
     }
-    if command.takesLong { barrier = slot }
+    if command.takesLong { commands.block(at: slot) }
     let caller = self.caller
     Task.immediate {
       _ = loop
@@ -486,7 +452,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       } catch {
         self.refuse(slot, Problem(error))
       }
-      if self.barrier == slot { self.barrier = nil }
+      self.commands.finished(slot)
       self.beginQueuedCommands(loop)
       self.live.startReading(isolation: loop)
     }
@@ -499,10 +465,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   /// Starts queued commands after a blocking command has finished or the outbox is empty.
   private func beginQueuedCommands(_ loop: isolated any Actor) {
-    while barrier == nil, outbox.isEmpty, !queuedCommands.isEmpty, !isClosed {
-      let (slot, command) = queuedCommands.removeFirst()
-      begin(slot, command, loop)
-    }
+    while outbox.isEmpty, !isClosed, let (slot, command) = commands.next() { begin(slot, command, loop) }
   }
 
   private func change(
@@ -560,13 +523,11 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       }
     }
     guard caller.user != nil else { return refuse(slot, .unauthenticated) }
-    subscribe(topics.map { ($0, cursor) }, slot: slot)
+    subscribe(topics.map { ($0, cursor) }, for: .command(slot: slot))
   }
 
   private func cancelSubscriptions() {
-    let slots = Set(slotOfTicket.values)
-    (slotOfTicket, subscriptions) = ([:], [:])
-    for slot in slots where slot >= 0 { refuse(slot, Problem(Refusal.conflict)) }
+    for slot in subscriptions.cancelAll() { refuse(slot, Problem(Refusal.conflict)) }
   }
 
   private func identified() {
@@ -594,26 +555,21 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
   }
 
-  private func refuse(_ slot: Int?, _ problem: Problem) {
-    guard let slot, slot >= 0 else { return close(.unavailable) }
+  private func refuse(_ requester: SubscriptionRequests.Requester, _ problem: Problem) {
+    switch requester {
+    case .url: close(.unavailable)
+    case .command(let slot): refuse(slot, problem)
+    }
+  }
+
+  private func refuse(_ slot: Int, _ problem: Problem) {
     let document = JSONRaw(trusted: problem.document(id: origin.id))
     answer(slot) { json in json.field("problem", document) }
   }
 
   private func answer(_ slot: Int, _ members: (inout JSONWriter) -> Void) {
-    let index = slot - firstSlot
-    guard slots.indices.contains(index), !isClosed else { return }
-    var json = JSONWriter()
-    json.object { json in
-      json.field("re", slots[index].id)
-      members(&json)
-    }
-    slots[index].answer = json.bytes
-    while let answer = slots.first?.answer {
-      slots.removeFirst()
-      firstSlot += 1
-      outbox.append(answer)
-    }
+    guard !isClosed else { return }
+    outbox += commands.answer(slot, members)
     flush()
   }
 }

@@ -1,0 +1,64 @@
+import ParleyJSON
+
+/// The commands of one client. Answers are sent in the order of the commands, whatever the order of completion.
+struct CommandQueue {
+  /// The maximum number of commands without an answer. Reading pauses at this number.
+  static let maxOpen = 64
+
+  private struct Slot {
+    let id: JSONRaw
+    var answer: [UInt8]?
+  }
+
+  private var slots: [Slot] = []
+  private var firstSlot = 0
+  private var queued: [(slot: Int, command: RealtimeCommand)] = []
+  /// The slot of the running command that blocks later ones.
+  private var barrier: Int?
+
+  var isFull: Bool { slots.count >= Self.maxOpen }
+
+  /// Whether a new command must wait behind earlier ones.
+  var isBlocked: Bool { barrier != nil || !queued.isEmpty }
+
+  /// Opens the slot of a command with this `id`.
+  mutating func open(_ id: JSONRaw) -> Int {
+    slots.append(Slot(id: id))
+    return firstSlot + slots.count - 1
+  }
+
+  mutating func enqueue(_ slot: Int, _ command: RealtimeCommand) { queued.append((slot, command)) }
+
+  /// The next queued command, unless a running command blocks it.
+  mutating func next() -> (slot: Int, command: RealtimeCommand)? {
+    barrier == nil && !queued.isEmpty ? queued.removeFirst() : nil
+  }
+
+  mutating func dropQueued() { queued = [] }
+
+  /// Blocks later commands until this one has finished.
+  mutating func block(at slot: Int) { barrier = slot }
+
+  mutating func finished(_ slot: Int) {
+    if barrier == slot { barrier = nil }
+  }
+
+  /// Stores the answer of a command. Returns the answers to send now.
+  mutating func answer(_ slot: Int, _ members: (inout JSONWriter) -> Void) -> [[UInt8]] {
+    let index = slot - firstSlot
+    guard slots.indices.contains(index) else { return [] }
+    var json = JSONWriter()
+    json.object { json in
+      json.field("re", slots[index].id)
+      members(&json)
+    }
+    slots[index].answer = json.bytes
+    var ready: [[UInt8]] = []
+    while let answer = slots.first?.answer {
+      slots.removeFirst()
+      firstSlot += 1
+      ready.append(answer)
+    }
+    return ready
+  }
+}
