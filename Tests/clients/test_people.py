@@ -64,7 +64,7 @@ class AtRest(Site):
         self.say("user", "role", "grace", "moderator")
         self.say("user", "disable", "GRACE")
         self.assertEqual(self.users()["grace"], ("moderator", "disabled"))
-        self.check_refused(self.parley("token", "grace"), 1, "may not come in")
+        self.check_refused(self.parley("token", "grace"), 1, "may not sign in")
         self.say("user", "disable", "grace")
         self.say("user", "enable", "grace")
         self.assertEqual(self.users()["grace"], ("moderator", "active"))

@@ -217,7 +217,7 @@ class Offline(Home, RestartingTest):
         self.assertEqual([one["draft"]["text"] for one in waiting], ["one", "two", "three", ""])
         self.assertIn("“two”", self.tell("outbox"))
         self.assertIn("cancelled", self.tell("outbox", "cancel", waiting[1]["id"][:12]))
-        self.check_refused(1, "sent or let go", "outbox", "cancel", "0" * 32)
+        self.check_refused(1, "sent or cancelled", "outbox", "cancel", "0" * 32)
         self.check_refused(1, "are unsent", "logout")
         self.check_refused(2, "Can’t reach the server", "sync")
         self.server = self.serve()

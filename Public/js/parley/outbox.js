@@ -120,12 +120,14 @@ export class Outbox {
         delete about.target;
       }
       const waiting = all.filter((op) => isSameAction(op, about) && !mayBeSent(op)).pop();
-      if (waiting) {
+      // A failed action does not stop a new one.
+      if (waiting?.state === 'failed') rows.remove('outbox', waiting.id);
+      else if (waiting) {
         result = waiting.kind === about.kind ? waiting : null;
         return result ? [] : removal(waiting);
       }
       result = null;
-      if (isDone) return [];
+      if (isDone) return rows.changes;
       result = this.#put(rows, about, id, files);
       files.forEach((file, number) => rows.put('files', { id: file.id, blob: blobs[number] }));
       return rows.changes;
@@ -363,10 +365,12 @@ export class Outbox {
    * @param {{ operation: Operation, wasUnanswered: boolean }} begun @param {Problem} problem
    */
   async #settleFailure({ operation: op, wasUnanswered }, problem) {
-    // After a refusal the server has nothing of this try.
+    // After a refusal the server has nothing of this try. A body that it rejects is not stored from an earlier try either:
+    // the server looks for the `client_id` first.
     const { status, code } = problem;
     const isRefused = status === 0 ? code !== 'network' : status < 500 && status !== 408;
-    const unanswered = isRefused ? wasUnanswered : true;
+    const isRejected = status === 400 || status === 413;
+    const unanswered = isRefused ? wasUnanswered && !isRejected : true;
     if (problem.isTemporary || problem.isSignedOut) {
       await this.#change(op.id, (held) => ({ ...held, unanswered }));
       this.emit('waiting', { id: op.id, reason: problem.toJSON() });

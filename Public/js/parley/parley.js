@@ -661,7 +661,10 @@ export class Parley {
       mirror: this.mirror,
       pages: this.pages,
       publish: (changes) => this.#publish(changes),
-      emit: (kind, detail) => this.#tell(kind, detail),
+      emit: (kind, detail) => {
+        if (kind === 'accountChanged') this.outbox.stop();
+        this.#tell(kind, detail);
+      },
       live: this.options.live,
     });
     if (!isFirst) {
@@ -673,9 +676,11 @@ export class Parley {
     }
     this.tabs.tell({ kind: 'leader' });
     this.#followAll();
-    this.outbox.start();
     try {
+      // Before the outbox: it must not send the messages of one user as another.
       if (this.mirror.cursor !== null && !(await this.#isSamePerson())) return;
+      if (this.#isClosed) return;
+      this.outbox.start();
       await this.sync.start();
     } catch (error) {
       this.#tell('fault', error);

@@ -279,6 +279,19 @@ private struct IncompleteTransport: Transport {
     }
   }
 
+  @Test func `a draft stays when the conversation is lost`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("grace", "ada")
+      let (ada, grace) = (try HamletClient(hamlet, "ada"), try HamletClient(hamlet, "grace"))
+      try await ada.sync.catchUp()
+      try await ada.cache.setDraft(Draft("kept"), in: garden)
+      try await grace.client.send(.removeParticipant(of: garden, user: .id(hamlet.id("ada"))))
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[garden] == nil)
+      #expect(await ada.cache.draft(in: garden)?.text == "kept")
+    }
+  }
+
   @Test func `a message that was sent beside a reset stays`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

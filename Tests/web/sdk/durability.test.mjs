@@ -195,6 +195,49 @@ test('a refused message was never sent, one without an answer may be', async () 
   }
 });
 
+test('a message that was tried offline and then rejected is repaired by an edit', async () => {
+  const store = memoryStore();
+  const sent = [];
+  let tries = 0;
+  const outbox = outboxOf(store, {
+    postMessage: async ({ body }) => {
+      tries += 1;
+      if (tries === 1) return offline();
+      if (body.text.length > 5) throw new Problem({ status: 400, code: 'invalid' });
+      sent.push(body.text);
+      return say(1, { client_id: body.client_id, author_id: '7' });
+    },
+  });
+  const operation = await send(outbox, 'too long');
+  outbox.start();
+  await until(async () => (await store.get('outbox', operation.id)).state === 'failed', 'the refusal');
+  await outbox.add({ kind: 'edit', conversation_id: '12', target: operation.id, body: { text: 'ok' } });
+  await outbox.retry(operation.id);
+  await until(async () => (await store.list('outbox')).length === 0, 'the repaired message');
+  outbox.stop();
+  assert.deepEqual(sent, ['ok']);
+});
+
+test('a failed action does not stop a new one', async () => {
+  const store = memoryStore();
+  let requests = 0;
+  const outbox = outboxOf(store, {
+    setAction: async () => {
+      requests += 1;
+      if (requests === 1) throw new Problem({ status: 403, code: 'forbidden' });
+      return say(1);
+    },
+  });
+  const like = () => outbox.add({ kind: 'set_action', conversation_id: '12', message_id: '101', body: { type: 'like' } });
+  const first = await like();
+  outbox.start();
+  await until(async () => (await store.get('outbox', first.id)).state === 'failed', 'the refusal');
+  await like();
+  await until(async () => (await store.list('outbox')).length === 0, 'the second request');
+  outbox.stop();
+  assert.equal(requests, 2);
+});
+
 test('an unreadable answer confirms nothing', async () => {
   const { parley, store } = await opened({
     fetch: (peer) => (address, options) =>

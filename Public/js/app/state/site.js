@@ -152,7 +152,7 @@ export class SiteState extends EventTarget {
     const { parley } = this;
     parley.on('change', (changes) => {
       const names = new Set(changes.map(({ table }) => CHANGED_BY[table]).filter(Boolean));
-      if (changes.some(({ table }) => table === 'place')) names.add('me').add('inbox');
+      if (changes.some(({ table }) => table === 'site')) names.add('me').add('inbox');
       if (this.isFollowed) this.#take();
       for (const name of names) this.#sayOnce(name);
     });

@@ -134,7 +134,6 @@ public actor Cache {
       changes.rows.append(CacheRow(CacheTable(row.name.table), row.name.key, row.value))
       guard row.name.table == .conversation, row.value == nil, let id = ID<Conversation>(row.name.key) else { continue }
       changes.removed.append(.init(id))
-      changes.rows.append(CacheRow(.draft, row.name.key, nil))
     }
     var histories = histories
     for removal in changes.removed {

@@ -185,6 +185,9 @@ extension Cache {
     guard var operation = operations[id] else { return nil }
     operation.isUnderWay = false
     if !fault.wasNotProcessed, fault.problem == nil || fault.isTemporary { operation.mayBeSent = true }
+    // A body that the server rejects is not stored from an earlier attempt either: the server looks for the `client_id`
+    // first.
+    if let status = fault.problem?.status, status == 400 || status == 413 { operation.mayBeSent = false }
     if !isDeferred { operation.state = .failed(fault) }
     try save([operation])
     return operation
