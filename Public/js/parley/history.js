@@ -60,8 +60,8 @@ export function stretchesOf(messages) {
   /** @type {Stretch[]} */
   const stretches = [];
   let isSound = true;
-  inOrder.forEach((message, site) => {
-    const before = inOrder[site - 1];
+  inOrder.forEach((message, index) => {
+    const before = inOrder[index - 1];
     const follows = before?.seq === message.seq - 1;
     if (follows && before.id !== message.previous_message) isSound = false;
     if (follows && before.id === message.previous_message) stretches[stretches.length - 1][1] = message.seq;

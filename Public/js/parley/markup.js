@@ -102,9 +102,9 @@ class PlainText {
 
   #beginLine() {
     if (this.out) this.#append('\n');
-    this.signs.forEach((sign, site) => {
+    this.signs.forEach((sign, index) => {
       this.#append(sign);
-      if (sign !== '> ') this.signs[site] = '';
+      if (sign !== '> ') this.signs[index] = '';
     });
   }
 

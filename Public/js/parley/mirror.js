@@ -39,16 +39,16 @@ export class Mirror {
     for (const { name } of await store.list('streams')) this.streams.add(name);
     const isOnlyHere = (/** @type {string} */ table, /** @type {any} */ row) =>
       (table === 'users' || table === 'forums') && row.known === undefined;
-    return () => tables.flatMap((table, site) => {
+    return () => tables.flatMap((table, index) => {
       const held = this.#tables[table];
-      const rows = new Map(listed[site].map((row) => [String(keyOf(table, row)), row]));
+      const rows = new Map(listed[index].map((row) => [String(keyOf(table, row)), row]));
       /** @type {import('./store.js').Change[]} */
       const changes = [];
       for (const name of new Set([...held.keys(), ...rows.keys()])) {
         const row = rows.get(name);
         const now = held.get(name);
         // A change announced since the listing is newer.
-        if (now !== before[site].get(name) || JSON.stringify(now) === JSON.stringify(row)) continue;
+        if (now !== before[index].get(name) || JSON.stringify(now) === JSON.stringify(row)) continue;
         if (row !== undefined) changes.push(put(table, row));
         else if (!isOnlyHere(table, now)) changes.push({ table, key: keyOf(table, now) });
       }

@@ -121,7 +121,7 @@ export class Pages {
   async reach(conversation, seq, last, signal) {
     const { held, from } = await this.history(conversation);
     const wanted = Math.max(seq, from);
-    const at = (/** @type {number} */ site) => this.store.get('messages', [conversation, site]);
+    const at = (/** @type {number} */ seq) => this.store.get('messages', [conversation, seq]);
     if (stretchAt(held, wanted)) return at(wanted);
     const below = held.filter(([, to]) => to < wanted).pop();
     const above = held.find(([first]) => first > wanted);

@@ -55,5 +55,5 @@ function compress(state, view, block) {
     const second = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
   }
-  [a, b, c, d, e, f, g, h].forEach((word, site) => (state[site] += word));
+  [a, b, c, d, e, f, g, h].forEach((word, index) => (state[index] += word));
 }

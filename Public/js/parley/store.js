@@ -198,8 +198,8 @@ export function compareKeys(a, b) {
   const rank = (/** @type {any} */ key) => (Array.isArray(key) ? 2 : typeof key === 'string' ? 1 : 0);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
   if (!Array.isArray(a)) return a < b ? -1 : a > b ? 1 : 0;
-  for (let source = 0; source < Math.min(a.length, b.length); source++) {
-    const order = compareKeys(a[source], b[source]);
+  for (let index = 0; index < Math.min(a.length, b.length); index++) {
+    const order = compareKeys(a[index], b[index]);
     if (order !== 0) return order;
   }
   return a.length - b.length;

@@ -221,7 +221,7 @@ export class Sync {
     while (left.length > 0) {
       const { changes, outcomes, gap } = await this.#keepEvents(left);
       this.publish(changes);
-      left.slice(0, outcomes.length).forEach((event, site) => this.#told(event, outcomes[site]));
+      left.slice(0, outcomes.length).forEach((event, index) => this.#told(event, outcomes[index]));
       left = left.slice(outcomes.length);
       if (!gap) return;
       await this.#pull(gap.stream, gap.after);
@@ -239,7 +239,7 @@ export class Sync {
       ['cursor', /** @type {Source} */ (['site', 'cursor'])],
       ['wanted', /** @type {Source} */ (['site', 'wanted'])],
     ]);
-    for (const event of events) for (const site of placesOf(event)) sources.set(JSON.stringify(site), site);
+    for (const event of events) for (const source of placesOf(event)) sources.set(JSON.stringify(source), source);
     /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
     const kept = { outcomes: [], gap: null };
     const list = [...sources.values()];
@@ -297,8 +297,8 @@ export class Sync {
       if (page.data.length > 0) {
         const { changes, outcomes } = await this.#keepEvents(page.data);
         this.publish(changes);
-        page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ site) =>
-          this.#told(event, outcomes[site]),
+        page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ index) =>
+          this.#told(event, outcomes[index]),
         );
         offset = page.data[page.data.length - 1].offset;
       }
@@ -418,9 +418,9 @@ export class Sync {
         const found = await this.#orNull(this.client.calls.getMessage({ id }));
         if (!found) return undefined;
         /** @type {[string, import('./store.js').Key]} */
-        const site = ['messages', [found.conversation_id, found.seq]];
-        return this.#keep([site, ['site', 'wanted']], (rows) => {
-          const held = rows.get(...site);
+        const source = ['messages', [found.conversation_id, found.seq]];
+        return this.#keep([source, ['site', 'wanted']], (rows) => {
+          const held = rows.get(...source);
           if (held?.id !== found.id) return;
           const merged = mergeMessage(held, found, asOf);
           rows.put('messages', merged);

@@ -140,7 +140,7 @@ export class MessageWindow {
 
   /**
    * Opens with a message in the middle.
-   * @param {{ id?: string, seq?: number }} site By id, or by `seq` where that is known.
+   * @param {{ id?: string, seq?: number }} position By id, or by `seq` where that is known.
    */
   async around({ id, seq }) {
     const turn = this.#begin();
@@ -452,7 +452,7 @@ const unsent = (op, me) => ({
  * @param {Item[]} before @param {Item[]} after @returns {Delta[]}
  */
 export function difference(before, after) {
-  const sources = new Map(after.map((item, site) => [item.key, site]));
+  const targets = new Map(after.map((item, index) => [item.key, index]));
   /** @type {Delta[]} */
   const deltas = [];
   /** @type {Item[]} */
@@ -460,21 +460,21 @@ export function difference(before, after) {
   let furthest = -1;
   let index = 0;
   for (const item of before) {
-    const site = sources.get(item.key) ?? -1;
+    const target = targets.get(item.key) ?? -1;
     // Gone, or now before one that it followed.
-    if (site <= furthest) {
+    if (target <= furthest) {
       deltas.push({ kind: 'remove', index, item });
       continue;
     }
-    furthest = site;
+    furthest = target;
     kept.push(item);
     index++;
   }
   let next = 0;
-  after.forEach((item, site) => {
+  after.forEach((item, index) => {
     const held = kept[next];
-    if (held?.key !== item.key) deltas.push({ kind: 'insert', index: site, item });
-    else if (!isSame(kept[next++], item)) deltas.push({ kind: 'replace', index: site, item });
+    if (held?.key !== item.key) deltas.push({ kind: 'insert', index, item });
+    else if (!isSame(kept[next++], item)) deltas.push({ kind: 'replace', index, item });
   });
   return deltas;
 }
@@ -482,4 +482,4 @@ export function difference(before, after) {
 /** @param {Item} a @param {Item} b */
 const isSame = (a, b) =>
   a.source === b.source && a.state === b.state && a.isMuted === b.isMuted &&
-  a.operations.length === b.operations.length && a.operations.every((op, site) => op === b.operations[site]);
+  a.operations.length === b.operations.length && a.operations.every((op, index) => op === b.operations[index]);
