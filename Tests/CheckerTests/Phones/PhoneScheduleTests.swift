@@ -72,7 +72,7 @@ import Testing
 extension [String] {
   /// The first index with different elements.
   fileprivate func firstDifference(from other: [String]) -> Int? {
-    if let site = zip(self, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset { return site }
+    if let index = zip(self, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset { return index }
     return count == other.count ? nil : Swift.min(count, other.count)
   }
 }

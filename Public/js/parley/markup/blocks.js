@@ -40,7 +40,7 @@ class LineCursor {
   /** @param {Uint8Array} source @param {number} start @param {number} end */
   constructor(source, start, end) {
     this.source = source;
-    this.site = start;
+    this.position = start;
     this.end = end;
     this.column = 0;
     /** Columns that are left of a tab that is used up in part. */
@@ -60,7 +60,7 @@ class LineCursor {
   }
 
   #findText() {
-    this.text = this.site;
+    this.text = this.position;
     this.textColumn = this.column;
     for (; this.text < this.end && isBlank(this.source[this.text]); this.text++) {
       this.textColumn += this.source[this.text] === 0x09 ? 4 - (this.textColumn % 4) : 1;
@@ -74,10 +74,10 @@ class LineCursor {
   skipColumns(count) {
     const goal = Math.min(this.column + count, this.textColumn);
     while (this.column < goal) {
-      const width = this.source[this.site] === 0x09 ? 4 - (this.column % 4) : 1;
+      const width = this.source[this.position] === 0x09 ? 4 - (this.column % 4) : 1;
       this.tabRest = Math.max(0, this.column + width - goal);
       this.column = Math.min(this.column + width, goal);
-      if (this.tabRest === 0) this.site++;
+      if (this.tabRest === 0) this.position++;
     }
   }
 
@@ -86,7 +86,7 @@ class LineCursor {
    * @param {number} count
    */
   skipMarks(count) {
-    this.site = this.text + count;
+    this.position = this.text + count;
     this.column = this.textColumn + count;
     this.tabRest = 0;
     this.#findText();
@@ -134,14 +134,14 @@ class BlockParser {
    */
   entities() {
     let line = 0;
-    let site = 0;
+    let position = 0;
     let scalars = 0;
     const sourcePlace = (/** @type {number} */ content) => {
       while (line + 1 < this.lines.length && this.lines[line + 1].content <= content) line++;
       return this.lines[line].source + content - this.lines[line].content;
     };
     const scalarsBefore = (/** @type {number} */ end) => {
-      for (; site < end; site++) if ((this.source[site] & 0xc0) !== 0x80) scalars++;
+      for (; position < end; position++) if ((this.source[position] & 0xc0) !== 0x80) scalars++;
       return scalars;
     };
     return this.found.map(({ kind, start, end, value }) => {
@@ -226,7 +226,7 @@ class BlockParser {
   // Opening and closing.
 
   /** @returns {Node[]} Where a new block goes. */
-  get #site() {
+  get #siblings() {
     return this.containers[this.containers.length - 1]?.node.children ?? this.root;
   }
 
@@ -253,7 +253,7 @@ class BlockParser {
 
   /** @param {'quote' | 'list' | 'item'} kind @param {Node} node @param {number} marker @param {number} width */
   #open(kind, node, marker = 0, width = 0) {
-    this.#site.push(node);
+    this.#siblings.push(node);
     this.containers.push({ kind, node, marker, width, isEmpty: true });
     if (kind !== 'list') this.depth++;
   }
@@ -268,7 +268,7 @@ class BlockParser {
     if (leaf.kind === 'paragraph') this.#writeParagraph(leaf.start, this.length);
     if (leaf.kind === 'code') {
       const text = decode(this.content, leaf.start, this.length);
-      this.#site.push({ type: 'codeBlock', language: leaf.language, text });
+      this.#siblings.push({ type: 'codeBlock', language: leaf.language, text });
     }
     this.leaf = { kind: 'none' };
   }
@@ -276,7 +276,7 @@ class BlockParser {
   /** @param {number} start @param {number} end */
   #writeParagraph(start, end) {
     const textStart = start + this.#takeTask(start, end);
-    this.#site.push({ type: 'paragraph', children: this.#inlines(textStart, end, false) });
+    this.#siblings.push({ type: 'paragraph', children: this.#inlines(textStart, end, false) });
   }
 
   /**
@@ -336,7 +336,7 @@ class BlockParser {
     const start = this.length;
     this.#append(heading.start, heading.end);
     const children = this.#inlines(start, this.length, false);
-    this.#site.push({ type: 'heading', level: heading.level, children });
+    this.#siblings.push({ type: 'heading', level: heading.level, children });
     return true;
   }
 
@@ -349,7 +349,7 @@ class BlockParser {
     if (!text.every((byte) => byte === mark || isBlank(byte))) return false;
     if (text.filter((byte) => byte === mark).length < 3) return false;
     this.#beginBlock();
-    this.#site.push({ type: 'rule' });
+    this.#siblings.push({ type: 'rule' });
     return true;
   }
 
@@ -368,7 +368,7 @@ class BlockParser {
     if (line.indent < 4 && closesFence(this.source, line.text, line.end, fence)) return this.#closeLeaf();
     line.skipColumns(fence.indent);
     for (let left = line.tabRest; left > 0; left--) this.content[this.length++] = 0x20;
-    const start = line.tabRest > 0 ? line.site + 1 : line.site;
+    const start = line.tabRest > 0 ? line.position + 1 : line.position;
     this.content.set(this.source.subarray(start, line.end), this.length);
     this.length += line.end - start;
     this.content[this.length++] = 0x0a;
@@ -392,7 +392,7 @@ class BlockParser {
     if (leaf.start < leaf.lastLine) this.#writeParagraph(leaf.start, leaf.lastLine - 1);
     /** @type {Node[]} */
     const rows = [];
-    this.#site.push({ type: 'table', children: rows });
+    this.#siblings.push({ type: 'table', children: rows });
     rows.push(this.#row(leaf.lastLine, end, alignments, true));
     this.leaf = { kind: 'table', alignments, rows, hasBody: false };
     return true;
@@ -437,20 +437,20 @@ function takeMarker(length, line) {
 // CommonMark 0.31 §5.2: `-`, `+`, `*`, or up to nine digits and `.` or `)`, and then space.
 /** @param {Uint8Array} source @param {number} start @param {number} end */
 function readMarker(source, start, end) {
-  let site = start;
+  let position = start;
   let digits = 0;
-  while (site < end && site - start < 9 && isDigit(source[site])) digits = digits * 10 + source[site++] - 0x30;
-  if (site >= end) return null;
-  const kind = source[site];
+  while (position < end && position - start < 9 && isDigit(source[position])) digits = digits * 10 + source[position++] - 0x30;
+  if (position >= end) return null;
+  const kind = source[position];
   const isNumber = kind === code('.') || kind === code(')');
   const isBullet = kind === code('-') || kind === code('+') || kind === code('*');
-  if (isNumber ? site === start : !isBullet || site > start) return null;
+  if (isNumber ? position === start : !isBullet || position > start) return null;
   const number = isNumber ? digits : null;
-  site++;
-  if (site < end && !isBlank(source[site])) return null;
-  const length = site - start;
-  while (site < end && isBlank(source[site])) site++;
-  return { kind, number, length, mayEndParagraph: site < end && (number ?? 1) === 1 };
+  position++;
+  if (position < end && !isBlank(source[position])) return null;
+  const length = position - start;
+  while (position < end && isBlank(source[position])) position++;
+  return { kind, number, length, mayEndParagraph: position < end && (number ?? 1) === 1 };
 }
 
 // CommonMark 0.31 §4.2: one to six `#`, space, the text, and perhaps a closing run of `#`.
@@ -479,15 +479,15 @@ function readHeading(source, from, to) {
 function readFence(source, start, end, indent) {
   const mark = source[start];
   if (mark !== code('`') && mark !== code('~')) return null;
-  let site = start;
-  while (site < end && source[site] === mark) site++;
-  const length = site - start;
-  if (length < 3 || (mark === code('`') && source.subarray(site, end).includes(mark))) return null;
-  while (site < end && isBlank(source[site])) site++;
-  let stop = site;
+  let position = start;
+  while (position < end && source[position] === mark) position++;
+  const length = position - start;
+  if (length < 3 || (mark === code('`') && source.subarray(position, end).includes(mark))) return null;
+  while (position < end && isBlank(source[position])) position++;
+  let stop = position;
   while (stop < end && mayStandInLanguage(source[stop])) stop++;
-  const isWord = (stop === end || isBlank(source[stop])) && stop - site <= limits.language;
-  return { mark, length, indent, language: isWord ? decode(source, site, stop) : '' };
+  const isWord = (stop === end || isBlank(source[stop])) && stop - position <= limits.language;
+  return { mark, length, indent, language: isWord ? decode(source, position, stop) : '' };
 }
 
 /** @param {number} byte */
@@ -495,11 +495,11 @@ const mayStandInLanguage = (byte) => asciiKind(byte) === WORD || '#+-._'.include
 
 /** @param {Uint8Array} source @param {number} start @param {number} end @param {Fence} fence */
 function closesFence(source, start, end, fence) {
-  let site = start;
-  while (site < end && source[site] === fence.mark) site++;
-  if (site - start < fence.length) return false;
-  while (site < end && isBlank(source[site])) site++;
-  return site === end;
+  let position = start;
+  while (position < end && source[position] === fence.mark) position++;
+  if (position - start < fence.length) return false;
+  while (position < end && isBlank(source[position])) position++;
+  return position === end;
 }
 
 /**
@@ -528,10 +528,10 @@ function readCells(text, from, to) {
   const row = trimmed(text, from, to);
   let start = row.start;
   if (start < row.end && text[start] === code('|')) start++;
-  for (let site = start; site < row.end; site += text[site] === code('\\') ? 2 : 1) {
-    if (text[site] !== code('|')) continue;
-    cells.push(trimmed(text, start, site));
-    start = site + 1;
+  for (let position = start; position < row.end; position += text[position] === code('\\') ? 2 : 1) {
+    if (text[position] !== code('|')) continue;
+    cells.push(trimmed(text, start, position));
+    start = position + 1;
   }
   if (start < row.end) cells.push(trimmed(text, start, row.end));
   return cells;

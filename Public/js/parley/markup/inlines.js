@@ -50,7 +50,7 @@ class Scan {
     this.start = start;
     this.end = end;
     this.isCell = isCell;
-    this.site = start;
+    this.position = start;
     /** Where the plain text behind the scan begins. */
     this.plain = start;
     /** @type {Piece[]} */
@@ -79,8 +79,8 @@ class Scan {
   run(found) {
     const { text, end } = this;
     for (;;) {
-      while (this.site < end && !marks[text[this.site]]) this.site++;
-      if (this.site >= end) break;
+      while (this.position < end && !marks[text[this.position]]) this.position++;
+      if (this.position >= end) break;
       this.#mark();
     }
     this.#flush(end);
@@ -90,7 +90,7 @@ class Scan {
 
   /** Parses the markup at the scan position, or skips the byte. */
   #mark() {
-    switch (String.fromCharCode(this.text[this.site])) {
+    switch (String.fromCharCode(this.text[this.position])) {
       case '\n': return this.#lineBreak();
       case '\\': return this.#escape();
       case '`': return this.#codeSpan();
@@ -113,7 +113,7 @@ class Scan {
    */
   #flush(end) {
     if (end > this.plain) this.pieces.push({ kind: 'text', start: this.plain, end });
-    this.plain = this.site = end;
+    this.plain = this.position = end;
   }
 
   /**
@@ -123,7 +123,7 @@ class Scan {
   #append(piece) {
     this.#flush(piece.start);
     this.pieces.push(piece);
-    this.plain = this.site = piece.end;
+    this.plain = this.position = piece.end;
   }
 
   /**
@@ -138,34 +138,34 @@ class Scan {
 
   /** Every line end of the text is one of the paragraph. Spaces around it are not shown. */
   #lineBreak() {
-    const site = this.site;
-    let end = site;
+    const position = this.position;
+    let end = position;
     while (end > this.plain && isBlank(this.text[end - 1])) end--;
     this.#flush(end);
-    this.plain = site;
-    this.#append({ kind: 'lineBreak', start: site, end: site + 1 });
+    this.plain = position;
+    this.#append({ kind: 'lineBreak', start: position, end: position + 1 });
   }
 
   // CommonMark 0.31 §2.4: ASCII punctuation may be escaped, and a backslash before a line end is a break like any
   // other.
   #escape() {
-    const next = this.site + 1;
+    const next = this.position + 1;
     const isBreak = this.text[next] === 0x0a;
     if (next >= this.end || !(isBreak || asciiKind(this.text[next]) === PUNCTUATION)) {
-      this.site = next;
+      this.position = next;
       return;
     }
-    this.#flush(this.site);
+    this.#flush(this.position);
     this.plain = next;
-    this.site = isBreak ? next : next + 1;
+    this.position = isBreak ? next : next + 1;
   }
 
   #codeSpan() {
-    const start = this.site;
+    const start = this.position;
     const inner = this.#runEnd(start);
     const close = this.#closingBackticks(inner - start, inner);
     if (close === null) {
-      this.site = inner;
+      this.position = inner;
       return;
     }
     this.#append({ kind: 'codeSpan', start, end: close + inner - start, shown: this.#trimmedCode(inner, close) });
@@ -180,16 +180,16 @@ class Scan {
     if (length > limits.backticks) return null;
     if (this.lastBackticks && this.lastBackticks[length] < start) return null;
     const seen = this.lastBackticks ?? new Array(limits.backticks + 1).fill(-1);
-    let site = start;
-    while (site < this.end) {
-      if (this.text[site] !== code('`')) {
-        site++;
+    let position = start;
+    while (position < this.end) {
+      if (this.text[position] !== code('`')) {
+        position++;
         continue;
       }
-      const run = site;
-      site = this.#runEnd(run);
-      if (site - run === length) return run;
-      if (site - run <= limits.backticks) seen[site - run] = run;
+      const run = position;
+      position = this.#runEnd(run);
+      if (position - run === length) return run;
+      if (position - run <= limits.backticks) seen[position - run] = run;
     }
     this.lastBackticks = seen;
     return null;
@@ -206,16 +206,16 @@ class Scan {
   }
 
   #character() {
-    const reference = readReference(this.text, this.site, this.end);
+    const reference = readReference(this.text, this.position, this.end);
     if (!reference) {
-      this.site++;
+      this.position++;
       return;
     }
-    this.#append({ kind: 'character', start: this.site, end: reference.end, character: reference.character });
+    this.#append({ kind: 'character', start: this.position, end: reference.end, character: reference.character });
   }
 
   #delimiterRun() {
-    const { text, site: start } = this;
+    const { text, position: start } = this;
     const end = this.#runEnd(start);
     const side = sideOf(
       text[start],
@@ -224,7 +224,7 @@ class Scan {
     );
     const isAnyLength = text[start] === code('*') || text[start] === code('_');
     if (!(side.opens || side.closes) || !(isAnyLength || end - start === 2)) {
-      this.site = end;
+      this.position = end;
       return;
     }
     this.#flush(start);
@@ -236,28 +236,28 @@ class Scan {
 
   /** @param {boolean} isPicture */
   #bracket(isPicture) {
-    const start = this.site;
+    const start = this.position;
     this.#flush(start);
     this.brackets.push({ piece: this.pieces.length, delimiter: this.delimiters.last, isPicture });
     this.#append({ kind: 'text', start, end: start + (isPicture ? 2 : 1) });
   }
 
   #picture() {
-    if (this.site + 1 < this.end && this.text[this.site + 1] === code('[')) this.#bracket(true);
-    else this.site++;
+    if (this.position + 1 < this.end && this.text[this.position + 1] === code('[')) this.#bracket(true);
+    else this.position++;
   }
 
   #closeBracket() {
-    const { text, site } = this;
-    this.site++;
+    const { text, position } = this;
+    this.position++;
     const bracket = this.#popBracket();
-    if (!bracket || site + 1 >= this.end || text[site + 1] !== code('(')) return;
+    if (!bracket || position + 1 >= this.end || text[position + 1] !== code('(')) return;
     const opening = this.pieces[bracket.piece];
     // A link without visible text is text.
-    if (text.subarray(opening.end, site).every((byte) => asciiKind(byte) === SPACE)) return;
-    const target = readTarget(text, site + 1, this.end);
+    if (text.subarray(opening.end, position).every((byte) => asciiKind(byte) === SPACE)) return;
+    const target = readTarget(text, position + 1, this.end);
     if (!target) return;
-    this.#flush(site);
+    this.#flush(position);
     this.delimiters.pair(bracket.delimiter);
     while (this.named.length > 0 && this.named[this.named.length - 1] > bracket.piece) {
       this.#unname(/** @type {number} */ (this.named.pop()));
@@ -267,7 +267,7 @@ class Scan {
     opening.close = this.pieces.length;
     this.named.push(bracket.piece);
     if (!bracket.isPicture) this.closedBelow = this.brackets.length;
-    this.#append({ kind: 'linkEnd', start: site, end: target.end });
+    this.#append({ kind: 'linkEnd', start: position, end: target.end });
   }
 
   /** The bracket that a `]` closes, if it may become a link. */
@@ -299,7 +299,7 @@ class Scan {
 
   /** At a `:`. The scheme is the plain text behind it. */
   #webAddress() {
-    const colon = this.site++;
+    const colon = this.position++;
     const { text } = this;
     if (colon + 3 >= this.end || text[colon + 1] !== code('/') || text[colon + 2] !== code('/')) return;
     const start = this.#schemeStart(colon);
@@ -319,7 +319,7 @@ class Scan {
 
   /** At a `w`. A host that starts with `www.` and has another dot needs no scheme. */
   #hostAddress() {
-    const start = this.site++;
+    const start = this.position++;
     const { text, end } = this;
     if (start + 4 >= end || !matches(text, 'www.', start) || !startsWord(text, start, this.start)) return;
     let dot = start + 4;
@@ -355,7 +355,7 @@ class Scan {
   #bareLink(start, end, prefix) {
     const isShort = end - start <= limits.address;
     const href = isShort ? safeAddress(joined(prefix, this.text.subarray(start, end))) : null;
-    if (href === null) this.site = Math.max(this.site, end);
+    if (href === null) this.position = Math.max(this.position, end);
     else this.#link(href, start, end, { start, end });
   }
 
@@ -367,10 +367,10 @@ class Scan {
 
   // CommonMark 0.31 §6.5. The content is not decoded, and an unsafe scheme leaves it text.
   #angleLink() {
-    const { text, site: start } = this;
+    const { text, position: start } = this;
     let end = start + 1;
     while (end < this.end && text[end] > 0x20 && text[end] !== code('<') && text[end] !== code('>')) end++;
-    this.site++;
+    this.position++;
     if (end >= this.end || text[end] !== code('>') || end - start > limits.address) return;
     const written = text.subarray(start + 1, end);
     const at = written.indexOf(code('@'));
@@ -382,11 +382,11 @@ class Scan {
 
   /** At an `@`: the preceding character decides. */
   #mailAddressOrMention() {
-    const range = this.#mailAddress(this.site);
+    const range = this.#mailAddress(this.position);
     if (!range) return this.#mention();
     const href = safeAddress(joined('mailto:', this.text.subarray(range.start, range.end)));
     if (href === null) {
-      this.site = range.end;
+      this.position = range.end;
       return undefined;
     }
     const scheme = range.start - 'mailto:'.length;
@@ -413,16 +413,16 @@ class Scan {
   #domainEnd(start, limit) {
     const { text } = this;
     let labels = 0;
-    let site = start;
+    let position = start;
     let end = start;
-    while (site < limit && asciiKind(text[site]) === WORD) {
-      while (site < limit && (asciiKind(text[site]) === WORD || text[site] === code('-'))) {
-        site++;
-        if (text[site - 1] !== code('-')) end = site;
+    while (position < limit && asciiKind(text[position]) === WORD) {
+      while (position < limit && (asciiKind(text[position]) === WORD || text[position] === code('-'))) {
+        position++;
+        if (text[position - 1] !== code('-')) end = position;
       }
       labels++;
-      if (end !== site || site >= limit || text[site] !== code('.')) break;
-      site++;
+      if (end !== position || position >= limit || text[position] !== code('.')) break;
+      position++;
     }
     return labels > 1 && endsWord(text, end, limit) ? end : null;
   }
@@ -431,13 +431,13 @@ class Scan {
 
   /** Letters and digits of ASCII, in parts that one `.`, `_` or `-` joins: `ada.lovelace`. */
   #mention() {
-    const sign = this.site++;
+    const sign = this.position++;
     const { text } = this;
     if (!startsWord(text, sign, this.start)) return;
     let end = sign + 1;
-    for (let site = end; site < this.end; site++) {
-      if (asciiKind(text[site]) === WORD) end = site + 1;
-      else if (end !== site || site === sign + 1 || !'._-'.includes(String.fromCharCode(text[site]))) break;
+    for (let position = end; position < this.end; position++) {
+      if (asciiKind(text[position]) === WORD) end = position + 1;
+      else if (end !== position || position === sign + 1 || !'._-'.includes(String.fromCharCode(text[position]))) break;
     }
     this.#name('mention', sign, end, limits.name);
   }
@@ -447,28 +447,28 @@ class Scan {
    * between two of them, as Persian and the scripts of India need it.
    */
   #hashtag() {
-    const sign = this.site++;
+    const sign = this.position++;
     const { text } = this;
     if (!startsWord(text, sign, this.start)) return;
-    let site = sign + 1;
-    let end = site;
+    let position = sign + 1;
+    let end = position;
     let hasLetter = false;
-    while (site < this.end) {
-      const scalar = scalarAt(text, site);
+    while (position < this.end) {
+      const scalar = scalarAt(text, position);
       const isPart = kind(scalar) === WORD;
-      if (!isPart && scalar !== code('_') && !(isJoiner(scalar) && end === site)) break;
+      if (!isPart && scalar !== code('_') && !(isJoiner(scalar) && end === position)) break;
       hasLetter ||= isLetter(scalar);
-      site += scalarLength(text[site]);
-      if (isPart) end = site;
+      position += scalarLength(text[position]);
+      if (isPart) end = position;
     }
-    this.site = end;
+    this.position = end;
     if (hasLetter) this.#name('hashtag', sign, end, limits.hashtag);
   }
 
   /** @param {'mention' | 'hashtag'} kind @param {number} start @param {number} end @param {number} limit */
   #name(kind, start, end, limit) {
     let length = -1; // Scalars, without the sign.
-    for (let site = start; site < end; site++) if ((this.text[site] & 0xc0) !== 0x80) length++;
+    for (let position = start; position < end; position++) if ((this.text[position] & 0xc0) !== 0x80) length++;
     if (length < 1 || length > limit || !endsWord(this.text, end, this.end)) return;
     this.#append({ kind, start, end });
     this.named.push(this.pieces.length - 1);

@@ -40,11 +40,11 @@ function isSafe(address) {
  */
 function hasPlainHost(text, start) {
   let isNamed = false;
-  for (let site = start; site < text.length; site += scalarLength(text[site])) {
-    const byte = text[site];
+  for (let position = start; position < text.length; position += scalarLength(text[position])) {
+    const byte = text[position];
     if (byte === code('/') || byte === code('?') || byte === code('#')) break;
-    if (kind(scalarAt(text, site)) === WORD) isNamed = true;
-    else if (byte === code(':')) return isNamed && isPort(text, site + 1);
+    if (kind(scalarAt(text, position)) === WORD) isNamed = true;
+    else if (byte === code(':')) return isNamed && isPort(text, position + 1);
     else if (byte !== code('.') && byte !== code('-') && byte !== code('_')) return false;
   }
   return isNamed;
@@ -52,9 +52,9 @@ function hasPlainHost(text, start) {
 
 /** @param {Uint8Array} text @param {number} start */
 function isPort(text, start) {
-  let site = start;
-  while (isDigit(text[site])) site++;
-  return site >= text.length || '/?#'.includes(String.fromCharCode(text[site]));
+  let position = start;
+  while (isDigit(text[position])) position++;
+  return position >= text.length || '/?#'.includes(String.fromCharCode(text[position]));
 }
 
 /**
@@ -65,56 +65,56 @@ function isPort(text, start) {
  * @returns {{ href: string, title: string | null, end: number } | null} Null without a target, or a safe one.
  */
 export function readTarget(text, parenthesis, end) {
-  let site = skipSpace(text, parenthesis + 1, end);
-  const destination = readDestination(text, site, end);
+  let position = skipSpace(text, parenthesis + 1, end);
+  const destination = readDestination(text, position, end);
   if (!destination) return null;
-  site = skipSpace(text, destination.next, end);
+  position = skipSpace(text, destination.next, end);
   let title = null;
-  if (site > destination.next && site < end && text[site] !== code(')')) {
-    const quoted = readTitle(text, site, end);
+  if (position > destination.next && position < end && text[position] !== code(')')) {
+    const quoted = readTitle(text, position, end);
     if (!quoted) return null;
     title = decode(unescape(text, quoted.start, quoted.next - 1));
-    site = skipSpace(text, quoted.next, end);
+    position = skipSpace(text, quoted.next, end);
   }
-  if (site >= end || text[site] !== code(')')) return null;
+  if (position >= end || text[position] !== code(')')) return null;
   const href = safeAddress(unescape(text, destination.start, destination.end));
-  return href === null ? null : { href, title, end: site + 1 };
+  return href === null ? null : { href, title, end: position + 1 };
 }
 
-/** @param {Uint8Array} text @param {number} site @param {number} end */
-function skipSpace(text, site, end) {
-  while (site < end && (text[site] === 0x20 || text[site] === 0x09 || text[site] === 0x0a)) site++;
-  return site;
+/** @param {Uint8Array} text @param {number} position @param {number} end */
+function skipSpace(text, position, end) {
+  while (position < end && (text[position] === 0x20 || text[position] === 0x09 || text[position] === 0x0a)) position++;
+  return position;
 }
 
-/** @param {Uint8Array} text @param {number} site @param {number} end */
-const isEscape = (text, site, end) =>
-  text[site] === code('\\') && site + 1 < end && asciiKind(text[site + 1]) === PUNCTUATION;
+/** @param {Uint8Array} text @param {number} position @param {number} end */
+const isEscape = (text, position, end) =>
+  text[position] === code('\\') && position + 1 < end && asciiKind(text[position + 1]) === PUNCTUATION;
 
 /** @param {Uint8Array} text @param {number} start @param {number} end */
 function readDestination(text, start, end) {
   if (start >= end) return null;
-  let site = start;
-  if (text[site] === code('<')) {
-    site++;
-    while (site < end && text[site] !== code('>')) {
-      if (text[site] === code('<') || text[site] === 0x0a) return null;
-      site += isEscape(text, site, end) ? 2 : 1;
+  let position = start;
+  if (text[position] === code('<')) {
+    position++;
+    while (position < end && text[position] !== code('>')) {
+      if (text[position] === code('<') || text[position] === 0x0a) return null;
+      position += isEscape(text, position, end) ? 2 : 1;
     }
-    return site < end ? { start: start + 1, end: site, next: site + 1 } : null;
+    return position < end ? { start: start + 1, end: position, next: position + 1 } : null;
   }
   let depth = 0;
-  while (site < end && text[site] > 0x20 && text[site] !== 0x7f) {
-    if (text[site] === code('(')) {
+  while (position < end && text[position] > 0x20 && text[position] !== 0x7f) {
+    if (text[position] === code('(')) {
       if (++depth > limits.parentheses) return null;
-    } else if (text[site] === code(')')) {
+    } else if (text[position] === code(')')) {
       if (depth === 0) break;
       depth--;
     }
-    site += isEscape(text, site, end) ? 2 : 1;
-    if (site - start > limits.address) return null;
+    position += isEscape(text, position, end) ? 2 : 1;
+    if (position - start > limits.address) return null;
   }
-  return site > start && depth === 0 ? { start, end: site, next: site } : null;
+  return position > start && depth === 0 ? { start, end: position, next: position } : null;
 }
 
 /**
@@ -125,12 +125,12 @@ function readTitle(text, start, end) {
   const open = text[start];
   if (open !== code('"') && open !== code("'") && open !== code('(')) return null;
   const close = open === code('(') ? code(')') : open;
-  let site = start + 1;
-  while (site < end && text[site] !== close) {
-    if (open === code('(') && text[site] === open) return null;
-    site += isEscape(text, site, end) ? 2 : 1;
+  let position = start + 1;
+  while (position < end && text[position] !== close) {
+    if (open === code('(') && text[position] === open) return null;
+    position += isEscape(text, position, end) ? 2 : 1;
   }
-  return site < end ? { start: start + 1, next: site + 1 } : null;
+  return position < end ? { start: start + 1, next: position + 1 } : null;
 }
 
 /**
@@ -140,17 +140,17 @@ function readTitle(text, start, end) {
 function unescape(text, start, end) {
   /** @type {number[]} */
   const bytes = [];
-  let site = start;
-  while (site < end) {
-    const reference = text[site] === code('&') ? readReference(text, site, end) : null;
-    if (isEscape(text, site, end)) {
-      bytes.push(text[site + 1]);
-      site += 2;
+  let position = start;
+  while (position < end) {
+    const reference = text[position] === code('&') ? readReference(text, position, end) : null;
+    if (isEscape(text, position, end)) {
+      bytes.push(text[position + 1]);
+      position += 2;
     } else if (reference) {
       bytes.push(...encode(reference.character));
-      site = reference.end;
+      position = reference.end;
     } else {
-      bytes.push(text[site++]);
+      bytes.push(text[position++]);
     }
   }
   return Uint8Array.from(bytes);

@@ -36,9 +36,9 @@ export function decode(bytes, start = 0, end = bytes.length) {
   // Most pieces are a few ASCII letters, for which calling the decoder takes longer than the rest.
   if (end - start > 64) return decoder.decode(bytes.subarray(start, end));
   let text = '';
-  for (let site = start; site < end; site++) {
-    if (bytes[site] >= 0x80) return decoder.decode(bytes.subarray(start, end));
-    text += String.fromCharCode(bytes[site]);
+  for (let position = start; position < end; position++) {
+    if (bytes[position] >= 0x80) return decoder.decode(bytes.subarray(start, end));
+    text += String.fromCharCode(bytes[position]);
   }
   return text;
 }
@@ -101,25 +101,25 @@ export const isEastAsian = (scalar) =>
 export const scalarLength = (byte) => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
 
 /**
- * The scalar that starts at `site`.
- * @param {Uint8Array} text @param {number} site
+ * The scalar that starts at `position`.
+ * @param {Uint8Array} text @param {number} position
  */
-export function scalarAt(text, site) {
-  const first = text[site];
+export function scalarAt(text, position) {
+  const first = text[position];
   const length = scalarLength(first);
   let value = length === 1 ? first : first & (0x7f >> length);
-  for (let offset = 1; offset < length && site + offset < text.length; offset++) {
-    value = (value << 6) | (text[site + offset] & 0x3f);
+  for (let offset = 1; offset < length && position + offset < text.length; offset++) {
+    value = (value << 6) | (text[position + offset] & 0x3f);
   }
   return value;
 }
 
 /**
- * The scalar that ends before `site`, which is greater than 0.
- * @param {Uint8Array} text @param {number} site
+ * The scalar that ends before `position`, which is greater than 0.
+ * @param {Uint8Array} text @param {number} position
  */
-export function scalarBefore(text, site) {
-  let start = site - 1;
+export function scalarBefore(text, position) {
+  let start = position - 1;
   while (start > 0 && (text[start] & 0xc0) === 0x80) start--;
   return scalarAt(text, start);
 }
@@ -130,28 +130,28 @@ const isWordHere = (scalar) => kind(scalar) === WORD && !isEastAsian(scalar);
 /**
  * Whether a name, a tag or an address may start here: not inside a word, and not behind a sign that takes it for its
  * own.
- * @param {Uint8Array} text @param {number} site @param {number} start
+ * @param {Uint8Array} text @param {number} position @param {number} start
  */
-export function startsWord(text, site, start) {
-  if (site <= start) return true;
-  if ('@#&/'.includes(String.fromCharCode(text[site - 1]))) return false;
-  return !isWordHere(scalarBefore(text, site));
+export function startsWord(text, position, start) {
+  if (position <= start) return true;
+  if ('@#&/'.includes(String.fromCharCode(text[position - 1]))) return false;
+  return !isWordHere(scalarBefore(text, position));
 }
 
-/** @param {Uint8Array} text @param {number} site @param {number} end */
-export function endsWord(text, site, end) {
-  if (site >= end) return true;
-  return text[site] !== code('@') && !isWordHere(scalarAt(text, site));
+/** @param {Uint8Array} text @param {number} position @param {number} end */
+export function endsWord(text, position, end) {
+  if (position >= end) return true;
+  return text[position] !== code('@') && !isWordHere(scalarAt(text, position));
 }
 
 /**
  * Whether the lower-case word stands here, in any case.
- * @param {Uint8Array} text @param {string} word @param {number} site
+ * @param {Uint8Array} text @param {string} word @param {number} position
  */
-export function matches(text, word, site) {
-  if (site < 0 || site + word.length > text.length) return false;
+export function matches(text, word, position) {
+  if (position < 0 || position + word.length > text.length) return false;
   for (let offset = 0; offset < word.length; offset++) {
-    const own = text[site + offset];
+    const own = text[position + offset];
     const lower = own >= 0x41 && own <= 0x5a ? own | 0x20 : own;
     if (lower !== word.charCodeAt(offset)) return false;
   }
@@ -168,20 +168,20 @@ const references = new Map(
 const longestName = 6;
 
 /**
- * `&amp;`, `&#8212;`, `&#x2014;`: the character of the reference that starts with the `&` at `site`, and where it
+ * `&amp;`, `&#8212;`, `&#x2014;`: the character of the reference that starts with the `&` at `position`, and where it
  * ends.
- * @param {Uint8Array} text @param {number} site @param {number} end
+ * @param {Uint8Array} text @param {number} position @param {number} end
  */
-export function readReference(text, site, end) {
-  if (site + 2 >= end) return null;
-  if (text[site + 1] === code('#')) {
-    const isHex = (text[site + 2] | 0x20) === code('x');
-    return readNumber(text, site + (isHex ? 3 : 2), end, isHex);
+export function readReference(text, position, end) {
+  if (position + 2 >= end) return null;
+  if (text[position + 1] === code('#')) {
+    const isHex = (text[position + 2] | 0x20) === code('x');
+    return readNumber(text, position + (isHex ? 3 : 2), end, isHex);
   }
-  let stop = site + 1;
-  while (stop < end && stop - site - 1 < longestName && asciiKind(text[stop]) === WORD) stop++;
+  let stop = position + 1;
+  while (stop < end && stop - position - 1 < longestName && asciiKind(text[stop]) === WORD) stop++;
   if (stop >= end || text[stop] !== code(';')) return null;
-  const character = references.get(decode(text, site + 1, stop));
+  const character = references.get(decode(text, position + 1, stop));
   return character === undefined ? null : { character, end: stop + 1 };
 }
 
@@ -189,10 +189,10 @@ export function readReference(text, site, end) {
 /** @param {Uint8Array} text @param {number} start @param {number} end @param {boolean} isHex */
 function readNumber(text, start, end, isHex) {
   const [longest, digit] = isHex ? [6, /[0-9a-fA-F]/] : [7, /[0-9]/];
-  let site = start;
-  while (site < end && site - start < longest && digit.test(String.fromCharCode(text[site]))) site++;
-  if (site === start || site >= end || text[site] !== code(';')) return null;
-  const value = parseInt(decode(text, start, site), isHex ? 16 : 10);
+  let position = start;
+  while (position < end && position - start < longest && digit.test(String.fromCharCode(text[position]))) position++;
+  if (position === start || position >= end || text[position] !== code(';')) return null;
+  const value = parseInt(decode(text, start, position), isHex ? 16 : 10);
   const isScalar = value > 0 && value <= 0x10ffff && !(value >= 0xd800 && value <= 0xdfff);
-  return { character: String.fromCodePoint(isScalar ? value : 0xfffd), end: site + 1 };
+  return { character: String.fromCodePoint(isScalar ? value : 0xfffd), end: position + 1 };
 }
