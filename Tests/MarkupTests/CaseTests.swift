@@ -1,8 +1,9 @@
 import Foundation
 import ParleyMarkup
+import TestSupport
 import Testing
 
-/// One row of cases.json, which also tests the JavaScript parser.
+/// One row of `Tests/Contract/markup.json`, which also tests the JavaScript parser.
 struct MarkupCase: Decodable, Sendable, CustomTestStringConvertible {
   struct Entity: Decodable, Hashable, Sendable {
     let kind: String
@@ -21,11 +22,11 @@ struct MarkupCase: Decodable, Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   static let all: [MarkupCase] = {
-    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "cases.json")
+    let file = Checkout.root.appending(path: "Tests/Contract/markup.json")
     do {
       return try JSONDecoder().decode([MarkupCase].self, from: Data(contentsOf: file))
     } catch {
-      Issue.record("cases.json: \(error)")
+      Issue.record("markup.json: \(error)")
       return []
     }
   }()

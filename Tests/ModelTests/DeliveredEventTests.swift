@@ -28,9 +28,13 @@ private func text(_ delivered: DeliveredEvent) -> String {
   private static let me = User(
     user, standing: .init(state: .active, lastSeenAt: 1_795_187_801_000),
     own: .init(isDiscoverable: true, reachableBy: .shared, showsReceipts: false, preferences: raw(#"{"a":[1]}"#)))
-  private static let forum = Forum(
-    id: ID(20), title: "garden", visibility: .members, section: "s", room: ID(21), createdBy: ID(7),
-    createdAt: 1_795_187_801_000, lastMessage: ID(40), revision: 2)
+  private static var forum: Forum {
+    var forum = Forum(
+      id: ID(20), title: "garden", visibility: .members, room: ID(21), createdBy: ID(7), createdAt: 1_795_187_801_000,
+      lastMessage: ID(40), revision: 2)
+    forum.section = "s"
+    return forum
+  }
   private static var settings: SiteSettings {
     var settings = SiteSettings()
     settings.welcome = "come in"

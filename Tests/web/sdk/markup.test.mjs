@@ -7,7 +7,7 @@ import test from 'node:test';
 
 import { buildNodes, parseMarkup, plainText } from '../../../Public/js/parley/markup.js';
 
-const cases = JSON.parse(readFileSync(new URL('../../MarkupTests/cases.json', import.meta.url), 'utf8'));
+const cases = JSON.parse(readFileSync(new URL('../../Contract/markup.json', import.meta.url), 'utf8'));
 
 test('all cases of the server are read', () => assert.ok(cases.length >= 150));
 

@@ -7,7 +7,7 @@ import test from 'node:test';
 
 import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
 import { digestOf } from '../../../Public/js/parley/verify.js';
-import { Peer, me } from './peer.mjs';
+import { me, Peer, positions } from './peer.mjs';
 import { until } from './until.mjs';
 
 globalThis.crypto ??= webcrypto;
@@ -132,9 +132,8 @@ class Model {
         const data = order === 'asc' ? window.slice(0, limit) : window.slice(-limit).reverse();
         const [first, last] = [data, [...data].reverse()].map((list) => list[0]).sort((a, b) => a?.seq - b?.seq);
         return {
-          data: data.map((one) => this.written(one)), more: data.length < window.length, cursor: this.cursor,
-          latest_seq: messages.length, skipped: [], next_older: messages[(first?.seq ?? 1) - 2]?.id ?? null,
-          next_newer: messages[last?.seq ?? 0]?.id ?? null,
+          data: data.map((one) => this.written(one)), cursor: this.cursor, latest_seq: messages.length, skipped: [],
+          ...positions(order, (first?.seq ?? 1) > 1, (last?.seq ?? 0) < messages.length),
         };
       };
       answers[`GET /streams/conversation:${id}/events`] = (query) => this.page(`conversation:${id}`, query);
@@ -143,9 +142,10 @@ class Model {
     return answers;
   }
 
-  page(stream, { after_offset: after }) {
-    const all = this.log.filter((row) => row.stream === stream && row.offset > Number(after));
-    return { data: all.slice(0, 5).map((row) => this.delivered(row)), more: all.length > 5, cursor: this.cursor };
+  page(stream, { after_offset: after, next }) {
+    const all = this.log.filter((row) => row.stream === stream && row.offset > Number(next ?? after));
+    const data = all.slice(0, 5).map((row) => this.delivered(row));
+    return { data, next: all.length > 5 ? String(data[4].offset) : null, previous: null, cursor: this.cursor };
   }
 }
 
