@@ -36,6 +36,7 @@ extension Texts {
       throw .invalid("password", .tooLong(limit: bounds.passwordBytes))
     }
     _ = try block(text, "password", scalars: bounds.passwordBytes, atLeast: bounds.minPasswordScalars)
+    guard !CommonPasswords.contains(text) else { throw .invalid("password", .tooCommon) }
   }
 
   /// An idempotency key chosen by the client.

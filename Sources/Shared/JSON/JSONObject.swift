@@ -26,6 +26,9 @@ public struct JSONObject: Sendable {
     return member
   }
 
+  /// The member's value, including `null`; nil if it is absent.
+  public mutating func member(_ name: String) -> JSONValue? { find(name) }
+
   public mutating func string(_ name: String) throws(JSONError) -> String { try value(name).string() }
 
   public mutating func bool(_ name: String) throws(JSONError) -> Bool { try value(name).bool() }

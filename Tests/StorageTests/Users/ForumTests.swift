@@ -20,19 +20,20 @@ import Testing
     let meadow = try Meadow()
     try Self.plant(2_000, in: meadow)
     let tx = meadow.reading
-    let open = try tx.forums(for: Meadow.alan, seeing: [.public, .members], limit: 101)
+    let open = try tx.forums(for: Meadow.alan, seeing: [.public, .members], ListSlice(limit: 101))
     #expect(open.map(\.forum.title) == stride(from: 2_000, to: 0, by: -100).map { "forum \($0)" })
     #expect(open.allSatisfy { $0.role == nil })
     // The caller's own forums are among them, in order.
-    let own = try tx.forums(for: Meadow.grace, seeing: [.public, .members], limit: 11)
+    let own = try tx.forums(for: Meadow.grace, seeing: [.public, .members], ListSlice(limit: 11))
     let expected = [2_000, 1_900, 1_800, 1_700, 1_600, 1_500, 1_400, 1_300, 1_200, 1_100, 1_001]
     #expect(own.map(\.forum.title) == expected.map { "forum \($0)" })
     #expect(own.last?.role == .admin && own.first?.role == nil)
     let rest = try tx.forums(
-      for: Meadow.grace, seeing: [.public, .members], before: own.last?.forum.activity, limit: 100)
+      for: Meadow.grace, seeing: [.public, .members],
+      ListSlice(after: own.last.map { ListKey([$0.forum.activity]) }, limit: 100))
     #expect(rest.first?.forum.title == "forum 1000" && rest.last?.forum.title == "forum 1" && rest.count == 11)
-    #expect(try tx.forums(for: nil, seeing: [.public], limit: 100).count == 20)
-    #expect(try tx.forums(for: Meadow.alan, seeing: Visibility.allCases, limit: 200).count == 200)
+    #expect(try tx.forums(for: nil, seeing: [.public], ListSlice(limit: 100)).count == 20)
+    #expect(try tx.forums(for: Meadow.alan, seeing: Visibility.allCases, ListSlice(limit: 200)).count == 200)
   }
 
   @Test func `the start of the history is found by binary search at any length`() throws {

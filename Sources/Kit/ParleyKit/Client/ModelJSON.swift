@@ -132,8 +132,8 @@ extension Invite: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(
-      id: try object.read("id"), code: try object.string("code"), createdBy: try object.read("created_by"),
-      role: try object.word("role"), forum: try object.optional("forum_id"), claims: try object.optional("user_id"),
+      id: try object.read("id"), createdBy: try object.read("created_by"), role: try object.word("role"),
+      forum: try object.optional("forum_id"), claims: try object.optional("user_id"),
       uses: try object.int("uses"), maxUses: try object.optional("max_uses"),
       createdAt: try object.moment("created_at"), expiresAt: try object.optionalMoment("expires_at"),
       revokedAt: try object.optionalMoment("revoked_at"), usedBy: try object.optional("used_by"))
@@ -145,8 +145,7 @@ extension Welcome: JSONReadable {
     var object = try value.object()
     self.init(
       inviter: try object.read("inviter"), role: try object.word("role"), forum: try object.optional("forum_id"),
-      forumTitle: try object.optional("forum_title"), claims: try object.optional("user"),
-      expiresAt: try object.optionalMoment("expires_at"))
+      forumTitle: try object.optional("forum_title"))
   }
 }
 
@@ -156,7 +155,8 @@ extension LinkPurpose: JSONReadable {
     let word = try object.string("kind")
     guard let kind = Kind(rawValue: word) else { throw value.error(.invalid) }
     self.init(
-      kind: kind, user: try object.optional("user"), expiresAt: try object.optionalMoment("expires_at"))
+      kind: kind, user: try object.optional("user"), expiresAt: try object.optionalMoment("expires_at"),
+      invite: try object.optional("invite"))
   }
 }
 
@@ -183,6 +183,9 @@ extension Statistics: JSONReadable {
     var storage = try object.object("storage")
     databaseSize = try storage.int("database_bytes")
     fileSize = try storage.int("files_bytes")
+    backupSize = try storage.int("backups_bytes")
+    replacedSize = try storage.int("replaced_bytes")
+    folderSize = try storage.int("folder_bytes")
     freeSpace = try storage.optional("free_bytes")
     totalSpace = try storage.optional("total_bytes")
     lastBackup = try object.optional("last_backup") { value throws(JSONError) in

@@ -12,6 +12,12 @@ public enum RequestBody: Sendable {
   public static func object(_ members: (inout JSONWriter) -> Void) -> RequestBody {
     .json(.object(members))
   }
+
+  static func value(_ value: some JSONWritable) -> RequestBody {
+    var json = JSONWriter()
+    json.value(value)
+    return .json(JSONRaw(trusted: json.bytes))
+  }
 }
 
 extension JSONRaw {

@@ -48,9 +48,9 @@ public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
 /// A page of a list.
 public struct Page<Element: JSONReadable & Sendable>: JSONReadable, Sendable {
   public let elements: [Element]
-  public let hasMore: Bool
-  /// The cursor of the next page.
+  /// The position of the next page in the order of the list; nil if there is none.
   public let next: String?
+  public let previous: String?
   /// The complete JSON of the page.
   public let representation: JSONRaw
 
@@ -58,7 +58,7 @@ public struct Page<Element: JSONReadable & Sendable>: JSONReadable, Sendable {
     representation = value.raw
     var object = try value.object()
     elements = try object.read("data")
-    hasMore = try object.optional("more") ?? false
     next = try object.optional("next")
+    previous = try object.optional("previous")
   }
 }

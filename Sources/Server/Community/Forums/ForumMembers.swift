@@ -53,16 +53,18 @@ extension Community {
 }
 
 extension CommunityView {
-  /// The members by id, for readers and managers. Returns one more than `limit` if there are more.
+  /// The members by id, for readers and managers.
   public func listForumMembers(
-    of id: ID<Forum>, after user: ID<User>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [ForumMember] {
+    of id: ID<Forum>, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<ForumMember> {
     try read { tx throws(Refusal) in
       let standing = try tx.require(.see, caller, in: id)
       guard !Permissions.rights(of: caller.role, in: standing).isDisjoint(with: [.read, .manage]) else {
         throw .forbidden
       }
-      return try tx.members(of: id, after: user ?? ID(0), limit: limit + 1)
+      return try ListPage(page, by: { ListKey($0.user.id) }) { slice throws(Refusal) in
+        try tx.members(of: id, slice)
+      }
     }
   }
 }

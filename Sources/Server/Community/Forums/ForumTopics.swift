@@ -36,8 +36,8 @@ extension Community {
           try tx.store(probation, of: creator)
         }
         let stored = try tx.post(message)
-        try tx.joinTopic(from: message, at: stored.seq)
-        try tx.notifyRecipients(of: message, stored: stored)
+        try tx.joinTopic(from: message, at: stored.seq, isParticipant: false)
+        try tx.notifyRecipients(of: message, stored: stored, in: .topic)
       }
       if let clientID = draft.clientID {
         try tx.remember(.conversation, by: creator, clientID, subject: id.number)
@@ -60,7 +60,7 @@ extension Community {
       let isStarter = before.createdBy == actor && rights.contains(.write)
       guard rights.contains(.moderate) || isStarter && !change.isModerator else { throw .forbidden }
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
-      let after = change.applied(to: before)
+      let after = change.fields.applied(to: before)
       guard after != before else { return before }
       if after.solvedBy != before.solvedBy { try tx.checkSolution(after) }
       if change.isModerator {
@@ -72,13 +72,15 @@ extension Community {
 }
 
 extension CommunityView {
-  /// Pinned topics first, then by latest activity. Returns one more than `limit` if there are more.
+  /// Pinned topics first, then by latest activity.
   public func listTopics(
-    of forum: ID<Forum>, after last: (isPinned: Bool, activity: Int)?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Topic] {
+    of forum: ID<Forum>, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<Topic> {
     try read { tx throws(Refusal) in
       try tx.require(.read, caller, in: forum)
-      return try tx.topics(of: forum, after: last, limit: limit + 1)
+      return try ListPage(page, by: { ListKey([$0.isPinned ? 1 : 0, $0.activity]) }) { slice throws(Refusal) in
+        try tx.topics(of: forum, slice)
+      }
     }
   }
 
@@ -128,7 +130,7 @@ extension TopicDraft {
 extension TopicChange {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicChange {
     var checked = self
-    if let title { checked.title = try Texts.title(title, bounds) }
+    try checked.fields.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
     if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
     return checked
   }

@@ -40,7 +40,7 @@ extension Community {
       try tx.checkRights(of: caller, to: change, id)
       guard let before = try tx.forum(id) else { throw .notFound }
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
-      let after = change.applied(to: before)
+      let after = change.fields.applied(to: before)
       guard after != before else { return try tx.forum(id, for: caller) }
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)
@@ -60,7 +60,7 @@ extension Community {
   private func opened(
     _ id: ID<Forum>, _ change: ForumChange, by caller: Caller
   ) async throws(Refusal) -> Int? {
-    guard let visibility = change.visibility else { return nil }
+    guard let visibility = change.fields[\.visibility] else { return nil }
     return try await store.readInBackground { tx throws(Refusal) in
       try tx.checkRights(of: try tx.reloadCaller(caller), to: change, id)
       guard let forum = try tx.forum(id), visibility.isWider(than: forum.visibility) else { return nil }
@@ -88,24 +88,19 @@ extension Community {
 
   /// Visible forums with `text` in the title. Scans all titles, so it runs in the background.
   public func listForums(
-    with text: String, before activity: Int?, limit: Int, for caller: Caller
-  ) async throws(Refusal) -> [ForumView] {
+    with text: String, _ page: PageRequest, for caller: Caller
+  ) async throws(Refusal) -> ListPage<ForumView> {
     let text = try Texts.line(text, "query", scalars: bounds.titleScalars, atLeast: 0)
     return try await store.readInBackground { tx throws(Refusal) in
-      try tx.forums(
-        for: caller.user, seeing: Permissions.visible(to: caller.role), with: text, before: activity,
-        limit: limit + 1)
+      try tx.forums(with: text, page, for: caller)
     }
   }
 }
 
 extension CommunityView {
-  /// Visible forums by latest activity. Returns one more than `limit` if there are more.
-  public func listForums(before activity: Int?, limit: Int, for caller: Caller) throws(Refusal) -> [ForumView] {
-    try read { tx throws(Refusal) in
-      try tx.forums(
-        for: caller.user, seeing: Permissions.visible(to: caller.role), before: activity, limit: limit + 1)
-    }
+  /// Visible forums by latest activity.
+  public func listForums(_ page: PageRequest, for caller: Caller) throws(Refusal) -> ListPage<ForumView> {
+    try read { tx throws(Refusal) in try tx.forums(page, for: caller) }
   }
 
   public func getForum(_ id: ID<Forum>, for caller: Caller) throws(Refusal) -> ForumView {
@@ -114,6 +109,14 @@ extension CommunityView {
 }
 
 extension ReadTransaction {
+  fileprivate func forums(
+    with text: String? = nil, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<ForumView> {
+    try ListPage(page, by: { ListKey([$0.forum.activity]) }) { slice throws(Refusal) in
+      try forums(for: caller.user, seeing: Permissions.visible(to: caller.role), with: text, slice)
+    }
+  }
+
   func forum(_ id: ID<Forum>, for caller: Caller) throws(Refusal) -> ForumView {
     let standing = try require(.see, caller, in: id)
     guard let forum = try forum(id) else { throw .notFound }
@@ -192,15 +195,15 @@ extension ForumDraft {
 extension ForumChange {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> ForumChange {
     var checked = self
-    if let title { checked.title = try Texts.title(title, bounds) }
-    if let about { _ = try Texts.block(about, "description", scalars: bounds.descriptionScalars) }
-    if case .set(let url) = iconURL { checked.iconURL = .set(try Texts.webAddress(url, "icon_url", bounds)) }
-    if case .set(let url) = callURL { checked.callURL = .set(try Texts.webAddress(url, "call_url", bounds)) }
-    if case .set(let name) = section {
-      checked.section = .set(try Texts.label(name, "section", scalars: bounds.titleScalars))
+    try checked.fields.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
+    if let about = fields[\.about] { _ = try Texts.block(about, "description", scalars: bounds.descriptionScalars) }
+    try checked.fields.revise(\.iconURL) { url throws(Refusal) in try Texts.webAddress(url, "icon_url", bounds) }
+    try checked.fields.revise(\.callURL) { url throws(Refusal) in try Texts.webAddress(url, "call_url", bounds) }
+    try checked.fields.revise(\.section) { name throws(Refusal) in
+      try Texts.label(name, "section", scalars: bounds.titleScalars)
     }
     if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
-    if from != nil, visibility == nil { throw .invalid("from", .mismatch) }
+    if from != nil, !fields.contains(\.visibility) { throw .invalid("from", .mismatch) }
     return checked
   }
 }

@@ -5,6 +5,7 @@ import Storage
 public struct SiteSummary: Sendable {
   public let settings: SiteSettings
   public let epoch: String
+  public let start: String
   /// Whether the site has an owner.
   public let isSetUp: Bool
 }
@@ -15,9 +16,9 @@ extension CommunityView {
   }
 
   public func getServer() throws(Refusal) -> SiteSummary {
-    let epoch = community.store.epoch
+    let (epoch, start) = (community.store.epoch, community.store.starts.current)
     return try read { tx throws(Refusal) in
-      SiteSummary(settings: try tx.settings(), epoch: epoch, isSetUp: try tx.hasOwner())
+      SiteSummary(settings: try tx.settings(), epoch: epoch, start: start, isSetUp: try tx.hasOwner())
     }
   }
 }
@@ -25,11 +26,15 @@ extension CommunityView {
 extension Community {
   public func updateSettings(_ change: SiteSettingsChange, by caller: Caller) async throws(Refusal) -> SiteSettings {
     let actor = try caller.requireUser(.admin)
-    var change = change
-    if let name = change.name { change.name = try Texts.line(name, "name", scalars: bounds.siteNameScalars) }
-    if let welcome = change.welcome { _ = try Texts.block(welcome, "welcome", scalars: bounds.siteTextScalars) }
-    if let rules = change.rules { _ = try Texts.block(rules, "rules", scalars: bounds.siteTextScalars) }
     let bounds = bounds
+    var change = change
+    try change.fields.revise(\.name) { name throws(Refusal) in
+      try Texts.line(name, "name", scalars: bounds.siteNameScalars)
+    }
+    if let welcome = change.fields[\.welcome] {
+      _ = try Texts.block(welcome, "welcome", scalars: bounds.siteTextScalars)
+    }
+    if let rules = change.fields[\.rules] { _ = try Texts.block(rules, "rules", scalars: bounds.siteTextScalars) }
     return try await store.write { [change] tx throws(Refusal) in
       guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
       let before = try tx.settings()

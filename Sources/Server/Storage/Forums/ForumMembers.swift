@@ -239,21 +239,24 @@ extension ReadTransaction {
   }
 
   public func member(_ user: ID<User>, of forum: ID<Forum>) throws(Refusal) -> ForumMember? {
-    try members(of: forum, after: ID(user.number - 1), limit: 1).first { $0.user.id == user }
+    try members(of: forum, ListSlice(after: ListKey([user.number - 1]), limit: 1)).first { $0.user.id == user }
   }
 
-  /// Members with ids above `user`.
-  public func members(of forum: ID<Forum>, after user: ID<User>, limit: Int) throws(Refusal) -> [ForumMember] {
-    try run { connection in
+  /// Members by id.
+  public func members(of forum: ID<Forum>, _ slice: ListSlice) throws(Refusal) -> [ForumMember] {
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
       try connection.all(
-        """
-        select a.id, a.name, a.name_key, a.display_name, a.bio, a.role, a.created_at, a.revision, m.role, m.created_at
-        from forum_member m
-        join account a on a.id = m.user_id
-        where m.forum_id = $1 and m.user_id > $2
-        order by m.user_id
-        limit $3
-        """, forum.number, user.number, limit
+        SQL(
+          """
+          select a.id, a.name, a.name_key, a.display_name, a.bio, a.role, a.created_at, a.revision, m.role,
+            m.created_at
+          from forum_member m
+          join account a on a.id = m.user_id
+          where m.forum_id = $1 and m.user_id \(page.comparison) $2
+          order by m.user_id \(page.order)
+          limit $3
+          """), forum.number, page.number(), slice.limit
       ) { row in
         let user = UserSummary(
           id: ID(try row.int(0)), name: row.isNull(2) ? nil : try row.text(1), displayName: try row.optionalText(3),

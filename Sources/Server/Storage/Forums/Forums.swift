@@ -71,20 +71,7 @@ extension WriteTransaction {
     var forum = forum
     forum.revision = before.revision + 1
     if forum.title != before.title, try hasForum(titled: forum.title) { throw .taken("title") }
-    try run { connection in
-      try connection.execute(
-        """
-        update forum
-        set title = $1, title_key = $2, description = $3, icon_url = $4, visibility = $5, write = $6, start_topics = $7,
-          room_mention = $8, section = $9, position = $10, slow_seconds = $11, locked = $12, solvable = $13,
-          shows_revisions = $14, call_url = $15, archived_at = case when $16 then coalesce(archived_at, $17) end,
-          revision = $18, icon_file_id = $19
-        where id = $20
-        """, forum.title, Forum.key(forum.title), forum.about, forum.iconURL, forum.visibility.rawValue,
-        forum.write.rawValue, forum.startTopics.rawValue, forum.roomMention.rawValue, forum.section, forum.position,
-        forum.slowSeconds, forum.isLocked, forum.isSolvable, forum.showsRevisions, forum.callURL, forum.isArchived,
-        Int(now), forum.revision, forum.icon?.number, forum.id.number)
-    }
+    try update("forum", forum.id.number, set: Self.columns(of: forum, since: before, now: Int(now)))
     if forum.icon != before.icon {
       if let icon = forum.icon { try markUsed(icon) }
       if let icon = before.icon { try letGo(of: [icon]) }
@@ -95,6 +82,17 @@ extension WriteTransaction {
       try log(.forumUpdated, in: stream, subject: forum.id.number, revision: forum.revision, actor: actor.number)
     }
     return forum
+  }
+
+  private static func columns(
+    of forum: Forum, since before: Forum, now: Int
+  ) -> [(column: String, value: StoredValue)] {
+    var columns = forum.changedColumns(since: before)
+    for index in columns.indices where columns[index].column == "archived_at" {
+      columns[index].value = forum.isArchived ? .int(now) : .null
+    }
+    if forum.title != before.title { columns.append(("title_key", .text(Forum.key(forum.title)))) }
+    return columns + [("revision", .int(forum.revision))]
   }
 
   /// Start of the history for users admitted by a wider visibility: the next message, or the first.
@@ -149,21 +147,19 @@ extension WriteTransaction {
 extension ReadTransaction {
   /// Columns of `Forum.init(_: Row)`, in its order.
   static let forumColumns = """
-    id, title, description, icon_url, visibility, write, start_topics, room_mention, section, position, slow_seconds, locked,
-    archived_at, solvable, shows_revisions, call_url, room_id, created_by, created_at, last_message_id, revision,
-    icon_file_id
+    id, room_id, created_by, created_at, last_message_id, revision,
+    \(Forum.columns(replacing: ["archived_at": "archived_at is not null"]))
     """
 
+  private static let forumByID = SQL(
+    """
+    select \(forumColumns)
+    from forum
+    where id = $1 and deleted_at is null
+    """)
+
   public func forum(_ id: ID<Forum>) throws(Refusal) -> Forum? {
-    try run { connection in
-      try connection.first(
-        SQL(
-          """
-          select \(Self.forumColumns)
-          from forum
-          where id = $1 and deleted_at is null
-          """), id.number, read: Forum.init)
-    }
+    try run { connection in try connection.first(Self.forumByID, id.number, read: Forum.init) }
   }
 
   fileprivate func hasForum(titled title: String) throws(Refusal) -> Bool {
@@ -215,18 +211,17 @@ extension ReadTransaction {
   /// Each visibility is read by an index and own forums one by one, so the cost depends on the page and the user's
   /// memberships, not on the number of forums; `text` scans all titles.
   public func forums(
-    for user: ID<User>?, seeing visible: [Visibility], with text: String? = nil, before activity: Int? = nil,
-    limit: Int
+    for user: ID<User>?, seeing visible: [Visibility], with text: String? = nil, _ slice: ListSlice
   ) throws(Refusal) -> [ForumView] {
     let key = text.map { Forum.key($0) }
-    let activity = activity ?? .max
+    let page = Keyset(slice, .descending)
     var found: [(activity: Int, id: Int)] = []
-    for visibility in visible { found += try forumIDs(of: visibility, with: key, before: activity, limit: limit) }
+    for visibility in visible { found += try forumIDs(of: visibility, with: key, page, limit: slice.limit) }
     if let user, visible.count < Visibility.allCases.count {
-      found += try ownForumIDs(of: user, excluding: visible, with: key, before: activity)
+      found += try ownForumIDs(of: user, excluding: visible, with: key, page)
     }
-    found.sort { $0.activity > $1.activity }
-    let ids = found.prefix(limit).map { ID<Forum>($0.id) }
+    found.sort { slice.isBackward ? $0.activity < $1.activity : $0.activity > $1.activity }
+    let ids = found.prefix(slice.limit).map { ID<Forum>($0.id) }
     let forums = try forums(ids)
     let roles = try user.map { user throws(Refusal) in try self.roles(of: ids.map { Concern(user, $0) }) }
     return ids.compactMap { id in
@@ -235,34 +230,37 @@ extension ReadTransaction {
   }
 
   private func forumIDs(
-    of visibility: Visibility, with key: String?, before activity: Int, limit: Int
+    of visibility: Visibility, with key: String?, _ page: Keyset, limit: Int
   ) throws(Refusal) -> [(activity: Int, id: Int)] {
     try run { connection in
       try connection.all(
-        """
-        select activity, id
-        from forum
-        where deleted_at is null and visibility = $1 and activity < $2 and ($3 is null or instr(title_key, $3) > 0)
-        order by activity desc, id desc
-        limit $4
-        """, visibility.rawValue, activity, key, limit
+        SQL(
+          """
+          select activity, id
+          from forum
+          where deleted_at is null and visibility = $1 and activity \(page.comparison) $2
+          and ($3 is null or instr(title_key, $3) > 0)
+          order by activity \(page.order), id \(page.order)
+          limit $4
+          """), visibility.rawValue, page.number(), key, limit
       ) { row in (try row.int(0), try row.int(1)) }
     }
   }
 
   private func ownForumIDs(
-    of user: ID<User>, excluding visible: [Visibility], with key: String?, before activity: Int
+    of user: ID<User>, excluding visible: [Visibility], with key: String?, _ page: Keyset
   ) throws(Refusal) -> [(activity: Int, id: Int)] {
     try run { connection in
       try connection.all(
-        """
-        select f.activity, f.id
-        from forum_member m
-        join forum f on f.id = m.forum_id
-        where m.user_id = $1 and f.deleted_at is null and f.activity < $2
-        and ($3 is null or instr(f.title_key, $3) > 0)
-        and (f.visibility = 'private' or f.visibility = 'members' and $4)
-        """, user.number, activity, key, !visible.contains(.members)
+        SQL(
+          """
+          select f.activity, f.id
+          from forum_member m
+          join forum f on f.id = m.forum_id
+          where m.user_id = $1 and f.deleted_at is null and f.activity \(page.comparison) $2
+          and ($3 is null or instr(f.title_key, $3) > 0)
+          and (f.visibility = 'private' or f.visibility = 'members' and $4)
+          """), user.number, page.number(), key, !visible.contains(.members)
       ) { row in (try row.int(0), try row.int(1)) }
     }
   }
@@ -270,15 +268,10 @@ extension ReadTransaction {
 
 extension Forum {
   init(_ row: borrowing Row) throws {
-    let last = try row.int(19)
+    let last = try row.int(4)
     self.init(
-      id: ID(try row.int(0)), title: try row.text(1), about: try row.text(2), iconURL: try row.optionalText(3),
-      icon: try row.optionalInt(21).map { ID($0) },
-      visibility: try row.word(4), write: try row.word(5), startTopics: try row.word(6), roomMention: try row.word(7),
-      section: try row.optionalText(8), position: try row.int(9), slowSeconds: try row.int(10),
-      isLocked: try row.bool(11), isArchived: !row.isNull(12), isSolvable: try row.bool(13),
-      showsRevisions: try row.bool(14), callURL: try row.optionalText(15), room: ID(try row.int(16)),
-      createdBy: ID(try row.int(17)), createdAt: Int64(try row.int(18)), lastMessage: last == 0 ? nil : ID(last),
-      revision: try row.int(20))
+      id: ID(try row.int(0)), room: ID(try row.int(1)), createdBy: ID(try row.int(2)),
+      createdAt: Int64(try row.int(3)), lastMessage: last == 0 ? nil : ID(last), revision: try row.int(5))
+    try readFields(row, from: 6)
   }
 }

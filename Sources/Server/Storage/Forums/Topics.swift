@@ -17,15 +17,9 @@ extension WriteTransaction {
   public func change(_ before: Topic, to topic: Topic, by actor: ID<User>) throws(Refusal) -> Topic {
     var topic = topic
     topic.revision = before.revision + 1
-    try run { connection in
-      try connection.execute(
-        """
-        update conversation
-        set title = $1, pinned = $2, locked = $3, slow_seconds = $4, solved_by = $5, revision = $6
-        where id = $7
-        """, topic.title, topic.isPinned, topic.isLocked, topic.slowSeconds, topic.solvedBy?.number, topic.revision,
-        topic.id.number)
-    }
+    try update(
+      "conversation", topic.id.number,
+      set: topic.changedColumns(since: before) + [("revision", .int(topic.revision))])
     for stream in [EventStream.conversation(topic.id), .forum(topic.forum)] {
       try log(.conversationUpdated, in: stream, subject: topic.id.number, revision: topic.revision, actor: actor.number)
     }
@@ -36,31 +30,31 @@ extension WriteTransaction {
 extension ReadTransaction {
   /// Nil for a deleted topic or another kind of conversation.
   public func topic(_ id: ID<Conversation>) throws(Refusal) -> Topic? {
-    try run { connection in
-      try connection.first(
-        """
-        select id, forum_id, title, pinned, locked, slow_seconds, solved_by, created_by, created_at, last_message_id,
-          last_seq, revision
-        from conversation
-        where id = $1 and kind = 'topic' and state = 'open'
-        """, id.number, read: Topic.init)
-    }
+    try run { connection in try connection.first(Self.topicByID, id.number, read: Topic.init) }
   }
+
+  private static let topicByID = SQL(
+    """
+    select \(Topic.columns)
+    from conversation
+    where id = $1 and kind = 'topic' and state = 'open'
+    """)
 
   /// Topics of a forum: pinned ones first, then by newest activity.
   public func topics(
-    of forum: ID<Forum>, after last: (isPinned: Bool, activity: Int)? = nil, limit: Int
+    of forum: ID<Forum>, _ slice: ListSlice
   ) throws(Refusal) -> [Topic] {
-    try run { connection in
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
-        """
-        select id, forum_id, title, pinned, locked, slow_seconds, solved_by, created_by, created_at, last_message_id,
-          last_seq, revision
-        from conversation
-        where forum_id = $1 and kind = 'topic' and state = 'open' and (pinned, activity) < ($2, $3)
-        order by pinned desc, activity desc, id desc
-        limit $4
-        """, forum.number, last?.isPinned ?? true, last?.activity ?? .max, limit, read: Topic.init)
+        SQL(
+          """
+          select \(Topic.columns)
+          from conversation
+          where forum_id = $1 and kind = 'topic' and state = 'open' and (pinned, activity) \(page.comparison) ($2, $3)
+          order by pinned \(page.order), activity \(page.order), id \(page.order)
+          limit $4
+          """), forum.number, page.number(), page.number(1), slice.limit, read: Topic.init)
     }
   }
 
@@ -79,12 +73,15 @@ extension ReadTransaction {
 }
 
 extension Topic {
+  fileprivate static let columns =
+    "id, forum_id, created_by, created_at, last_message_id, last_seq, revision, \(columns())"
+
   fileprivate init(_ row: borrowing Row) throws {
-    let last = try row.int(9)
+    let last = try row.int(4)
     self.init(
-      id: ID(try row.int(0)), forum: ID(try row.int(1)), title: try row.text(2), isPinned: try row.bool(3),
-      isLocked: try row.bool(4), slowSeconds: try row.int(5), solvedBy: try row.optionalInt(6).map { ID($0) },
-      createdBy: ID(try row.int(7)), createdAt: Int64(try row.int(8)), lastMessage: last == 0 ? nil : ID(last),
-      lastSeq: try row.int(10), revision: try row.int(11))
+      id: ID(try row.int(0)), forum: ID(try row.int(1)), createdBy: ID(try row.int(2)),
+      createdAt: Int64(try row.int(3)), lastMessage: last == 0 ? nil : ID(last), lastSeq: try row.int(5),
+      revision: try row.int(6))
+    try readFields(row, from: 7)
   }
 }

@@ -1,18 +1,6 @@
 public import ParleyModel
 import ParleySQLite
 
-/// The rows of `setting` with the site's settings. Other rows are the server's own.
-private enum SettingName: String, CaseIterable {
-  case name, hue, welcome, rules, registration, discovery, newcomers
-  case mayInvite = "may_invite"
-  case mayCreateForums = "may_create_forums"
-  case cutsMetadata = "strip_metadata"
-  case linkPreviews = "link_previews"
-  case icon = "icon_file"
-  case mayPublish = "may_publish"
-  case revision
-}
-
 extension ReadTransaction {
   public func settings() throws(Refusal) -> SiteSettings {
     let rows = try run { connection in
@@ -23,12 +11,7 @@ extension ReadTransaction {
         """
       ) { row in (name: try row.text(0), value: try row.text(1)) }
     }
-    var settings = SiteSettings()
-    for row in rows {
-      guard let name = SettingName(rawValue: row.name) else { continue }
-      settings.take(name, row.value)
-    }
-    return settings
+    return SiteSettings(rows: Dictionary(rows.map { ($0.name, $0.value) }) { $1 })
   }
 }
 
@@ -38,9 +21,9 @@ extension WriteTransaction {
     let before = try self.settings()
     var settings = settings
     settings.revision = before.revision + 1
-    for name in SettingName.allCases where settings.text(name) != before.text(name) {
-      let value = settings.text(name)
-      try run { connection in try connection.keepSetting(name.rawValue, value) }
+    let stored = before.rows
+    for (name, value) in settings.rows where stored[name] != value {
+      try run { connection in try connection.keepSetting(name, value) }
     }
     if settings.icon != before.icon {
       if let icon = settings.icon { try markUsed(icon) }
@@ -51,43 +34,56 @@ extension WriteTransaction {
   }
 }
 
+// MARK: Rows
+
+// A row of `setting` for each field, under its name; other rows are the server's own.
 extension SiteSettings {
-  /// Ignores an invalid value.
-  fileprivate mutating func take(_ name: SettingName, _ text: String) {
-    switch name {
-    case .name: self.name = text
-    case .hue: hue = Int(text) ?? hue
-    case .welcome: welcome = text
-    case .rules: rules = text
-    case .registration: registration = Registration(rawValue: text) ?? registration
-    case .discovery: hasDiscovery = text == "true"
-    case .newcomers: newcomers = Newcomers(stored: text) ?? newcomers
-    case .cutsMetadata: cutsMetadata = text == "true"
-    case .linkPreviews: linkPreviews = text == "true"
-    case .icon: icon = ID(text)
-    case .mayInvite: mayInvite = Circle(rawValue: text) ?? mayInvite
-    case .mayCreateForums: mayCreateForums = Circle(rawValue: text) ?? mayCreateForums
-    case .mayPublish: mayPublish = Circle(rawValue: text) ?? mayPublish
-    case .revision: revision = Int(text) ?? revision
-    }
+  /// An absent or invalid value keeps the default.
+  fileprivate init(rows: [String: String]) {
+    self.init()
+    var reader = SettingReader(rows: rows)
+    visitFields(&reader)
+    newcomers = rows["newcomers"].flatMap { Newcomers(stored: $0) } ?? newcomers
+    revision = rows["revision"].flatMap { Int($0) } ?? revision
   }
 
-  fileprivate func text(_ name: SettingName) -> String {
-    switch name {
-    case .name: self.name
-    case .hue: String(hue)
-    case .welcome: welcome
-    case .rules: rules
-    case .registration: registration.rawValue
-    case .discovery: hasDiscovery ? "true" : "false"
-    case .newcomers: newcomers.stored
-    case .cutsMetadata: cutsMetadata ? "true" : "false"
-    case .linkPreviews: linkPreviews ? "true" : "false"
-    case .icon: icon?.description ?? ""
-    case .mayInvite: mayInvite.rawValue
-    case .mayCreateForums: mayCreateForums.rawValue
-    case .mayPublish: mayPublish.rawValue
-    case .revision: String(revision)
+  fileprivate var rows: [String: String] {
+    var writer = SettingWriter(rows: ["newcomers": newcomers.stored, "revision": String(revision)])
+    var settings = self
+    settings.visitFields(&writer)
+    return writer.rows
+  }
+}
+
+private struct SettingReader: FieldVisitor {
+  let rows: [String: String]
+
+  mutating func field<Value: FieldValue>(
+    _ name: String, _ value: inout Value, _ path: any WritableKeyPath<SiteSettings, Value> & Sendable,
+    column: String?, in bounds: ClosedRange<Int>?
+  ) {
+    guard let text = rows[name] else { return }
+    let number = Int(text) ?? ["true": 1, "false": 0][text]
+    value = Value(.text(text)) ?? number.flatMap { Value(.int($0)) } ?? (text.isEmpty ? Value(.null) : nil) ?? value
+  }
+}
+
+private struct SettingWriter: FieldVisitor {
+  var rows: [String: String]
+
+  mutating func field<Value: FieldValue>(
+    _ name: String, _ value: inout Value, _ path: any WritableKeyPath<SiteSettings, Value> & Sendable,
+    column: String?, in bounds: ClosedRange<Int>?
+  ) {
+    rows[name] = Self.text(of: value)
+  }
+
+  private static func text(of value: some FieldValue) -> String {
+    if let flag = value as? Bool { return flag ? "true" : "false" }
+    return switch value.stored {
+    case .null: ""
+    case .int(let number): String(number)
+    case .text(let text): text
     }
   }
 }

@@ -1,35 +1,37 @@
+public import ParleyJSON
+
 /// Forum for a subject: one live room, and topics.
 public struct Forum: Sendable, Hashable {
   public let id: ID<Forum>
   public var title: String
-  public var about: String
+  public var about = ""
   public var iconURL: String?
   /// Overrides `iconURL`.
   public var icon: ID<File>?
   public var visibility: Visibility
-  public var write: ForumPolicy
-  public var startTopics: ForumPolicy
+  public var write = ForumPolicy.readers
+  public var startTopics = ForumPolicy.readers
   /// Permission to mention all members at once.
-  public var roomMention: ForumPolicy
+  public var roomMention = ForumPolicy.moderators
   /// Section heading and position in the list; only staff may set them.
   public var section: String?
-  public var position: Int
+  public var position = 0
   /// Minimum seconds between two messages of a user; 0 for no limit.
-  public var slowSeconds: Int
-  public var isLocked: Bool
-  public var isArchived: Bool
+  public var slowSeconds = 0
+  public var isLocked = false
+  public var isArchived = false
   /// Whether topics can be marked as solved.
-  public var isSolvable: Bool
+  public var isSolvable = false
   /// Whether all readers may see previous revisions of edited messages.
-  public var showsRevisions: Bool
+  public var showsRevisions = false
   /// Address of the forum's voice call.
   public var callURL: String?
   public let room: ID<Conversation>
   public let createdBy: ID<User>
   public let createdAt: Int64
   /// Newest message in the room or a topic.
-  public var lastMessage: ID<Message>?
-  public var revision: Int
+  public package(set) var lastMessage: ID<Message>?
+  public package(set) var revision: Int
 
   /// Sort key for "newest activity first". Ids grow with time, so a forum without messages sorts by its creation.
   public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
@@ -43,30 +45,12 @@ public struct Forum: Sendable, Hashable {
   public static let maxCounted = 1_000
 
   public init(
-    id: ID<Forum>, title: String, about: String = "", iconURL: String? = nil, icon: ID<File>? = nil,
-    visibility: Visibility,
-    write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, roomMention: ForumPolicy = .moderators,
-    section: String? = nil, position: Int = 0, slowSeconds: Int = 0, isLocked: Bool = false, isArchived: Bool = false,
-    isSolvable: Bool = false, showsRevisions: Bool = false, callURL: String? = nil, room: ID<Conversation>,
-    createdBy: ID<User>, createdAt: Int64, lastMessage: ID<Message>? = nil, revision: Int = 1
+    id: ID<Forum>, title: String = "", visibility: Visibility = .members, room: ID<Conversation>, createdBy: ID<User>,
+    createdAt: Int64, lastMessage: ID<Message>? = nil, revision: Int = 1
   ) {
     self.id = id
     self.title = title
-    self.about = about
-    self.iconURL = iconURL
-    self.icon = icon
     self.visibility = visibility
-    self.write = write
-    self.startTopics = startTopics
-    self.roomMention = roomMention
-    self.section = section
-    self.position = position
-    self.slowSeconds = slowSeconds
-    self.isLocked = isLocked
-    self.isArchived = isArchived
-    self.isSolvable = isSolvable
-    self.showsRevisions = showsRevisions
-    self.callURL = callURL
     self.room = room
     self.createdBy = createdBy
     self.createdAt = createdAt
@@ -79,6 +63,61 @@ public struct Forum: Sendable, Hashable {
     var key = String.UnicodeScalarView()
     for scalar in title.unicodeScalars { key.append(SearchFolding.fold(scalar)) }
     return String(key)
+  }
+}
+
+extension Forum: Record {
+  public static let blank = Forum(id: ID(0), room: ID(0), createdBy: ID(0), createdAt: 0)
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<Forum>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("title", &title, \.title)
+    try visitor.field("description", &about, \.about)
+    try visitor.field("icon_url", &iconURL, \.iconURL)
+    try visitor.field("icon_file", &icon, \.icon, column: "icon_file_id")
+    try visitor.field("visibility", &visibility, \.visibility)
+    try visitor.field("write", &write, \.write)
+    try visitor.field("start_topics", &startTopics, \.startTopics)
+    try visitor.field("room_mention", &roomMention, \.roomMention)
+    try visitor.field("section", &section, \.section)
+    try visitor.field("position", &position, \.position, in: Self.positions)
+    try visitor.field("slow_seconds", &slowSeconds, \.slowSeconds, in: Self.slowness)
+    try visitor.field("locked", &isLocked, \.isLocked)
+    try visitor.field("archived", &isArchived, \.isArchived, column: "archived_at")
+    try visitor.field("solvable", &isSolvable, \.isSolvable)
+    try visitor.field("shows_revisions", &showsRevisions, \.showsRevisions)
+    try visitor.field("call_url", &callURL, \.callURL)
+  }
+}
+
+extension Forum: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  fileprivate func writeMembers(to json: inout JSONWriter) {
+    json.field("id", id)
+    writeFields(to: &json)
+    json.field("room_id", room)
+    json.field("last_message_id", lastMessage)
+    json.field("created_by", createdBy)
+    json.field("created_at", Timestamp(createdAt))
+    json.field("revision", revision)
+  }
+}
+
+extension Forum: JSONReadable {
+  /// Ignores unknown members: a newer server may send more.
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    try self.init(&object)
+  }
+
+  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
+    let createdAt: Timestamp = try object.read("created_at")
+    self.init(
+      id: try object.read("id"), room: try object.read("room_id"), createdBy: try object.read("created_by"),
+      createdAt: Int64(createdAt.milliseconds), lastMessage: try object.optional("last_message_id"),
+      revision: try object.int("revision", in: 1...Int.max))
+    try readFields(from: &object)
   }
 }
 
@@ -99,5 +138,27 @@ public struct ForumView: Sendable, Hashable {
     self.role = role
     self.memberCount = memberCount
     self.opened = opened
+  }
+}
+
+extension ForumView: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      forum.writeMembers(to: &json)
+      json.field("role", role?.rawValue)
+      if let memberCount { json.field("member_count", memberCount) }
+      if let opened { json.field("opened", opened) }
+      if let job { json.field("job_id", job) }
+    }
+  }
+}
+
+extension ForumView: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(
+      try Forum(&object), role: try object.optionalWord("role"), memberCount: try object.optional("member_count"),
+      opened: try object.optional("opened"))
+    job = try object.optional("job_id")
   }
 }

@@ -29,69 +29,27 @@ public struct Newcomers: Sendable, Hashable {
   }
 }
 
-extension Newcomers: JSONWritable {
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.field("days", days)
-      json.field("messages", messages)
-      json.field("messages_per_hour", messagesPerHour)
-      json.field("links_per_hour", linksPerHour)
-      json.field("mentions_per_hour", mentionsPerHour)
-    }
+extension Newcomers: Record {
+  public static let blank = Newcomers()
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<Newcomers>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("days", &days, \.days, in: 0...Self.maxDays)
+    try visitor.field("messages", &messages, \.messages, in: 0...Self.maxMessages)
+    try visitor.field("messages_per_hour", &messagesPerHour, \.messagesPerHour, in: 0...Self.maxPerHour)
+    try visitor.field("links_per_hour", &linksPerHour, \.linksPerHour, in: 0...Self.maxPerHour)
+    try visitor.field("mentions_per_hour", &mentionsPerHour, \.mentionsPerHour, in: 0...Self.maxPerHour)
   }
+}
+
+extension Newcomers: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.object { writeFields(to: &$0) } }
 }
 
 extension Newcomers: JSONReadable {
+  /// Absent members have their defaults.
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    let change = try NewcomersChange(&object)
-    self = change.applied(to: Newcomers())
-  }
-}
-
-/// PATCH of these settings. Absent members stay unchanged.
-public struct NewcomersChange: Sendable, Hashable {
-  public var days: Int?
-  public var messages: Int?
-  public var messagesPerHour: Int?
-  public var linksPerHour: Int?
-  public var mentionsPerHour: Int?
-
-  public init(
-    days: Int? = nil, messages: Int? = nil, messagesPerHour: Int? = nil, linksPerHour: Int? = nil,
-    mentionsPerHour: Int? = nil
-  ) {
-    self.days = days
-    self.messages = messages
-    self.messagesPerHour = messagesPerHour
-    self.linksPerHour = linksPerHour
-    self.mentionsPerHour = mentionsPerHour
-  }
-
-  init(_ object: inout JSONObject) throws(JSONError) {
-    func number(_ name: String, _ max: Int) throws(JSONError) -> Int? {
-      try object.optional(name) { value throws(JSONError) in try value.int(in: 0...max) }
-    }
-    days = try number("days", Newcomers.maxDays)
-    messages = try number("messages", Newcomers.maxMessages)
-    messagesPerHour = try number("messages_per_hour", Newcomers.maxPerHour)
-    linksPerHour = try number("links_per_hour", Newcomers.maxPerHour)
-    mentionsPerHour = try number("mentions_per_hour", Newcomers.maxPerHour)
-  }
-
-  init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    try self.init(&object)
-    try object.finish()
-  }
-
-  public func applied(to newcomers: Newcomers) -> Newcomers {
-    var changed = newcomers
-    changed.days = days ?? newcomers.days
-    changed.messages = messages ?? newcomers.messages
-    changed.messagesPerHour = messagesPerHour ?? newcomers.messagesPerHour
-    changed.linksPerHour = linksPerHour ?? newcomers.linksPerHour
-    changed.mentionsPerHour = mentionsPerHour ?? newcomers.mentionsPerHour
-    return changed
+    self = try Patch<Newcomers>(&object).applied(to: .blank)
   }
 }

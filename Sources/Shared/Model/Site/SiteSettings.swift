@@ -24,7 +24,9 @@ public struct SiteSettings: Sendable, Hashable {
   public var linkPreviews = true
   /// The site's picture.
   public var icon: ID<File>?
-  public var revision = 1
+  public package(set) var revision = 1
+
+  public static let hues = 0...359
 
   public init() {}
 
@@ -47,22 +49,37 @@ public struct SiteSettings: Sendable, Hashable {
   }
 }
 
+extension SiteSettings.Registration: FieldValue {}
+extension SiteSettings.Circle: FieldValue {}
+
+extension SiteSettings: Record {
+  public static let blank = SiteSettings()
+
+  /// `newcomers` is an object of its own, of which a PATCH may change a part.
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<SiteSettings>>(
+    _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    try visitor.field("name", &name, \.name)
+    try visitor.field("hue", &hue, \.hue, in: Self.hues)
+    try visitor.field("welcome", &welcome, \.welcome)
+    try visitor.field("rules", &rules, \.rules)
+    try visitor.field("registration", &registration, \.registration)
+    try visitor.field("may_invite", &mayInvite, \.mayInvite)
+    try visitor.field("may_create_forums", &mayCreateForums, \.mayCreateForums)
+    try visitor.field("may_publish", &mayPublish, \.mayPublish)
+    try visitor.field("discovery", &hasDiscovery, \.hasDiscovery)
+    try visitor.field("strip_metadata", &cutsMetadata, \.cutsMetadata)
+    try visitor.field("link_previews", &linkPreviews, \.linkPreviews)
+    try visitor.field("icon_file", &icon, \.icon)
+  }
+}
+
 extension SiteSettings: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("name", name)
-      json.field("hue", hue)
-      json.field("welcome", welcome)
-      json.field("rules", rules)
-      json.field("registration", registration.rawValue)
-      json.field("may_invite", mayInvite.rawValue)
-      json.field("may_create_forums", mayCreateForums.rawValue)
-      json.field("may_publish", mayPublish.rawValue)
-      json.field("discovery", hasDiscovery)
+      writeFields(to: &json)
       json.field("newcomers", newcomers)
-      json.field("strip_metadata", cutsMetadata)
-      json.field("link_previews", linkPreviews)
-      json.field("icon_file", icon)
       json.field("revision", revision)
     }
   }
@@ -71,76 +88,50 @@ extension SiteSettings: JSONWritable {
 extension SiteSettings: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    name = try object.string("name")
-    hue = try object.int("hue", in: 0...359)
-    welcome = try object.string("welcome")
-    rules = try object.string("rules")
-    registration = try object.word("registration")
-    mayInvite = try object.word("may_invite")
-    mayCreateForums = try object.word("may_create_forums")
-    mayPublish = try object.word("may_publish")
-    hasDiscovery = try object.bool("discovery")
+    try readFields(from: &object)
     newcomers = try object.optional("newcomers") ?? newcomers
-    cutsMetadata = try object.optional("strip_metadata") ?? cutsMetadata
-    linkPreviews = try object.optional("link_previews") ?? linkPreviews
-    icon = try object.optional("icon_file")
     revision = try object.int("revision", in: 1...Int.max)
   }
 }
 
 /// PATCH of the settings. Absent members stay unchanged.
-public struct SiteSettingsChange: Sendable, Hashable {
-  public var name: String?
-  public var hue: Int?
-  public var welcome: String?
-  public var rules: String?
-  public var registration: SiteSettings.Registration?
-  public var mayInvite: SiteSettings.Circle?
-  public var mayCreateForums: SiteSettings.Circle?
-  public var mayPublish: SiteSettings.Circle?
-  public var hasDiscovery: Bool?
-  public var newcomers: NewcomersChange?
-  public var cutsMetadata: Bool?
-  public var linkPreviews: Bool?
-  public var icon = Change<ID<File>>.unchanged
+public struct SiteSettingsChange: Sendable, Equatable {
+  public var fields: Patch<SiteSettings>
+  public var newcomers: Patch<Newcomers>
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
-  /// An empty change.
-  public init() {}
-
-  public init(_ object: inout JSONObject) throws(JSONError) {
-    name = try object.optional("name")
-    hue = try object.optional("hue") { value throws(JSONError) in try value.int(in: 0...359) }
-    welcome = try object.optional("welcome")
-    rules = try object.optional("rules")
-    registration = try object.optionalWord("registration")
-    mayInvite = try object.optionalWord("may_invite")
-    mayCreateForums = try object.optionalWord("may_create_forums")
-    mayPublish = try object.optionalWord("may_publish")
-    hasDiscovery = try object.optional("discovery")
-    newcomers = try object.optional("newcomers") { value throws(JSONError) in try NewcomersChange(json: value) }
-    cutsMetadata = try object.optional("strip_metadata")
-    linkPreviews = try object.optional("link_previews")
-    icon = try object.change("icon_file")
-    ifRevision = try object.optional("if_revision")
+  public init(_ fields: Patch<SiteSettings> = [], newcomers: Patch<Newcomers> = [], ifRevision: Int? = nil) {
+    self.fields = fields
+    self.newcomers = newcomers
+    self.ifRevision = ifRevision
   }
 
   public func applied(to settings: SiteSettings) -> SiteSettings {
-    var settings = settings
-    settings.name = name ?? settings.name
-    settings.hue = hue ?? settings.hue
-    settings.welcome = welcome ?? settings.welcome
-    settings.rules = rules ?? settings.rules
-    settings.registration = registration ?? settings.registration
-    settings.mayInvite = mayInvite ?? settings.mayInvite
-    settings.mayCreateForums = mayCreateForums ?? settings.mayCreateForums
-    settings.mayPublish = mayPublish ?? settings.mayPublish
-    settings.hasDiscovery = hasDiscovery ?? settings.hasDiscovery
-    settings.newcomers = newcomers?.applied(to: settings.newcomers) ?? settings.newcomers
-    settings.cutsMetadata = cutsMetadata ?? settings.cutsMetadata
-    settings.linkPreviews = linkPreviews ?? settings.linkPreviews
-    settings.icon = icon.applied(to: settings.icon)
+    var settings = fields.applied(to: settings)
+    settings.newcomers = newcomers.applied(to: settings.newcomers)
     return settings
+  }
+}
+
+extension SiteSettingsChange: JSONWritable {
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    fields = try Patch(&object)
+    newcomers =
+      try object.optional("newcomers") { value throws(JSONError) in
+        var object = try value.object()
+        let patch = try Patch<Newcomers>(&object)
+        try object.finish()
+        return patch
+      } ?? []
+    ifRevision = try object.optional("if_revision")
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      fields.writeMembers(to: &json)
+      if !newcomers.isEmpty { json.object("newcomers", newcomers.writeMembers) }
+      if let ifRevision { json.field("if_revision", ifRevision) }
+    }
   }
 }

@@ -1,0 +1,133 @@
+public import ParleyJSON
+
+/// New values of some fields of a record: the body of a PATCH.
+///
+///     [.set(\.isLocked, true), .set(\.iconURL, nil)]
+public struct Patch<Target: Record>: Sendable, ExpressibleByArrayLiteral {
+  /// The new values; fields outside of `paths` have defaults.
+  private var values = Target.blank
+  private var paths: [any PartialKeyPath<Target> & Sendable] = []
+
+  public init(arrayLiteral changes: FieldChange<Target>...) {
+    for change in changes { change.apply(&self) }
+  }
+
+  public var isEmpty: Bool { paths.isEmpty }
+
+  public func contains(_ path: PartialKeyPath<Target>) -> Bool { paths.contains { $0 == path } }
+
+  /// Whether it changes a field that is not in `others`.
+  public func changesFields(except others: PartialKeyPath<Target>...) -> Bool {
+    paths.contains { path in !others.contains { $0 == path } }
+  }
+
+  /// The new value; nil for an unchanged field.
+  public subscript<Value: FieldValue>(_ path: any WritableKeyPath<Target, Value> & Sendable) -> Value? {
+    contains(path) ? values[keyPath: path] : nil
+  }
+
+  public mutating func set<Value: FieldValue>(
+    _ path: any WritableKeyPath<Target, Value> & Sendable, to value: Value
+  ) {
+    values[keyPath: path] = value
+    if !contains(path) { paths.append(path) }
+  }
+
+  /// Replaces the new value of a field, if it has one.
+  public mutating func revise<Value: FieldValue, Failure>(
+    _ path: any WritableKeyPath<Target, Value> & Sendable, _ revised: (Value) throws(Failure) -> Value
+  ) throws(Failure) {
+    if contains(path) { values[keyPath: path] = try revised(values[keyPath: path]) }
+  }
+
+  /// Replaces the new value of an optional field, if it has one.
+  public mutating func revise<Value: FieldValue, Failure>(
+    _ path: any WritableKeyPath<Target, Value?> & Sendable, _ revised: (Value) throws(Failure) -> Value
+  ) throws(Failure) {
+    if contains(path), let value = values[keyPath: path] { values[keyPath: path] = try revised(value) }
+  }
+
+  public func applied(to record: Target) -> Target {
+    var record = record
+    var copier = FieldCopier(patch: self)
+    record.visitFields(&copier)
+    return record
+  }
+}
+
+extension Patch: Equatable {
+  public static func == (one: Patch, other: Patch) -> Bool {
+    one.values == other.values && one.paths.count == other.paths.count && one.paths.allSatisfy(other.contains)
+  }
+}
+
+/// A field and its new value.
+public struct FieldChange<Target: Record>: Sendable {
+  fileprivate let apply: @Sendable (inout Patch<Target>) -> Void
+
+  /// `nil` clears an optional field.
+  public static func set<Value: FieldValue>(
+    _ path: any WritableKeyPath<Target, Value> & Sendable, _ value: Value
+  ) -> FieldChange {
+    FieldChange { patch in patch.set(path, to: value) }
+  }
+}
+
+// MARK: JSON
+
+extension Patch {
+  /// Absent members stay unchanged, and `null` for a field that has no null.
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    self = []
+    var reader = PatchReader(object: object, patch: self)
+    var blank = Target.blank
+    try blank.visitFields(&reader)
+    object = reader.object
+    self = reader.patch
+  }
+
+  /// Writes the changed fields into an open object.
+  public func writeMembers(to json: inout JSONWriter) {
+    var writer = PatchWriter(json: json, patch: self)
+    var values = values
+    values.visitFields(&writer)
+    json = writer.json
+  }
+}
+
+private struct PatchReader<Visited: Record>: FieldVisitor {
+  var object: JSONObject
+  var patch: Patch<Visited>
+
+  mutating func field<Value: FieldValue>(
+    _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String?,
+    in bounds: ClosedRange<Int>?
+  ) throws(JSONError) {
+    guard let member = object.member(name), !member.isNull || Value.absent != nil else { return }
+    if let bounds { _ = try member.int(in: bounds) }
+    patch.set(path, to: try Value(field: member))
+  }
+}
+
+private struct PatchWriter<Visited: Record>: FieldVisitor {
+  var json: JSONWriter
+  let patch: Patch<Visited>
+
+  mutating func field<Value: FieldValue>(
+    _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String?,
+    in bounds: ClosedRange<Int>?
+  ) {
+    if patch.contains(path) { value.writeField(name, to: &json) }
+  }
+}
+
+private struct FieldCopier<Visited: Record>: FieldVisitor {
+  let patch: Patch<Visited>
+
+  mutating func field<Value: FieldValue>(
+    _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String?,
+    in bounds: ClosedRange<Int>?
+  ) {
+    if let new = patch[path] { value = new }
+  }
+}
