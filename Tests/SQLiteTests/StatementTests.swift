@@ -49,6 +49,23 @@ import Testing
     #expect(rows == ["- -1.0 [] -1 6", "x 2.0 [7] -1 6"])
   }
 
+  @Test func `columns are read by name in any order`() throws {
+    let sql: SQL = "select 1 as one, 'b' as b, 3 as three, null as none"
+    for _ in 1...2 {
+      let row = try connection.first(sql) { row in
+        let (three, b) = (try row.int("three"), try row.text("b"))
+        return (three, b, try row.int("one"), try row.int("three"), try row.isNull("none"))
+      }
+      #expect(try #require(row) == (3, "b", 1, 3, true))
+    }
+  }
+
+  @Test func `a missing or ambiguous name is an error`() throws {
+    for sql: SQL in ["select 1 as id, 2 as id", "select 1 as other"] {
+      #expect(throws: SQLiteError.self) { try connection.first(sql) { row in try row.optionalInt("id") } }
+    }
+  }
+
   @Test func `booleans are 0 or 1`() throws {
     let flags = try connection.first("select $1, $2", true, false) { row in try [row.bool(0), row.bool(1)] }
     #expect(flags == [true, false])

@@ -141,6 +141,9 @@ public final class Connection {
   /// SQL texts of the cached statements.
   public var cachedStatements: [String] { statements.texts }
 
+  /// Number of runs of each cached statement, by SQL text.
+  public var cachedStatementRuns: [String: Int] { statements.runs }
+
   /// Total virtual machine steps of the cached statements: a measure of query cost that is equal in every run.
   public var cachedStatementSteps: Int { statements.steps }
 

@@ -25,6 +25,8 @@ struct StatementCache {
 
   var texts: [String] { statements.values.map(\.sql).sorted() }
 
+  var runs: [String: Int] { Dictionary(statements.values.map { ($0.sql, $0.runs) }, uniquingKeysWith: +) }
+
   var steps: Int { statements.values.reduce(0) { $0 + $1.steps } }
 
   /// Returns an idle statement from the cache, or prepares one. A statement in use, by a reader up the stack, gets an

@@ -72,7 +72,7 @@ extension WriteTransaction {
     let kind: Event.Kind = isRefused ? .conversationRemoved : .conversationCreated
     try log(
       kind, in: .conversation(conversation), subject: conversation.number, revision: revision, actor: actor.number)
-    for participant in try participants(of: conversation, after: nil, limit: 2) {
+    for participant in try participants(of: conversation, ListSlice(limit: 2)) {
       try notify(kind, of: conversation, to: participant.user, by: actor)
     }
   }

@@ -37,17 +37,18 @@ public struct NewParticipant: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// The columns of `Conversation.init(_: Row)`, in its order.
+  /// The columns of `Conversation.init(_: Row)`.
   static let conversationColumns = """
     c.id, c.kind, c.forum_id, c.owner_id, c.title, c.type, c.annotations, c.readers, c.writers, c.readers_immutable,
-    c.writers_immutable, c.history_visible, c.slow_seconds, c.locked, c.pinned, c.solved_by, c.distinct_key is not null,
-    c.last_seq, c.last_message_id, c.created_by, c.created_at, c.revision
+    c.writers_immutable, c.history_visible, c.slow_seconds, c.locked, c.pinned, c.solved_by,
+    c.distinct_key is not null as is_distinct, c.last_seq, c.last_message_id, c.created_by, c.created_at, c.revision
     """
 
   /// The additional columns of `OwnConversation.init(_: Row)`.
   static let ownColumns = """
-    p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0),
-    coalesce(k.delivered_seq, 0), coalesce(s.head, 0), coalesce(l.level, case when c.kind = 'room' then f.level end)
+    p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0) as joined_seq,
+    coalesce(k.read_seq, 0) as read_seq, coalesce(k.delivered_seq, 0) as delivered_seq, coalesce(s.head, 0) as head,
+    coalesce(l.level, case when c.kind = 'room' then f.level end) as level
     """
 
   /// An open conversation; nil for an unknown or closed one.
@@ -114,7 +115,7 @@ extension ReadTransaction {
           left join level f on f.user_id = $1 and f.scope_id = c.forum_id
           where c.id = $2 and c.state = 'open'
           """), user.number, id.number
-      ) { row in (own: try OwnConversation(row), joinedSeq: try row.int(26)) }
+      ) { row in (own: try OwnConversation(row), joinedSeq: try row.int("joined_seq")) }
     }
     guard let found else { return nil }
     var own = found.own
@@ -128,34 +129,35 @@ extension ReadTransaction {
   /// The conversations of a participant, last active first. `activity` is the id of the last message or, without one,
   /// of the conversation. Conversations of a forum are included if its visibility is in `seen` or the user is a member.
   public func conversations(
-    of user: ID<User>, seeing seen: [Visibility], kind: Conversation.Kind?, type: String?, before activity: Int?,
-    limit: Int
+    of user: ID<User>, seeing seen: [Visibility], kind: Conversation.Kind?, type: String?, _ slice: ListSlice
   ) throws(Refusal) -> [(id: ID<Conversation>, activity: Int)] {
-    try run { connection in
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
-        """
-        select c.id, coalesce(nullif(c.last_message_id, 0), c.id) as activity
-        from participant p
-        join conversation c on c.id = p.conversation_id
-        left join forum f on f.id = c.forum_id
-        where p.user_id = $1 and coalesce(nullif(c.last_message_id, 0), c.id) < $2 and c.state = 'open'
-        and f.deleted_at is null
-        and ($3 is null or c.kind = $3) and ($4 is null or c.type = $4)
-        and (
-          c.forum_id is null
-          or f.visibility in ($5, $6, $7)
-          or exists (
-            select 1
-            from forum_member m
-            where m.forum_id = c.forum_id and m.user_id = $1
+        SQL(
+          """
+            select c.id, coalesce(nullif(c.last_message_id, 0), c.id) as activity
+          from participant p
+          join conversation c on c.id = p.conversation_id
+          left join forum f on f.id = c.forum_id
+          where p.user_id = $1 and coalesce(nullif(c.last_message_id, 0), c.id) \(page.comparison) $2 and c.state = 'open'
+          and f.deleted_at is null
+          and ($3 is null or c.kind = $3) and ($4 is null or c.type = $4)
+          and (
+            c.forum_id is null
+            or f.visibility in ($5, $6, $7)
+            or exists (
+              select 1
+              from forum_member m
+              where m.forum_id = c.forum_id and m.user_id = $1
+            )
           )
-        )
-        order by activity desc
-        limit $8
-        """, user.number, activity ?? .max, kind?.rawValue, type,
+          order by activity \(page.order)
+          limit $8
+          """), user.number, page.number(), kind?.rawValue, type,
         seen.contains(.public) ? Visibility.public.rawValue : "",
         seen.contains(.members) ? Visibility.members.rawValue : "",
-        seen.contains(.private) ? Visibility.private.rawValue : "", limit
+        seen.contains(.private) ? Visibility.private.rawValue : "", slice.limit
       ) { row in (ID(try row.int(0)), try row.int(1)) }
     }
   }
@@ -189,7 +191,7 @@ extension ReadTransaction {
 
   private func addParticipants(to conversation: inout Conversation) throws(Refusal) {
     guard !conversation.kind.isInForum, conversation.kind != .feed else { return }
-    let listed = try participants(of: conversation.id, after: nil, limit: Conversation.maxListed + 1)
+    let listed = try participants(of: conversation.id, ListSlice(limit: Conversation.maxListed + 1))
     if listed.count <= Conversation.maxListed { conversation.participants = listed }
     conversation.participantCount =
       listed.count <= Conversation.maxListed
@@ -263,7 +265,7 @@ extension WriteTransaction {
 
   /// Closes a conversation for all users and notifies the participants. Its messages stay for moderators.
   public func delete(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
-    let participants = try conversation.kind.isInForum ? [] : participants(of: conversation.id, after: nil, limit: .max)
+    let participants = try conversation.kind.isInForum ? [] : participants(of: conversation.id, ListSlice(limit: .max))
     try close(conversation, as: "deleted", by: actor)
     for participant in participants {
       try notify(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
@@ -317,17 +319,19 @@ extension WriteTransaction {
 
 extension Conversation {
   init(_ row: borrowing Row) throws {
-    let last = try row.int(18)
+    let last = try row.int("last_message_id")
     self.init(
-      id: ID(try row.int(0)), kind: try row.word(1), forum: try row.optionalInt(2).map { ID($0) },
-      owner: try row.optionalInt(3).map { ID($0) }, title: try row.optionalText(4), type: try row.optionalText(5),
-      annotations: JSONRaw(trusted: Array(try row.text(6).utf8)),
-      readers: Openness(try row.word(7), isImmutable: try row.bool(9)),
-      writers: Openness(try row.word(8), isImmutable: try row.bool(10)), isHistoryVisible: try row.bool(11),
-      slowSeconds: try row.int(12), isLocked: try row.bool(13), isPinned: try row.bool(14),
-      solvedBy: try row.optionalInt(15).map { ID($0) }, isDistinct: try row.bool(16), lastSeq: try row.int(17),
-      lastMessage: last == 0 ? nil : ID(last), createdBy: ID(try row.int(19)), createdAt: Int64(try row.int(20)),
-      revision: try row.int(21))
+      id: ID(try row.int("id")), kind: try row.word("kind"), forum: try row.optionalInt("forum_id").map { ID($0) },
+      owner: try row.optionalInt("owner_id").map { ID($0) }, title: try row.optionalText("title"),
+      type: try row.optionalText("type"), annotations: JSONRaw(trusted: Array(try row.text("annotations").utf8)),
+      readers: Openness(try row.word("readers"), isImmutable: try row.bool("readers_immutable")),
+      writers: Openness(try row.word("writers"), isImmutable: try row.bool("writers_immutable")),
+      isHistoryVisible: try row.bool("history_visible"), slowSeconds: try row.int("slow_seconds"),
+      isLocked: try row.bool("locked"), isPinned: try row.bool("pinned"),
+      solvedBy: try row.optionalInt("solved_by").map { ID($0) }, isDistinct: try row.bool("is_distinct"),
+      lastSeq: try row.int("last_seq"), lastMessage: last == 0 ? nil : ID(last),
+      createdBy: ID(try row.int("created_by")),
+      createdAt: Int64(try row.int("created_at")), revision: try row.int("revision"))
   }
 }
 
@@ -335,12 +339,13 @@ extension OwnConversation {
   init(_ row: borrowing Row) throws {
     let conversation = try Conversation(row)
     self.init(
-      conversation, lastMessage: nil, unread: 0, readSeq: try row.int(27), deliveredSeq: try row.int(28),
-      lastOffset: try row.int(29), level: try row.optionalWord(30) ?? .usual(in: conversation.kind),
-      participation: row.isNull(22)
+      conversation, lastMessage: nil, unread: 0, readSeq: try row.int("read_seq"),
+      deliveredSeq: try row.int("delivered_seq"), lastOffset: try row.int("head"),
+      level: try row.optionalWord("level") ?? .usual(in: conversation.kind),
+      participation: try row.isNull("role")
         ? nil
         : Participation(
-          role: try row.word(22), fromSeq: try row.int(23), fromOffset: try row.int(24), joinedSeq: try row.int(26),
-          isRequest: try row.bool(25)))
+          role: try row.word("role"), fromSeq: try row.int("from_seq"), fromOffset: try row.int("from_offset"),
+          joinedSeq: try row.int("joined_seq"), isRequest: try row.bool("request")))
   }
 }

@@ -51,14 +51,12 @@ extension WriteTransaction {
 
   /// Adds the next message. It must not be older than the previous one.
   public func importMessage(_ message: NewMessage, createdAt: Int64) throws(Refusal) -> StoredMessage {
-    let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
-    if let earlier = try earlier(message, fingerprint) { return earlier }
-    guard let end = try end(of: message.conversation, in: "importing") else { throw .notFound }
-    let earliest = try lastTime(in: message.conversation)
+    if let earlier = try claimClientID(of: message) { return earlier }
+    guard let earliest = try lastTime(in: message.conversation) else { throw .notFound }
     guard earliest <= createdAt, createdAt <= now else {
       throw .invalid("created_at", .outOfRange(Int(min(earliest, now))...Int(now)))
     }
-    return try append(message, to: end, at: createdAt, fingerprint)
+    return try append(message, in: "importing", at: createdAt).stored
   }
 
   /// Opens the conversation for reading and writing.
@@ -81,17 +79,17 @@ extension WriteTransaction {
       .conversationCreated, in: .forum(forum), subject: id.number, revision: opened.revision, actor: actor.number)
   }
 
-  /// The time of the last message or, without one, of the conversation.
-  private func lastTime(in conversation: ID<Conversation>) throws(Refusal) -> Int64 {
+  /// The time of the last message or, without one, of the conversation. Nil unless it is being imported.
+  private func lastTime(in conversation: ID<Conversation>) throws(Refusal) -> Int64? {
     try run { connection in
       try connection.first(
         """
         select coalesce(m.created_at, c.created_at)
         from conversation c
         left join message m on m.id = c.last_message_id
-        where c.id = $1
+        where c.id = $1 and c.state = 'importing'
         """, conversation.number
-      ) { row in Int64(try row.int(0)) } ?? 0
+      ) { row in Int64(try row.int(0)) }
     }
   }
 }

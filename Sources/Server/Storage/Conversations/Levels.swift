@@ -36,8 +36,16 @@ extension WriteTransaction {
 
   /// Sets `everything` for an author of a topic, unless the user has set a level.
   public func follow(_ topic: ID<Conversation>, by user: ID<User>) throws(Refusal) {
-    guard try level(of: user, in: topic) == nil else { return }
-    try setLevel(.everything, of: user, in: topic)
+    let isNew = try run { connection in
+      try connection.execute(
+        """
+        insert into level (user_id, scope_id, level)
+        values ($1, $2, $3)
+        on conflict (user_id, scope_id) do nothing
+        """, user.number, topic.number, Level.everything.rawValue) == 1
+    }
+    guard isNew else { return }
+    try log(.levelChanged, in: .user(user), subject: topic.number, revision: 0, actor: user.number)
   }
 
   private func setLevel(_ level: Level?, of user: ID<User>, at scope: Int) throws(Refusal) {

@@ -34,7 +34,7 @@ extension ReadTransaction {
           """), user.number, limit
       ) { row in
         var own = try OwnConversation(row)
-        own.conversation.participantCount = try row.optionalInt(31)
+        own.conversation.participantCount = try row.optionalInt("participant_count")
         return own
       }
       let users = try Self.listed(found.map(\.conversation), connection)

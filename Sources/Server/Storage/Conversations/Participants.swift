@@ -3,17 +3,19 @@ import ParleySQLite
 
 extension ReadTransaction {
   public func participants(
-    of conversation: ID<Conversation>, after user: ID<User>?, limit: Int
+    of conversation: ID<Conversation>, _ slice: ListSlice
   ) throws(Refusal) -> [Participant] {
-    try run { connection in
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
       try connection.all(
-        """
-        select user_id, role
-        from participant
-        where conversation_id = $1 and user_id > $2
-        order by user_id
-        limit $3
-        """, conversation.number, user?.number ?? 0, limit
+        SQL(
+          """
+          select user_id, role
+          from participant
+          where conversation_id = $1 and user_id \(page.comparison) $2
+          order by user_id \(page.order)
+          limit $3
+          """), conversation.number, page.number(), slice.limit
       ) { row in Participant(ID(try row.int(0)), try row.word(1)) }
     }
   }

@@ -64,18 +64,19 @@ extension ReadTransaction {
     }
   }
 
-  /// Files of a user with ids below `before`, newest first.
-  public func files(of owner: ID<User>, before: ID<File>?, limit: Int) throws(Refusal) -> [File] {
-    try run { connection in
+  /// Files of a user, newest first.
+  public func files(of owner: ID<User>, _ slice: ListSlice) throws(Refusal) -> [File] {
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
         SQL(
           """
           select \(KeptFile.columns)
           from file
-          where owner_id = $1 and id < $2
-          order by id desc
+          where owner_id = $1 and id \(page.comparison) $2
+          order by id \(page.order)
           limit $3
-          """), owner.number, before?.number ?? Int.max, limit
+          """), owner.number, page.number(), slice.limit
       ) { row in try KeptFile(row).file }
     }
   }
@@ -194,18 +195,20 @@ extension KeptFile {
     """
 
   fileprivate init(_ row: borrowing Row) throws {
-    let previewDigest = row.isNull(11) ? nil : try row.bytes(11)
+    let previewDigest = try row.optionalBytes("preview_digest")
     var preview: File.Preview?
-    if previewDigest != nil, let size = try row.optionalInt(12), let type = try row.optionalText(13),
-      let width = try row.optionalInt(14), let height = try row.optionalInt(15)
+    if previewDigest != nil, let size = try row.optionalInt("preview_size"),
+      let type = try row.optionalText("preview_mime_type"), let width = try row.optionalInt("preview_width"),
+      let height = try row.optionalInt("preview_height")
     {
       preview = File.Preview(mimeType: type, size: size, width: width, height: height)
     }
     let file = File(
-      id: ID(try row.int(0)), owner: ID(try row.int(1)), name: try row.text(4), type: try row.optionalText(5),
-      kind: try row.text(6), mimeType: try row.text(7), size: try row.int(3), isPublic: try row.bool(8),
-      width: try row.optionalInt(9), height: try row.optionalInt(10), digest: try row.bytes(2), preview: preview,
-      createdAt: Int64(try row.int(16)))
-    self.init(file, previewDigest: previewDigest, isUnused: !row.isNull(17))
+      id: ID(try row.int("id")), owner: ID(try row.int("owner_id")), name: try row.text("name"),
+      type: try row.optionalText("type"), kind: try row.text("kind"), mimeType: try row.text("mime_type"),
+      size: try row.int("size"), isPublic: try row.bool("public"), width: try row.optionalInt("width"),
+      height: try row.optionalInt("height"), digest: try row.bytes("digest"), preview: preview,
+      createdAt: Int64(try row.int("created_at")))
+    self.init(file, previewDigest: previewDigest, isUnused: try !row.isNull("unused_since"))
   }
 }

@@ -7,30 +7,22 @@ import ParleySQLite
 extension ReadTransaction {
   /// Notifications of a user, newest first.
   public func inbox(
-    of user: ID<User>, kind: Notification.Kind? = nil, isUnread: Bool = false, before entry: ID<Notification>? = nil,
-    limit: Int
+    of user: ID<User>, kind: Notification.Kind? = nil, isUnread: Bool = false, _ slice: ListSlice
   ) throws(Refusal) -> [Notification] {
-    let all: SQL = """
-      select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.sanction_id, i.actor_id, i.created_at,
-        i.read_at
-      from notification i
-      left join message m on m.id = i.message_id
-      where i.user_id = $1 and i.id < $2 and ($3 is null or i.kind = $3) and m.deletion is null
-      order by i.id desc
-      limit $4
-      """
-    let unread: SQL = """
-      select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.sanction_id, i.actor_id, i.created_at,
-        i.read_at
-      from notification i
-      left join message m on m.id = i.message_id
-      where i.user_id = $1 and i.id < $2 and ($3 is null or i.kind = $3) and m.deletion is null and i.read_at is null
-      order by i.id desc
-      limit $4
-      """
+    let page = Keyset(slice, .descending)
     return try run { connection in
       try connection.all(
-        isUnread ? unread : all, user.number, entry?.number ?? .max, kind?.rawValue, limit, read: Notification.init)
+        SQL(
+          """
+          select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.sanction_id, i.actor_id, i.created_at,
+            i.read_at
+          from notification i
+          left join message m on m.id = i.message_id
+          where i.user_id = $1 and i.id \(page.comparison) $2 and ($3 is null or i.kind = $3) and m.deletion is null
+          \(isUnread ? "and i.read_at is null" : "")
+          order by i.id \(page.order)
+          limit $4
+          """), user.number, page.number(), kind?.rawValue, slice.limit, read: Notification.init)
     }
   }
 

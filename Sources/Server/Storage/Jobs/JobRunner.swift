@@ -89,7 +89,7 @@ actor JobRunner {
       do throws(Refusal) {
         try await writer.write(CallSite()) { tx throws(Refusal) in try tx.runChunk(of: id, kind) }
       } catch {
-        if error == .unavailable { throw error }
+        if error.isFault { throw error }
         log("the job \(id) (\(kind.name)) ended: \(error.code)")
         try await writer.write(CallSite()) { tx throws(Refusal) in try tx.endJob(id, with: error) }
       }

@@ -21,12 +21,13 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// Entries with ids below `last`, newest first.
+  /// Entries, newest first.
   public func audit(
-    _ wanted: AuditFilter, before last: ID<AuditEntry>?, limit: Int
+    _ wanted: AuditFilter, _ slice: ListSlice
   ) throws(Refusal) -> [AuditEntry] {
+    let page = Keyset(slice, .descending)
     var filter = Filter()
-    filter.add(last?.number ?? Int.max) { "id < \($0)" }
+    filter.add(page.number()) { "id \(page.comparison) \($0)" }
     filter.add(wanted.actor?.number) { "actor_id = \($0)" }
     filter.add(wanted.subject) { "subject = \($0)" }
     filter.add(wanted.kind?.rawValue) { "action = \($0)" }
@@ -34,12 +35,12 @@ extension ReadTransaction {
     filter.add(wanted.after.map { Int($0) }) { "at > \($0)" }
     filter.add(wanted.before.map { Int($0) }) { "at < \($0)" }
     return try run { connection in
-      try filter.all(limit: limit, connection) { conditions, limit in
+      try filter.all(limit: slice.limit, connection) { conditions, limit in
         """
         select id, at, actor_id, action, subject, forum_id, reason
         from audit
         where \(conditions)
-        order by id desc
+        order by id \(page.order)
         limit \(limit)
         """
       } _: { row in

@@ -21,36 +21,29 @@ extension ReadTransaction {
     try run { connection in try connection.setting("newcomers").flatMap { Newcomers(stored: $0) } ?? Newcomers() }
   }
 
-  /// A user's sign-up time and number of messages, counted up to `most`.
-  public func signUpTimeAndMessageCount(
-    of user: ID<User>, countingTo limit: Int
-  ) throws(Refusal) -> (createdAt: Int64, messages: Int)? {
+  /// A user's sign-up time, number of messages, counted up to `limit`, and counters of the current hour.
+  public func newcomer(
+    _ user: ID<User>, countingTo limit: Int
+  ) throws(Refusal) -> (createdAt: Int64, messages: Int, hour: Probation?)? {
     try run { connection in
       try connection.first(
         """
         select a.created_at, (
           select count(*)
           from (select 1 from message where author_id = $1 limit $2) said
-        )
+        ), p.since, p.messages, p.links, p.mentions
         from account a
+        left join probation p on p.user_id = a.id
         where a.id = $1
         """, user.number, limit
-      ) { row in (createdAt: Int64(try row.int(0)), messages: try row.int(1)) }
-    }
-  }
-
-  public func probation(of user: ID<User>) throws(Refusal) -> Probation? {
-    try run { connection in
-      try connection.first(
-        """
-        select since, messages, links, mentions
-        from probation
-        where user_id = $1
-        """, user.number
       ) { row in
-        var probation = Probation(since: Int64(try row.int(0)))
-        (probation.messages, probation.links, probation.mentions) = (try row.int(1), try row.int(2), try row.int(3))
-        return probation
+        var hour = try row.optionalInt(2).map { Probation(since: Int64($0)) }
+        if hour != nil {
+          hour?.messages = try row.int(3)
+          hour?.links = try row.int(4)
+          hour?.mentions = try row.int(5)
+        }
+        return (createdAt: Int64(try row.int(0)), messages: try row.int(1), hour: hour)
       }
     }
   }

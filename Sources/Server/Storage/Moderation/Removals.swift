@@ -64,12 +64,15 @@ extension ReadTransaction {
         """, id.number
       ) { row in
         Removal(
-          id: id, author: try row.optionalInt(0).map { ID($0) }, invite: try row.optionalInt(1).map { ID($0) },
-          forum: try row.optionalInt(2).map { ID($0) }, since: Int64(try row.int(3)), reason: try row.optionalText(4),
-          createdBy: ID(try row.int(5)), createdAt: Int64(try row.int(6)), removedCount: try row.int(7),
-          finishedAt: try row.optionalInt(8).map { Int64($0) }, undoneBy: try row.optionalInt(9).map { ID($0) },
-          undoneAt: try row.optionalInt(10).map { Int64($0) }, restoredCount: try row.int(11),
-          restoredAt: try row.optionalInt(12).map { Int64($0) })
+          id: id, author: try row.optionalInt("author_id").map { ID($0) },
+          invite: try row.optionalInt("invite_id").map { ID($0) },
+          forum: try row.optionalInt("forum_id").map { ID($0) },
+          since: Int64(try row.int("since")), reason: try row.optionalText("reason"),
+          createdBy: ID(try row.int("created_by")), createdAt: Int64(try row.int("created_at")),
+          removedCount: try row.int("removed"), finishedAt: try row.optionalInt("finished_at").map { Int64($0) },
+          undoneBy: try row.optionalInt("undone_by").map { ID($0) },
+          undoneAt: try row.optionalInt("undone_at").map { Int64($0) }, restoredCount: try row.int("restored"),
+          restoredAt: try row.optionalInt("restored_at").map { Int64($0) })
       }
     }
   }

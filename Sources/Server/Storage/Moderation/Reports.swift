@@ -49,30 +49,31 @@ extension ReadTransaction {
           """), id.number
       ) { row in
         var report = try Report(row)
-        report.surroundings = try row.optionalText(Report.columnCount).map { JSONRaw(trusted: Array($0.utf8)) }
+        report.surroundings = try row.optionalText("surroundings").map { JSONRaw(trusted: Array($0.utf8)) }
         return report
       }
     }
   }
 
-  /// Reports with ids below `last`, newest first, without those about `viewer`.
+  /// Reports, newest first, without those about `viewer`.
   public func reports(
-    _ wanted: ReportFilter, before last: ID<Report>?, limit: Int, viewer: ID<User>
+    _ wanted: ReportFilter, _ slice: ListSlice, viewer: ID<User>
   ) throws(Refusal) -> [Report] {
+    let page = Keyset(slice, .descending)
     var filter = Filter()
     filter.add(wanted.state.rawValue) { "state = \($0)" }
-    filter.add(last?.number ?? Int.max) { "id < \($0)" }
+    filter.add(page.number()) { "id \(page.comparison) \($0)" }
     filter.add(viewer.number) { "user_id <> \($0)" }
     filter.add(wanted.forum?.number) { "forum_id = \($0)" }
     filter.add(wanted.user?.number) { "user_id = \($0)" }
     filter.add(wanted.assignee?.number) { "assignee_id = \($0)" }
     return try run { connection in
-      try filter.all(limit: limit, connection) { conditions, limit in
+      try filter.all(limit: slice.limit, connection) { conditions, limit in
         """
         select \(Report.columns)
         from report
         where \(conditions)
-        order by id desc
+        order by id \(page.order)
         limit \(limit)
         """
       } _: { row in
@@ -208,19 +209,20 @@ extension Report {
     id, reporter_id, user_id, message_id, conversation_id, forum_id, reason, created_at, copy, state, assignee_id,
     outcome, handled_by, handled_at, revision
     """
-  fileprivate static let columnCount = 15
 
   fileprivate init(_ row: borrowing Row) throws {
     self.init(
-      id: ID(try row.int(0)), reporter: ID(try row.int(1)), user: ID(try row.int(2)),
-      message: try row.optionalInt(3).map { ID($0) }, conversation: try row.optionalInt(4).map { ID($0) },
-      forum: try row.optionalInt(5).map { ID($0) }, reason: try row.text(6), createdAt: Int64(try row.int(7)))
-    copy = try row.optionalText(8).map { JSONRaw(trusted: Array($0.utf8)) }
-    state = try row.word(9)
-    assignee = try row.optionalInt(10).map { ID($0) }
-    outcome = try row.optionalText(11)
-    handledBy = try row.optionalInt(12).map { ID($0) }
-    handledAt = try row.optionalInt(13).map { Int64($0) }
-    revision = try row.int(14)
+      id: ID(try row.int("id")), reporter: ID(try row.int("reporter_id")), user: ID(try row.int("user_id")),
+      message: try row.optionalInt("message_id").map { ID($0) },
+      conversation: try row.optionalInt("conversation_id").map { ID($0) },
+      forum: try row.optionalInt("forum_id").map { ID($0) }, reason: try row.text("reason"),
+      createdAt: Int64(try row.int("created_at")))
+    copy = try row.optionalText("copy").map { JSONRaw(trusted: Array($0.utf8)) }
+    state = try row.word("state")
+    assignee = try row.optionalInt("assignee_id").map { ID($0) }
+    outcome = try row.optionalText("outcome")
+    handledBy = try row.optionalInt("handled_by").map { ID($0) }
+    handledAt = try row.optionalInt("handled_at").map { Int64($0) }
+    revision = try row.int("revision")
   }
 }

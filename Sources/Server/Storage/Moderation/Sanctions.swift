@@ -52,20 +52,21 @@ extension ReadTransaction {
     }
   }
 
-  /// All sanctions of a user with ids below `before`, newest first.
+  /// All sanctions of a user, newest first.
   public func sanctions(
-    of user: ID<User>, before: ID<Sanction>?, limit: Int
+    of user: ID<User>, _ slice: ListSlice
   ) throws(Refusal) -> [Sanction] {
-    try run { connection in
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
         SQL(
           """
           select \(Sanction.columns)
           from sanction
-          where user_id = $1 and id < $2
-          order by id desc
+          where user_id = $1 and id \(page.comparison) $2
+          order by id \(page.order)
           limit $3
-          """), user.number, before?.number ?? Int.max, limit
+          """), user.number, page.number(), slice.limit
       ) { row in try Sanction(row) }
     }
   }

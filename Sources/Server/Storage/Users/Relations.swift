@@ -4,41 +4,43 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// Users that a user follows, mutes or blocks, with ids above `other`. Disabled followed users are omitted.
+  /// Users that a user follows, mutes or blocks, by id. Disabled followed users are omitted.
   public func users(
-    _ relation: Relation, of user: ID<User>, after other: ID<User>?, limit: Int
+    _ relation: Relation, of user: ID<User>, _ slice: ListSlice
   ) throws(Refusal) -> [User] {
-    try run { connection in
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
       try connection.all(
         SQL(
           """
           select \(User.columns)
           from relation r
           join account a on a.id = r.other_id
-          where r.user_id = $1 and r.kind = $2 and r.other_id > $3
+          where r.user_id = $1 and r.kind = $2 and r.other_id \(page.comparison) $3
           and (a.state in ('active', 'deactivated') or r.kind <> 'follow')
-          order by r.other_id
+          order by r.other_id \(page.order)
           limit $4
-          """), user.number, relation.rawValue, other?.number ?? 0, limit
+          """), user.number, relation.rawValue, page.number(), slice.limit
       ) { row in try User(row) }
     }
   }
 
-  /// Followers of a user, with ids above `other`.
+  /// Followers of a user, by id.
   public func followers(
-    of user: ID<User>, after other: ID<User>?, limit: Int
+    of user: ID<User>, _ slice: ListSlice
   ) throws(Refusal) -> [User] {
-    try run { connection in
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
       try connection.all(
         SQL(
           """
           select \(User.columns)
           from relation r
           join account a on a.id = r.user_id
-          where r.other_id = $1 and r.kind = 'follow' and r.user_id > $2 and a.state in ('active', 'deactivated')
-          order by r.user_id
+          where r.other_id = $1 and r.kind = 'follow' and r.user_id \(page.comparison) $2 and a.state in ('active', 'deactivated')
+          order by r.user_id \(page.order)
           limit $3
-          """), user.number, other?.number ?? 0, limit
+          """), user.number, page.number(), slice.limit
       ) { row in try User(row) }
     }
   }

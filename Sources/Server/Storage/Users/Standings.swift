@@ -9,15 +9,15 @@ extension ReadTransaction {
     let found = try run { connection in
       try connection.first(
         """
-        select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0), c.users_from_seq, c.anyone_from_seq,
-          p.role, p.from_seq, p.request,
-          f.visibility, f.write, f.start_topics, f.room_mention, f.locked, f.archived_at, m.role,
+        select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0) as is_owner, c.users_from_seq,
+          c.anyone_from_seq, p.role, p.from_seq, p.request, f.visibility, f.write, f.start_topics, f.room_mention,
+          f.locked as forum_locked, f.archived_at, m.role as forum_role,
           exists (
             select 1
             from sanction s
             where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
             and (s.forum_id is null or s.forum_id = c.forum_id) and (s.until is null or s.until > $2)
-          ),
+          ) as is_silenced,
           -- `and` would look at everyone who takes part, also in a group of a thousand.
           case when c.kind = 'direct' then exists (
             select 1
@@ -29,8 +29,9 @@ extension ReadTransaction {
             from participant o
             join relation r on r.user_id = $1 and r.kind = 'block' and r.other_id = o.user_id
             where o.conversation_id = c.id and o.user_id <> $1
-          ) else 0 end,
-          c.last_seq, c.last_message_id, f.users_from_id, f.anyone_from_id, m.from_id
+          ) else 0 end as is_blocked,
+          c.last_seq, c.last_message_id, f.users_from_id, f.anyone_from_id, m.from_id,
+          max(c.slow_seconds, coalesce(f.slow_seconds, 0)) as slow_seconds
         from conversation c
         left join participant p on p.conversation_id = c.id and p.user_id = $1
         left join forum f on f.id = c.forum_id
@@ -39,19 +40,20 @@ extension ReadTransaction {
         """, user?.number, Int(now), conversation.number
       ) { row in
         let standing = Standing(
-          kind: try row.word(0), isLocked: try row.bool(1), readers: try row.word(2), writers: try row.word(3),
-          forum: row.isNull(10) ? nil : try ForumStanding(row, at: 10),
-          participant: row.isNull(7)
+          kind: try row.word("kind"), isLocked: try row.bool("locked"), readers: try row.word("readers"),
+          writers: try row.word("writers"), forum: try row.isNull("visibility") ? nil : try ForumStanding(row),
+          participant: try row.isNull("role")
             ? nil
             : Standing.Participation(
-              role: try row.word(7), fromSeq: try row.int(8), isRequest: try row.bool(9)),
-          isOwner: try row.bool(4), isSilenced: try row.bool(17),
-          isBlocked: try row.bool(18), usersFromSeq: try row.int(5), anyoneFromSeq: try row.int(6))
+              role: try row.word("role"), fromSeq: try row.int("from_seq"), isRequest: try row.bool("request")),
+          isOwner: try row.bool("is_owner"), isSilenced: try row.bool("is_silenced"),
+          isBlocked: try row.bool("is_blocked"), usersFromSeq: try row.int("users_from_seq"),
+          anyoneFromSeq: try row.int("anyone_from_seq"), slowSeconds: try row.int("slow_seconds"))
         return (
-          standing, end: (seq: try row.int(19), message: try row.int(20)),
+          standing, end: (seq: try row.int("last_seq"), message: try row.int("last_message_id")),
           starts: (
-            users: try row.optionalInt(21) ?? 0, anyone: try row.optionalInt(22) ?? 0,
-            member: try row.optionalInt(23) ?? 0
+            users: try row.optionalInt("users_from_id") ?? 0, anyone: try row.optionalInt("anyone_from_id") ?? 0,
+            member: try row.optionalInt("from_id") ?? 0
           )
         )
       }
@@ -95,20 +97,21 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select f.visibility, f.write, f.start_topics, f.room_mention, f.locked, f.archived_at, m.role,
+        select f.visibility, f.write, f.start_topics, f.room_mention, f.locked as forum_locked, f.archived_at,
+          m.role as forum_role,
           exists (
             select 1
             from sanction s
             where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
             and (s.forum_id is null or s.forum_id = f.id) and (s.until is null or s.until > $2)
-          )
+          ) as is_silenced
         from forum f
         left join forum_member m on m.forum_id = f.id and m.user_id = $1
         where f.id = $3 and f.deleted_at is null
         """, user?.number, Int(now), forum.number
       ) { row in
-        var standing = try ForumStanding(row, at: 0)
-        standing.isSilenced = try row.bool(7)
+        var standing = try ForumStanding(row)
+        standing.isSilenced = try row.bool("is_silenced")
         return standing
       }
     }
@@ -116,10 +119,10 @@ extension ReadTransaction {
 }
 
 extension ForumStanding {
-  fileprivate init(_ row: borrowing Row, at column: Int) throws {
+  fileprivate init(_ row: borrowing Row) throws {
     self.init(
-      visibility: try row.word(column), write: try row.word(column + 1), startTopics: try row.word(column + 2),
-      roomMention: try row.word(column + 3), isLocked: try row.bool(column + 4),
-      isArchived: try row.optionalInt(column + 5) != nil, role: try row.optionalWord(column + 6))
+      visibility: try row.word("visibility"), write: try row.word("write"), startTopics: try row.word("start_topics"),
+      roomMention: try row.word("room_mention"), isLocked: try row.bool("forum_locked"),
+      isArchived: try !row.isNull("archived_at"), role: try row.optionalWord("forum_role"))
   }
 }

@@ -31,35 +31,38 @@ extension ReadTransaction {
     }
   }
 
-  /// Active users by name prefix, sorted by name, after `name`.
-  public func users(namePrefix: String, after name: String?, limit: Int) throws(Refusal) -> [User] {
-    let prefix = UserName.key(namePrefix)
+  /// Active users by name prefix, sorted by name.
+  public func users(namePrefix: String, _ slice: ListSlice) throws(Refusal) -> [User] {
+    let (prefix, page) = (UserName.key(namePrefix), Keyset(slice, .ascending))
     return try run { connection in
       try connection.all(
         SQL(
           """
           select \(User.columns)
           from account a
-          where name_key >= $1 and name_key < $2 and name_key > $3 and state in ('active', 'deactivated')
-          order by name_key
+          where name_key >= $1 and name_key < $2 and name_key \(page.comparison) $3
+          -- The plus keeps the planner from the index by state, which would need a sort.
+          and +state in ('active', 'deactivated')
+          order by name_key \(page.order)
           limit $4
-          """), prefix, prefix + "\u{10ffff}", name.map { UserName.key($0) } ?? "", limit
+          """), prefix, prefix + "\u{10ffff}", page.text, slice.limit
       ) { row in try User(row) }
     }
   }
 
-  /// Users in a state, oldest first, with ids above `id`.
-  public func users(in state: UserState, after id: ID<User>?, limit: Int) throws(Refusal) -> [User] {
-    try run { connection in
+  /// Users in a state, oldest first.
+  public func users(in state: UserState, _ slice: ListSlice) throws(Refusal) -> [User] {
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
       try connection.all(
         SQL(
           """
           select \(User.columns)
           from account a
-          where state = $1 and id > $2
-          order by id
+          where state = $1 and id \(page.comparison) $2
+          order by id \(page.order)
           limit $3
-          """), state.rawValue, id?.number ?? 0, limit
+          """), state.rawValue, page.number(), slice.limit
       ) { row in try User(row) }
     }
   }
@@ -93,18 +96,19 @@ extension ReadTransaction {
     }
   }
 
-  /// All users but departed ones, oldest first, with ids above `id`.
-  public func everyone(after id: ID<User>?, limit: Int) throws(Refusal) -> [User] {
-    try run { connection in
+  /// All users but departed ones, oldest first.
+  public func everyone(_ slice: ListSlice) throws(Refusal) -> [User] {
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
       try connection.all(
         SQL(
           """
           select \(User.columns)
           from account a
-          where id > $1 and state not in ('left', 'erased')
-          order by id
+          where id \(page.comparison) $1 and state not in ('left', 'erased')
+          order by id \(page.order)
           limit $2
-          """), id?.number ?? 0, limit
+          """), page.number(), slice.limit
       ) { row in try User(row) }
     }
   }
@@ -154,7 +158,7 @@ extension ReadTransaction {
 }
 
 extension User {
-  /// Columns of `init(_: Row)`, in its order, of `user a`.
+  /// Columns of `init(_: Row)`, of `account a`.
   static let columns = """
     a.id, a.name, a.display_name, a.bio, a.role, a.created_at, a.revision, a.state, a.imported, a.last_seen_at,
     a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key, a.shows_presence
@@ -162,15 +166,18 @@ extension User {
 
   init(_ row: borrowing Row) throws {
     // A departed user keeps the row, but not the name.
-    let hasName = !row.isNull(14)
+    let hasName = try !row.isNull("name_key")
     self.init(
       UserSummary(
-        id: ID(try row.int(0)), name: hasName ? try row.text(1) : nil, displayName: try row.optionalText(2),
-        bio: try row.text(3), role: try row.word(4), createdAt: Int64(try row.int(5)), revision: try row.int(6)),
+        id: ID(try row.int("id")), name: hasName ? try row.text("name") : nil,
+        displayName: try row.optionalText("display_name"), bio: try row.text("bio"), role: try row.word("role"),
+        createdAt: Int64(try row.int("created_at")), revision: try row.int("revision")),
       standing: Standing(
-        state: try row.word(7), isImported: try row.bool(8), lastSeenAt: try row.optionalInt(9).map { Int64($0) }),
+        state: try row.word("state"), isImported: try row.bool("imported"),
+        lastSeenAt: try row.optionalInt("last_seen_at").map { Int64($0) }),
       own: Own(
-        isDiscoverable: try row.bool(10), reachableBy: try row.word(11), showsReceipts: try row.bool(12),
-        showsPresence: try row.bool(15), preferences: JSONRaw(trusted: Array(try row.text(13).utf8))))
+        isDiscoverable: try row.bool("discoverable"), reachableBy: try row.word("reachable_by"),
+        showsReceipts: try row.bool("shows_receipts"), showsPresence: try row.bool("shows_presence"),
+        preferences: JSONRaw(trusted: Array(try row.text("preferences").utf8))))
   }
 }

@@ -55,6 +55,7 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case reportReopened = "report.reopened"
   case settingsChanged = "settings.changed"
   case backupStarted = "backup.started"
+  case backupDeleted = "backup.deleted"
   case forumChanged = "forum.changed"
   case forumDeleted = "forum.deleted"
   /// Staff without read access joined a forum.

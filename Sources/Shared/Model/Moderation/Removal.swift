@@ -68,8 +68,7 @@ extension Removal: JSONWritable {
 /// Request for a bulk removal.
 public struct RemovalDraft: Sendable {
   public var author: UserReference?
-  /// Code of an invite.
-  public var invite: String?
+  public var invite: ID<Invite>?
   public var forum: ID<Forum>?
   public var since: Int64
   public var reason: String?

@@ -82,6 +82,8 @@ public struct Standing: Sendable, Hashable {
   public var anyoneFromSeq: Int
   /// Start of history for a forum member, later than the first message if the member joined with limited history.
   public var memberFromSeq: Int
+  /// Slow mode: seconds between two messages of a user; 0 without it.
+  public var slowSeconds: Int
 
   public struct Participation: Sendable, Hashable {
     public var role: ParticipantRole
@@ -100,7 +102,7 @@ public struct Standing: Sendable, Hashable {
     kind: Conversation.Kind, isLocked: Bool = false, readers: Audience = .listed, writers: Audience = .listed,
     forum: ForumStanding? = nil, participant: Participation? = nil, isOwner: Bool = false, isSilenced: Bool = false,
     isBlocked: Bool = false, usersFromSeq: Int = 1, anyoneFromSeq: Int = 1,
-    memberFromSeq: Int = 1
+    memberFromSeq: Int = 1, slowSeconds: Int = 0
   ) {
     self.kind = kind
     self.isLocked = isLocked
@@ -114,5 +116,6 @@ public struct Standing: Sendable, Hashable {
     self.usersFromSeq = usersFromSeq
     self.anyoneFromSeq = anyoneFromSeq
     self.memberFromSeq = memberFromSeq
+    self.slowSeconds = slowSeconds
   }
 }

@@ -10,6 +10,7 @@ internal import CParleySQLite
   /// Whether it begins or ends a transaction or sets a pragma: read-only to SQLite, and without columns.
   let isControl: Bool
   let parameterCount: Int
+  let columnCount: Int
   /// For the cache: in use now, and the cache's clock at the last use.
   var isInUse = false
   var lastUse = 0
@@ -17,13 +18,17 @@ internal import CParleySQLite
   private let pointer: OpaquePointer
   private let database: DatabaseHandle
   private var isFinished = false
+  /// The columns that were read by name, in the order of their first use.
+  private var named: [(name: StaticString, column: Int)] = []
+  private var nextNamed = 0
 
   init(_ pointer: OpaquePointer, sql: String, of database: DatabaseHandle) {
     unsafe self.pointer = pointer
     self.sql = sql
     self.database = database
     isReadOnly = unsafe sqlite3_stmt_readonly(pointer) != 0
-    isControl = unsafe isReadOnly && sqlite3_column_count(pointer) == 0
+    columnCount = unsafe Int(sqlite3_column_count(pointer))
+    isControl = isReadOnly && columnCount == 0
     parameterCount = unsafe Int(sqlite3_bind_parameter_count(pointer))
   }
 
@@ -42,6 +47,9 @@ internal import CParleySQLite
 
   /// Virtual machine steps so far.
   var steps: Int { unsafe Int(sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_VM_STEP, 0)) }
+
+  /// Number of runs so far.
+  var runs: Int { unsafe Int(sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_RUN, 0)) }
 
   func misuse(_ message: String) -> SQLiteError { SQLiteError(code: .misuse, message: message, sql: sql) }
 
@@ -102,6 +110,34 @@ internal import CParleySQLite
   }
 
   // MARK: Reading
+
+  /// Rows are read in the same order each time, so the search usually ends at its first comparison.
+  func position(_ name: StaticString) throws(SQLiteError) -> Int {
+    for offset in named.indices {
+      let index = (nextNamed + offset) % named.count
+      guard named[index].name.isSameLiteral(as: name) else { continue }
+      nextNamed = index + 1
+      return named[index].column
+    }
+    let text = name.description
+    let columns = (0..<columnCount).filter { column in
+      unsafe sqlite3_column_name(pointer, clamped(column)).map { unsafe String(cString: $0) } == text
+    }
+    guard columns.count == 1 else { throw misuse("\(columns.count) columns are named \(text)") }
+    named.append((name, columns[0]))
+    nextNamed = named.count
+    return columns[0]
+  }
+
+  func columnType(_ column: Int) -> ColumnType {
+    switch type(column) {
+    case SQLITE_INTEGER: .int
+    case SQLITE_FLOAT: .double
+    case SQLITE_TEXT: .text
+    case SQLITE_BLOB: .blob
+    default: .null
+    }
+  }
 
   func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
 
@@ -179,4 +215,9 @@ extension Row {
 extension StaticString {
   /// Address of a literal, constant for the process. Nil for a literal of one character, which needs no storage.
   var address: UInt? { hasPointerRepresentation ? unsafe UInt(bitPattern: utf8Start) : nil }
+
+  func isSameLiteral(as other: StaticString) -> Bool {
+    guard let address else { return description == other.description }
+    return address == other.address && utf8CodeUnitCount == other.utf8CodeUnitCount
+  }
 }
