@@ -3,7 +3,7 @@
 import { applyLook } from './core/theme.js';
 import { SiteState } from './state/site.js';
 import { loadText } from './core/text.js';
-import { Shell } from './shell.js';
+import { Shell } from './shell/shell.js';
 
 const site = new SiteState();
 applyLook();

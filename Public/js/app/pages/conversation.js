@@ -46,171 +46,54 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     throw error;
   }
 
-  /** The current state, updated by events. */
-  const now = () => latest(site, conversation);
-  const ground = () => asItIs(site, forum);
-  const cannot = () => cannotWrite(site, now(), ground());
-  const unfollow = attend(site, forum);
-  const { limits } = site.server;
-  let acts = null;
-  const field =
-    site.me
-      ? composer({
-          enterSends: !isTopic,
-          placeholder: say(isTopic ? 'composer.post' : 'composer.room'),
-          most: limits.message_scalars,
-          draft: site.draft(conversation.id),
-          keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
-          users: (start) => site.findPeople(start),
-          get rings() {
-            return !!forum && isMember(site, ground(), ground().room_mention);
-          },
-          tags: (start) => findTags(site, start),
-          typing: () => site.parley?.typing(conversation.id),
-          lastOwn: () =>
-            [...stream.messages]
-              .reverse()
-              .find((it) => it.author_id === site.me.id && !it.deleted && it.kind !== 'system'),
-          filesUpTo: limits.file_bytes ?? 0,
-          share: async () => {
-            const { shareLink } = await import('../conversation/sharelink.js');
-            shareLink(site, (draft) => {
-              stream.send(draft);
-              view.newest();
-            });
-          },
-          send: ({ text, replyTo, editing, files }) => {
-            if (editing) return acts.run(editing, 'save', text);
-            stream.send({ text, replyTo, files });
-            return view.newest();
-          },
-        })
-      : null;
-  const about = {
-    shell, site, stream, conversation, now, field, cannot,
+  const ended = new AbortController();
+  const page = {
+    shell, site, stream, conversation, isTopic,
+    /** The current state, updated by events. */
+    now: () => latest(site, conversation),
     get forum() {
-      return ground();
+      return asItIs(site, forum);
     },
+    /** Why the user can't write; null if they can. */
+    cannot: () => cannotWrite(site, page.now(), page.forum),
     get canModerate() {
-      return !!forum && (canManage(site, ground()) || conversation.role === 'admin');
+      return !!forum && (canManage(site, page.forum) || conversation.role === 'admin');
+    },
+    /** Listens until the page closes. */
+    listen(target, names, listener) {
+      for (const name of names) target.addEventListener(name, listener, { signal: ended.signal });
     },
   };
-  acts = site.me ? whenAsked(about) : null;
-
-  const head = isTopic ? el('header.stream-head') : null;
-  const drawHead = () => head && redraw(head, topicHead(now(), forum, stream));
-  drawHead();
-  const hidesGone = () => site.me?.preferences?.tombstones === false;
-  const view = new MessageView({
-    stream,
-    shape: isTopic ? 'post' : 'bubble',
-    me: site.me,
-    readUpTo,
-    solvedBy: () => (isTopic ? now().solved_by : null),
-    hidesGone,
-    person: (id) => site.person(id),
-    file: (id) => site.file(id),
-    act: (it, verb, detail) => acts?.run(it, verb, detail),
-    fetch: (id) => site.call('GET', `/messages/${id}`),
-    onRead: site.me ? (it) => site.markRead(conversation, it)?.catch(() => {}) : null,
-    onStatus: !forum && (conversation.participant_count ?? 0) <= 50 ? (it) => acts.run(it, 'status') : null,
-    onFault: (error) => toast(sayProblem(error)),
-    announce: (name) => shell.announce(name),
-    head,
-    emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
-  });
+  const unfollow = attend(site, forum);
+  page.field = site.me ? messageField(page) : null;
+  page.acts = site.me ? whenAsked(page) : null;
+  const head = isTopic ? topicHead(page) : null;
+  const view = (page.view = messageView(page, readUpTo, head));
   const line = isTopic ? timelineOf(view, stream, conversation) : null;
   view.moved = line?.moved;
-  const onKnown = () => view.draw();
-  for (const name of ['users', 'files']) site.addEventListener(name, onKnown);
-  let hid = hidesGone();
-  const onMe = () => {
-    if (hid === hidesGone()) return;
-    hid = hidesGone();
-    view.draw();
-  };
-  site.addEventListener('me', onMe);
-  const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
-  const onTyping = (event) => {
-    if (event.detail.conversation === conversation.id) typing.replaceChildren(typingLine(event.detail.names));
-  };
-  site.addEventListener('typing', onTyping);
-  const onPresence = () => {
-    const second = top.querySelector('.page-bar-second');
-    const words = conversation.kind === 'topic' ? null : presenceLine(site, conversation);
-    // Where the way to the forum stands, it stays.
-    if (second && words && !second.querySelector('a')) second.textContent = words;
-  };
-  site.addEventListener('presence', onPresence);
 
-  const note = el('p.stream-note', { role: 'status' });
-  let told;
-  const drawFoot = () => {
-    const why = cannot();
-    note.hidden = !!field && !why;
-    const wasHere = field?.contains(document.activeElement);
-    if (field) field.hidden = typing.hidden = !!why;
-    if (wasHere && why) view.node.focus({ preventScroll: true });
-    // It is spoken when it changes, and only then.
-    if (told === why) return;
-    told = why;
-    const join = isTopic && why === say('talk.membersWrite') && [' ', joinButton(shell, ground())];
-    refill(note, why ?? el('a', { href: '/sign-in' }, say('talk.signIn')), join);
-  };
-  drawFoot();
-  let solvedBy = now().solved_by;
-  const onChanged = () => {
-    drawHead();
-    drawFoot();
-    tabs?.changed();
-    if (solvedBy === now().solved_by) return;
-    solvedBy = now().solved_by;
-    view.soon();
-  };
-  for (const name of ['conversations', 'forums']) site.addEventListener(name, onChanged);
-  // The answer may have been deleted.
-  const onStream = () => now().solved_by && drawHead();
-  if (head) stream.addEventListener('change', onStream);
-
-  const foot = el(
-    'footer.stream-foot',
-    null,
-    view.pillPlace,
-    line?.pillPlace,
-    site.me && typing,
-    field,
-    note,
-  );
+  const title = conversationTitle(site, conversation);
   const node = el(
     'section.conversation',
-    { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: conversationTitle(site, conversation) } },
+    { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: title } },
     conversation.request && requestBanner(shell, conversation),
     view.node,
     line?.rail,
-    foot,
+    foot(page, line, tabs),
   );
-  dropFiles(node, field);
+  dropFiles(node, page.field);
   view.node.addEventListener('click', (event) => openViewer(event, view.node));
-  onMessages(view.node, {
-    held: (id, anchor) => {
-      const it = stream.shown.find((one) => one.id === id);
-      if (it && it.kind !== 'system') acts?.run(it, 'more', anchor);
-    },
-    drawn: (id) => {
-      const it = stream.shown.find((one) => one.id === id);
-      if (it && it.kind !== 'system' && !it.deleted && !it.state) acts?.run(it, 'reply');
-    },
-  });
+  addTouch(page);
 
-  const title = conversationTitle(site, conversation);
   const split = isTopic ? beside(shell, forum, conversation, node) : { node, close() {} };
-  const top = tabs ?? bar(shell, conversation, ground, cannot, title);
+  const top = tabs ?? bar(page, title);
+  showPresence(page, top);
   const seeing = new IntersectionObserver(
     ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
     { root: view.node },
   );
   if (head) seeing.observe(head);
-  if (conversation.kind === 'room' && site.me) site.loadPeople(conversation).then(onPresence, () => {});
+  const { field } = page;
   return {
     title,
     isTalk: true,
@@ -225,20 +108,159 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
       unfollow();
+      ended.abort();
       seeing.disconnect();
       line?.close();
       split.close();
       view.close();
-      for (const name of ['users', 'files']) site.removeEventListener(name, onKnown);
-      site.removeEventListener('me', onMe);
-      site.removeEventListener('typing', onTyping);
-      site.removeEventListener('presence', onPresence);
-      for (const name of ['conversations', 'forums']) site.removeEventListener(name, onChanged);
-      stream.removeEventListener('change', onStream);
       stream.close?.();
     },
-    pressed: (event) => keys(event, { view, acts, field, search: () => shell.go(`/search?in=${conversation.id}`) }),
+    pressed: (event) => keys(event, page),
   };
+}
+
+/** The composer of the page. */
+function messageField(page) {
+  const { site, stream, conversation, isTopic } = page;
+  const { limits } = site.server;
+  return composer({
+    enterSends: !isTopic,
+    placeholder: say(isTopic ? 'composer.post' : 'composer.room'),
+    most: limits.message_scalars,
+    draft: site.draft(conversation.id),
+    keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
+    users: (start) => site.findPeople(start),
+    get rings() {
+      return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
+    },
+    tags: (start) => findTags(site, start),
+    typing: () => site.parley?.typing(conversation.id),
+    lastOwn: () =>
+      stream.messages.findLast((it) => it.author_id === site.me.id && !it.deleted && it.kind !== 'system'),
+    filesUpTo: limits.file_bytes ?? 0,
+    share: async () => {
+      const { shareLink } = await import('../conversation/sharelink.js');
+      shareLink(site, (draft) => {
+        stream.send(draft);
+        page.view.newest();
+      });
+    },
+    send: ({ text, replyTo, editing, files }) => {
+      if (editing) return page.acts.run(editing, 'save', text);
+      stream.send({ text, replyTo, files });
+      return page.view.newest();
+    },
+  });
+}
+
+/** The title of a topic with its signs, redrawn with it. */
+function topicHead(page) {
+  const { site, stream } = page;
+  const node = el('header.stream-head');
+  const draw = () => redraw(node, topicTitle(page.now(), page.forum, stream));
+  draw();
+  page.listen(site, ['conversations', 'forums'], draw);
+  // The answer may have been deleted.
+  page.listen(stream, ['change'], () => page.now().solved_by && draw());
+  return node;
+}
+
+function messageView(page, readUpTo, head) {
+  const { shell, site, stream, conversation, isTopic } = page;
+  const hidesGone = () => site.me?.preferences?.tombstones === false;
+  const showsReaders = !conversation.forum_id && (conversation.participant_count ?? 0) <= 50;
+  const view = new MessageView({
+    stream,
+    shape: isTopic ? 'post' : 'bubble',
+    me: site.me,
+    readUpTo,
+    solvedBy: () => (isTopic ? page.now().solved_by : null),
+    hidesGone,
+    person: (id) => site.person(id),
+    file: (id) => site.file(id),
+    act: (it, verb, detail) => page.acts?.run(it, verb, detail),
+    fetch: (id) => site.call('GET', `/messages/${id}`),
+    onRead: site.me ? (it) => site.markRead(conversation, it)?.catch(() => {}) : null,
+    onStatus: showsReaders ? (it) => page.acts.run(it, 'status') : null,
+    onFault: (error) => toast(sayProblem(error)),
+    announce: (name) => shell.announce(name),
+    head,
+    emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
+  });
+  page.listen(site, ['users', 'files'], () => view.draw());
+  let hid = hidesGone();
+  page.listen(site, ['me'], () => {
+    if (hid === hidesGone()) return;
+    hid = hidesGone();
+    view.draw();
+  });
+  let solvedBy = page.now().solved_by;
+  page.listen(site, ['conversations', 'forums'], () => {
+    if (solvedBy === page.now().solved_by) return;
+    solvedBy = page.now().solved_by;
+    view.soon();
+  });
+  return view;
+}
+
+/** Below the messages: typing users, the composer, or why the user can't write. */
+function foot(page, line, tabs) {
+  const { shell, site, conversation, view, field } = page;
+  const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
+  page.listen(site, ['typing'], ({ detail }) => {
+    if (detail.conversation === conversation.id) typing.replaceChildren(typingLine(detail.names));
+  });
+  const note = el('p.stream-note', { role: 'status' });
+  let shown;
+  const draw = () => {
+    const why = page.cannot();
+    note.hidden = !!field && !why;
+    const hadFocus = field?.contains(document.activeElement);
+    if (field) field.hidden = typing.hidden = !!why;
+    if (hadFocus && why) view.node.focus({ preventScroll: true });
+    // Screen readers speak it when it changes, and only then.
+    if (shown === why) return;
+    shown = why;
+    const join = page.isTopic && why === say('talk.membersWrite') && [' ', joinButton(shell, page.forum)];
+    refill(note, why ?? el('a', { href: '/sign-in' }, say('talk.signIn')), join);
+  };
+  draw();
+  page.listen(site, ['conversations', 'forums'], () => {
+    draw();
+    tabs?.changed();
+  });
+  return el('footer.stream-foot', null, view.pillPlace, line?.pillPlace, site.me && typing, field, note);
+}
+
+/** Long press and swipe on a message. */
+function addTouch({ stream, acts, view }) {
+  const messageOf = (id) => {
+    const found = stream.shown.find((it) => it.id === id);
+    return found?.kind === 'system' ? null : found;
+  };
+  onMessages(view.node, {
+    held: (id, anchor) => {
+      const message = messageOf(id);
+      if (message) acts?.run(message, 'more', anchor);
+    },
+    drawn: (id) => {
+      const message = messageOf(id);
+      if (message && !message.deleted && !message.state) acts?.run(message, 'reply');
+    },
+  });
+}
+
+/** Keeps the presence in the bar up to date. */
+function showPresence(page, top) {
+  const { site, conversation } = page;
+  const draw = () => {
+    const second = top.querySelector('.page-bar-second');
+    const words = page.isTopic ? null : presenceLine(site, conversation);
+    // A link to the forum stays.
+    if (second && words && !second.querySelector('a')) second.textContent = words;
+  };
+  page.listen(site, ['presence'], draw);
+  if (conversation.kind === 'room' && site.me) site.loadPeople(conversation).then(draw, () => {});
 }
 
 /** On a wide screen a topic stands beside the list of all. */
@@ -269,9 +291,8 @@ async function reach(stream, readUpTo) {
     await stream.older();
 }
 
-function bar(shell, conversation, ground, cannot, title) {
-  const { site } = shell;
-  const forum = ground();
+function bar(page, title) {
+  const { shell, site, conversation, forum } = page;
   const others = site.othersIn(conversation);
   const second = forum ? el('a', { href: forumAddress(forum) }, forum.title) : presenceLine(site, conversation);
   return pageBar(title, {
@@ -282,7 +303,7 @@ function bar(shell, conversation, ground, cannot, title) {
     actions: site.me
       ? [
           iconButton('panel', say('talk.details'), {
-            on: async () => (await import('../conversation/details.js')).details(shell, latest(site, conversation), ground(), !cannot()),
+            on: async () => (await import('../conversation/details.js')).details(shell, page.now(), page.forum, !page.cannot()),
             data: { act: 'details' },
           }),
         ]
@@ -320,7 +341,7 @@ function latest(site, conversation) {
   return held?.revision >= conversation.revision ? held : conversation;
 }
 
-function topicHead(conversation, forum, stream) {
+function topicTitle(conversation, forum, stream) {
   const { solved_by: answer } = conversation;
   const isGone = stream.shown.some((it) => it.id === answer && it.deleted);
   return [
@@ -413,8 +434,8 @@ async function openViewer(event, node) {
 }
 
 /** The message actions, loaded after the page is shown. */
-function whenAsked(about) {
-  const load = () => import('../conversation/messageactions.js').then(({ MessageActions }) => (load.acts ??= new MessageActions(about)));
+function whenAsked(page) {
+  const load = () => import('../conversation/messageactions.js').then(({ MessageActions }) => (load.acts ??= new MessageActions(page)));
   (window.requestIdleCallback ?? ((work) => setTimeout(work, 500)))(() => load().catch(() => {}));
   return {
     run: async (message, verb, detail) => (await load()).run(message, verb, detail),
@@ -425,11 +446,11 @@ function whenAsked(about) {
   };
 }
 
-function keys(event, { view, acts, field, search }) {
+function keys(event, { shell, conversation, view, acts, field }) {
   const isMember = isTyping(event.target);
   // Pressed again, where one searches, it is the browser's own.
   if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'f') {
-    search();
+    shell.go(`/search?in=${conversation.id}`);
     return true;
   }
   if (event.key === 'Escape' && !event.shiftKey) {

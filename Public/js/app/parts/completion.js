@@ -1,4 +1,14 @@
-import { el, freshID } from '../core/dom.js';
+// Completion of @users, #tags and :emoji: while the user types in a field.
+
+import { el, freshID, icon, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { say } from '../core/text.js';
+import { avatar } from './avatar.js';
+import { findEmoji } from './emoji.js';
+
+/** No completion is selected. */
+const NONE = -1;
+const MAX_ITEMS = 8;
 
 /** The list of completions. `items`: {key, words, second, picture: Node}. */
 export function completionList(items, { chosen = 0, label, on } = {}) {
@@ -26,4 +36,124 @@ export function completionList(items, { chosen = 0, label, on } = {}) {
       ),
     ),
   );
+}
+
+/** The completions of a word after its sign. `sources`: {users, rings, tags}. */
+async function suggestions(sign, start, sources) {
+  if (sign === '@') {
+    const users = (await sources.users?.(start).catch(() => [])) ?? [];
+    const everybody = { words: say('composer.everybody'), second: '@room', insert: '@room ', picture: icon('bell') };
+    return [
+      ...users.slice(0, MAX_ITEMS).map((it) => ({
+        words: displayName(it),
+        second: `@${it.name}`,
+        insert: `@${it.name} `,
+        picture: avatar(it, { size: 1 }),
+      })),
+      ...(sources.rings && 'room'.startsWith(start.toLowerCase()) ? [everybody] : []),
+    ];
+  }
+  if (sign === '#') {
+    const tags = (await sources.tags?.(start)) ?? [];
+    return tags.slice(0, MAX_ITEMS).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));
+  }
+  return findEmoji(start).map((it) => ({
+    words: `:${it.name}:`,
+    insert: `${it.character} `,
+    picture: el('span.emoji-mark', null, it.character),
+  }));
+}
+
+/**
+ * Completes the word before the caret of a field.
+ *
+ * @param {HTMLTextAreaElement} input
+ * @param {object} sources
+ * @param {(start: string) => Promise<object[]>} [sources.users] users whose name starts with it
+ * @param {boolean} [sources.rings] whether @room notifies all members
+ * @param {(start: string) => Promise<string[]>} [sources.tags] tags that start with it
+ * @param {() => void} changed called after a completion was inserted
+ */
+export function completion(input, sources, changed) {
+  const node = el('div.composer-completion');
+  /** The shown completions: {items, chosen, from, to}. */
+  let shown = null;
+  /** The last lookup. An answer to an earlier one is dropped. */
+  let lookup = null;
+
+  async function update() {
+    const before = input.value.slice(0, input.selectionStart);
+    const found = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(before);
+    if (!found || (found[1] === ':' && found[2].length < 2)) return close();
+    const [, sign, start] = found;
+    narrow(`${sign}${start}`.toLowerCase());
+    const own = (lookup = {});
+    const items = await suggestions(sign, start, sources);
+    if (lookup !== own) return;
+    if (!items.length) return close();
+    // A new tag is valid as typed, so no completion is selected by default.
+    shown = { items, chosen: sign === '#' ? NONE : 0, from: input.selectionStart - start.length - 1, to: input.selectionStart };
+    draw();
+  }
+
+  /** Filters the shown completions until the answer arrives, so that Enter never takes an outdated one. */
+  function narrow(start) {
+    if (!shown) return;
+    const fits = (it) => [it.insert, it.words, `@${it.words}`].some((words) => words.toLowerCase().startsWith(start));
+    const chosen = shown.items[shown.chosen];
+    shown.items = shown.items.filter(fits);
+    if (!shown.items.length) return close();
+    // A completion selected with the arrows stays selected if it still matches; otherwise the default.
+    shown.chosen = Math.max(shown.items.indexOf(chosen), start.startsWith('#') ? NONE : 0);
+    return draw();
+  }
+
+  function draw() {
+    const list = completionList(shown.items, { chosen: shown.chosen, label: say('composer.completion'), on: choose });
+    refill(node, list);
+    if (shown.chosen === NONE) input.removeAttribute('aria-activedescendant');
+    else input.setAttribute('aria-activedescendant', `${list.id}-${shown.chosen}`);
+    input.setAttribute('aria-controls', list.id);
+  }
+
+  function close() {
+    shown = null;
+    lookup = null;
+    refill(node);
+    input.removeAttribute('aria-activedescendant');
+    input.removeAttribute('aria-controls');
+  }
+
+  function choose(index) {
+    const { items, from, to } = shown;
+    // Letters typed while the list was loading belong to the name too.
+    const rest = /^[\p{L}\p{N}_.+-]*/u.exec(input.value.slice(to, Math.max(to, input.selectionStart)));
+    input.setRangeText(items[index].insert, from, to + rest[0].length, 'end');
+    close();
+    changed();
+    input.focus();
+  }
+
+  /** Handles a key while completions are shown. Returns whether it did. */
+  function press(event) {
+    if (!shown) return false;
+    const { items, chosen } = shown;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      const by = event.key === 'ArrowDown' ? 1 : -1;
+      shown.chosen = chosen === NONE && by < 0 ? items.length - 1 : (chosen + by + items.length) % items.length;
+      draw();
+    } else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey && chosen !== NONE) || event.key === 'Tab') {
+      choose(Math.max(0, chosen));
+    } else if (event.key === 'Escape') {
+      event.stopPropagation();
+      close();
+    } else {
+      return false;
+    }
+    event.preventDefault();
+    return true;
+  }
+
+  input.addEventListener('blur', () => setTimeout(close, 100));
+  return { node, update, press, close };
 }

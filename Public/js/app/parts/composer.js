@@ -1,25 +1,22 @@
-// The composer: grows with the text, completes @users, #tags and :emoji:, previews, accepts pasted and dropped files, keeps
-// drafts. It does no requests: `send` may take any time, the field is cleared at once.
+// The composer: grows with the text, completes words, previews, accepts pasted and dropped files, keeps drafts. It does no
+// requests: `send` may take any time, the field is cleared at once.
 
 import { el, icon, isTyping, refill } from '../core/dom.js';
-import { displayName } from '../core/displayname.js';
 import { rich } from '../core/rich.js';
-import { bytes, number, say } from '../core/text.js';
-import { attachment } from './attachment.js';
-import { avatar } from './avatar.js';
+import { number, say } from '../core/text.js';
 import { button, iconButton } from './button.js';
-import { completionList } from './completion.js';
-import { findEmoji } from './emoji.js';
+import { completion } from './completion.js';
+import { composerFiles } from './composerfiles.js';
 
-/** No completion is selected. */
-const NONE = -1;
+/** The number of characters left is shown from here on. */
+const SHOWN_REST = 500;
 
 /**
  * @param {object} options
  * @param {boolean} options.enterSends a room sends with Enter; a topic with Ctrl or ⌘ and Enter
  * @param {(draft: {text, replyTo, editing, files}) => void} options.send
  * @param {(text: string, replyTo?: object) => void} [options.keep] called when the draft has changed
- * @param {(start: string) => Promise<object[]>} [options.people] users whose name starts with it
+ * @param {(start: string) => Promise<object[]>} [options.users] users whose name starts with it
  * @param {boolean} [options.rings] whether @room notifies all members
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
  * @param {number} [options.filesUpTo] the maximum file size; without it files are refused
@@ -30,11 +27,6 @@ const NONE = -1;
  */
 export function composer(options) {
   const { enterSends = true, placeholder = say('composer.room'), most = 16_000 } = options;
-  let replyTo = null;
-  let editing = null;
-  let files = [];
-  let completing = null;
-
   const input = el('textarea.composer-input', {
     rows: options.rows ?? 1,
     placeholder,
@@ -42,88 +34,64 @@ export function composer(options) {
     enterkeyhint: enterSends ? 'send' : 'enter',
     value: options.draft?.text ?? '',
   });
-  const above = el('div.composer-above', { hidden: true });
-  const cards = el('div.composer-files', { hidden: true });
+  const files = composerFiles(options.filesUpTo ?? 0, { change: () => changed(false), remove: () => input.focus() });
+  const words = completion(input, options, changed);
+  const reference = referenceBar(() => {
+    if (reference.editing) clear();
+    reference.set({});
+    changed();
+    input.focus();
+  });
   const preview = el('div.composer-preview', { hidden: true, aria: { label: say('composer.preview') } });
-  const picker = el('input', { type: 'file', multiple: true, hidden: true, aria: { label: say('composer.attach') } });
-  const list = el('div.composer-completion');
   const count = el('span.composer-count.mark.count', { hidden: true, aria: { live: 'polite' } });
   const sendButton = options.verb
     ? button(options.verb, { kind: 'primary', on: submit, disabled: true })
     : iconButton('send', say(enterSends ? 'composer.send' : 'composer.sendKeys'), { on: submit, disabled: true, kind: 'send' });
   const previewButton = iconButton('eye', say('composer.preview'), { on: togglePreview, pressed: 'false' });
+  const addButton =
+    (!!options.filesUpTo || options.share) &&
+    iconButton('plus', say('composer.add'), { on: (event) => addMenu(event.currentTarget, files.picker, options) });
+  const row = el('div.composer-row', null, addButton, input, count, previewButton, sendButton);
   const node = el(
     'form.composer',
-    {
-      aria: { label: placeholder },
-      on: {
-        submit: (event) => {
-          event.preventDefault();
-          submit();
-        },
-      },
-    },
-    list,
-    el(
-      'div.composer-field',
-      null,
-      above,
-      cards,
-      preview,
-      el(
-        'div.composer-row',
-        null,
-        (!!options.filesUpTo || options.share) &&
-          iconButton('plus', say('composer.add'), { on: (event) => add(event.currentTarget) }),
-        input,
-        count,
-        previewButton,
-        sendButton,
-      ),
-    ),
-    picker,
+    { aria: { label: placeholder } },
+    words.node,
+    el('div.composer-field', null, reference.node, files.node, preview, row),
+    files.picker,
   );
 
-  input.addEventListener('input', () => {
-    changed();
-    complete();
-    options.typing?.();
+  node.addEventListener('submit', (event) => {
+    event.preventDefault();
+    submit();
   });
-  input.addEventListener('keydown', pressed);
-  input.addEventListener('blur', () => setTimeout(closeList, 100));
-  input.addEventListener('paste', (event) => take([...(event.clipboardData?.files ?? [])], event));
   node.addEventListener('dragover', (event) => {
     if (options.filesUpTo && event.dataTransfer?.types.includes('Files')) event.preventDefault();
   });
-  node.addEventListener('drop', (event) => take([...(event.dataTransfer?.files ?? [])], event));
-  picker.addEventListener('change', () => {
-    take([...picker.files]);
-    picker.value = '';
+  node.addEventListener('drop', (event) => files.addFrom(event, event.dataTransfer));
+  input.addEventListener('paste', (event) => files.addFrom(event, event.clipboardData));
+  input.addEventListener('keydown', pressed);
+  input.addEventListener('input', () => {
+    changed();
+    words.update();
+    options.typing?.();
   });
 
   function changed(isStored = true) {
-    grow();
+    grow(input);
     const text = input.value;
-    const length = [...text].length;
-    const rest = most - length;
-    count.hidden = rest > 500;
+    const rest = most - [...text].length;
+    count.hidden = rest > SHOWN_REST;
     count.textContent = number(rest);
     count.classList.toggle('is-over', rest < 0);
-    const isTooLarge = files.some((it) => it.failed);
-    sendButton.disabled = (!text.trim() && !files.length) || rest < 0 || isTooLarge;
+    sendButton.disabled = (!text.trim() && !files.all.length) || rest < 0 || files.hasFault;
     node.classList.toggle('has-text', !sendButton.disabled);
     if (!preview.hidden) refill(preview, rich(text || say('composer.nothing')));
-    if (isStored && !editing) options.keep?.(text, replyTo);
-  }
-
-  function grow() {
-    input.style.height = 'auto';
-    input.style.height = `${Math.min(input.scrollHeight, Math.round(innerHeight * 0.4))}px`;
+    if (isStored && !reference.editing) options.keep?.(text, reference.replyTo);
   }
 
   function submit() {
     if (sendButton.disabled) return;
-    const draft = { text: input.value.trim(), replyTo, editing, files };
+    const draft = { text: input.value.trim(), replyTo: reference.replyTo, editing: reference.editing, files: files.all };
     clear();
     options.send(draft);
     input.focus();
@@ -131,15 +99,10 @@ export function composer(options) {
 
   function clear() {
     input.value = '';
-    closeList();
-    for (const it of files) if (it.picture) URL.revokeObjectURL(it.picture);
-    files = [];
-    replyTo = null;
-    editing = null;
+    words.close();
+    reference.set({});
     if (!preview.hidden) togglePreview();
-    showAbove();
-    showFiles();
-    changed(false);
+    files.clear();
     options.keep?.('', null);
   }
 
@@ -150,8 +113,7 @@ export function composer(options) {
   }
 
   function pressed(event) {
-    if (event.isComposing) return;
-    if (completing && completionKey(event)) return;
+    if (event.isComposing || words.press(event)) return;
     const isCommand = event.ctrlKey || event.metaKey;
     if (event.key === 'Enter' && (isCommand || (enterSends && !event.shiftKey))) {
       event.preventDefault();
@@ -161,244 +123,103 @@ export function composer(options) {
       if (!last) return;
       event.preventDefault();
       edit(last);
-    } else if (event.key === 'Escape' && (editing || replyTo)) {
+    } else if (event.key === 'Escape' && (reference.editing || reference.replyTo)) {
       event.preventDefault();
       event.stopPropagation();
-      if (editing) clear();
-      replyTo = null;
-      showAbove();
+      if (reference.editing) clear();
+      reference.set({});
       changed();
     } else if (isCommand && (event.key === 'b' || event.key === 'i')) {
       event.preventDefault();
-      wrap(event.key === 'b' ? '**' : '*');
+      wrap(input, event.key === 'b' ? '**' : '*');
+      changed();
     }
   }
 
-  function wrap(sign) {
-    const { selectionStart: from, selectionEnd: to, value } = input;
-    input.setRangeText(sign + value.slice(from, to) + sign, from, to, 'end');
-    if (from === to) input.selectionStart = input.selectionEnd = from + sign.length;
-    changed();
-  }
-
-  // MARK: Replies and edits
-
-  function showAbove() {
-    const about = editing ?? replyTo;
-    above.hidden = !about;
-    if (!about) return refill(above);
-    refill(
-      above,
-      icon(editing ? 'edit' : 'reply'),
-      el(
-        'span.one-line',
-        null,
-        el('strong', null, editing ? say('composer.editing') : say('composer.replying', { name: replyTo.author })),
-        ' ',
-        about.text ?? '',
-      ),
-      iconButton('close', say(editing ? 'composer.leaveEdit' : 'composer.leaveReply'), {
-        on: () => {
-          if (editing) clear();
-          replyTo = null;
-          showAbove();
-          changed();
-          input.focus();
-        },
-      }),
-    );
-    return above;
-  }
-
   function reply(message) {
-    if (editing) clear();
-    replyTo = message;
-    showAbove();
+    if (reference.editing) clear();
+    reference.set({ replyTo: message });
     changed();
     input.focus();
   }
 
   function edit(message) {
-    editing = message;
-    replyTo = null;
+    reference.set({ editing: message });
     input.value = message.text ?? '';
-    showAbove();
     changed(false);
     input.focus();
     input.selectionStart = input.selectionEnd = input.value.length;
   }
 
-  /** The attachment menu. */
-  async function add(anchor) {
-    const items = [
-      options.filesUpTo && { picture: 'file', words: say('composer.attach'), on: () => picker.click() },
-      options.share && { picture: 'link', words: say('share.title'), on: options.share },
-    ].filter(Boolean);
-    if (items.length === 1) return items[0].on();
-    const { menu } = await import('./menu.js');
-    return menu(anchor, items, say('composer.add'));
-  }
-
-  // MARK: Files
-
-  function take(chosen, event) {
-    if (!options.filesUpTo || !chosen.length) return;
-    event?.preventDefault();
-    for (const file of chosen) {
-      files.push({
-        file,
-        name: file.name,
-        size: file.size,
-        picture: file.type.startsWith('image/') ? URL.createObjectURL(file) : null,
-        failed: file.size > options.filesUpTo ? say('file.tooLarge', { most: bytes(options.filesUpTo) }) : null,
-      });
-    }
-    showFiles();
-  }
-
-  function showFiles() {
-    cards.hidden = !files.length;
-    refill(
-      cards,
-      files.map((it) =>
-        attachment(it, {
-          failed: it.failed,
-          onRemove: () => {
-            files = files.filter((other) => other !== it);
-            showFiles();
-            input.focus();
-          },
-        }),
-      ),
-    );
-    changed(false);
-  }
-
-  // MARK: Completion
-
-  async function complete() {
-    const before = input.value.slice(0, input.selectionStart);
-    const found = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(before);
-    if (!found || (found[1] === ':' && found[2].length < 2)) return closeList();
-    const [, sign, start] = found;
-    narrow(`${sign}${start}`.toLowerCase());
-    const asked = (complete.asked = {});
-    const items = await suggestions(sign, start);
-    if (complete.asked !== asked) return;
-    if (!items.length) return closeList();
-    // A new tag is valid as typed, so no completion is selected by default.
-    completing = { items, chosen: sign === '#' ? NONE : 0, from: input.selectionStart - start.length - 1, to: input.selectionStart };
-    showList();
-  }
-
-  /** Filters the shown completions until the answer arrives, so that Enter never takes an outdated one. */
-  function narrow(start) {
-    if (!completing) return;
-    const fits = (it) => [it.insert, it.words, `@${it.words}`].some((words) => words.toLowerCase().startsWith(start));
-    const chosen = completing.items[completing.chosen];
-    completing.items = completing.items.filter(fits);
-    if (!completing.items.length) return closeList();
-    // A completion selected with the arrows stays selected if it still matches; otherwise the default.
-    completing.chosen = Math.max(completing.items.indexOf(chosen), start.startsWith('#') ? NONE : 0);
-    return showList();
-  }
-
-  async function suggestions(sign, start) {
-    if (sign === '@') {
-      const users = (await options.users?.(start).catch(() => [])) ?? [];
-      const everybody = { words: say('composer.everybody'), second: '@room', insert: '@room ', picture: icon('bell') };
-      return [
-        ...users.slice(0, 8).map((it) => ({
-          words: displayName(it),
-          second: `@${it.name}`,
-          insert: `@${it.name} `,
-          picture: avatar(it, { size: 1 }),
-        })),
-        ...(options.rings && 'room'.startsWith(start.toLowerCase()) ? [everybody] : []),
-      ];
-    }
-    if (sign === '#')
-      return ((await options.tags?.(start)) ?? []).slice(0, 8).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));
-    return findEmoji(start).map((it) => ({
-      words: `:${it.name}:`,
-      insert: `${it.character} `,
-      picture: el('span.emoji-mark', null, it.character),
-    }));
-  }
-
-  function showList() {
-    const shown = completionList(completing.items, {
-      chosen: completing.chosen,
-      label: say('composer.completion'),
-      on: choose,
-    });
-    refill(list, shown);
-    if (completing.chosen === NONE) input.removeAttribute('aria-activedescendant');
-    else input.setAttribute('aria-activedescendant', `${shown.id}-${completing.chosen}`);
-    input.setAttribute('aria-controls', shown.id);
-  }
-
-  function closeList() {
-    completing = null;
-    complete.asked = null;
-    refill(list);
-    input.removeAttribute('aria-activedescendant');
-    input.removeAttribute('aria-controls');
-  }
-
-  function completionKey(event) {
-    const { items, chosen } = completing;
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      const by = event.key === 'ArrowDown' ? 1 : -1;
-      completing.chosen = chosen === NONE && by < 0 ? items.length - 1 : (chosen + by + items.length) % items.length;
-      showList();
-    } else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey && chosen !== NONE) || event.key === 'Tab') {
-      choose(Math.max(0, chosen));
-    } else if (event.key === 'Escape') {
-      event.stopPropagation();
-      closeList();
-    } else {
-      return false;
-    }
-    event.preventDefault();
-    return true;
-  }
-
-  function choose(index) {
-    const { items, from, to } = completing;
-    // Letters typed while the list was loading belong to the name too.
-    const rest = /^[\p{L}\p{N}_.+-]*/u.exec(input.value.slice(to, Math.max(to, input.selectionStart)));
-    input.setRangeText(items[index].insert, from, to + rest[0].length, 'end');
-    closeList();
-    changed();
-    input.focus();
-  }
-
   queueMicrotask(() => {
-    if (options.draft?.replyTo) {
-      replyTo = options.draft.replyTo;
-      showAbove();
-    }
+    if (options.draft?.replyTo) reference.set({ replyTo: options.draft.replyTo });
     changed(false);
   });
-  requestAnimationFrame(grow);
+  requestAnimationFrame(() => grow(input));
   return Object.assign(node, {
     input,
     reply,
     edit,
-    take,
+    take: files.add,
     insert(text) {
       input.setRangeText(text, input.selectionStart, input.selectionEnd, 'end');
       changed();
       input.focus();
     },
     get isWriting() {
-      return !!input.value.trim() || files.length > 0;
+      return !!input.value.trim() || files.all.length > 0;
     },
     focusUnlessTouch() {
       if (!isTouch() && !isTyping(document.activeElement)) input.focus({ preventScroll: true });
     },
   });
+}
+
+/** The line above the field: the message that is edited or replied to. `leave` is called by its close button. */
+function referenceBar(leave) {
+  const node = el('div.composer-above', { hidden: true });
+  const bar = {
+    node,
+    replyTo: null,
+    editing: null,
+    set({ replyTo = null, editing = null }) {
+      Object.assign(bar, { replyTo, editing });
+      const about = editing ?? replyTo;
+      node.hidden = !about;
+      if (!about) return refill(node);
+      const title = editing ? say('composer.editing') : say('composer.replying', { name: replyTo.author });
+      return refill(
+        node,
+        icon(editing ? 'edit' : 'reply'),
+        el('span.one-line', null, el('strong', null, title), ' ', about.text ?? ''),
+        iconButton('close', say(editing ? 'composer.leaveEdit' : 'composer.leaveReply'), { on: leave }),
+      );
+    },
+  };
+  return bar;
+}
+
+/** The menu of what can be added; a single entry is done at once. */
+async function addMenu(anchor, picker, options) {
+  const items = [
+    options.filesUpTo && { picture: 'file', words: say('composer.attach'), on: () => picker.click() },
+    options.share && { picture: 'link', words: say('share.title'), on: options.share },
+  ].filter(Boolean);
+  if (items.length === 1) return items[0].on();
+  const { menu } = await import('./menu.js');
+  return menu(anchor, items, say('composer.add'));
+}
+
+function grow(input) {
+  input.style.height = 'auto';
+  input.style.height = `${Math.min(input.scrollHeight, Math.round(innerHeight * 0.4))}px`;
+}
+
+/** Puts a sign of Markdown around the selection. */
+function wrap(input, sign) {
+  const { selectionStart: from, selectionEnd: to, value } = input;
+  input.setRangeText(sign + value.slice(from, to) + sign, from, to, 'end');
+  if (from === to) input.selectionStart = input.selectionEnd = from + sign.length;
 }
 
 function isTouch() {

@@ -1,5 +1,5 @@
 import { el } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { isolate, say } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 import { avatar } from './avatar.js';
 
@@ -17,7 +17,7 @@ export function entryRow({ words, who, face, at, reason, more, end }) {
       null,
       el('span', null, words),
       reason && el('span.entry-reason', null, say('entry.reason', { reason })),
-      el('span.second', null, who && [who, ' · '], time(at, moment), more && ` · ${more}`),
+      el('span.second', null, who && [isolate(who), ' · '], time(at, moment), more && ` · ${isolate(more)}`),
     ),
     face && avatar(face, { size: 2 }),
     end,

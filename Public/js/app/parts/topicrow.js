@@ -1,10 +1,10 @@
 import { el, icon } from '../core/dom.js';
-import { number, say } from '../core/text.js';
+import { isolate, number, say } from '../core/text.js';
 import { time } from '../core/times.js';
 
 /** A topic in a list: title, first and last author, number of replies, unread count. */
 export function topicRow(topic, { href, author, last, at, unread = 0, forum, replies = 0, isHere = false } = {}) {
-  const names = [author, last && last !== author ? `→ ${last}` : null].filter(Boolean).join(' ');
+  const names = [isolate(author), last && last !== author ? `→ ${isolate(last)}` : null].filter(Boolean).join(' ');
   return el(
     'a.topic-row',
     { href, class: unread ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
@@ -19,7 +19,7 @@ export function topicRow(topic, { href, author, last, at, unread = 0, forum, rep
         topic.solved_by && [icon('check', say('topic.solved')), ' '],
         el('span', null, topic.title),
       ),
-      el('span.second.one-line', null, names, at && ' · ', at && time(at), forum && ` · ${forum}`),
+      el('span.second.one-line', null, names, at && ' · ', at && time(at), forum && ` · ${isolate(forum)}`),
     ),
     el(
       'span.topic-row-counts.count',

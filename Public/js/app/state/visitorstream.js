@@ -31,8 +31,8 @@ export class VisitorStream extends EventTarget {
     const page = await this.site.call('GET', this.path, { query: { around, limit: PAGE } });
     this.messages = [];
     this.#take(page);
-    this.hasOlder = !!page.next_older;
-    this.hasNewer = !!page.next_newer;
+    this.hasOlder = page.next !== null;
+    this.hasNewer = page.previous !== null;
     this.isLoaded = true;
     this.changed();
   }
@@ -53,7 +53,7 @@ export class VisitorStream extends EventTarget {
     await this.#busy(async () => {
       const page = await this.site.call('GET', this.path, { query: { before: this.messages[0]?.id, limit: PAGE } });
       this.#take(page);
-      this.hasOlder = !!page.next_older;
+      this.hasOlder = page.next !== null;
       if (this.messages.length > MOST) {
         this.messages.length = MOST;
         this.hasNewer = true;
@@ -68,7 +68,7 @@ export class VisitorStream extends EventTarget {
         query: { after: this.messages.at(-1)?.id, order: 'asc', limit: PAGE },
       });
       this.#take(page);
-      this.hasNewer = !!page.next_newer;
+      this.hasNewer = page.next !== null;
       if (this.messages.length > MOST) {
         this.messages.splice(0, this.messages.length - MOST);
         this.hasOlder = true;

@@ -1,0 +1,21 @@
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { button } from './button.js';
+import { toast } from './toast.js';
+
+/** A read-only value, such as a link, with a button that copies it. */
+export function copyLine(label, value, { hint } = {}) {
+  const input = el('input.field-input', { readonly: true, aria: { label }, value });
+  const copy = async () => {
+    await navigator.clipboard.writeText(input.value);
+    toast(say('act.linkCopied'));
+  };
+  const node = el(
+    'div.field',
+    null,
+    el('span.field-label', null, label),
+    el('div.copy-line', null, input, button(say('act.copy'), { picture: 'copy', on: copy })),
+    hint && el('p.field-hint', null, hint),
+  );
+  return Object.assign(node, { input });
+}

@@ -1,0 +1,67 @@
+// The content of the sidebar and the bottom bar: forums, conversations and numbers of unread messages.
+
+import { conversationAddress, forumAddress } from '../core/router.js';
+import { conversationTitle, forumIcon, presenceIn } from '../core/titles.js';
+import { compare } from '../state/site.js';
+
+/** Maximum number of forums in the sidebar. */
+const MAX_FORUMS = 50;
+const MAX_CONVERSATIONS = 30;
+
+/** The unread messages of the user: in conversations, and with mentions and replies. */
+export function unreadCounts(site) {
+  const messages = site.talks().reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
+  return { messages, all: site.called + messages };
+}
+
+/** @param {string} here the address of the open page @param {object} on handlers of the sidebar's buttons */
+export function navigation(site, here, on) {
+  const unread = unreadCounts(site);
+  const inForums = site.unreadByForum();
+  return {
+    community: { name: site.server.name },
+    me: site.me,
+    state: site.state,
+    here,
+    inbox: { unread: unread.all, loud: unread.all > 0 },
+    messages: { unread: unread.messages, loud: true },
+    forums: site.forums.size > MAX_FORUMS ? site.forums.size : 0,
+    sections: listedForums(site, here, inForums).map(({ title, forums }) => ({
+      title,
+      forums: forums.map((it) => ({
+        id: it.id,
+        title: it.title,
+        href: forumAddress(it),
+        icon: forumIcon(it),
+        unread: inForums.get(it.id) ?? 0,
+      })),
+    })),
+    conversations: site.talks().slice(0, MAX_CONVERSATIONS).map((it) => ({
+      title: conversationTitle(site, it),
+      href: conversationAddress(it),
+      users: site.othersIn(it),
+      presence: presenceIn(site, it),
+      unread: it.level === 'nothing' ? 0 : it.unread_count,
+    })),
+    on,
+  };
+}
+
+/**
+ * The forums of the sidebar by section. Of many forums the most relevant: the open one, those with unread messages, the
+ * user's own, then the most recently active.
+ */
+function listedForums(site, here, unread) {
+  const sections = site.sections();
+  if (site.forums.size <= MAX_FORUMS) return sections;
+  const weight = (it) =>
+    (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) ? 2 : 0) + (site.conversations.has(it.room_id) ? 1 : 0);
+  const first = [...site.forums.values()]
+    .map((it) => ({ it, weight: weight(it), last: it.last_message_id ?? it.id }))
+    .sort((a, b) => b.weight - a.weight || compare(b.last, a.last))
+    .slice(0, MAX_FORUMS);
+  const chosen = new Set(first.map(({ it }) => it));
+  return sections
+    .map(({ title, forums }) => ({ title, forums: forums.filter((it) => chosen.has(it)) }))
+    .filter(({ forums }) => forums.length);
+}

@@ -1,0 +1,312 @@
+// The frame around every page: sidebar, bottom bar, the page and the panel beside it.
+
+import { el, focusAgain, isTyping } from '../core/dom.js';
+import { match, Router } from '../core/router.js';
+import { say, sayProblem } from '../core/text.js';
+import { rememberLook } from '../core/theme.js';
+import { clock } from '../core/times.js';
+import { button } from '../parts/button.js';
+import { sidebarEdge } from '../parts/edge.js';
+import { empty, skeleton } from '../parts/empty.js';
+import { bottomBar, sidebar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { LiveRegion, SystemNotifications } from './announcements.js';
+import { Keys } from './keys.js';
+import { navigation, unreadCounts } from './navigation.js';
+import { StatusLines } from './statuslines.js';
+
+/** A skeleton is shown after this time without a page, in milliseconds. */
+const SKELETON_DELAY = 300;
+/** The frame is drawn again after this many times the time that the last drawing took, but at most `MAX_REST` later. */
+const RESTS = 4;
+const MAX_REST = 200;
+/** Named one by one, so that the bundler finds them. */
+const pages = {
+  admin: () => import('../pages/admin.js'),
+  signin: () => import('../pages/signin.js'),
+  forum: () => import('../pages/forum.js'),
+  forums: () => import('../pages/forums.js'),
+  notfound: () => import('../pages/notfound.js'),
+  inbox: () => import('../pages/inbox.js'),
+  message: () => import('../pages/message.js'),
+  messages: () => import('../pages/messages.js'),
+  forumform: () => import('../pages/forumform.js'),
+  user: () => import('../pages/user.js'),
+  search: () => import('../pages/search.js'),
+  conversation: () => import('../pages/conversation.js'),
+  settings: () => import('../pages/settings.js'),
+};
+
+export class Shell {
+  constructor(site) {
+    this.site = site;
+    this.router = new Router((address, restore) => this.show(address, restore));
+    this.router.leave = () => this.leave();
+    this.main = el('main.page', { id: 'page', tabindex: '-1' });
+    this.live = new LiveRegion();
+    this.status = new StatusLines(site, this.main);
+    this.keys = new Keys(this);
+    this.restsUntil = 0;
+    this.page = null;
+    this.node = el('div.shell');
+    new SystemNotifications(site, (address) => this.go(address));
+    for (const name of ['me', 'forums', 'conversations', 'state', 'users', 'presence'])
+      site.addEventListener(name, () => this.soon());
+    site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
+    site.addEventListener('failed', (event) => this.failed(event.detail));
+    site.addEventListener('out', () => this.router.go('/', { replace: true }));
+    // A hidden page gets no animation frames.
+    document.addEventListener('visibilitychange', () => document.hidden && this.draw());
+    addEventListener('pointerdown', (event) => {
+      this.isPressed = !!event.target.closest?.('.sidebar, .bottom-bar');
+    });
+    for (const name of ['click', 'auxclick'])
+      addEventListener(
+        name,
+        (event) => {
+          const link = event.target.closest?.('a[href]');
+          if (!link || event.button > 1 || link.protocol !== 'http:' || link.origin === location.origin) return;
+          event.preventDefault();
+          import('../conversation/insecurelink.js').then(({ confirmInsecureLink }) => confirmInsecureLink(link));
+        },
+        true,
+      );
+    for (const name of ['pointerup', 'pointercancel'])
+      addEventListener(name, () => {
+        if (!this.isPressed) return;
+        this.isPressed = false;
+        // The click follows.
+        setTimeout(() => this.soon());
+      });
+    document.body.append(
+      el(
+        'a.skip',
+        {
+          href: '#page',
+          on: {
+            click: (event) => {
+              event.preventDefault();
+              this.main.focus();
+            },
+          },
+        },
+        say('place.skip'),
+      ),
+      this.node,
+      this.live.node,
+    );
+  }
+
+  start() {
+    this.entered();
+    this.router.start();
+  }
+
+  /** Shows the signed-in frame: theme and navigation. */
+  entered() {
+    if (this.site.me) rememberLook(this.site.me.preferences ?? {}, this.site.server?.hue);
+    this.frame();
+  }
+
+  go(address, options) {
+    this.router.go(address, options);
+  }
+
+  /**
+   * Like `go`, after a slow operation: does nothing if the user has navigated elsewhere in the meantime, and updates the page
+   * if it was only redrawn.
+   */
+  fromHere() {
+    const { turn } = this;
+    const { pathname } = location;
+    return (address, options) => {
+      if (this.turn === turn || (location.pathname === pathname && address === pathname)) this.go(address, options);
+    };
+  }
+
+  // MARK: Pages
+
+  async show(address, restore) {
+    const found = match(address, !!this.site.me);
+    const turn = (this.turn = {});
+    const waiting = setTimeout(() => {
+      if (this.turn === turn) this.main.replaceChildren(el('div.page-column', null, skeleton()));
+    }, SKELETON_DELAY);
+    let page;
+    try {
+      if (this.site.fault) throw this.site.fault;
+      const module = await pages[found.module]();
+      page = await module[found.name](this, found.params, restore);
+    } catch (error) {
+      page = this.faultPage(error);
+    } finally {
+      clearTimeout(waiting);
+    }
+    if (this.turn !== turn) return page?.close?.();
+    if (!page) return undefined;
+    this.page?.close?.();
+    this.page = page;
+    this.keys.toward = null;
+    this.closePanel();
+    this.frame();
+    this.main.replaceChildren(...[page.node].flat());
+    this.status.draw();
+    document.title = [page.title, this.site.server?.name].filter(Boolean).join(' · ');
+    this.count();
+    page.shown?.(restore);
+    const scroller = this.main.querySelector('.page-body');
+    if (scroller && restore?.scroll) scroller.scrollTop = restore.scroll;
+    // After the first page the focus stays at the start, so that the first stop is the skip link.
+    if (this.hasShown && !page.keepsFocus && !isTyping(document.activeElement))
+      this.main.focus({ preventScroll: true });
+    this.hasShown = true;
+    document.body.dataset.ready = address;
+    return undefined;
+  }
+
+  leave() {
+    return { scroll: this.main.querySelector('.page-body')?.scrollTop ?? 0, ...this.page?.leave?.() };
+  }
+
+  faultPage(error) {
+    const isGone = ['not_found', 'forbidden', 'gone'].includes(error?.code);
+    if (!isGone && error?.code !== 'network') console.error(error);
+    const key = isGone ? 'fault.gone' : error?.code === 'network' ? 'fault.network' : 'fault.other';
+    return {
+      title: say('fault.title'),
+      node: el(
+        'div.page-body',
+        null,
+        empty(say(key), {
+          picture: isGone ? 'search' : 'alert',
+          actions: [
+            isGone
+              ? button(say('fault.home'), { on: () => this.go('/') })
+              : button(say('act.retry'), { kind: 'primary', on: () => location.reload() }),
+          ],
+        }),
+      ),
+    };
+  }
+
+  // MARK: The frame
+
+  /** Redraws with the next animation frame, less often under load. A hidden tab only updates its title. */
+  soon() {
+    if (this.planned || this.isPressed) return;
+    this.planned = true;
+    const wait = this.restsUntil - performance.now();
+    if (wait > 0 || document.hidden) setTimeout(() => this.draw(), Math.max(0, wait));
+    else requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    if (!this.planned) return;
+    this.planned = false;
+    const began = performance.now();
+    this.frame();
+    this.status.draw();
+    this.count();
+    const now = performance.now();
+    this.restsUntil = now + Math.min(MAX_REST, RESTS * (now - began));
+  }
+
+  frame() {
+    const { site } = this;
+    const isOutside = !site.me || !!this.page?.isOutside;
+    this.node.classList.toggle('is-outside', isOutside);
+    this.node.classList.toggle('is-talking', !!this.page?.isTalk);
+    if (isOutside) {
+      if (this.node.children.length !== 1) this.node.replaceChildren(this.main);
+      return;
+    }
+    const view = navigation(site, this.page?.here ?? location.pathname, {
+      search: () => this.commands(),
+      newConversation: () => this.go('/messages/new'),
+    });
+    const [side, bar] = [sidebar(view), bottomBar(view)];
+    const held = document.activeElement;
+    const isAtSide = this.side?.contains(held);
+    const isBelow = this.bar?.contains(held);
+    const scroll = this.side?.querySelector('.sidebar-list')?.scrollTop ?? 0;
+    if (!this.main.isConnected || this.node.children.length === 1)
+      this.node.replaceChildren(side, this.main, bar, (this.edge ??= sidebarEdge()));
+    else {
+      // Unchanged nodes stay, or a press in progress would be lost.
+      if (side.isEqualNode(this.side) && bar.isEqualNode(this.bar)) return;
+      this.side.replaceWith(side);
+      this.bar.replaceWith(bar);
+    }
+    [this.side, this.bar] = [side, bar];
+    side.querySelector('.sidebar-list').scrollTop = scroll;
+    if (isAtSide || isBelow) focusAgain(isAtSide ? side : bar, held, this.main);
+  }
+
+  /** The number in the title and on the icon. */
+  count() {
+    if (!this.site.me) return;
+    const count = unreadCounts(this.site).all;
+    if (this.counted === count && document.title.startsWith(count ? `(${count}) ` : '')) return;
+    this.counted = count;
+    document.title = `${count ? `(${count}) ` : ''}${document.title.replace(/^\(\d+\) /, '')}`;
+    if (count) navigator.setAppBadge?.(count)?.catch(() => {});
+    else navigator.clearAppBadge?.()?.catch(() => {});
+  }
+
+  // MARK: The panel at the side
+
+  /** `closed` is called when it goes. */
+  panel(title, closed, ...content) {
+    this.closePanel();
+    this.panelClosed = closed;
+    this.panelNode = el(
+      'aside.panel',
+      { aria: { label: title } },
+      el(
+        'div.panel-head',
+        null,
+        el('h2', null, title),
+        button(say('act.close'), { kind: 'quiet', on: () => this.closePanel() }),
+      ),
+      content,
+    );
+    this.main.after(this.panelNode);
+    this.panelNode.querySelector('button')?.focus();
+  }
+
+  get hasPanel() {
+    return !!this.panelNode;
+  }
+
+  closePanel() {
+    this.panelNode?.remove();
+    this.panelNode = null;
+    this.panelClosed?.();
+    this.panelClosed = null;
+  }
+
+  // MARK: Messages and commands
+
+  /** Reports refused operations other than messages, which show their refusal themselves. */
+  failed({ operation, problem }) {
+    if (operation.kind === 'send') return;
+    toast(sayProblem(problem));
+    this.site.parley?.cancel(operation.id);
+  }
+
+  /** Tells screen readers about a new message. */
+  announce(author) {
+    this.live.announce(author);
+  }
+
+  async commands() {
+    if (document.querySelector('dialog[open]')) return;
+    const { openCommands } = await import('../commands.js');
+    openCommands(this);
+  }
+
+  async markAllRead() {
+    const { markAllRead } = await import('../commands.js');
+    return markAllRead(this);
+  }
+}
