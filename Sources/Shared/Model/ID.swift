@@ -32,7 +32,7 @@ extension ID: JSONReadable {
 
 extension ID {
   /// The greatest integer below 2⁵³.
-  private static var maxNumber: Int { 1 << 53 - 1 }
+  public static var maxNumber: Int { 1 << 53 - 1 }
 
   /// Parses decimal digits without a sign or a leading zero: each id has one spelling.
   public init?(_ text: String) {

@@ -10,10 +10,18 @@ import Storage
 public enum StartPoint: Sendable, Hashable {
   /// The end of the log: no history.
   case head
-  /// The client has applied every event up to this id.
-  case after(Int)
-  /// The cursor is from another epoch or malformed.
-  case unknown
+  /// The client has applied every event up to this id. The server may have restarted since.
+  case after(Int, isOfEarlierStart: Bool = false)
+  /// The events after the cursor are unknown.
+  case lost(ResetReason)
+}
+
+extension StartPoint {
+  /// The event of a cursor that an earlier start of the server has made.
+  public var eventOfEarlierStart: Int? {
+    guard case .after(let event, isOfEarlierStart: true) = self else { return nil }
+    return event
+  }
 }
 
 /// The maximum size of a page.
@@ -29,13 +37,15 @@ public struct PageBounds: Sendable, Hashable {
 }
 
 extension Community {
-  /// Parses a client's cursor. Nil or empty is the end of the log.
+  /// Parses a client's cursor, without a query. Nil or empty is the end of the log.
   public func startPoint(_ cursor: String?) -> StartPoint {
     guard let cursor, !cursor.isEmpty else { return .head }
-    let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0] == store.epoch, let event = Int(parts[1]), event >= 0, String(event) == parts[1]
-    else { return .unknown }
-    return .after(event)
+    guard let cursor = EventCursor(cursor), cursor.epoch == store.epoch else { return .lost(.epoch) }
+    switch store.starts.standing(of: cursor.start) {
+    case .current: return .after(cursor.event)
+    case .ended(let last) where cursor.event <= last: return .after(cursor.event, isOfEarlierStart: true)
+    case .ended, .unknown: return .lost(.rewound)
+    }
   }
 
   public func catchUp(
@@ -62,9 +72,9 @@ extension ReadTransaction {
     let last = try lastEvent()
     let after: Int
     switch startPoint {
-    case .unknown: return .reset(.epoch, head: last)
+    case .lost(let reason): return .reset(reason, head: last)
     case .head: after = last
-    case .after(let event): after = event
+    case .after(let event, _): after = event
     }
     guard after <= last else { return .reset(.ahead, head: last) }
     let first = try firstEvent() ?? last + 1

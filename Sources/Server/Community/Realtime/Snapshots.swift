@@ -7,14 +7,14 @@ extension Community {
   /// Runs in the background, because its cost grows with the number of conversations.
   public func getSnapshot(for caller: Caller) async throws(Refusal) -> Snapshot {
     let user = try caller.requireUser()
-    let epoch = store.epoch
+    let (epoch, start) = (store.epoch, store.starts.current)
     return try await store.readInBackground { [bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       guard let me = try tx.user(user) else { throw .unauthenticated }
       var snapshot = Snapshot(
-        EventCursor(epoch: epoch, event: try tx.lastEvent()), me: me, settings: try tx.settings())
+        EventCursor(epoch: epoch, start: start, event: try tx.lastEvent()), me: me, settings: try tx.settings())
       let forums = try tx.forums(
-        for: user, seeing: Permissions.readable(to: caller.role), limit: bounds.snapshotForums + 1)
+        for: user, seeing: Permissions.readable(to: caller.role), ListSlice(limit: bounds.snapshotForums + 1))
       let own = try tx.ownConversations(of: user, limit: bounds.snapshotConversations + 1)
       snapshot.hasMoreForums = forums.count > bounds.snapshotForums
       snapshot.hasMoreConversations = own.count > bounds.snapshotConversations

@@ -5,30 +5,37 @@ import Storage
 
 /// Consecutive events of one stream.
 public struct StreamPage: Sendable {
-  public let events: [DeliveredEvent]
-  public let hasMore: Bool
+  public let page: ListPage<DeliveredEvent>
   public let lastOffset: Int
   public let cursor: String
 }
 
 extension Community {
-  /// The events after `offset`, in order and without gaps. Throws `gone` if the log no longer has all of them. The
-  /// current rights apply.
+  /// The events after `offset` or at the position of the page, in order and without gaps. Throws `gone` if the log no
+  /// longer has all of them. The current rights apply.
   public func listStreamEvents(
-    in stream: EventStream, after offset: Int, limit: Int, for caller: Caller
+    in stream: EventStream, after offset: Int, _ request: PageRequest, for caller: Caller
   ) async throws(Refusal) -> StreamPage {
-    let (page, last) = try await store.readInBackground { tx throws(Refusal) in
+    let (page, head, last) = try await store.readInBackground { tx throws(Refusal) in
       let caller = try tx.revalidate(caller)
       let reader = StreamReader(caller.role, fromSeq: try tx.fromSeq(in: stream, for: caller))
       let head = try tx.heads(of: [stream], movedSince: 0).first?.offset ?? 0
       guard offset <= head else { throw .invalid("after_offset", .outOfRange(0...head)) }
-      let found = try tx.events(in: stream, after: offset, limit: limit + 1)
-      guard offset == head || found.first?.offset == offset + 1 else { throw .gone }
-      let events = try tx.delivered(Array(found.prefix(limit))).map { $0.seen(by: reader) }
-      return ((events: events, hasMore: found.count > limit, head: head), try tx.lastEvent())
+      var request = request
+      let position = request.position ?? ListPosition(.next, from: ListKey([offset]))
+      request.position = position
+      let found = try ListPage(request, by: { ListKey([$0.offset]) }) { slice throws(Refusal) in
+        try tx.events(in: stream, slice)
+      }
+      if position.direction == .next, let start = position.key?.numbers.first, start < head {
+        guard found.items.first?.offset == start + 1 else { throw .gone }
+      }
+      let page = try found.map { events throws(Refusal) in
+        try tx.delivered(events).map { $0.seen(by: reader) }
+      }
+      return (page, head, try tx.lastEvent())
     }
-    return StreamPage(
-      events: page.events, hasMore: page.hasMore, lastOffset: page.head, cursor: cursor(at: last))
+    return StreamPage(page: page, lastOffset: head, cursor: cursor(at: last))
   }
 }
 

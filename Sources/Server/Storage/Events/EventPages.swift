@@ -34,16 +34,23 @@ extension ReadTransaction {
 
   /// Returns events of a stream, in order. The first has the offset after `offset`, unless it was trimmed.
   public func events(in stream: EventStream, after offset: Int, limit: Int) throws(Refusal) -> [Event] {
-    guard 1...EventLimits.page ~= limit else { throw .invalid("limit", .outOfRange(1...EventLimits.page)) }
+    try events(in: stream, ListSlice(after: ListKey([offset]), limit: limit))
+  }
+
+  /// Returns events of a stream by offset.
+  public func events(in stream: EventStream, _ slice: ListSlice) throws(Refusal) -> [Event] {
+    guard 1...EventLimits.page ~= slice.limit else { throw .invalid("limit", .outOfRange(1...EventLimits.page)) }
+    let page = Keyset(slice, .ascending)
     return try run { connection in
       try connection.all(
-        """
-        select id, stream_offset, kind, subject, revision, actor, at
-        from event
-        where stream = $1 and stream_offset > $2
-        order by stream_offset
-        limit $3
-        """, stream.number, offset, limit
+        SQL(
+          """
+          select id, stream_offset, kind, subject, revision, actor, at
+          from event
+          where stream = $1 and stream_offset \(page.comparison) $2
+          order by stream_offset \(page.order)
+          limit $3
+          """), stream.number, page.number(), slice.limit
       ) { row in
         guard let kind = Event.Kind(rawValue: try row.int(2)) else { throw row.unexpected(2) }
         return Event(

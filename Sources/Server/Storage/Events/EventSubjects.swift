@@ -37,7 +37,7 @@ extension ReadTransaction {
     try run { connection in
       try Self.conversationsByID.each(ids.map(\.number), connection) { row in
         var conversation = try Conversation(row)
-        conversation.participantCount = try row.optionalInt(22)
+        conversation.participantCount = try row.optionalInt("participant_count")
         found[conversation.id] = conversation
       }
       let users = try Self.listed(found.values, connection)
@@ -64,7 +64,7 @@ extension ReadTransaction {
         where conversation_id = c.id
         limit \(Conversation.maxCounted)
       ) as counted
-    ) end
+    ) end as participant_count
     """
 
   /// Returns the participants of conversations with few of them.
@@ -158,21 +158,22 @@ extension ReadTransaction {
   public func gains(_ concerns: some Sequence<Concern<Conversation>>) throws(Refusal) -> [Concern<Conversation>: Gain] {
     try each(concerns, Self.gainsOfUsers) { row in
       Gain(
-        user: ID(try row.int(0)), conversation: ID(try row.int(1)), role: try row.word(2),
-        forum: row.isNull(3) ? nil : ForumStanding(visibility: try row.word(3), role: try row.optionalWord(4)),
-        isOwner: try row.bool(5),
-        participation: row.isNull(6)
+        user: ID(try row.int("a")), conversation: ID(try row.int("b")), role: try row.word("site_role"),
+        forum: try row.isNull("visibility")
+          ? nil : ForumStanding(visibility: try row.word("visibility"), role: try row.optionalWord("forum_role")),
+        isOwner: try row.bool("is_owner"),
+        participation: try row.isNull("role")
           ? nil
           : OwnConversation.Participation(
-            role: try row.word(6), fromSeq: try row.int(7), fromOffset: try row.int(8), joinedSeq: try row.int(9),
-            isRequest: try row.bool(10)))
+            role: try row.word("role"), fromSeq: try row.int("from_seq"), fromOffset: try row.int("from_offset"),
+            joinedSeq: try row.int("joined_seq"), isRequest: try row.bool("request")))
     }
   }
 
   private static let gainsOfUsers = PairQuery(
     """
-    select w.a, w.b, a.role, f.visibility, m.role, c.owner_id is w.a, p.role, p.from_seq, p.from_offset, p.joined_seq,
-      p.request
+    select w.a, w.b, a.role as site_role, f.visibility, m.role as forum_role, c.owner_id is w.a as is_owner, p.role,
+      p.from_seq, p.from_offset, p.joined_seq, p.request
     from wanted w
     cross join account a on a.id = w.a
     cross join conversation c on c.id = w.b and c.state = 'open'

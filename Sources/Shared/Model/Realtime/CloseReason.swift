@@ -10,8 +10,6 @@ public enum CloseReason: Int, Sendable, Hashable, CaseIterable {
   case unidentified = 4500
   /// The session or token of the connection was revoked or has expired.
   case ended = 4501
-  /// Sent an invalid command.
-  case malformed = 4502
 
   public var code: String {
     switch self {
@@ -20,7 +18,6 @@ public enum CloseReason: Int, Sendable, Hashable, CaseIterable {
     case .tooMuch: "too_much"
     case .unidentified: "unauthenticated"
     case .ended: "session_ended"
-    case .malformed: "malformed"
     }
   }
 }

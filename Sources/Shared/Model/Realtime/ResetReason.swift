@@ -6,4 +6,7 @@ public enum ResetReason: String, Sendable, Hashable, CaseIterable {
   case trimmed
   /// The cursor is ahead of the log.
   case ahead
+  /// The server continues from an older copy of its data: events up to the cursor are lost, and their numbers belong to
+  /// other events. The client knows the age of nothing that it holds.
+  case rewound
 }

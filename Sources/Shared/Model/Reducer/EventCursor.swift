@@ -4,25 +4,35 @@ public import ParleyJSON
 public struct EventCursor: Sendable, Hashable {
   /// Changes after a restore; a client then discards its copy.
   public var epoch: String
+  /// The start of the server that named the position. Empty in cursors of older servers.
+  public var start: String
   public var event: Int
 
-  public init(epoch: String, event: Int) {
+  public init(epoch: String, start: String, event: Int) {
     self.epoch = epoch
+    self.start = start
     self.event = event
+  }
+}
+
+extension EventCursor {
+  /// Whether the ages of what was received up to here may not be comparable with those of a snapshot. A server that has
+  /// restarted may go on from an older copy of its data.
+  public func isOtherHistory(than snapshot: EventCursor) -> Bool {
+    epoch != snapshot.epoch || start != snapshot.start
   }
 }
 
 extension EventCursor: LosslessStringConvertible {
   public init?(_ text: String) {
-    guard let dot = text.lastIndex(of: "."), dot > text.startIndex else { return nil }
-    let digits = text[text.index(after: dot)...]
-    guard digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let event = Int(digits), String(event) == digits else {
-      return nil
-    }
-    self.init(epoch: String(text[..<dot]), event: event)
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard 2...3 ~= parts.count, let digits = parts.last, !parts.dropLast().contains(where: \.isEmpty),
+      digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let event = Int(digits), String(event) == digits
+    else { return nil }
+    self.init(epoch: String(parts[0]), start: parts.count == 3 ? String(parts[1]) : "", event: event)
   }
 
-  public var description: String { "\(epoch).\(event)" }
+  public var description: String { start.isEmpty ? "\(epoch).\(event)" : "\(epoch).\(start).\(event)" }
 }
 
 extension EventCursor: JSONReadable, JSONWritable {

@@ -225,6 +225,14 @@ extension Message {
     id == other.id && conversation == other.conversation && seq == other.seq && createdAt == other.createdAt
   }
 
+  /// Whether both have one `seq` of one conversation.
+  public func hasPlace(of other: Message) -> Bool { conversation == other.conversation && seq == other.seq }
+
+  /// Whether both were posted by one `client_id`.
+  public func isResent(_ other: Message) -> Bool {
+    clientID != nil && clientID == other.clientID && author == other.author
+  }
+
   /// A tombstone has no actions.
   mutating func setActions(_ actions: [ActionCount]) {
     guard case .live(var content) = state else { return }

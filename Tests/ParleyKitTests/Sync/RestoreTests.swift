@@ -1,0 +1,277 @@
+import ParleyJSON
+import ParleyModel
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+/// A server that was restored from a backup has lost messages that the cache has.
+@Suite struct RestoreTests {
+  private func message(
+    _ hamlet: Hamlet, _ id: Int, in conversation: ID<Conversation>, at seq: Int, by name: String = "ada",
+    _ text: String = "lost"
+  ) -> Message {
+    Message(
+      id: ID(id), conversation: conversation, author: hamlet.id(name), clientID: "lost-\(id)", seq: seq,
+      previous: ID(id - 1), createdAt: 1_700_000_000_000 + Int64(id), state: .live(.init(text: text)))
+  }
+
+  private func hold(_ messages: [Message], in cache: Cache) async throws {
+    var changes = CacheChanges()
+    changes.messages = messages.map {
+      CachedMessage(HeldMessage(MessageView($0), asOf: 0), generation: 1, MessageIndex(shownAt: $0.createdAt))
+    }
+    let all = changes
+    try await cache.change(bringing: [], all) { _ in }
+  }
+
+  /// Makes the next request for events answer with a reset.
+  private func changeEpoch(of cache: Cache) async throws {
+    let cursor = try #require(await cache.replica.cursor)
+    try await cache.move(to: EventCursor(epoch: "another", start: cursor.start, event: cursor.event))
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a reused id makes an orphan of an own message`(hasDisk: Bool, isReset: Bool) async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let garden = try await hamlet.group("ada", "grace")
+      let orchard = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada", file: hasDisk ? folder.path + "/cache.db" : nil)
+      try await ada.sync.catchUp()
+      let new = try await hamlet.post("new", as: "grace", in: orchard)
+      let lost = message(hamlet, new.id.number, in: garden, at: 1)
+      try await hold([lost], in: ada.cache)
+      if isReset { try await changeEpoch(of: ada.cache) }
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(orchard) == ["new"])
+      #expect(await ada.outbox.orphans == [lost])
+      #expect(try await ada.held(garden).isEmpty)
+      #expect(await ada.cache.history(of: garden).held.all.isEmpty)
+    }
+  }
+
+  @Test func `a repair makes an orphan of an own message with a reused id elsewhere`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let orchard = try await hamlet.group("ada", "grace")
+      let posted = try await hamlet.post("new", as: "grace", in: orchard)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      var old = posted
+      (old.id, old.state) = (ID(999_000), .live(.init(text: "old")))
+      let lost = message(hamlet, posted.id.number, in: garden, at: 1)
+      try await hold([old, lost], in: ada.cache)
+      #expect(try await ada.sync.verify(orchard).repaired == 1)
+      #expect(try await ada.texts(orchard) == ["new"])
+      #expect(await ada.outbox.orphans == [lost])
+    }
+  }
+
+  @Test func `a difference over several parts of a digest keeps all own messages`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...120 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      let lost = (41...120).map { message(hamlet, 900_000 + $0, in: garden, at: $0) }
+      try await hold(lost, in: ada.cache)
+      try await changeEpoch(of: ada.cache)
+      try await ada.sync.catchUp()
+      #expect(await ada.outbox.orphans.map(\.id) == lost.map(\.id))
+      #expect(try await ada.texts(garden) == (1...120).map { "message \($0)" })
+      #expect(await ada.cache.history(of: garden).held.all == [1...120])
+    }
+  }
+
+  @Test func `own messages of a lost conversation become orphans`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let conversation = ID<Conversation>(900_000)
+      let (mine, theirs) = (
+        message(hamlet, 900_001, in: conversation, at: 1),
+        message(hamlet, 900_002, in: conversation, at: 2, by: "grace")
+      )
+      // Posted in a room that no snapshot lists, and still there.
+      let room = try await hamlet.client("ada").send(.createForum(title: "park", visibility: .public)).value.forum.room
+      let kept = try await hamlet.post("kept", as: "ada", in: room)
+      try await hold([mine, theirs], in: ada.cache)
+      try await hold([kept], in: ada.cache)
+      try await changeEpoch(of: ada.cache)
+      try await ada.sync.catchUp()
+      #expect(await ada.outbox.orphans == [mine])
+      #expect(try await ada.held(conversation).isEmpty)
+      // Without a restore, a conversation that the user may not read any more leaves nothing.
+      try await ada.outbox.discard(mine.id)
+      try await hold([mine], in: ada.cache)
+      try await ada.sync.reset()
+      #expect(await ada.outbox.orphans.isEmpty)
+      #expect(try await ada.held(conversation).isEmpty)
+      #expect(try await ada.texts(garden).isEmpty)
+    }
+  }
+
+  @Test func `a message that was lost and is another one now is no orphan`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let before = message(hamlet, 900_001, in: garden, at: 1, "before")
+      var now = message(hamlet, 900_001, in: garden, at: 1, "now")
+      now.createdAt += 1
+      try await hold([now], in: ada.cache)
+      // The comparison with the server began with the other one.
+      try await ada.cache.orphan([before], of: garden)
+      #expect(try await ada.texts(garden) == ["now"])
+      #expect(await ada.outbox.orphans.isEmpty)
+    }
+  }
+
+  @Test func `a message is sent although the last cached message is lost`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      try await hamlet.post("first", as: "grace", in: garden)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await hold([message(hamlet, 900_001, in: garden, at: 2)], in: ada.cache)
+      let last = try await ada.cache.lastContiguousMessage(in: garden)
+      #expect(last == ID(900_001))
+      try await ada.outbox.send(Draft("mine"), in: garden)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map(\.message.content?.text) == ["first", "mine"])
+    }
+  }
+
+  @Test func `a response from before a restore completes no operation`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let transport = HookedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      var snapshot = try await ada.client.send(.getSnapshot()).value
+      snapshot.cursor.epoch = "another"
+      let (restored, cache) = (snapshot, ada.cache)
+      transport.set { request in
+        guard request.hasPrefix("POST") else { return }
+        transport.set { _ in }
+        _ = try? await cache.begin(restored)
+        _ = try? await cache.move(to: restored.cursor)
+      }
+      let operation = try await ada.outbox.send(Draft("mine"), in: garden)
+      #expect(try await ada.outbox.sendAll() != nil)
+      #expect(await ada.outbox.list().map(\.id) == [operation.id])
+      #expect(try await ada.held(garden).isEmpty)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
+    }
+  }
+
+  @Test func `a response from before an erasure writes nothing`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let transport = HookedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      let cache = ada.cache
+      transport.set { _ in _ = try? await cache.erase() }
+      try await ada.outbox.send(Draft("mine"), in: garden)
+      _ = try await ada.outbox.sendAll()
+      #expect(await ada.outbox.list().isEmpty)
+      #expect(try await ada.held(garden).isEmpty)
+      #expect(await ada.cache.cachedConversations.isEmpty)
+    }
+  }
+
+  @Test func `after a server went back in time no age counts`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      var posted: [Message] = []
+      for number in 1...3 { posted.append(try await hamlet.post("\(number)", as: "grace", in: garden)) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      // In the lost history the second message was edited, and ada liked it.
+      var edited = posted[1]
+      (edited.revision, edited.state) = (7, .live(.init(text: "lost")))
+      let lost = message(hamlet, 900_001, in: garden, at: 4)
+      let seen = [MessageView(edited, mine: ["like"]), MessageView(lost)]
+      let cursor = try #require(await ada.cache.replica.cursor)
+      try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: cursor.start, event: cursor.event + 1_000))
+      try await ada.cache.hold(seen, asOf: cursor.event + 1_000)
+      try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event + 1_000))
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["1", "2", "3"])
+      #expect(await ada.outbox.orphans == [lost])
+      _ = try await hamlet.client("grace").send(.editMessage(posted[1].id, text: "edited"))
+      _ = try await hamlet.client("grace").send(.setAction(on: posted[1].id, type: "repost"))
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["1", "edited", "3"])
+      _ = try await ada.sync.verify(garden)
+      let held = try #require(try await ada.cache.messages(.ids([posted[1].id])).first?.held)
+      #expect(held.mine == [] && held.message.content?.actions.map(\.type) == ["repost"])
+    }
+  }
+
+  @Test func `after a restart only conversations beyond the cursor are compared`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let orchard = try await hamlet.group("ada", "grace")
+      for room in [garden, orchard] { try await hamlet.post("one", as: "grace", in: room) }
+      let server = hamlet.server("ada")
+      let transport = RestartedTransport(server)
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      // Acknowledged, and then an older copy of the data was put back.
+      let cursor = try #require(await ada.cache.replica.cursor)
+      let lost = message(hamlet, 900_001, in: garden, at: 2)
+      try await ada.cache.hold([MessageView(lost)], asOf: cursor.event)
+      transport.restart(from: cursor.start)
+      server.set { $0.requests = [] }
+      try await ada.sync.catchUp()
+      #expect(await ada.outbox.orphans == [lost])
+      #expect(try await ada.texts(garden) == ["one"])
+      #expect(server.requests.filter { $0.hasSuffix("/digest") } == ["GET /conversations/\(garden)/digest"])
+      // Once is enough.
+      server.set { $0.requests = [] }
+      try await ada.sync.catchUp()
+      #expect(server.requests == ["GET /sync"])
+      // The new history has other events with the same numbers.
+      try await hamlet.post("two", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["one", "two"])
+      #expect(await ada.cache.replica.conversations[garden]?.unread == 2)
+    }
+  }
+}
+
+/// A server that has restarted: its cursors have another start.
+private final class RestartedTransport: Transport {
+  private let inner: any Transport
+  private let start = Mutex<String?>(nil)
+  private static let new = "0123456789abcdef"
+
+  init(_ inner: any Transport) { self.inner = inner }
+
+  func restart(from start: String) { self.start.withLock { $0 = start } }
+
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+    guard let start = start.withLock({ $0 }) else { return try await inner.send(exchange) }
+    var exchange = exchange
+    exchange.target = exchange.target.replacing(Self.new, with: start)
+    let response = try await inner.send(exchange)
+    let text = String(decoding: try await response.body(limit: 1 << 24), as: UTF8.self)
+    let body = Mutex([Array(text.replacing(start, with: Self.new).utf8)])
+    return TransportResponse(status: response.status, fields: response.fields) { () async throws(TransportFailure) in
+      body.withLock { $0.popLast() }
+    }
+  }
+
+  func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    try await inner.connect(exchange, subprotocols: subprotocols)
+  }
+}

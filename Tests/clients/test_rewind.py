@@ -1,0 +1,173 @@
+"""An older copy of the data folder is put back: clients at a lost event are told, and no id names two things."""
+
+import json
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+from servers import PARLEY
+from serving import ServingTest, parley
+from websockets.sync.client import connect
+
+
+class Rewind(ServingTest):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
+        self.data = self.folder / "data"
+        self.copied = self.folder / "copied"
+        self.token = self.server = None
+        # Each id that any history has issued, and what it names.
+        self.named = {}
+
+    def ask(self, method, path, body=None):
+        request = Request(f"{self.server.url}/api/v1{path}", method=method,
+                          data=None if body is None else json.dumps(body).encode())
+        request.add_header("Content-Type", "application/json")
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
+        with urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read())
+
+    def begin(self):
+        """A site with ada as its owner and a public room."""
+        link = subprocess.run(
+            [PARLEY, "setup", "--data", self.data], capture_output=True, text=True, check=True).stdout
+        path = f"/links/{link.strip().split('/')[-1]}"
+        self.token = self.ask("POST", path, {"name": "ada", "password": "wool and needles"})["token"]
+        self.room = self.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"})["room_id"]
+        self.topic = f"conversation:{self.room}"
+
+    def say(self, text):
+        message = self.ask("POST", f"/conversations/{self.room}/messages", {"text": text})["id"]
+        self.assertNotIn(message, self.named, f"{text} has the id of {self.named.get(message)}")
+        self.named[message] = text
+        return message
+
+    def copy(self):
+        shutil.copytree(self.data, self.copied, ignore=shutil.ignore_patterns("control", "lock"))
+
+    def put_back(self):
+        shutil.rmtree(self.data)
+        shutil.copytree(self.copied, self.data)
+
+    def cursor(self):
+        return self.ask("GET", f"/sync?topics={self.topic}")["cursor"]
+
+    def frames(self, after):
+        """The frames of a socket up to the end of the catch-up."""
+        address = f"{self.server.websocket_url}/api/v1/realtime?topics={self.topic}&after={after}"
+        with connect(address, additional_headers={"Authorization": f"Bearer {self.token}"}) as socket:
+            frames = []
+            while not frames or frames[-1]["event"] not in ("complete", "reset"):
+                frames.append(json.loads(socket.recv(timeout=60)))
+            return frames
+
+    def check_rewound(self, cursor):
+        page = self.ask("GET", f"/sync?topics={self.topic}&after={cursor}")
+        self.assertEqual((page["reset"], page["data"]), ("rewound", []))
+        frame, = self.frames(cursor)
+        self.assertEqual((frame["event"], frame["reason"]), ("reset", "rewound"))
+        # The new cursor leads on.
+        self.assertIsNone(self.ask("GET", f"/sync?topics={self.topic}&after={page['cursor']}")["reset"])
+        request = Request(f"{self.server.url}/api/v1/events?topics={self.topic}&after={cursor}")
+        request.add_header("Authorization", f"Bearer {self.token}")
+        with urlopen(request, timeout=60) as events:
+            self.assertEqual(events.readline().split(b".")[1].decode(), self.ask("GET", "/server")["start"])
+            self.assertEqual(json.loads(events.readline().removeprefix(b"data: "))["reason"], "rewound")
+
+    def check_confirmed(self, cursor, texts):
+        """The copy has the events up to this cursor, and the later ones follow the new start."""
+        first, *events, last = self.frames(cursor)
+        self.assertEqual((first["event"], last["event"]), ("restarted", "complete"))
+        start = self.ask("GET", "/server")["start"]
+        before, after = cursor.split("."), first["cursor"].split(".")
+        self.assertEqual(after, [before[0], start, before[2]])
+        self.assertEqual([event["data"]["text"] for event in events], texts)
+        page = self.ask("GET", f"/sync?topics={self.topic}&after={cursor}")
+        self.assertEqual([event["data"]["text"] for event in page["data"]], texts)
+
+    def check_history(self, at_copy, lost, texts):
+        """The server runs on the old copy. Before and after it has as many events as the lost history."""
+        for cursor in lost:
+            self.check_rewound(cursor)
+        self.check_confirmed(at_copy, [])
+        for text in texts:
+            self.say(text)
+        for cursor in lost:
+            self.check_rewound(cursor)
+        self.check_confirmed(at_copy, texts)
+
+    def test_a_cold_copy(self):
+        texts = [f"other {number}" for number in range(6)]
+        with self.start(*parley(self.folder)) as self.server:
+            self.begin()
+            at_copy = [self.say("before"), self.cursor()][1]
+            self.assertEqual(self.server.stop(), 0)
+        self.copy()
+        with self.start(*parley(self.folder)) as self.server:
+            # A device that applied one event, and one that read a page and had its send acknowledged.
+            self.say("lost 1")
+            lost = [self.cursor()]
+            self.say("lost 2")
+            lost.append(self.ask("GET", f"/conversations/{self.room}/messages")["cursor"])
+            self.assertEqual(self.server.stop(), 0)
+        self.put_back()
+        with self.start(*parley(self.folder)) as self.server:
+            self.check_history(at_copy, lost, texts)
+        # The same copy once more: the second history is lost, too.
+            lost.append(self.cursor())
+            self.assertEqual(self.server.stop(), 0)
+        self.put_back()
+        with self.start(*parley(self.folder)) as self.server:
+            self.check_history(at_copy, lost, texts)
+
+    def test_a_hot_copy(self):
+        with self.start(*parley(self.folder)) as self.server:
+            self.begin()
+            at_copy = [self.say("before"), self.cursor()][1]
+            # A snapshot of the disk is of one moment.
+            self.server.process.send_signal(signal.SIGSTOP)
+            self.copy()
+            self.server.process.send_signal(signal.SIGCONT)
+            # Of the start that the copy knows as its last.
+            self.say("lost 1")
+            lost = [self.cursor()]
+            self.say("lost 2")
+            lost.append(self.cursor())
+            tag = self.tag()
+            self.assertEqual(self.server.stop(), 0)
+        self.put_back()
+        with self.start(*parley(self.folder)) as self.server:
+            self.check_history(at_copy, lost, [f"other {number}" for number in range(6)])
+            self.assertNotEqual(self.tag(), tag)
+            self.assertEqual(self.server.stop(), 0)
+        done = subprocess.run([PARLEY, "verify", "--data", self.data], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def tag(self):
+        """The ETag of the room, whose revision is the same in both histories."""
+        request = Request(f"{self.server.url}/api/v1/conversations/{self.room}")
+        request.add_header("Authorization", f"Bearer {self.token}")
+        with urlopen(request, timeout=60) as answer:
+            return answer.headers["ETag"]
+
+    def test_a_kill_loses_nothing(self):
+        with self.start(*parley(self.folder)) as self.server:
+            self.begin()
+            self.say("before")
+            cursor = self.cursor()
+            self.say("acknowledged")
+            last = self.cursor()
+            self.server.process.kill()
+            self.server.process.wait()
+        with self.start(*parley(self.folder)) as self.server:
+            self.check_confirmed(cursor, ["acknowledged"])
+            self.check_confirmed(last, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
