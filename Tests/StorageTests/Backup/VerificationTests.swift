@@ -61,6 +61,13 @@ private final class QuietGarden {
     update counter set value = 8 where name = 'event';
     """
 
+  /// The definitions of all tables, as the last migration left them.
+  func tables() throws -> [String] {
+    let connection = try Connection.writer(folder + "/parley.db")
+    defer { connection.close() }
+    return try connection.all("select sql from sqlite_schema where type = 'table'") { row in try row.text(0) }
+  }
+
   /// Changes the database, bypassing the store's rules.
   func change(_ script: String) throws {
     let connection = try Connection.writer(folder + "/parley.db")
@@ -126,6 +133,11 @@ private final class QuietGarden {
     ),
     ("update conversation set last_message_id = 6 where id = 3", "chains", "but ends with 7 at 4"),
     ("update event set stream_offset = 9 where id = 8", "streams", "stream conversation:3: event 8 has offset 9"),
+    (
+      "insert into start values (9, 8, 3), (10, 7, 2)", "starts",
+      "start 10 begins at event 2, its predecessor at 3"
+    ),
+    ("insert into start values (9, 8, 10)", "starts", "start 9 begins at event 10, but the next event is 9"),
     ("update stream set head = 7", "streams", "names event 8 at offset 7 as its last"),
     ("update stream set last_event = 7", "streams", "names event 7 at offset 8 as its last"),
     (
@@ -296,10 +308,8 @@ private final class QuietGarden {
   }
 
   @Test func `every check constraint of the migrations is verified`() async throws {
-    let texts = try FileManager.default.contentsOfDirectory(atPath: Garden.migrations).map { name in
-      try String(contentsOfFile: "\(Garden.migrations)/\(name)", encoding: .utf8)
-    }
     let garden = try await QuietGarden()
+    let texts = try garden.tables()
     let findings = try Verification(garden.folder).run()
     let looked = findings.flatMap(\.counts).first { $0.what == "check clauses" }
     #expect(looked?.number == texts.joined().split(separator: "check (").count - 1)

@@ -11,6 +11,8 @@ public class ReadTransaction {
   public final let now: Int64
   /// A fault of the database. Callers get `unavailable`; the log gets this text.
   private(set) final var fault: String?
+  /// The same, for an error of SQLite.
+  private(set) final var cause: SQLiteError?
 
   init(_ connection: Connection, now: Int64) {
     self.connection = connection
@@ -23,16 +25,22 @@ public class ReadTransaction {
     do {
       return try body(connection)
     } catch {
-      if let error = error as? SQLiteError { fault = "\(error)" }
-      throw .unavailable
+      guard let error = error as? SQLiteError else { throw .unavailable }
+      throw failure(error)
     }
+  }
+
+  private func failure(_ error: SQLiteError) -> Refusal {
+    fault = "\(error)"
+    cause = error
+    return error.refusal
   }
 
   func begin() throws(Refusal) -> Transaction {
     do {
       return try connection.begin(.deferred)
     } catch {
-      throw broken("\(error)")
+      throw failure(error)
     }
   }
 

@@ -8,6 +8,7 @@ public final class Reader {
   private let vfs: String?
   private let clock: @Sendable () -> Int64
   private let log: @Sendable (String) -> Void
+  private let gate: WriteGate
   private var connection: Connection?
 
   /// The time limit of an inline query, so that a wrong query plan cannot block a loop. Time without the processor does
@@ -16,11 +17,12 @@ public final class Reader {
 
   init(
     _ path: String, vfs: String?, clock: @escaping @Sendable () -> Int64,
-    log: @escaping @Sendable (String) -> Void
+    gate: WriteGate, log: @escaping @Sendable (String) -> Void
   ) {
     self.path = path
     self.vfs = vfs
     self.clock = clock
+    self.gate = gate
     self.log = log
   }
 
@@ -31,13 +33,16 @@ public final class Reader {
     let connection: Connection
     do { connection = try open() } catch {
       log("the database can't be read: \(error)")
-      throw .unavailable
+      throw gate.close(after: error)
     }
     // On a background thread only queued requests wait.
     let patience = time == nil ? 20 : 2
     return try connection.limited(to: time ?? Self.longest, patience: patience) { () throws(Refusal) in
       let picture = ReadTransaction(connection, now: clock())
-      defer { if let fault = picture.fault { log("a query failed: \(fault)") } }
+      defer {
+        if let fault = picture.fault { log("a query failed: \(fault)") }
+        if let cause = picture.cause { gate.close(after: cause) }
+      }
       // A read transaction: commit and rollback at the end of the scope are the same.
       let transaction = try picture.begin()
       let value = try body(picture)

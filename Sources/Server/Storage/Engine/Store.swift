@@ -12,12 +12,17 @@ public final class Store: Sendable {
   let jobs: JobRunner
   private let writer: Writer
   private let background: BackgroundReaders
+  let gate: WriteGate
+  private let integrityCheck: IntegrityCheck
+  let folderWork = FolderWork()
   private let vfs: String?
   let backups = Backups()
   /// The content of uploaded files.
   public let blobs: Blobs
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
+  public let starts: Starts
+  private let cursorPrefix: String
   private let jobStarts: AsyncStream<Void>.Continuation
 
   /// Opens the database, applies migrations, starts the writer and resumes unfinished jobs.
@@ -25,39 +30,51 @@ public final class Store: Sendable {
   /// - Parameters:
   ///   - migrations: the folder with the numbered files.
   ///   - jobs: every kind of job that rules start.
+  ///   - keepsReserve: whether a reserve file is kept for the case of a full disk.
   ///   - clock: milliseconds since 1970.
   ///   - deliver: receives committed events, in the order of the log.
   public init(
     _ folder: DataFolder, migrations: String, vfs: String? = nil, jobs: [JobKind] = [],
-    clock: @escaping @Sendable () -> Int64, deliver: @escaping @Sendable (Delivery) -> Void = { _ in },
+    keepsReserve: Bool = false, clock: @escaping @Sendable () -> Int64,
+    deliver: @escaping @Sendable (Delivery) -> Void = { _ in },
     log: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreFault) {
     self.folder = folder
     self.vfs = vfs
     self.clock = clock
     self.log = log
-    blobs = Blobs(folder.files, log: log)
+    let gate = WriteGate(folder.path, reserve: keepsReserve ? DiskReserve(folder) : nil, log: log)
+    self.gate = gate
+    // Before the database is opened, which needs some space.
+    gate.examineDisk()
+    blobs = Blobs(folder.files, gate: gate, log: log)
     let (starts, jobStarts) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.jobStarts = jobStarts
     let connection: Connection
     (connection, migrated) = try Schema.open(folder, migrations: migrations, vfs: vfs, at: clock())
     do {
       epoch = try Epoch.readOrMake(connection)
+      self.starts = try Starts.begin(connection, at: clock())
+      cursorPrefix = "\(epoch).\(self.starts.current)."
       try SearchIndex.rebuildIfOutdated(connection, log: log)
       try connection.failUnfinishedBackups(at: clock())
       writer = try Writer(
-        connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, log: log)
+        connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, gate: gate, log: log)
     } catch {
       throw StoreFault(error, opening: folder.database)
     }
     self.jobs = JobRunner(writer, jobs, starts: starts, clock: clock, log: log)
     let database = folder.database
-    background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, log: log) }
+    background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, gate: gate, log: log) }
+    integrityCheck = IntegrityCheck(database, vfs: vfs, gate: gate, log: log)
     jobStarts.yield()
   }
 
+  /// The cursor of a client that has applied every event up to this id.
+  public func cursor(at event: Int) -> String { "\(cursorPrefix)\(event)" }
+
   /// A reader for one event loop.
-  public func reader() -> Reader { Reader(folder.database, vfs: vfs, clock: clock, log: log) }
+  public func reader() -> Reader { Reader(folder.database, vfs: vfs, clock: clock, gate: gate, log: log) }
 
   /// Runs a long query on a background thread. After `time` it is interrupted and refused as `unavailable`.
   public func readInBackground<Value: Sendable>(
@@ -79,13 +96,15 @@ public final class Store: Sendable {
     try await writer.write(CallSite(file: file, line: line), rule)
   }
 
-  /// Writes an online backup to one file. One at a time. `program` is the version of Parley.
+  /// Writes an online backup to one file, or to a named pipe. One at a time. `program` is the version of Parley.
   public func backUp(
-    to path: String, program: String, report: @escaping BackupProgress.Report
+    to path: String, isStream: Bool = false, program: String, report: @escaping BackupProgress.Report
   ) async throws(BackupFault) -> BackupReport {
     let made = try await backups.make(
-      folder, to: path, program: program, at: clock(), report: report,
+      folder, to: path, isStream: isStream, program: program, at: clock(), report: report,
       afterWrites: { () throws(Refusal) in try await self.write { _ in } })
+    // Nothing has read a stream again.
+    if isStream { return made }
     // It is whole, whether or not that can be written down.
     try? await write { tx throws(Refusal) in try tx.noteBackup(size: made.size) }
     return made
@@ -104,8 +123,25 @@ public final class Store: Sendable {
     try await writer.aside(CallSite(file: file, line: line), isLimited: isLimited, body)
   }
 
-  /// Whether the store accepts writes: it is open, and the last commit succeeded.
-  public var isReady: Bool { writer.isReady }
+  /// Whether the store accepts writes: it is open and sound, and the last commit succeeded.
+  public var isReady: Bool { writeRefusal == nil }
+
+  /// The refusal that a write would get now; nil if the store is ready.
+  public var writeRefusal: Refusal? {
+    gate.refusal ?? (gate.isDiskFull ? .diskFull : writer.isReady ? nil : .unavailable)
+  }
+
+  /// While the disk is full, operations that add content are refused before they reach the store.
+  public var isDiskFull: Bool { gate.isDiskFull }
+
+  /// Looks at the free space of the disk.
+  func examineDisk() { gate.examineDisk() }
+
+  /// Reads the whole database in the background. Damage stops all writes. No-op while a check runs.
+  func startIntegrityCheck() { integrityCheck.start() }
+
+  /// Waits for the running check.
+  func finishIntegrityCheck() async { await integrityCheck.finish() }
 
   /// How many writes have not been answered yet.
   public var waitingCount: Int { writer.waitingCount }
@@ -116,6 +152,7 @@ public final class Store: Sendable {
   /// Takes no more writes, carries out those that wait, closes the database, and lets the folder go.
   public func close() async {
     await backups.close()
+    await integrityCheck.close()
     jobStarts.finish()
     await jobs.close()
     await background.close()

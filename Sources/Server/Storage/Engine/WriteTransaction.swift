@@ -21,6 +21,9 @@ public final class WriteTransaction: ReadTransaction {
     super.init(connection, now: now)
   }
 
+  /// The result of the next call of `nextID`.
+  var upcomingID: Int { counters.id + 1 }
+
   /// Returns a new id, unique on the site.
   func nextID() -> Int {
     counters.id += 1

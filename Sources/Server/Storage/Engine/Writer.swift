@@ -23,10 +23,11 @@ actor Writer {
     /// Runs the closure. The result answers the caller after the commit.
     let run: @Sendable (WriteTransaction) -> Outcome
     /// For a closure that never ran.
-    let refuse: @Sendable () -> Void
+    let refuse: @Sendable (Refusal) -> Void
   }
 
-  private typealias Answer = (_ isCommitted: Bool) -> Void
+  /// Takes the reason why the batch was not committed; nil after the commit.
+  private typealias Answer = (_ failure: Refusal?) -> Void
 
   private enum Outcome {
     case changed(answer: Answer)
@@ -79,6 +80,7 @@ actor Writer {
   private let clock: @Sendable () -> Int64
   private let deliver: @Sendable (Delivery) -> Void
   private let startJobs: @Sendable () -> Void
+  private nonisolated let gate: WriteGate
   private nonisolated let log: @Sendable (String) -> Void
 
   /// Maximum number of queued closures. Further callers get `unavailable`.
@@ -99,17 +101,18 @@ actor Writer {
   init(
     _ connection: sending Connection, clock: @escaping @Sendable () -> Int64,
     deliver: @escaping @Sendable (Delivery) -> Void, startJobs: @escaping @Sendable () -> Void,
-    log: @escaping @Sendable (String) -> Void
+    gate: WriteGate, log: @escaping @Sendable (String) -> Void
   ) throws(SQLiteError) {
     counters = try Self.readCounters(connection)
     self.connection = connection
     self.clock = clock
     self.deliver = deliver
     self.startJobs = startJobs
+    self.gate = gate
     self.log = log
   }
 
-  private static func readCounters(_ connection: Connection) throws(SQLiteError) -> Counters {
+  static func readCounters(_ connection: Connection) throws(SQLiteError) -> Counters {
     var counters = Counters(id: 0, event: 0)
     for (name, value) in try connection.all(
       "select name, value from counter",
@@ -127,21 +130,22 @@ actor Writer {
   nonisolated func write<Value: Sendable>(
     _ callSite: CallSite, _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
+    if let refusal = gate.refusal { throw refusal }
     let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
       let request = Request(
         callSite: callSite,
         run: { transaction in
           do throws(Refusal) {
             let value = try rule(transaction)
-            return .changed { isCommitted in
-              continuation.resume(returning: isCommitted ? .success(value) : .failure(.unavailable))
+            return .changed { failure in
+              continuation.resume(returning: failure.map { .failure($0) } ?? .success(value))
             }
           } catch {
             return .refused { continuation.resume(returning: .failure(error)) }
           }
         },
-        refuse: { continuation.resume(returning: .failure(.unavailable)) })
-      if !submit({ $0.requests.append(request) }) { request.refuse() }
+        refuse: { continuation.resume(returning: .failure($0)) })
+      if !submit({ $0.requests.append(request) }) { request.refuse(.unavailable) }
     }
     return try result.get()
   }
@@ -150,9 +154,10 @@ actor Writer {
   nonisolated func aside<Value: Sendable>(
     _ callSite: CallSite, isLimited: Bool, _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws(Refusal) -> Value {
+    if let refusal = gate.refusal { throw refusal }
     let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
       let isTaken = submit { inbox in
-        inbox.asides.append { [log] connection in
+        inbox.asides.append { [gate, log] connection in
           do {
             let value =
               try isLimited
@@ -160,7 +165,8 @@ actor Writer {
             return { continuation.resume(returning: .success(value)) }
           } catch {
             log("\(callSite): \(error)")
-            return { continuation.resume(returning: .failure(.unavailable)) }
+            let refusal = gate.close(after: error)
+            return { continuation.resume(returning: .failure(refusal)) }
           }
         }
       }
@@ -240,7 +246,7 @@ actor Writer {
   private func write(_ first: Request) {
     let before = counters
     var batch = Batch(requests: [first])
-    var isCommitted = false
+    var failure: Refusal?
     do {
       var transaction = try connection.begin(.immediate)
       let end = ContinuousClock.now + Self.longestBatch
@@ -261,20 +267,20 @@ actor Writer {
       if counters.id != before.id || counters.event != before.event { try saveCounters() }
       try SearchIndex.apply(batch.searchChanges, connection)
       try transaction.commit()
-      isCommitted = true
     } catch {
       log("a batch of \(batch.requests.count) writes failed: \(error)")
       counters = before
+      failure = gate.close(after: error)
     }
     let unrun = unrun(batch)
     inbox.withLock { inbox in
       inbox.waitingCount -= batch.answers.count + unrun.count
-      if !isCommitted { inbox.hasFailed = true } else if batch.hasChanges { inbox.hasFailed = false }
+      if failure != nil { inbox.hasFailed = true } else if batch.hasChanges { inbox.hasFailed = false }
     }
-    if isCommitted, !batch.delivery.isEmpty { deliver(batch.delivery) }
-    if isCommitted, batch.hasStartedJob { startJobs() }
-    for answer in batch.answers { answer(isCommitted) }
-    for request in unrun { request.refuse() }
+    if failure == nil, !batch.delivery.isEmpty { deliver(batch.delivery) }
+    if failure == nil, batch.hasStartedJob { startJobs() }
+    for answer in batch.answers { answer(failure) }
+    for request in unrun { request.refuse(failure ?? .unavailable) }
   }
 
   /// The requests that a failed batch did not run. If not even the first could begin, all fail.
@@ -322,9 +328,10 @@ actor Writer {
     let time = ProcessorTime.ofThread - workBefore
     let fault = work.fault ?? Self.excess(rows, time)
     if let reason = fault ?? Self.much(time) { log("\(request.callSite): \(reason)") }
+    let refusal = work.cause.map { gate.close(after: $0) } ?? .unavailable
     return switch outcome {
     // The rule continued after a failed statement, or exceeded a limit: its result is discarded.
-    case .changed(let answer) where fault != nil: Run(work: work, rows: rows, isKept: false) { _ in answer(false) }
+    case .changed(let answer) where fault != nil: Run(work: work, rows: rows, isKept: false) { _ in answer(refusal) }
     case .changed(let answer): Run(work: work, rows: rows, isKept: true, answer: answer)
     case .refused(let answer): Run(work: work, rows: rows, isKept: false) { _ in answer() }
     }
@@ -350,7 +357,11 @@ actor Writer {
   }
 
   private func saveCounters() throws {
-    try connection.execute("update counter set value = $1 where name = 'id'", counters.id)
-    try connection.execute("update counter set value = $1 where name = 'event'", counters.event)
+    try connection.execute(
+      """
+      update counter
+      set value = case name when 'id' then $1 else $2 end
+      where name in ('id', 'event')
+      """, counters.id, counters.event)
   }
 }

@@ -34,6 +34,7 @@ public actor Housekeeping {
   private let store: Store
   private let maxRewrittenBytes: Int
   private let eventAge: Int64?
+  private let checksIntegrity: Bool
   private var isTicking = false
   /// Time of the last truncation of the log, and `totalChanges` then.
   private var lastTruncation: (at: Int64, changes: Int)?
@@ -43,6 +44,8 @@ public actor Housekeeping {
   /// The current round, and the number of destructions at its start.
   private var round: (purgeRound: PurgeRound, destroyed: Int)?
   private var lastRoundAt: Int64?
+  /// The night of the last integrity check; nil before the first one.
+  private var lastCheckedNight: Int64?
 
   /// Interval at which the daemon calls `tick`.
   public static let interval: Duration = .seconds(10)
@@ -55,15 +58,22 @@ public actor Housekeeping {
   /// Steps of a round per tick: an index of ten million messages takes 23 ticks.
   private static let maxSteps = 200
   static let rewriteInterval: Int64 = 86_400_000
+  private static let day: Int64 = 86_400_000
+  /// Time of day of the integrity check, in UTC: 3:00.
+  private static let checkTime: Int64 = 3 * 3_600_000
   /// A log of more pages than this, 256 MB, is logged.
   static let maxLogPages = 65_536
 
   /// A rewrite of more than `maxRewrittenBytes` bytes blocks writes for more than four seconds and is left to `parley
   /// purge`. Events older than `eventAge` milliseconds are deleted; nil keeps them all.
-  public init(_ store: Store, maxRewrittenBytes: Int = 256_000_000, eventAge: Int64? = nil) {
+  /// `checksIntegrity` is off in tests of the write-ahead log, which the check's reader may hold.
+  public init(
+    _ store: Store, maxRewrittenBytes: Int = 256_000_000, eventAge: Int64? = nil, checksIntegrity: Bool = false
+  ) {
     self.store = store
     self.maxRewrittenBytes = maxRewrittenBytes
     self.eventAge = eventAge
+    self.checksIntegrity = checksIntegrity
   }
 
   /// Runs the chores that are due. No-op while the previous tick runs.
@@ -71,6 +81,8 @@ public actor Housekeeping {
     guard !isTicking else { return }
     isTicking = true
     defer { isTicking = false }
+    checkIntegrity()
+    store.examineDisk()
     if !store.isReady { await tryDisk() }
     for chore in Chore.allCases { await run { tx throws(Refusal) in try chore.work(tx, limit: Self.rowsPerChunk) } }
     if let eventAge {
@@ -90,6 +102,14 @@ public actor Housekeeping {
         guard try await store.write(work) else { return }
       }
     } catch { return }
+  }
+
+  /// Starts an integrity check after the start, and every night.
+  private func checkIntegrity() {
+    let night = (store.clock() - Self.checkTime) / Self.day
+    guard checksIntegrity, night != lastCheckedNight else { return }
+    lastCheckedNight = night
+    store.startIntegrityCheck()
   }
 
   /// Probes the disk. After a failure readiness diverts traffic, so no user's write would show the recovery.

@@ -21,6 +21,8 @@ public struct PurgeReport: Hashable, Sendable {
 public enum PurgeFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The log has the cause.
   case unavailable
+  /// A rewrite of the database needs so many free bytes on the disk.
+  case noSpace(needed: Int)
   /// A reader still uses old pages.
   case blocked
   /// Cancelled by the caller.
@@ -29,6 +31,9 @@ public enum PurgeFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unavailable: "The database can't be written to."
+    case .noSpace(let needed):
+      "Deleted content left the search index and the write-ahead log. Rewriting the database needs \(needed / 1_000_000 + 1) "
+        + "MB of free disk space. Make room and purge again."
     case .blocked:
       "A reader such as a backup or parley verify still uses an older state of the database, whose bytes remain. Purge "
         + "again when it has finished."
@@ -56,18 +61,22 @@ extension Store {
     while try await purging({ tx throws(Refusal) in try tx.expireReportCopies(limit: Self.expiredPerChunk) }) {
       try watch(.expiring)
     }
+    let isRoomy = Disk.space(folder.path).map { $0.free >= 2 * sizeBefore } ?? true
     let destroyed = try await purging { tx throws(Refusal) in
-      try tx.recordRewriteStart()
+      if isRoomy { try tx.recordRewriteStart() }
       return try tx.destruction().count
     }
-    try await runRound(watch: watch)
-    try await purging { tx throws(Refusal) in try tx.recordPurged(destroyed, rewritten: true) }
+    try await runRound(rewriting: isRoomy, watch: watch)
+    try await purging { tx throws(Refusal) in try tx.recordPurged(destroyed, rewritten: isRoomy) }
+    if !isRoomy { throw .noSpace(needed: 2 * sizeBefore) }
     return PurgeReport(
       seals: expired.seals, copies: expired.copies, sizeBefore: sizeBefore, sizeAfter: Disk.size(folder.database) ?? 0)
   }
 
-  private func runRound(watch: (PurgePhase) throws(PurgeFault) -> Void) async throws(PurgeFault) {
-    var purgeRound = PurgeRound(rewriting: true)
+  private func runRound(
+    rewriting isRewriting: Bool, watch: (PurgePhase) throws(PurgeFault) -> Void
+  ) async throws(PurgeFault) {
+    var purgeRound = PurgeRound(rewriting: isRewriting)
     var tries = 0
     while let phase = purgeRound.stage.phase {
       try watch(phase)

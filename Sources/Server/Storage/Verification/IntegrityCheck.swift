@@ -1,0 +1,103 @@
+// Reads the whole database of a running server and reports damage, which queries notice only when they happen to read
+// a damaged page.
+//
+// It has a thread and a read-only connection of its own, so that neither the writer nor another reader waits. Each table
+// is checked in a statement of its own, after which the check pauses for longer than it worked: it uses a tenth of a core
+// on average, and the write-ahead log can be truncated between two tables.
+
+import ParleySQLite
+import Synchronization
+
+actor IntegrityCheck {
+  private nonisolated let executor = SerialQueue("parley.integrity")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private nonisolated let task = Mutex<Task<Void, Never>?>(nil)
+  private nonisolated let cancellation = Cancellation()
+  private let path: String
+  private let vfs: String?
+  private let gate: WriteGate
+  private let log: @Sendable (String) -> Void
+
+  /// The pause after a table, as a multiple of the time that its check took.
+  private static let pause = 9
+  /// A small cache, since every page is read once.
+  private static let cacheKibibytes = 1_024
+
+  init(_ path: String, vfs: String?, gate: WriteGate, log: @escaping @Sendable (String) -> Void) {
+    self.path = path
+    self.vfs = vfs
+    self.gate = gate
+    self.log = log
+  }
+
+  /// Starts a check. No-op while one runs, and after `close`.
+  nonisolated func start() {
+    task.withLock { task in
+      guard task == nil, !cancellation.isCancelled else { return }
+      task = Task {
+        await run()
+        self.task.withLock { $0 = nil }
+      }
+    }
+  }
+
+  nonisolated func finish() async { await task.withLock { $0 }?.value }
+
+  /// Cancels the running check and rejects new ones.
+  nonisolated func close() async {
+    cancellation.cancel()
+    let running = task.withLock { $0 }
+    running?.cancel()
+    await running?.value
+  }
+
+  private func run() async {
+    do {
+      let connection = try open()
+      defer { connection.close() }
+      try cancellation.watch(connection)
+      for table in try connection.storedTables() {
+        let started = ContinuousClock.now
+        if let fault = try connection.quickFault(in: table) {
+          return gate.reportDamage("table \(table): \(fault)")
+        }
+        try await Task.sleep(for: (.now - started) * Self.pause)
+        try cancellation.check()
+      }
+    } catch let error as SQLiteError where error.code != .interrupted {
+      if gate.close(after: error) != .damaged { log("the integrity check failed: \(error)") }
+    } catch {
+      // Cancelled.
+      return
+    }
+  }
+
+  private func open() throws(SQLiteError) -> Connection {
+    var options = Connection.Options()
+    options.vfs = vfs
+    options.cacheKibibytes = Self.cacheKibibytes
+    return try Connection.reader(path, options)
+  }
+}
+
+extension Connection {
+  /// Names of the tables with pages of their own.
+  fileprivate func storedTables() throws(SQLiteError) -> [String] {
+    try all("select name from sqlite_schema where type = 'table' and rootpage > 0 order by name") { row in
+      try row.text(0)
+    }
+  }
+
+  /// The first result of `quick_check` for one table and its indexes; nil if they are sound. It checks pages and rows,
+  /// but not whether each row is in each index.
+  fileprivate func quickFault(in table: String) throws(SQLiteError) -> String? {
+    do {
+      let line = try first(SQL("pragma quick_check(\(Self.quoted(table)))")) { row in try row.text(0) }
+      return line == "ok" ? nil : line
+    } catch {
+      guard error.refusal == .damaged else { throw error }
+      return error.message
+    }
+  }
+}
