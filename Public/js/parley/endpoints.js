@@ -10,6 +10,8 @@ export const endpoints = /** @type {const} */ ({
   getJob: 'GET /jobs/{id}',
   listBackups: 'GET /backups',
   createBackup: 'POST /backups',
+  getBackup: 'GET /backups/{id}',
+  deleteBackup: 'DELETE /backups/{id}',
 
   signUp: 'POST /users',
   listUsers: 'GET /users',
@@ -47,8 +49,8 @@ export const endpoints = /** @type {const} */ ({
   useLink: 'POST /links/{code}',
   listInvites: 'GET /invites',
   createInvite: 'POST /invites',
-  getInvite: 'GET /invites/{code}',
-  revokeInvite: 'DELETE /invites/{code}',
+  getInvite: 'GET /invites/{id}',
+  revokeInvite: 'DELETE /invites/{id}',
 
   listForums: 'GET /forums',
   createForum: 'POST /forums',

@@ -2,18 +2,22 @@
 // so that a cached range is complete.
 
 import { find } from './find.js';
-import { newHistory, missing, stretchAt, stretchesOf, withStretch, withoutStretch } from './history.js';
+import { newHistory, missing, rangeAt, rangesOf, withRange, withoutRange } from './history.js';
 import { readCursor } from './ids.js';
-import { Rows, finishSend, isAnother, keepLost, mergeMessage, position, wantLater } from './reducer.js';
+import {
+  Rows, finishSend, isAnother, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
+} from './reducer.js';
+import { isAbort } from './time.js';
 
-/** @typedef {import('./history.js').History} History @typedef {import('./history.js').Stretch} Stretch */
+/** @typedef {import('./history.js').History} History @typedef {import('./history.js').SeqRange} SeqRange */
 /**
  * @typedef {object} PagesOptions
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
- * @property {() => { generation: number, cursor: number, me: string | null }} now
+ * @property {() => { generation: number, cursor: number, me: string | null, isOfThisStart: (cursor: string) => boolean }} now
  * @property {(changes: import('./store.js').Change[]) => void} publish
  * @property {(name: string) => void} want Has a thing asked for, or counted.
+ * @property {(error: unknown) => void} [onFault] Receives failures of the cache that a view survives.
  */
 /**
  * @typedef {object} Page
@@ -27,12 +31,13 @@ const most = 200;
 
 export class Pages {
   /** @param {PagesOptions} options */
-  constructor({ client, store, now, publish, want }) {
+  constructor({ client, store, now, publish, want, onFault = () => {} }) {
     this.client = client;
     this.store = store;
     this.now = now;
     this.publish = publish;
     this.want = want;
+    this.onFault = onFault;
   }
 
   /** @param {string} conversation @returns {Promise<History>} */
@@ -53,17 +58,22 @@ export class Pages {
    * Fetches a page and keeps it.
    * @param {string} conversation
    * @param {{ before?: string, after?: string, around?: string, after_time?: string, order?: 'asc', limit?: number,
-   *   isForced?: boolean, signal?: AbortSignal }} query
+   *   isForced?: boolean, isForView?: boolean, signal?: AbortSignal }} query
+   *   `isForView`: a page that cannot be stored is shown all the same.
    * @returns {Promise<Page>}
    */
-  async fetch(conversation, { isForced = false, signal, ...query }) {
-    const order = query.after === undefined && query.after_time === undefined ? 'desc' : 'asc';
+  async fetch(conversation, { isForced = false, isForView = false, signal, ...query }) {
+    const order = query.order ?? (query.after === undefined && query.after_time === undefined ? 'desc' : 'asc');
     const page = await this.client.calls.listMessages({
-      id: conversation, query: { ...everything, order, limit: 50, ...query }, signal,
+      id: conversation, query: { ...everything, limit: 50, ...query, order }, signal,
     });
-    const messages = await this.keep(conversation, page, { isForced });
-    // Before and after the page there may be messages that the bounds left out, so `more` alone does not say.
-    return { messages, isFirst: page.next_older === null, isLast: page.next_newer === null };
+    const messages = await this.keep(conversation, page, { isForced }).catch((error) => {
+      if (!isForView || isAbort(error)) throw error;
+      this.onFault(error);
+      return [...page.data].sort((a, b) => a.seq - b.seq);
+    });
+    const [older, newer] = order === 'asc' ? [page.previous, page.next] : [page.next, page.previous];
+    return { messages, isFirst: older === null, isLast: newer === null };
   }
 
   /**
@@ -71,16 +81,21 @@ export class Pages {
    * @param {string} conversation @param {any} page @param {{ isForced?: boolean }} options
    */
   async keep(conversation, page, { isForced = false } = {}) {
-    const known = position(this.now().generation, readCursor(page.cursor).id);
-    const { stretches } = stretchesOf(page.data);
+    const now = this.now();
+    // The events of another start of the server have other numbers.
+    const event = now.isOfThisStart(page.cursor) ? readCursor(page.cursor).id : null;
+    const known = position(now.generation, event ?? now.cursor);
+    const { ranges } = rangesOf(page.data);
+    const isOwn = (/** @type {any} */ message) => message.client_id && message.author_id === now.me;
+    const own = page.data.filter(isOwn);
     /** @type {import('./store.js').Source[]} */
     const sources = [
       ['history', conversation],
       ['conversations', conversation],
       ['site', 'wanted'],
       ['site', 'lost'],
-      ['outbox'],
       ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
+      ...own.flatMap((/** @type {any} */ message) => sourcesOfSend(message.client_id)),
     ];
     /** @type {any[]} */
     let kept = [];
@@ -90,8 +105,8 @@ export class Pages {
       kept = page.data.map((/** @type {any} */ message) => {
         const before = rows.get('messages', [conversation, message.seq]);
         const merged = mergeMessage(before, message, known, { isForced });
-        if (merged !== before && isAnother(before, message)) keepLost(rows, [before], this.now().me);
-        if (message.client_id && message.author_id === this.now().me) finishSend(rows, message);
+        if (merged !== before && isAnother(before, message)) keepLost(rows, [before], now.me);
+        if (own.includes(message)) finishSend(rows, message);
         rows.put('messages', merged);
         // Its event will change nothing any more, so the unread count is corrected here.
         const isOther = before ? before.deleted !== merged.deleted : merged.deleted;
@@ -100,9 +115,10 @@ export class Pages {
       });
       const history = rows.get('history', conversation) ?? newHistory(conversation);
       let { held, from } = history;
-      for (const stretch of stretches) held = withStretch(held, ...stretch);
+      for (const range of ranges) held = withRange(held, ...range);
       for (const skip of page.skipped) if (skip.reason === 'before_joining') from = Math.max(from, skip.to_seq + 1);
-      rows.put('history', { ...history, held, from });
+      const ahead = Math.max(history.ahead ?? 0, event ?? Number.MAX_SAFE_INTEGER);
+      rows.put('history', { ...history, held, from, ahead });
       if (keepLatest(rows, conversation, page, kept)) isAhead = true;
       if (isAhead) wantLater(rows, `unread:${conversation}`);
       return rows.changes;
@@ -122,7 +138,7 @@ export class Pages {
     const { held, from } = await this.history(conversation);
     const wanted = Math.max(seq, from);
     const at = (/** @type {number} */ seq) => this.store.get('messages', [conversation, seq]);
-    if (stretchAt(held, wanted)) return at(wanted);
+    if (rangeAt(held, wanted)) return at(wanted);
     const below = held.filter(([, to]) => to < wanted).pop();
     const above = held.find(([first]) => first > wanted);
     const [low, high] = [below && (await at(below[1])), above && (await at(above[0]))];
@@ -143,10 +159,13 @@ export class Pages {
       const gaps = missing(history.held, Math.max(from, history.from), to);
       const gap = gaps[gaps.length - 1];
       if (!gap) return;
-      const anchor = await this.store.get('messages', [conversation, gap[1] + 1]);
-      const below = anchor ? null : await this.store.get('messages', [conversation, gap[0] - 1]);
+      const at = (/** @type {number} */ seq) => this.store.get('messages', [conversation, seq]);
+      // The rows outside the cached ranges may be of another history.
+      const isHeld = (/** @type {number} */ seq) => rangeAt(history.held, seq) !== null;
+      const anchor = isHeld(gap[1] + 1) ? await at(gap[1] + 1) : null;
+      const below = !anchor && isHeld(gap[0] - 1) ? await at(gap[0] - 1) : null;
       // A range without neighbours is found by its own last row.
-      const own = anchor ?? below ?? (await this.store.get('messages', [conversation, gap[1]]));
+      const own = anchor ?? below ?? (await at(gap[1]));
       const where = anchor ? { before: anchor.id } : below ? { after: below.id } : own ? { around: own.id } : {};
       const { messages } = await this.fetch(conversation, { ...where, limit: most, isForced, signal });
       onPage?.(messages.length);
@@ -163,8 +182,8 @@ export class Pages {
    */
   async isHeld(conversation, from, to) {
     const { held, from: first } = await this.history(conversation);
-    const stretch = stretchAt(held, to);
-    return stretch !== null && stretch[0] <= Math.max(from, first);
+    const range = rangeAt(held, to);
+    return range !== null && range[0] <= Math.max(from, first);
   }
 
   /**
@@ -174,9 +193,43 @@ export class Pages {
   async forget(conversation, from, to) {
     const changes = await this.store.update([['history', conversation]], ([history]) =>
       history
-        ? [{ table: 'history', key: conversation, row: { ...history, held: withoutStretch(history.held, from, to) } }]
+        ? [{ table: 'history', key: conversation, row: { ...history, held: withoutRange(history.held, from, to) } }]
         : [],
     );
+    this.publish(changes);
+  }
+
+  /**
+   * Removes the messages of a range, after a comparison has found that they are of another history. The user's own ones
+   * that the server does not have are set aside, to be sent again.
+   * @param {string} conversation @param {number} from @param {number} to @param {AbortSignal} [signal]
+   */
+  async drop(conversation, from, to, signal) {
+    const { me } = this.now();
+    const own = (await this.held(conversation, from, to)).filter((one) => one.author_id === me && !one.deleted);
+    /** @type {Map<string, any>} */
+    const found = new Map();
+    for (let first = 0; first < own.length; first += most) {
+      const ids = own.slice(first, first + most).map(({ id }) => id).join(',');
+      for (const one of (await this.client.calls.getMessages({ query: { ids }, signal })).data) found.set(one.id, one);
+    }
+    /** @type {import('./store.js').Source[]} */
+    const sources = [['history', conversation], ['site', 'lost']];
+    for (const { seq } of own) sources.push(['messages', [conversation, seq]]);
+    const changes = await this.store.update(sources, (rowsFound) => {
+      const rows = new Rows(sources, rowsFound);
+      const history = rows.get('history', conversation);
+      if (!history) return [];
+      const isLost = (/** @type {any} */ one) => {
+        const held = rows.get('messages', [conversation, one.seq]);
+        return held && !isAnother(held, one) && (!found.has(one.id) || isAnother(found.get(one.id), one));
+      };
+      keepLost(rows, own.filter(isLost), me);
+      rows.clearRange(conversation, from, to);
+      const held = withoutRange(history.held, from, to);
+      rows.put('history', { ...history, held, checked: Math.min(history.checked, from - 1) });
+      return rows.changes;
+    });
     this.publish(changes);
   }
 

@@ -12,14 +12,11 @@ extension API {
   }
 
   @Sendable static func listConversations(_ context: RequestContext) async throws -> Response {
-    let (kind, type, limit, next): (Conversation.Kind?, String?, Int, Int?) = try context.query { query in
-      (
-        try query.word("kind"), try query.text("type"), try query.limit(), try query.int("next", in: 1...Int.max)
-      )
+    let (kind, type, page): (Conversation.Kind?, String?, PageRequest) = try context.query { query in
+      (try query.word("kind"), try query.text("type"), try query.page())
     }
-    let page = try context.view.listConversations(
-      kind: kind, type: type, before: next, limit: limit, for: context.caller)
-    return .page(page.conversations, next: page.next.map { "\($0)" })
+    return try .page(
+      try context.view.listConversations(kind: kind, type: type, page, for: context.caller), context)
   }
 
   @Sendable static func getConversation(_ context: RequestContext) async throws -> Response {
@@ -48,17 +45,15 @@ extension API {
   }
 
   @Sendable static func getTimeline(_ context: RequestContext) async throws -> Response {
-    let (limit, next) = try context.query { query in (try query.limit(), try query.nextTime()) }
-    let page = try await context.community.getTimeline(before: next, limit: limit, for: context.caller)
-    return .page(page.posts, next: page.next.map { "\($0.time).\($0.message)" })
+    let page = try context.query { query in try query.page() }
+    return try .page(try await context.community.getTimeline(page, for: context.caller), context)
   }
 
   // MARK: Participants
 
   @Sendable static func listParticipants(_ context: RequestContext) async throws -> Response {
-    let (limit, next): (Int, ID<User>?) = try context.query { query in (try query.limit(), try query.id("next")) }
-    let found = try context.view.listParticipants(of: try context.id(), after: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.user.description }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listParticipants(of: try context.id(), page, for: context.caller), context)
   }
 
   @Sendable static func setParticipant(_ context: RequestContext) async throws -> Response {
@@ -84,7 +79,7 @@ extension API {
   }
 
   @Sendable static func sendTyping(_ context: RequestContext) async throws -> Response {
-    try context.view.sendTyping(in: try context.id(), by: context.caller, now: context.server.now)
+    try context.view.sendTyping(in: try context.id(), by: context.caller)
     return Response(.noContent)
   }
 
@@ -130,6 +125,6 @@ extension RequestContext {
   }
 
   fileprivate func seen(_ conversation: ConversationView) throws -> Response {
-    .one(conversation).tagged(conversation.tag)
+    .one(conversation).tagged(conversation.tag, since: community.start)
   }
 }

@@ -6,16 +6,14 @@ import Web
 
 extension API {
   @Sendable static func listForums(_ context: RequestContext) async throws -> Response {
-    let (text, limit, next) = try context.query { query in
-      (try query.text("query"), try query.limit(default: 100), try query.int("next", in: 1...Int.max))
-    }
+    let (text, page) = try context.query { query in (try query.text("query"), try query.page(default: 100)) }
     let found =
       if let text {
-        try await context.community.listForums(with: text, before: next, limit: limit, for: context.caller)
+        try await context.community.listForums(with: text, page, for: context.caller)
       } else {
-        try context.view.listForums(before: next, limit: limit, for: context.caller)
+        try context.view.listForums(page, for: context.caller)
       }
-    return .page(found, limit: limit) { "\($0.forum.activity)" }
+    return try .page(found, context)
   }
 
   @Sendable static func createForum(_ context: RequestContext) async throws -> Response {
@@ -26,7 +24,7 @@ extension API {
 
   @Sendable static func getForum(_ context: RequestContext) async throws -> Response {
     let seen = try context.view.getForum(try context.id(), for: context.caller)
-    return .one(seen).tagged(seen.tag)
+    return .one(seen).tagged(seen.tag, since: context.community.start)
   }
 
   @Sendable static func updateForum(_ context: RequestContext) async throws -> Response {
@@ -59,9 +57,8 @@ extension API {
   // MARK: Members
 
   @Sendable static func listForumMembers(_ context: RequestContext) async throws -> Response {
-    let (limit, next): (Int, ID<User>?) = try context.query { query in (try query.limit(), try query.id("next")) }
-    let found = try context.view.listForumMembers(of: try context.id(), after: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.user.id.description }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listForumMembers(of: try context.id(), page, for: context.caller), context)
   }
 
   @Sendable static func setForumMember(_ context: RequestContext) async throws -> Response {

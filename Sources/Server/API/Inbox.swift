@@ -6,19 +6,17 @@ import Web
 
 extension API {
   @Sendable static func listNotifications(_ context: RequestContext) async throws -> Response {
-    let (kind, isUnread, limit, next, show): (Notification.Kind?, Bool?, Int, ID<Notification>?, MessageOptions) =
+    let (kind, isUnread, page, show): (Notification.Kind?, Bool?, PageRequest, MessageOptions) =
       try context.query { query in
-        (
-          try query.word("kind"), try query.flag("unread"), try query.limit(), try query.id("next"), try query.show()
-        )
+        (try query.word("kind"), try query.flag("unread"), try query.page(), try query.show())
       }
-    let page = try await context.community.listNotifications(
-      kind: kind, isUnread: isUnread ?? false, before: next, limit: limit, show, for: context.caller)
+    let found = try await context.community.listNotifications(
+      kind: kind, isUnread: isUnread ?? false, page, show, for: context.caller)
+    let list = try context.list()
     return .object { json in
-      json.field("data", page.entries)
-      json.field("more", page.next != nil)
-      json.field("next", page.next)
-      json.field("unread", page.unread)
+      json.field("data", found.page.items)
+      json.positions(next: found.page.next, previous: found.page.previous, in: list)
+      json.field("unread", found.unread)
     }
   }
 

@@ -13,30 +13,20 @@ extension API {
     return Response(.noContent)
   }
 
-  /// Lists a message's actions. The cursor `next` is `user.type` of the last one.
   @Sendable static func listActions(_ context: RequestContext) async throws -> Response {
-    let (type, limit, next) = try context.query { query in
-      (try query.text("type"), try query.limit(), try query.text("next"))
-    }
-    let after = try next.map { text throws(Refusal) -> (type: String, user: ID<User>) in
-      let parts = text.split(separator: ".", maxSplits: 1)
-      guard parts.count == 2, let user = ID<User>(String(parts[0])) else { throw .invalid("next", .invalid) }
-      return (type: String(parts[1]), user: user)
-    }
-    let found = try context.view.listActions(
-      on: try context.id(), type: type, after: after, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { "\($0.user).\($0.type)" }
+    let (type, page) = try context.query { query in (try query.text("type"), try query.page()) }
+    return try .page(
+      try context.view.listActions(on: try context.id(), type: type, page, for: context.caller), context)
   }
 
   @Sendable static func listMyActions(_ context: RequestContext) async throws -> Response {
-    let (name, limit, next, show) = try context.query { query in
-      (try query.text("type"), try query.limit(), try query.nextTime(), try query.show())
+    let (name, page, show) = try context.query { query in
+      (try query.text("type"), try query.page(), try query.show())
     }
     guard let name else { throw Refusal.invalid("type", .missing) }
     guard let type = ActionType(name) else { throw Refusal.invalid("type", .invalid) }
-    let page = try await context.community.listMyActions(
-      as: type, before: next, limit: limit, show, for: context.caller)
-    return .page(page.messages, next: page.next.map { "\($0.time).\($0.message)" })
+    return try .page(
+      try await context.community.listMyActions(as: type, page, show, for: context.caller), context)
   }
 }
 

@@ -10,10 +10,11 @@ extension API {
     let conversation: ID<Conversation> = try context.id()
     let posted = try await context.community.postMessage(draft, in: conversation, by: context.caller)
     let missed = try await context.view.missed(in: conversation, after: draft.catchUpAfter, for: context.caller)
+    let list = ListName(missedIn: conversation)
     return .object(posted.isNew ? .created : .ok) { json in
       posted.message.writeFields(to: &json)
       if let missed {
-        json.object("catch_up") { json in missed.writeFields(to: &json) }
+        json.object("catch_up") { json in missed.writeFields(to: &json, in: list) }
       }
     }
   }
@@ -21,19 +22,20 @@ extension API {
   @Sendable static func listMessages(_ context: RequestContext) async throws -> Response {
     let request = try context.query { query in try query.messages() }
     let page = try await context.view.listMessages(in: try context.id(), request, for: context.caller)
-    return .object { json in page.writeFields(to: &json) }
+    let list = try context.list()
+    return .object { json in page.writeFields(to: &json, in: list) }
   }
 
   @Sendable static func getMessages(_ context: RequestContext) async throws -> Response {
     let (ids, show) = try context.query { query in (try query.messageIDs(), try query.show()) }
     let found = try await context.view.getMessages(ids, show, for: context.caller)
-    return .page(found, next: nil)
+    return .list(found)
   }
 
   @Sendable static func getMessage(_ context: RequestContext) async throws -> Response {
     let show = try context.query { query in try query.show() }
     let seen = try await context.view.getMessage(try context.id(), show, for: context.caller)
-    return .one(seen).tagged(seen.tag)
+    return .one(seen).tagged(seen.tag, since: context.community.start)
   }
 
   @Sendable static func editMessage(_ context: RequestContext) async throws -> Response {
@@ -61,19 +63,14 @@ extension API {
   }
 
   @Sendable static func listReplies(_ context: RequestContext) async throws -> Response {
-    let (limit, next, show): (Int, ID<Message>?, MessageOptions) = try context.query { query in
-      (try query.limit(), try query.id("next"), try query.show())
-    }
-    let (replies, more) = try await context.view.listReplies(
-      to: try context.id(), after: next, limit: limit, show, for: context.caller)
-    return .page(replies, next: more ? replies.last?.message.id.description : nil)
+    let (page, show) = try context.query { query in (try query.page(), try query.show()) }
+    return try .page(
+      try await context.view.listReplies(to: try context.id(), page, show, for: context.caller), context)
   }
 
   @Sendable static func listRevisions(_ context: RequestContext) async throws -> Response {
-    let (limit, next) = try context.query { query in (try query.limit(), try query.int("next", in: 1...Int.max)) }
-    let (revisions, more) = try context.view.listRevisions(
-      of: try context.id(), after: next ?? 0, limit: limit, for: context.caller)
-    return .page(revisions, next: more ? revisions.last.map { "\($0.revision)" } : nil)
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listRevisions(of: try context.id(), page, for: context.caller), context)
   }
 
   @Sendable static func deleteRevision(_ context: RequestContext) async throws -> Response {
@@ -85,7 +82,7 @@ extension API {
   }
 
   @Sendable static func listReceipts(_ context: RequestContext) async throws -> Response {
-    .page(try context.view.listReceipts(of: try context.id(), for: context.caller), next: nil)
+    .list(try context.view.listReceipts(of: try context.id(), for: context.caller))
   }
 
   @Sendable static func createTopicFromMessage(_ context: RequestContext) async throws -> Response {
@@ -139,12 +136,19 @@ extension CommunityView {
   }
 }
 
+extension ListName {
+  /// The list that the page of `missed` belongs to: its positions continue there.
+  init(missedIn conversation: ID<Conversation>) {
+    self.init(
+      path: "\(API.base)/conversations/\(conversation)/messages",
+      filters: [("include_machine", "true"), ("include_muted", "true"), ("order", "asc")])
+  }
+}
+
 extension MessagePageView {
-  func writeFields(to json: inout JSONWriter) {
+  func writeFields(to json: inout JSONWriter, in list: ListName) {
     json.field("data", messages)
-    json.field("more", page.hasMore)
-    json.field("next_older", page.nextOlder)
-    json.field("next_newer", page.nextNewer)
+    json.positions(next: page.position(.next, order), previous: page.position(.previous, order), in: list)
     json.field("latest_seq", page.latestSeq)
     json.field("cursor", cursor)
     json.field("skipped", page.skipped)
@@ -161,9 +165,9 @@ extension Query {
 
   fileprivate mutating func messages() throws(Refusal) -> MessageRequest {
     var request = MessageRequest()
-    request.window = try window()
     let order: Order = try word("order") ?? .desc
     request.order = order == .asc ? .ascending : .descending
+    request.window = try window(request.order)
     request.limit = try limit()
     request.includesDeleted = try flag("include_deleted") ?? true
     request.includesMachineOnly = try flag("include_machine") ?? false
@@ -176,16 +180,30 @@ extension Query {
     case asc, desc
   }
 
-  /// The window: by ids, by times or around one message. Combinations are refused as ambiguous.
-  private mutating func window() throws(Refusal) -> MessageQuery.Window {
+  /// The window: at a position, by ids, by times or around one message. A position has precedence, other combinations
+  /// are refused as ambiguous.
+  private mutating func window(_ order: MessageQuery.Order) throws(Refusal) -> MessageQuery.Window {
+    let (position, bounds) = (try position(), try bounds())
+    guard let position else { return bounds }
+    guard let window = MessageQuery.Window(position, order) else {
+      throw .invalid(position.direction == .next ? "next" : "previous", .invalid)
+    }
+    return window
+  }
+
+  private mutating func bounds() throws(Refusal) -> MessageQuery.Window {
     let (after, before): (ID<Message>?, ID<Message>?) = (try id("after"), try id("before"))
     let (afterTime, beforeTime) = (try time("after_time"), try time("before_time"))
-    let around: ID<Message>? = try id("around")
+    let (around, atTime): (ID<Message>?, Int64?) = (try id("around"), try time("at_time"))
     let hasTimes = afterTime != nil || beforeTime != nil
     let hasIDs = after != nil || before != nil
     if let around {
-      guard !hasIDs, !hasTimes else { throw .invalid("around", .mismatch) }
+      guard !hasIDs, !hasTimes, atTime == nil else { throw .invalid("around", .mismatch) }
       return .around(around)
+    }
+    if let atTime {
+      guard !hasIDs, !hasTimes else { throw .invalid("at_time", .mismatch) }
+      return .aroundTime(atTime)
     }
     guard !hasIDs || !hasTimes else { throw .invalid(afterTime != nil ? "after_time" : "before_time", .mismatch) }
     if hasTimes { return .betweenTimes(after: afterTime, before: beforeTime) }

@@ -40,10 +40,8 @@ extension API {
   }
 
   @Sendable static func listSanctions(_ context: RequestContext) async throws -> Response {
-    let (limit, next): (Int, ID<Sanction>?) = try context.query { query in (try query.limit(), try query.id("next")) }
-    let found = try context.view.listSanctions(
-      of: try context.reference(), before: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.id.description }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listSanctions(of: try context.reference(), page, for: context.caller), context)
   }
 
   @Sendable static func createRemoval(_ context: RequestContext) async throws -> Response {
@@ -62,20 +60,18 @@ extension API {
   }
 
   @Sendable static func listAuditEntries(_ context: RequestContext) async throws -> Response {
-    let (actor, filter, limit, next) = try context.query { query in
+    let (actor, filter, page) = try context.query { query in
       var filter = AuditFilter()
       let subject: ID<AuditEntry>? = try query.id("subject")
       filter.subject = subject?.number
       filter.kind = try query.word("kind")
       filter.forum = try query.id("forum")
       (filter.after, filter.before) = (try query.time("after_time"), try query.time("before_time"))
-      let next: ID<AuditEntry>? = try query.id("next")
-      return (try query.reference("actor"), filter, try query.limit(), next)
+      return (try query.reference("actor"), filter, try query.page())
     }
     var resolved = filter
     resolved.actor = try context.userID(actor, "actor")
-    let found = try await context.community.listAuditEntries(resolved, before: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.id.description }
+    return try .page(try await context.community.listAuditEntries(resolved, page, for: context.caller), context)
   }
 }
 

@@ -6,9 +6,11 @@ import ParleyWire
 /// misspelled filter is an error.
 struct Query {
   private let pairs: FormPairs
+  private let path: String
   private var read: Set<String> = []
 
-  init(_ text: String?) throws(Refusal) {
+  init(_ text: String?, path: String) throws(Refusal) {
+    self.path = path
     do {
       pairs = try FormPairs(text ?? "")
     } catch {
@@ -66,18 +68,31 @@ struct Query {
     try int("limit", in: 1...Self.maxPageSize) ?? size
   }
 
-  /// The cursor of a list ordered by two numbers.
-  mutating func nextPair() throws(Refusal) -> (Int, Int)? {
-    guard let text = try text("next") else { return nil }
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
-    guard parts.count == 2, let first = parts[0], let second = parts[1] else { throw .invalid("next", .invalid) }
-    return (first, second)
+  /// The page of a list: its size and, after the first page, its position.
+  mutating func page(default size: Int = 50) throws(Refusal) -> PageRequest {
+    PageRequest(try position(), limit: try limit(default: size))
   }
 
-  /// The cursor of a list ordered by message time.
-  mutating func nextTime() throws(Refusal) -> TimelineCursor? {
-    try nextPair().map { TimelineCursor(time: $0.0, message: ID($0.1)) }
+  /// The position that another page returned as `next` or `previous`.
+  mutating func position() throws(Refusal) -> ListPosition? {
+    let next = try position("next", .next)
+    guard let previous = try position("previous", .previous) else { return next }
+    guard next == nil else { throw .invalid("previous", .mismatch) }
+    return previous
   }
+
+  private mutating func position(
+    _ name: String, _ direction: PageDirection
+  ) throws(Refusal) -> ListPosition? {
+    guard let text = try text(name) else { return nil }
+    guard let position = ListPosition(text, in: list), position.direction == direction else {
+      throw .invalid(name, .invalid)
+    }
+    return position
+  }
+
+  /// The list that the path and the filters name.
+  var list: ListName { ListName(path: path, filters: pairs.pairs.map { ($0.name, $0.value) }) }
 
   func finish() throws(Refusal) {
     let unknown = Set(pairs.pairs.map(\.name)).subtracting(read)

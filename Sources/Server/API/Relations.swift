@@ -28,27 +28,18 @@ extension API {
 
   private static func listRelatedUsers(_ relation: Relation) -> Endpoint.Answer {
     { context in
-      let (limit, next) = try context.pageOfUsers()
-      let found = try context.view.listRelatedUsers(relation, after: next, limit: limit, for: context.caller)
-      return .page(found, limit: limit) { $0.summary.id.description }
+      let page = try context.query { query in try query.page() }
+      return try .page(try context.view.listRelatedUsers(relation, page, for: context.caller), context)
     }
   }
 
   @Sendable static func listFollowing(_ context: RequestContext) async throws -> Response {
-    let (limit, next) = try context.pageOfUsers()
-    let found = try context.view.listFollowing(try context.reference(), after: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.summary.id.description }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listFollowing(try context.reference(), page, for: context.caller), context)
   }
 
   @Sendable static func listFollowers(_ context: RequestContext) async throws -> Response {
-    let (limit, next) = try context.pageOfUsers()
-    let found = try context.view.listFollowers(try context.reference(), after: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.summary.id.description }
-  }
-}
-
-extension RequestContext {
-  fileprivate func pageOfUsers() throws -> (limit: Int, next: ID<User>?) {
-    try query { query in (try query.limit(), try query.id("next")) }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listFollowers(try context.reference(), page, for: context.caller), context)
   }
 }

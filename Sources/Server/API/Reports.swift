@@ -13,23 +13,21 @@ extension API {
   }
 
   @Sendable static func listReports(_ context: RequestContext) async throws -> Response {
-    let (filter, user, assignee, limit, next) = try context.query { query in
+    let (filter, user, assignee, page) = try context.query { query in
       var filter = ReportFilter()
       filter.state = try query.word("state") ?? .open
       filter.forum = try query.id("forum")
-      let next: ID<Report>? = try query.id("next")
-      return (filter, try query.reference("user"), try query.reference("assignee"), try query.limit(), next)
+      return (filter, try query.reference("user"), try query.reference("assignee"), try query.page())
     }
     var resolved = filter
     resolved.user = try context.userID(user, "user")
     resolved.assignee = try context.userID(assignee, "assignee")
-    let found = try context.view.listReports(resolved, before: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.id.description }
+    return try .page(try context.view.listReports(resolved, page, for: context.caller), context)
   }
 
   @Sendable static func getReport(_ context: RequestContext) async throws -> Response {
     let report = try context.view.getReport(try context.id(), for: context.caller)
-    return .one(report).tagged("\(report.revision)-\(report.copy == nil ? 0 : 1)")
+    return .one(report).tagged("\(report.revision)-\(report.copy == nil ? 0 : 1)", since: context.community.start)
   }
 
   @Sendable static func updateReport(_ context: RequestContext) async throws -> Response {

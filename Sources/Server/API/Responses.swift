@@ -18,31 +18,37 @@ extension Response {
     return own(json, status)
   }
 
-  /// A page: its values, whether there are more, and the cursor of the next page.
-  static func page(_ things: [some JSONWritable], next: String?) -> Response {
-    object { json in
-      json.field("data", things)
-      json.field("more", next != nil)
-      json.field("next", next)
+  /// A page of the requested list.
+  static func page(_ page: ListPage<some JSONWritable>, _ context: RequestContext) throws -> Response {
+    let list = try context.list()
+    return object { json in
+      json.field("data", page.items)
+      json.positions(next: page.next, previous: page.previous, in: list)
     }
   }
 
-  /// A page from `limit + 1` values, if there are more. `next` returns the cursor of the page's last value.
-  static func page<Thing: JSONWritable>(
-    _ found: [Thing], limit: Int, next: (Thing) -> String?
-  ) -> Response {
-    page(Array(found.prefix(limit)), next: found.count > limit ? next(found[limit - 1]) : nil)
+  /// A list of one page.
+  static func list(_ things: [some JSONWritable]) -> Response {
+    object { json in
+      json.field("data", things)
+      json.null("next")
+      json.null("previous")
+    }
   }
 
   /// An already written JSON document.
   static func written(_ json: JSONWriter) -> Response { own(json, .ok) }
 
-  /// The response with an `ETag` for conditional requests.
+  /// The response with an `ETag` that identifies its content, for conditional requests.
   func tagged(_ tag: String) -> Response {
     var response = self
     response.fields.add("ETag", "\"\(tag)\"")
     return response
   }
+
+  /// The response with an `ETag` of its revision. Revisions are of one start: a server that continues from an older copy
+  /// of its data gives them again.
+  func tagged(_ revision: String, since start: String) -> Response { tagged("\(start)-\(revision)") }
 
   private static func own(_ json: JSONWriter, _ status: Status) -> Response {
     var response = Response.json(json.bytes, status)

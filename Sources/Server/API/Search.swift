@@ -7,26 +7,7 @@ import Web
 extension API {
   @Sendable static func searchMessages(_ context: RequestContext) async throws -> Response {
     let request = try context.query { query in try query.search() }
-    let page = try await context.community.searchMessages(request, for: context.caller)
-    return .page(page.hits, next: page.next?.text)
-  }
-}
-
-extension SearchRequest.Cursor {
-  fileprivate var text: String {
-    switch self {
-    case .before(let id): "b\(id)"
-    case .after(let id): "a\(id)"
-    }
-  }
-
-  fileprivate init?(_ text: String) {
-    guard let id = ID<Message>(String(text.dropFirst())) else { return nil }
-    switch text.first {
-    case "b": self = .before(id)
-    case "a": self = .after(id)
-    default: return nil
-    }
+    return try .page(try await context.community.searchMessages(request, for: context.caller), context)
   }
 }
 
@@ -50,11 +31,7 @@ extension Query {
     (request.before, request.after) = (try id("before"), try id("after"))
     (request.beforeTime, request.afterTime) = (try time("before_time"), try time("after_time"))
     request.order = try word("order") ?? .newest
-    request.limit = try limit()
-    request.next = try text("next").map { text throws(Refusal) in
-      guard let cursor = SearchRequest.Cursor(text) else { throw .invalid("next", .invalid) }
-      return cursor
-    }
+    request.page = try page()
     request.show = try show()
     return request
   }

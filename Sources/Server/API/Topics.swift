@@ -6,10 +6,8 @@ import Web
 
 extension API {
   @Sendable static func listTopics(_ context: RequestContext) async throws -> Response {
-    let (limit, next) = try context.query { query in (try query.limit(), try query.nextPair()) }
-    let last = next.map { (isPinned: $0.0 == 1, activity: $0.1) }
-    let found = try context.view.listTopics(of: try context.id(), after: last, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { "\($0.isPinned ? 1 : 0).\($0.activity)" }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listTopics(of: try context.id(), page, for: context.caller), context)
   }
 
   @Sendable static func createTopic(_ context: RequestContext) async throws -> Response {

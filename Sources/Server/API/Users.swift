@@ -9,35 +9,30 @@ extension API {
     let (registration, wantsCookie) = try await context.body { body in
       (try Registration(&body), try body.optional("cookie") ?? false)
     }
+    try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
     let registered = try await context.community.signUp(registration)
     let status: Status = registered.isNew ? .created : .ok
     guard let session = registered.session else {
       return .object(status) { json in json.field("user", registered.user) }
     }
-    return context.signedIn(session, wantsCookie: wantsCookie, status)
+    return try context.signedIn(session, wantsCookie: wantsCookie, status)
   }
 
   @Sendable static func listUsers(_ context: RequestContext) async throws -> Response {
-    let (prefix, state, limit, next): (String?, UserState?, Int, String?) = try context.query { query in
-      (try query.text("query"), try query.word("state"), try query.limit(), try query.text("next"))
+    let (prefix, state, page): (String?, UserState?, PageRequest) = try context.query { query in
+      (try query.text("query"), try query.word("state"), try query.page())
     }
     guard let state else {
       let name = prefix.map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 } ?? ""
-      let found = try context.view.listUsers(namePrefix: name, after: next, limit: limit, for: context.caller)
-      return .page(found, limit: limit) { $0.summary.name }
+      return try .page(try context.view.listUsers(namePrefix: name, page, for: context.caller), context)
     }
     guard prefix == nil else { throw Refusal.invalid("query", .mismatch) }
-    let last = try next.map { text throws(Refusal) in
-      guard let id = ID<User>(text) else { throw .invalid("next", .invalid) }
-      return id
-    }
-    let found = try context.view.listUsers(in: state, after: last, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.summary.id.description }
+    return try .page(try context.view.listUsers(in: state, page, for: context.caller), context)
   }
 
   @Sendable static func getUser(_ context: RequestContext) async throws -> Response {
     let user = try context.view.getUser(try context.reference(), for: context.caller)
-    return .one(user).tagged(user.tag)
+    return .one(user).tagged(user.tag, since: context.community.start)
   }
 
   @Sendable static func updateUser(_ context: RequestContext) async throws -> Response {
@@ -84,8 +79,9 @@ extension API {
   @Sendable static func useLink(_ context: RequestContext) async throws -> Response {
     let (use, wantsCookie) = try await context.body { body in (try LinkUse(&body), try body.optional("cookie") ?? false)
     }
+    try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
     let opened = try await context.community.useLink(try context.code(), use)
-    return context.signedIn(opened, wantsCookie: wantsCookie)
+    return try context.signedIn(opened, wantsCookie: wantsCookie)
   }
 }
 

@@ -34,9 +34,9 @@ import Testing
       #expect(removed == ["participant.left conversation:\(id)", "conversation.removed user:\(linus)"])
       try await village.expect(404, .get, "/conversations/\(id)", as: "linus")
       let page = try await village.request(.get, "\(path)?limit=1", as: "grace")
-      #expect(page.texts("data", "user_id") == [mira] && page["next"] == mira)
-      let rest = try await village.request(.get, "\(path)?limit=1&next=\(mira)", as: "grace")
-      #expect(rest.texts("data", "user_id") == [village.id("grace")] && rest.bool("more") == false)
+      #expect(page.texts("data", "user_id") == [mira])
+      let rest = try await village.request(.get, "\(path)?limit=1&next=\(try #require(page["next"]))", as: "grace")
+      #expect(rest.texts("data", "user_id") == [village.id("grace")] && rest.isNull("next"))
       try await village.expect(404, .get, path, as: "linus")
       try await village.expect(401, .get, path)
     }

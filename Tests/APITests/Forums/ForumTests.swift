@@ -243,14 +243,14 @@ import Testing
       try await village.sayInRoom("hello", of: ids[2])
       let expected = [ids[2]] + [6, 5, 4, 3, 1, 0].map { ids[$0] }
       let whole = try await village.request(.get, "/forums")
-      #expect(whole.texts("data", "id") == expected && whole.bool("more") == false && whole.isNull("next"))
+      #expect(whole.texts("data", "id") == expected && whole.isNull("next"))
       var found: [String?] = []
       var path = "/forums?limit=2"
       while found.count < 20 {
         let page = try await village.request(.get, path)
         found += page.texts("data", "id")
         guard let next = page["next"] else { break }
-        #expect(page.bool("more") == true)
+        #expect(!page.isNull("next"))
         path = "/forums?limit=2&next=\(next)"
       }
       #expect(found == expected)

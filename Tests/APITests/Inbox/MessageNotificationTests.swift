@@ -24,7 +24,8 @@ import Testing
         conversation: scope, author: author, text: try tx.resolvedForPosting(text, in: scope, by: caller))
       message.replyTo = replyTo.flatMap { Int($0) }.map { ID($0) }
       message.isMachineOnly = isMachineOnly
-      return try tx.recipients(of: message)
+      guard let kind = try tx.standing(of: author, in: scope)?.kind else { throw .notFound }
+      return try tx.recipients(of: message, in: kind)
     }
     return found.users.map { "\(byID[$0.user] ?? "?") \($0.cause)" } + (found.forum.map { ["forum \($0)"] } ?? [])
   }

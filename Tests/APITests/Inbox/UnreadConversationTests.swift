@@ -42,14 +42,15 @@ import Testing
       #expect(try await unread(village, of: "linus") == expected)
       try await village.post("@linus", in: room, as: "grace")
       let first = try await village.request(.get, "/unread?limit=1", as: "linus")
-      #expect(first["data.0.kind"] == "room" && first.int("data.0.mentions") == 1 && first["next"] == "1")
+      #expect(first["data.0.kind"] == "room" && first.int("data.0.mentions") == 1)
+      let next = "&next=\(try #require(first["next"]))"
       #expect(first["data.0.forum_id"] == forum && first.int("data.0.unread_count") == 2)
-      #expect(try await unread(village, of: "linus", "&next=1") == expected)
+      #expect(try await unread(village, of: "linus", next) == expected)
       try await village.expect(200, .put, "/conversations/\(group)/read", as: "linus", ["message_id": answer])
-      let rest = try await unread(village, of: "linus", "&next=1")
+      let rest = try await unread(village, of: "linus", next)
       #expect(rest.first?.hasPrefix("direct") == true && rest.last?.hasPrefix("group \(group) 1 ") == true)
       try await village.expect(200, .put, "/conversations/\(group)/level", as: "linus", ["level": "nothing"])
-      #expect(try await unread(village, of: "linus", "&next=1") == ["direct \(direct) 1 \(word) 0 0 0"])
+      #expect(try await unread(village, of: "linus", next) == ["direct \(direct) 1 \(word) 0 0 0"])
     }
   }
 

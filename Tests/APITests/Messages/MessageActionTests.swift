@@ -34,8 +34,8 @@ import Testing
       let other = try await village.request(.get, "/messages/\(id)", as: "mira")
       #expect(other.bool("actions.like.mine") == false && !other.has("actions.star"))
       let list = try await village.request(.get, "/messages/\(id)/actions?limit=2", as: "grace")
-      #expect(list.texts("data", "type") == ["com.example.done", "like"] && list.bool("more") == true)
-      let next = (list["next"] ?? "").replacingOccurrences(of: ":", with: "%3A")
+      #expect(list.texts("data", "type") == ["com.example.done", "like"] && !list.isNull("next"))
+      let next = list["next"] ?? ""
       let rest = try await village.request(.get, "/messages/\(id)/actions?limit=9&next=\(next)", as: "grace")
       #expect(rest.texts("data", "type") == ["like", "reaction:👍", "star"])
       #expect(try await village.request(.get, "/messages/\(id)/actions?type=star", as: "linus").count("data") == 0)
@@ -155,13 +155,13 @@ import Testing
       }
       for id in ids.reversed() { _ = try await village.request(.put, "/messages/\(id)/actions/star", as: "grace") }
       let page = try await village.request(.get, "/me/actions?type=star&limit=4", as: "grace")
-      #expect(page.texts("data", "text") == ["hidden 2", "open 2", "hidden 1", "open 1"] && page.bool("more") == true)
+      #expect(page.texts("data", "text") == ["hidden 2", "open 2", "hidden 1", "open 1"] && !page.isNull("next"))
       #expect(page.bool("data.0.actions.star.mine") == true)
       let rest = try await village.request(.get, "/me/actions?type=star&next=\(page["next"] ?? "")", as: "grace")
-      #expect(rest.texts("data", "text") == ["hidden 0", "open 0"] && rest.bool("more") == false)
+      #expect(rest.texts("data", "text") == ["hidden 0", "open 0"] && rest.isNull("next"))
       _ = try await village.request(.delete, "/forums/\(closed)/members/\(village.id("grace"))", as: "ada")
       let left = try await village.request(.get, "/me/actions?type=star&limit=3", as: "grace")
-      #expect(left.texts("data", "text") == ["open 2", "open 1", "open 0"] && left.bool("more") == false)
+      #expect(left.texts("data", "text") == ["open 2", "open 1", "open 0"] && left.isNull("next"))
       #expect(try await village.request(.get, "/me/actions", as: "grace")["errors.0.code"] == "missing")
     }
   }

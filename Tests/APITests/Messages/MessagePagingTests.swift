@@ -20,63 +20,131 @@ import Testing
     }
   }
 
-  /// Fetches all pages in `order`; `next` returns the query for the page after a message.
+  /// The `seq` of all messages, from the page of `query` in both directions.
   private static func walk(
-    _ village: Village, _ room: String, limit: Int, order: String, _ next: (String) -> String
+    _ village: Village, _ room: String, _ query: String, limit: Int
   ) async throws -> [Int] {
-    var seqs: [Int] = []
-    var query = "order=\(order)&limit=\(limit)"
-    while true {
-      let page = try await village.request(.get, "/conversations/\(room)/messages?\(query)", as: "grace")
-      #expect(page.status == 200, "\(page.text.prefix(300))")
-      let count = page.count("data")
-      seqs += (0..<count).compactMap { page.int("data.\($0).seq") }
-      guard page.bool("more") == true else { return seqs }
-      #expect(count == limit)
-      query = "order=\(order)&limit=\(limit)&" + next(page["data.\(count - 1).id"] ?? "")
+    let path = "/conversations/\(room)/messages?limit=\(limit)&\(query)"
+    func page(_ position: String) async throws -> (seqs: [Int], answer: Answer) {
+      let answer = try await village.request(.get, path + position, as: "grace")
+      try #require(answer.status == 200, "\(answer.text.prefix(300))")
+      return ((0..<answer.count("data")).compactMap { answer.int("data.\($0).seq") }, answer)
     }
+    let first = try await page("")
+    var (seqs, next, previous) = (first.seqs, first.answer["next"], first.answer["previous"])
+    while let position = next {
+      let found = try await page("&next=\(position)")
+      // Only the first page of a bound may be empty.
+      #expect(!found.seqs.isEmpty && found.seqs.count <= limit && (found.answer["previous"] != nil || seqs.isEmpty))
+      seqs += found.seqs
+      next = found.answer["next"]
+    }
+    while let position = previous {
+      let found = try await page("&previous=\(position)")
+      #expect(!found.seqs.isEmpty && found.seqs.count <= limit && (found.answer["next"] != nil || seqs.isEmpty))
+      seqs = found.seqs + seqs
+      previous = found.answer["previous"]
+    }
+    return seqs
   }
 
-  @Test func `a thousand messages of one millisecond are paged by every method without loss or repeat`() async throws {
+  @Test func `a thousand messages are paged from any bound in both directions without loss or repeat`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       let room = try await village.garden().room
-      try await Self.fill(village, room, 1_000)
+      // Five hundred messages of one millisecond, then five hundred of another.
+      for half in 0..<2 {
+        try await Self.fill(village, room, 500)
+        if half == 0 { clock.add(1) }
+      }
       let all = Array(1...1_000)
-      for limit in [7, 50, 200] {
-        #expect(try await Self.walk(village, room, limit: limit, order: "desc") { "before=\($0)" } == all.reversed())
-        #expect(try await Self.walk(village, room, limit: limit, order: "asc") { "after=\($0)" } == all)
+      let some = try await village.request(.get, "/conversations/\(room)/messages?limit=200&order=asc", as: "grace")
+      let (early, id) = (some["data.3.id"] ?? "", some["data.123.id"] ?? "")
+      let (now, later) = ("2027-01-15T08:00:00.000Z", "2027-01-15T08:00:00.001Z")
+      let bounds = [
+        "", "before=\(id)", "after=\(id)", "around=\(id)", "around=\(early)", "at_time=\(now)", "at_time=\(later)",
+        "at_time=2028-01-01T00:00:00Z", "before_time=\(later)", "after_time=\(now)", "before_time=\(now)",
+        "after_time=\(later)",
+      ]
+      for bound in bounds {
+        for limit in [7, 50, 200] {
+          for order in ["asc", "desc"] {
+            let seqs = try await Self.walk(village, room, "\(bound)&order=\(order)", limit: limit)
+            #expect(seqs == (order == "asc" ? all : all.reversed()), "\(bound) \(order) \(limit)")
+          }
+        }
+      }
+      #expect(try await Self.walk(village, room, "around=\(id)&order=asc", limit: 1) == all)
+      let within = "after=\(early)&before=\(id)"
+      for limit in [1, 7, 50, 200] {
+        #expect(try await Self.walk(village, room, "\(within)&order=asc", limit: limit) == Array(5...123))
+        #expect(try await Self.walk(village, room, within, limit: limit) == Array(5...123).reversed())
       }
       let path = "/conversations/\(room)/messages"
-      let (now, later) = ("2027-01-15T08:00:00.000Z", "2027-01-15T08:00:00.001Z")
+      let at = try await village.request(.get, "\(path)?at_time=\(later)&limit=1", as: "grace")
+      #expect(at.int("data.0.seq") == 501 && at.count("data") == 1)
       #expect(try await village.request(.get, "\(path)?before_time=\(now)", as: "grace").count("data") == 0)
       let before = try await village.request(.get, "\(path)?before_time=\(later)&limit=200", as: "grace")
-      #expect(before.int("data.0.seq") == 1_000 && before.bool("more") == true)
-      #expect(try await village.request(.get, "\(path)?after_time=\(now)", as: "grace").count("data") == 0)
-      let after = try await village.request(.get, "\(path)?after_time=2027-01-15T07:59:59.999Z&order=asc", as: "grace")
-      #expect(after.int("data.0.seq") == 1 && after.count("data") == 50)
-      let middle = try await village.request(.get, "\(path)?limit=200", as: "grace")["data.100.id"] ?? ""
-      let around = try await village.request(.get, "\(path)?around=\(middle)&limit=11&order=asc", as: "grace")
-      #expect(around["data.5.id"] == middle && around.count("data") == 11)
-      #expect(around["next_older"] != nil && around["next_newer"] != nil)
-      // From the middle in both directions.
-      var seqs = (0..<11).compactMap { around.int("data.\($0).seq") }
-      var (first, last) = (around["data.0.id"] ?? "", around["data.10.id"] ?? "")
-      while true {
-        let older = try await village.request(.get, "\(path)?before=\(first)&order=asc&limit=200", as: "grace")
-        let newer = try await village.request(.get, "\(path)?after=\(last)&order=asc&limit=200", as: "grace")
-        seqs = (0..<older.count("data")).compactMap { older.int("data.\($0).seq") } + seqs
-        seqs += (0..<newer.count("data")).compactMap { newer.int("data.\($0).seq") }
-        first = older["data.0.id"] ?? first
-        last = newer["data.\(newer.count("data") - 1).id"] ?? last
-        if older.bool("more") == false, newer.bool("more") == false { break }
-      }
-      #expect(seqs == all)
+      #expect(before.int("data.0.seq") == 500)
+      #expect(try await village.request(.get, "\(path)?after_time=\(later)", as: "grace").count("data") == 0)
+      let after = try await village.request(.get, "\(path)?after_time=\(now)&order=asc", as: "grace")
+      #expect(after.int("data.0.seq") == 501 && after.count("data") == 50)
+      let around = try await village.request(.get, "\(path)?around=\(id)&limit=11&order=asc", as: "grace")
+      #expect(around["data.5.id"] == id && around.count("data") == 11)
     }
   }
 
+  @Test func `filtered messages are neither lost nor repeated by paging`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      var ids: [String] = []
+      for number in 0..<60 {
+        let author = number % 5 == 0 ? "linus" : "grace"
+        ids.append(try await village.post("\(number)", in: room, as: author))
+      }
+      for number in stride(from: 3, to: 60, by: 7) {
+        try await village.expect(200, .delete, "/messages/\(ids[number])", as: number % 5 == 0 ? "linus" : "grace")
+      }
+      try await village.mute("linus", by: "grace")
+      let shown = (0..<60).filter { $0 % 5 != 0 && $0 % 7 != 3 }.map { $0 + 1 }
+      for bound in ["", "around=\(ids[30])", "after=\(ids[45])", "before=\(ids[1])", "before=\(ids[0])"] {
+        for limit in [1, 4, 200] {
+          let query = "\(bound)&include_deleted=false&order=asc"
+          #expect(try await Self.walk(village, room, query, limit: limit) == shown, "\(bound) \(limit)")
+        }
+      }
+    }
+  }
+
+  @Test func `pages of a message that was posted tell where they continue`() async throws {
+    try await Village.open(.inMemory, bounds: Self.shortCatchUp) { village in
+      let room = try await village.garden().room
+      let first = try await village.post("0", in: room, as: "grace")
+      for number in 1...20 { try await village.post("\(number)", in: room, as: "linus") }
+      let path = "/conversations/\(room)/messages"
+      let posted = try await village.request(.post, path, as: "grace", ["text": "21", "catch_up_after": first])
+      var seen = posted.texts("catch_up.data", "text")
+      var next = posted["catch_up.next"]
+      #expect(seen.count == 3 && next != nil)
+      while let position = next {
+        let query = "order=asc&include_machine=true&include_muted=true&next=\(position)"
+        let page = try await village.expect(200, .get, "\(path)?\(query)", as: "grace")
+        seen += page.texts("data", "text")
+        next = page["next"]
+      }
+      #expect(seen == (1...21).map { "\($0)" })
+    }
+  }
+
+  private static let shortCatchUp: Bounds = {
+    var bounds = Bounds()
+    bounds.catchUp = 3
+    return bounds
+  }()
+
   @Test(arguments: [
-    "limit=0", "limit=201", "limit=-1", "limit=x", "limit=1&limit=2", "order=up", "before=x", "before=999999",
+    "next=x", "previous=x", "around=1&at_time=2027-01-15T08:00:00Z", "at_time=x", "limit=0", "limit=201", "limit=-1",
+    "limit=x", "limit=1&limit=2", "order=up", "before=x", "before=999999",
     "after=999999", "around=999999", "before_time=x", "include_deleted=maybe",
     "after=1&before_time=2027-01-15T08:00:00Z",
     "around=1&after=2", "since=5",
@@ -102,7 +170,7 @@ import Testing
       let wrong = try await village.request(.get, "\(path)?before=\(other)", as: "grace")
       #expect(wrong.status == 400 && wrong["errors.0.code"] == "mismatch")
       let turned = try await village.request(.get, "\(path)?after=\(middle)&before=\(middle)", as: "grace")
-      #expect(turned.status == 200 && turned.count("data") == 0 && turned.bool("more") == false)
+      #expect(turned.status == 200 && turned.count("data") == 0 && turned.isNull("next") && turned.isNull("previous"))
     }
   }
 
@@ -131,7 +199,7 @@ import Testing
         }
         #expect((shown + skipped).sorted() == [1, 2, 3, 4])
         #expect(page.has("data.\(shown.count - 1).annotations") == annotations)
-        #expect(page.bool("more") == false)
+        #expect(page.isNull("next"))
       }
       let usual = try await village.request(.get, path, as: "grace")
       #expect((0..<usual.count("data")).compactMap { usual.int("data.\($0).seq") } == [1, 4])
@@ -203,8 +271,8 @@ import Testing
         let page = try await village.request(.get, path + query, as: "linus")
         let count = page.count("data")
         chain += (0..<count).map { (page["data.\($0).id"] ?? "", page["data.\($0).previous_message"]) }
-        guard page.bool("more") == true else { break }
-        query = "&after=\(page["data.\(count - 1).id"] ?? "")"
+        guard let next = page["next"] else { break }
+        query = "&next=\(next)"
         for _ in 0..<4 {
           let id = ids[random.next(below: ids.count)]
           switch random.next(below: 6) {

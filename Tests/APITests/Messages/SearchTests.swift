@@ -34,7 +34,7 @@ import Testing
         answer = try await village.expect(200, .get, "/messages/search?q=roses%20creme&html=true", as: "ada")
       }
       #expect(events == [])
-      #expect(answer?.count("data") == 1 && answer?["data.0.message.id"] == id && answer?.bool("more") == false)
+      #expect(answer?.count("data") == 1 && answer?["data.0.message.id"] == id && answer?.isNull("next") == true)
       #expect(answer?.has("data.0.message.html") == true && answer?.isNull("next") == true)
       #expect(
         answer?.texts("data.0.snippet.pieces", "text") == ["Crème", " brûlée with ", "roses"]
@@ -143,7 +143,6 @@ import Testing
           let page = try await village.expect(200, .get, "/messages/search?\(filter)&limit=3\(next)", as: "ada")
           let part = (0..<page.count("data")).compactMap { page["data.\($0).message.id"] }
           seen = isAscending ? part + seen : seen + part
-          #expect(page.bool("more") == !page.isNull("next"))
           next = page["next"].map { "&next=\($0)" } ?? ""
         } while !next.isEmpty
         let expected = isAscending ? Array(ids[3...]) : filter.contains("before") ? Array(ids[..<8]) : ids
@@ -151,7 +150,7 @@ import Testing
       }
       try await village.post("rose rose rose", in: room)
       let best = try await village.expect(200, .get, "/messages/search?q=rose&order=best&limit=2", as: "ada")
-      #expect(best["data.0.message.text"] == "rose rose rose" && best.bool("more") == false)
+      #expect(best["data.0.message.text"] == "rose rose rose" && best.isNull("next"))
     }
   }
 
@@ -316,7 +315,7 @@ import Testing
         ("near=1,1&within=1000001", "within", "out_of_range"), ("q=x&limit=201", "limit", "out_of_range"),
         ("q=x&next=5", "next", "invalid"), ("q=x&before=0x1", "before", "invalid"),
         ("hashtag=x&order=best", "order", "mismatch"), ("q=x&order=worst", "order", "invalid"),
-        ("q=x&order=best&next=b5", "next", "mismatch"), ("q=x&before=5&next=a5", "next", "mismatch"),
+        ("q=x&order=best&next=b5", "next", "invalid"), ("q=x&previous=a5", "previous", "invalid"),
         ("q=x&forum=\(forum)&conversation=\(other)", "conversation", "mismatch"),
       ] {
         let answer = try await village.request(.get, "/messages/search?\(query)", as: "ada")

@@ -37,9 +37,9 @@ import Testing
       #expect(all["data.3.reason"] == "Spam." && all["data.3.actor_id"] == village.id("mira"))
       #expect(all["data.3.subject_id"] == posted && all["data.3.forum_id"] == forum)
       let page = try await village.expect(200, .get, "/audit?limit=3", as: "ada")
-      #expect(page.bool("more") == true)
+      #expect(!page.isNull("next"))
       let rest = try await village.expect(200, .get, "/audit?limit=3&next=\(try #require(page["next"]))", as: "ada")
-      #expect(rest.texts("data", "kind") == ["message.removed"] && rest.bool("more") == false)
+      #expect(rest.texts("data", "kind") == ["message.removed"] && rest.isNull("next"))
       #expect(try await village.request(.get, "/audit?kind=nonsense", as: "ada")["errors.0.field"] == "kind")
       #expect(try await village.request(.get, "/audit?actor=@nemo", as: "ada")["errors.0.code"] == "unknown")
     }

@@ -159,6 +159,7 @@ import Testing
       #expect(try await village.expect(200, .get, left, as: "mira").count("surroundings") == 1)
       clock.add(Int(WriteTransaction.reportCopyTime))
       await Housekeeping(village.community.store).tick()
+      try await village.renewSession(of: "mira")
       for path in [path, left] {
         let late = try await village.expect(200, .get, path, as: "mira")
         #expect(late.isNull("message") && !late.has("surroundings") && late.isNull("handled_at") == (path == left))
@@ -232,7 +233,7 @@ import Testing
       try await village.expect(201, .post, "/reports", as: "robo", body)
       let page = try await village.expect(200, .get, "/reports?limit=30", as: "mira")
       let next = try await village.expect(200, .get, "/reports?limit=30&next=\(try #require(page["next"]))", as: "mira")
-      #expect(page.count("data") == 30 && next.count("data") == 21 && next.bool("more") == false)
+      #expect(page.count("data") == 30 && next.count("data") == 21 && next.isNull("next"))
     }
   }
 }

@@ -159,7 +159,7 @@ import Testing
       // The invites of a banned user are void.
       let own = try #require(try await village.request(.post, "/invites", as: "linus", [:])["code"])
       try await village.expect(200, .put, "/users/@linus/ban", as: "ada")
-      #expect(try await village.request(.get, "/invites/\(own)").status == 410)
+      #expect(try await village.request(.get, "/links/\(own)").status == 410)
     }
   }
 

@@ -38,22 +38,27 @@ final class Garden: Sendable {
 
   /// Advances only when a test does it.
   final class Watch: Sendable {
-    private let time = Mutex<Int64>(1_800_000_000_000)
+    private let time: Mutex<Int64>
+
+    init(_ now: Int64) { time = Mutex(now) }
+
     var now: Int64 { time.withLock { $0 } }
     func pass(seconds: Int64) { time.withLock { $0 += seconds * 1_000 } }
   }
 
   static let migrations = Checkout.migrations
 
-  /// Uses `folder`, or a temporary one that is deleted with the garden.
-  init(in folder: String? = nil, vfs: String? = nil, jobs: [JobKind] = []) async throws {
+  /// Uses `folder`, or a temporary one that is deleted with the garden. `now` is in milliseconds since 1970.
+  init(
+    in folder: String? = nil, vfs: String? = nil, jobs: [JobKind] = [], at now: Int64 = 1_800_000_000_000
+  ) async throws {
     let path = folder ?? FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     self.folder = path
     ownsFolder = folder == nil
     let delivered = Delivered()
     self.delivered = delivered
-    let (logLines, clock) = (Lines(), Watch())
+    let (logLines, clock) = (Lines(), Watch(now))
     self.logLines = logLines
     self.clock = clock
     store = try Store(

@@ -31,8 +31,7 @@ import Testing
   private static func read(_ meadow: Meadow, _ query: MessageQuery) throws -> PageReference.Page {
     let page = try meadow.reading.messages(query)
     return PageReference.Page(
-      ids: page.messages.map(\.id), hasMore: page.hasMore, nextOlder: page.nextOlder, nextNewer: page.nextNewer,
-      skipped: page.skipped)
+      ids: page.messages.map(\.id), older: page.older, newer: page.newer, skipped: page.skipped)
   }
 
   @Test(arguments: 1...6)
@@ -77,8 +76,8 @@ import Testing
       while true {
         let page = try meadow.reading.messages(query)
         seqs += page.messages.map(\.seq) + page.skipped.flatMap { Array($0.seqs) }
-        guard page.hasMore, let last = page.messages.last?.id else { break }
-        query.window = order == .ascending ? .between(after: last, before: nil) : .between(after: nil, before: last)
+        guard let window = order == .ascending ? page.newer : page.older else { break }
+        query.window = window
       }
       #expect(seqs.sorted() == Array(1...reference.rows.count))
     }
@@ -109,33 +108,33 @@ import Testing
     let ids = try (0..<1_000).map { number in try meadow.post("message \(number)", at: time) }
     try meadow.post("after", at: time + 1)
 
-    func walk(_ first: MessageQuery.Window, _ next: (ID<Message>) -> MessageQuery.Window) throws -> [ID<Message>] {
+    func walk(_ first: MessageQuery.Window, isForward: Bool) throws -> [ID<Message>] {
       var found: [ID<Message>] = []
-      var window = first
-      while true {
-        let page = try meadow.reading.messages(MessageQuery(Meadow.room, window, limit: 37))
-        let isForward = if case .between(after: .some, _) = window { true } else { false }
-        let isFirstForward = if case .betweenTimes(after: .some, _) = window { true } else { false }
-        let inOrder = isForward || isFirstForward ? page.messages.reversed() : page.messages
-        found += inOrder.map(\.id)
-        guard page.hasMore, let last = inOrder.last else { return found }
-        window = next(last.id)
+      var window: MessageQuery.Window? = first
+      while let wanted = window {
+        let page = try meadow.reading.messages(MessageQuery(Meadow.room, wanted, limit: 37))
+        found += (isForward ? page.messages.reversed() : page.messages).map(\.id)
+        window = isForward ? page.newer : page.older
       }
+      return found
     }
-    let backward = try walk(.betweenTimes(after: nil, before: time + 1)) { .between(after: nil, before: $0) }
+    let backward = try walk(.betweenTimes(after: nil, before: time + 1), isForward: false)
     #expect(backward.dropLast() == ids.reversed()[...])
-    let forward = try walk(.betweenTimes(after: time - 1, before: nil)) { .between(after: $0, before: nil) }
+    let forward = try walk(.betweenTimes(after: time - 1, before: nil), isForward: true)
     #expect(forward.dropLast() == ids[...])
-    #expect(try walk(.betweenTimes(after: time, before: nil)) { .between(after: $0, before: nil) }.count == 1)
-    #expect(try walk(.betweenTimes(after: nil, before: time)) { .between(after: nil, before: $0) }.count == 1)
-    #expect(try walk(.all) { .between(after: nil, before: $0) }.count == 1_002)
+    #expect(try walk(.betweenTimes(after: time, before: nil), isForward: true).count == 1)
+    #expect(try walk(.betweenTimes(after: nil, before: time), isForward: false).count == 1)
+    #expect(try walk(.betweenTimes(after: time - 1, before: time + 1), isForward: true) == ids)
+    #expect(try walk(.all, isForward: false).count == 1_002)
+    #expect(
+      try meadow.reading.messages(MessageQuery(Meadow.room, .aroundTime(time), limit: 1)).messages[0].id == ids[0])
 
     var around: Set<ID<Message>> = []
     var anchor: ID<Message>? = ids[500]
     while let id = anchor {
       let page = try meadow.reading.messages(MessageQuery(Meadow.room, .around(id), limit: 37))
       around.formUnion(page.messages.map(\.id))
-      anchor = page.nextOlder
+      anchor = page.older == nil ? nil : page.messages.last.flatMap { last in ids.last { $0 < last.id } }
     }
     #expect(around.isSuperset(of: ids[...500]))
   }
@@ -149,7 +148,7 @@ import Testing
       let window: MessageQuery.Window = chain.last.map { .between(after: $0.id, before: nil) } ?? .all
       let page = try meadow.reading.messages(MessageQuery(Meadow.room, window, order: .ascending, limit: 9))
       chain += page.messages
-      guard page.hasMore else { break }
+      guard page.newer != nil else { break }
       for _ in 0..<5 {
         guard let id = ids.randomElement(using: &random) else { continue }
         if Bool.random(using: &random) {
@@ -205,7 +204,8 @@ import Testing
       .betweenTimes(after: 1_800_000_000_005, before: 1_700_000_000_000), .betweenTimes(after: .max, before: .min),
     ] {
       let page = try meadow.reading.messages(MessageQuery(Meadow.room, window))
-      #expect(page.messages.isEmpty && !page.hasMore && page.skipped.isEmpty && page.latestSeq == 3)
+      #expect(
+        page.messages.isEmpty && page.older == nil && page.newer == nil && page.skipped.isEmpty && page.latestSeq == 3)
     }
   }
 

@@ -72,21 +72,20 @@ import Testing
         values ($1, $2, $3, $4, $5, 1)
         """, id.number, revision, "text \(revision)", revision == 5 ? "{}" : nil, revision * 10)
     }
-    let first = try meadow.reading.revisions(of: id, limit: 2)
-    #expect(first.revisions.map(\.text) == ["text 1", "text 2"] && first.hasMore)
-    let rest = try meadow.reading.revisions(of: id, after: 2, limit: 2)
-    #expect(rest.revisions.map(\.revision) == [5] && !rest.hasMore)
-    #expect(rest.revisions.first?.edit == .init(at: 50, by: Meadow.ada))
+    let first = try meadow.reading.revisions(of: id, ListSlice(limit: 2))
+    #expect(first.map(\.text) == ["text 1", "text 2"])
+    let rest = try meadow.reading.revisions(of: id, ListSlice(after: ListKey([2]), limit: 2))
+    #expect(rest.map(\.revision) == [5])
+    #expect(rest.first?.edit == .init(at: 50, by: Meadow.ada))
+    let earlier = try meadow.reading.revisions(of: id, ListSlice(after: ListKey([5]), isBackward: true, limit: 2))
+    #expect(earlier.map(\.revision) == [2, 1])
     var json = JSONWriter()
-    json.value(rest.revisions)
+    json.value(rest)
     #expect(
       String(decoding: json.bytes, as: UTF8.self)
         == #"[{"revision":5,"text":"text 5","entities":{},"edited_at":"1970-01-01T00:00:00.050Z","edited_by":"1"}]"#)
     try meadow.delete(id)
-    #expect(try meadow.reading.revisions(of: id).revisions.isEmpty)
-    #expect(throws: Refusal.invalid("limit", .outOfRange(1...MessageQuery.maxMessages))) {
-      try meadow.reading.revisions(of: id, limit: 0)
-    }
+    #expect(try meadow.reading.revisions(of: id, ListSlice(limit: 2)).isEmpty)
   }
 
   @Test func `replies are paged, oldest first`() throws {
@@ -98,14 +97,14 @@ import Testing
     }
     try meadow.delete(answers[1])
     try meadow.mute(Meadow.alan, by: Meadow.grace)
-    let first = try meadow.reading.replies(to: question, limit: 2)
-    #expect(first.messages.map(\.id) == Array(answers[..<2]) && first.hasMore)
-    let rest = try meadow.reading.replies(to: question, after: answers[1], limit: 3)
-    #expect(rest.messages.map(\.id) == Array(answers[2...]) && !rest.hasMore)
-    let seen = try meadow.reading.replies(to: question, fromSeq: 4, viewer: Meadow.grace)
-    #expect(seen.messages.map(\.id) == [answers[1], answers[2], answers[4]])
-    #expect(throws: Refusal.invalid("limit", .outOfRange(1...MessageQuery.maxMessages))) {
-      try meadow.reading.replies(to: question, limit: 201)
-    }
+    let first = try meadow.reading.replies(to: question, ListSlice(limit: 2))
+    #expect(first.map(\.id) == Array(answers[..<2]))
+    let rest = try meadow.reading.replies(to: question, ListSlice(after: ListKey(answers[1]), limit: 3))
+    #expect(rest.map(\.id) == Array(answers[2...]))
+    let earlier = try meadow.reading.replies(
+      to: question, ListSlice(after: ListKey(answers[4]), isBackward: true, limit: 2))
+    #expect(earlier.map(\.id) == [answers[3], answers[2]])
+    let seen = try meadow.reading.replies(to: question, fromSeq: 4, viewer: Meadow.grace, ListSlice(limit: 9))
+    #expect(seen.map(\.id) == [answers[1], answers[2], answers[4]])
   }
 }

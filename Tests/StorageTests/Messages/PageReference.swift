@@ -16,9 +16,8 @@ struct PageReference {
 
   struct Page: Equatable {
     var ids: [ID<Message>]
-    var hasMore: Bool
-    var nextOlder: ID<Message>?
-    var nextNewer: ID<Message>?
+    var older: MessageQuery.Window?
+    var newer: MessageQuery.Window?
     var skipped: [MessagePage.Skipped]
   }
 
@@ -38,12 +37,15 @@ struct PageReference {
       page = (older.suffix(olderCount) + newer.prefix(query.limit - olderCount))[...]
     case .all where query.order == .ascending, .between(after: .some, _), .betweenTimes(after: .some, _):
       page = inside.prefix(query.limit)
-    case .all, .between, .betweenTimes:
+    case .all, .between, .betweenTimes, .aroundTime, .older, .newer:
       position = window.upperBound
       page = inside.suffix(query.limit)
     }
-    let older = seen.last { $0 < page.first ?? position }
-    let newer = seen.first { $0 > page.last ?? position - 1 }
+    let bounds = hasBothBounds(query) ? window : nil
+    let older = seen.last { $0 < page.first ?? position && bounds?.contains($0) ?? true }
+    let newer = seen.first { $0 > page.last ?? position - 1 && bounds?.contains($0) ?? true }
+    let start = page.first == inside.first ? window.lowerBound : page.first ?? 0
+    let end = page.last == inside.last ? window.upperBound : (page.last ?? 0) + 1
     let covered = all.filter { seq in
       guard window.contains(seq) else { return false }
       if let first = page.first, seq < first, inside.first != first { return false }
@@ -52,8 +54,9 @@ struct PageReference {
     }
     let ids = page.map { rows[$0 - 1].id }
     return Page(
-      ids: query.order == .ascending ? ids : ids.reversed(), hasMore: page.count < inside.count,
-      nextOlder: older.map { rows[$0 - 1].id }, nextNewer: newer.map { rows[$0 - 1].id },
+      ids: query.order == .ascending ? ids : ids.reversed(),
+      older: older == nil ? nil : .older(than: start, in: bounds),
+      newer: newer == nil ? nil : .newer(than: end - 1, in: bounds),
       skipped: skipped(covered.filter { !page.contains($0) }, query))
   }
 
@@ -63,7 +66,7 @@ struct PageReference {
     var start = 1
     var end = rows.count + 1
     switch query.window {
-    case .all, .around: break
+    case .all, .around, .aroundTime, .older, .newer: break
     case .between(let after, let before):
       if let after { start = seq(after) + 1 }
       if let before { end = seq(before) }
@@ -72,6 +75,14 @@ struct PageReference {
       if let before { end = rows.prefix { $0.at < before }.count + 1 }
     }
     return start..<max(start, end)
+  }
+
+  private func hasBothBounds(_ query: MessageQuery) -> Bool {
+    switch query.window {
+    case .between(let after, let before): after != nil && before != nil
+    case .betweenTimes(let after, let before): after != nil && before != nil
+    case .all, .around, .aroundTime, .older, .newer: false
+    }
   }
 
   private func reason(_ seq: Int, _ query: MessageQuery) -> MessagePage.Skipped.Reason? {

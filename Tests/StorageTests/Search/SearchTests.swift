@@ -149,7 +149,7 @@ extension Garden {
     var search = MessageSearch(try SearchQuery("rose"), in: scopes)
     search.limit = 3
     #expect(try garden.found(search) == messages.suffix(3).reversed())
-    search.after = messages[0]
+    (search.after, search.isAscending) = (messages[0], true)
     search.limit = 2
     #expect(try garden.found(search) == [messages[2], messages[1]])
     await garden.store.close()
@@ -178,7 +178,7 @@ extension Garden {
     }
     #expect(seen == ids.reversed())
     search.before = nil
-    search.after = ids[4]
+    (search.after, search.isAscending) = (ids[4], true)
     #expect(try garden.found(search) == ids[5...14].reversed())
     search.before = ids[10]
     #expect(try garden.found(search) == ids[5...9].reversed())

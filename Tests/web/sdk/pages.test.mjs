@@ -107,8 +107,14 @@ test('a full sync fetches each page once and resumes after an interruption', asy
 test('a cache is compared with the server and repaired', async () => {
   const store = memoryStore();
   const parley = await open(store);
+  assert.deepEqual(await parley.proof(garden.id), { isComplete: false, through: 0, reason: 'not_cached' });
+  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 0, isComplete: false, repaired: 0, reason: 'not_cached' });
+  await parley.pages.fetch(garden.id, { limit: 50 });
+  assert.deepEqual(await parley.proof(garden.id), { isComplete: false, through: 0, reason: 'incomplete' });
+  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 430, isComplete: false, repaired: 0, reason: 'incomplete' });
   await parley.fetchAll(garden.id);
-  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 430, isComplete: true, mended: 0 });
+  assert.deepEqual(await parley.proof(garden.id), { isComplete: false, through: 0, reason: 'not_verified' });
+  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 430, isComplete: true, repaired: 0, reason: null });
   const spoil = (seq, change) =>
     store.update([['messages', [garden.id, seq]]], ([row]) => [
       { table: 'messages', key: [garden.id, seq], row: { ...row, ...change } },
@@ -116,21 +122,24 @@ test('a cache is compared with the server and repaired', async () => {
   await spoil(17, { text: 'weeds' });
   await spoil(300, { revision: 7 });
   await store.update([], () => [{ table: 'messages', key: [garden.id, 301] }]);
-  const { mended, isComplete } = await parley.verify(garden.id);
-  assert.ok(mended > 0 && mended < 100, `${mended} were fetched`);
+  const { repaired, isComplete } = await parley.verify(garden.id);
+  assert.ok(repaired > 0 && repaired < 100, `${repaired} were fetched`);
   assert.equal(isComplete, true);
   assert.equal((await store.get('messages', [garden.id, 17])).text, 'seed 17');
   assert.equal((await store.get('messages', [garden.id, 300])).revision, 1);
-  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 430, isComplete: true, mended: 0 });
-  assert.equal((await parley.pages.history(garden.id)).checked, 430);
+  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 430, isComplete: true, repaired: 0, reason: null });
+  assert.deepEqual(await parley.proof(garden.id), { isComplete: true, through: 430, reason: null });
+  const empty = await ada.client.calls.createConversation({ body: { kind: 'channel', type: 'com.example.notes', title: 'empty' } });
+  assert.deepEqual(await parley.verify(empty.id), { checkedUpTo: 0, isComplete: true, repaired: 0, reason: 'empty' });
+  await assert.rejects(parley.verify('999999'), { code: 'not_found' });
   parley.close();
 });
 
 test('cached messages are searched without the server', async () => {
   const parley = await open();
   await parley.fetchAll(garden.id);
-  const found = await parley.searchHeld({ q: '"seed 17"', conversation: garden.id });
+  const found = await parley.searchCache({ q: '"seed 17"', conversation: garden.id });
   assert.deepEqual(found.map(({ seq }) => seq), [17]);
-  assert.equal((await parley.searchHeld({ q: 'seed -17', conversation: garden.id, limit: 5 })).length, 5);
+  assert.equal((await parley.searchCache({ q: 'seed -17', conversation: garden.id, limit: 5 })).length, 5);
   parley.close();
 });

@@ -137,23 +137,24 @@ extension CommunityView {
     }
   }
 
-  /// The caller's conversations, most recently active first, and the cursor of the next page.
+  /// The caller's conversations, most recently active first.
   public func listConversations(
-    kind: Conversation.Kind?, type: String?, before activity: Int?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> (conversations: [OwnConversation], next: Int?) {
+    kind: Conversation.Kind?, type: String?, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<OwnConversation> {
     let user = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      let found = try tx.conversations(
-        of: user, seeing: Permissions.readable(to: caller.role), kind: kind, type: type, before: activity,
-        limit: limit + 1)
-      let page = found.prefix(limit)
-      var readable: [(id: ID<Conversation>, fromSeq: Int)] = []
-      for (id, _) in page {
-        let (_, standing) = try tx.rights(of: caller, in: id)
-        readable.append((id, Permissions.fromSeq(of: caller.role, in: standing)))
+      let found = try ListPage(page, by: { ListKey([$0.activity]) }) { slice throws(Refusal) in
+        try tx.conversations(
+          of: user, seeing: Permissions.readable(to: caller.role), kind: kind, type: type, slice)
       }
-      let conversations = try tx.views(tx.conversations(readable, of: user), by: caller, community.bounds)
-      return (conversations, found.count > limit ? page.last?.activity : nil)
+      return try found.map { page throws(Refusal) in
+        var readable: [(id: ID<Conversation>, fromSeq: Int)] = []
+        for (id, _) in page {
+          let (_, standing) = try tx.rights(of: caller, in: id)
+          readable.append((id, Permissions.fromSeq(of: caller.role, in: standing)))
+        }
+        return try tx.views(tx.conversations(readable, of: user), by: caller, community.bounds)
+      }
     }
   }
 

@@ -98,21 +98,22 @@ extension Community {
 }
 
 extension CommunityView {
-  /// Returns one more than `limit` if there are more.
   public func listParticipants(
-    of id: ID<Conversation>, after user: ID<User>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Participant] {
+    of id: ID<Conversation>, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<Participant> {
     try read { tx throws(Refusal) in
       try tx.require(.read, caller, in: id)
-      return try tx.participants(of: id, after: user, limit: limit + 1)
+      return try ListPage(page, by: { ListKey($0.user) }) { slice throws(Refusal) in
+        try tx.participants(of: id, slice)
+      }
     }
   }
 
   /// Publishes that the caller is typing.
-  public func sendTyping(in id: ID<Conversation>, by caller: Caller, now: Int64) throws(Refusal) {
+  public func sendTyping(in id: ID<Conversation>, by caller: Caller) throws(Refusal) {
     let user = try caller.requireUser(.write)
     try read { tx throws(Refusal) in _ = try tx.require(.write, try tx.revalidate(caller), in: id) }
-    community.hub.startTyping(user, in: id, now: now)
+    community.hub.startTyping(user, in: id)
   }
 
   /// The user id of a caller that may publish app signals.

@@ -67,12 +67,16 @@ extension Community {
 
   /// The newest posts of the users that the caller follows.
   public func getTimeline(
-    before cursor: TimelineCursor?, limit: Int, for caller: Caller
-  ) async throws(Refusal) -> (posts: [MessageView], next: TimelineCursor?) {
+    _ page: PageRequest, for caller: Caller
+  ) async throws(Refusal) -> ListPage<MessageView> {
     let user = try caller.requireUser()
     return try await store.readInBackground { [bounds] tx throws(Refusal) in
-      let (posts, next) = try tx.timeline(of: user, isGuest: caller.role == .guest, before: cursor, limit: limit)
-      return (try tx.views(posts, by: caller, bounds), next)
+      let found = try ListPage(page, by: \.key) { slice throws(Refusal) in
+        try tx.timeline(of: user, isGuest: caller.role == .guest, slice)
+      }
+      return try found.map { posts throws(Refusal) in
+        try tx.views(tx.messages(posts.map(\.message)), by: caller, bounds)
+      }
     }
   }
 }

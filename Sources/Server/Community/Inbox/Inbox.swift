@@ -3,45 +3,32 @@
 public import ParleyModel
 import Storage
 
-/// A page of notifications.
+/// A page of notifications and the unread counts.
 public struct NotificationPage: Sendable {
-  public let entries: [NotificationView]
-  /// The last notification examined, if there are more.
-  public let next: ID<Notification>?
+  public let page: ListPage<NotificationView>
   public let unread: InboxCounts
 }
 
 extension Community {
   /// The caller's notifications, newest first. Those about content that is no longer readable are omitted.
   public func listNotifications(
-    kind: Notification.Kind?, isUnread: Bool, before entry: ID<Notification>?, limit: Int, _ show: MessageOptions,
-    for caller: Caller
+    kind: Notification.Kind?, isUnread: Bool, _ page: PageRequest, _ show: MessageOptions, for caller: Caller
   ) async throws(Refusal) -> NotificationPage {
     let user = try caller.requireUser()
     let found = try await store.readInBackground { [bounds] tx throws(Refusal) in
       var reading = NotificationFilter(caller)
-      var entries: [Notification] = []
-      var last = entry
-      var isMore = true
-      while isMore, entries.count <= limit {
-        let chunk = try tx.inbox(
-          of: user, kind: kind, isUnread: isUnread, before: last, limit: NotificationFilter.chunk)
-        isMore = chunk.count == NotificationFilter.chunk
-        last = chunk.last?.id ?? last
-        for entry in chunk where try reading.mayRead(entry, tx) { entries.append(entry) }
+      let page = try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+        try tx.inbox(of: user, kind: kind, isUnread: isUnread, slice, &reading)
       }
-      let page = Array(entries.prefix(limit))
-      let messages = try tx.views(try tx.messages(page.compactMap(\.message)), by: caller, bounds)
-      return (
-        page: page, messages: messages, isMore: entries.count > limit,
-        unread: try tx.unreadInbox(of: user, &reading)
-      )
+      let messages = try tx.views(try tx.messages(page.items.compactMap(\.message)), by: caller, bounds)
+      return (page: page, messages: messages, unread: try tx.unreadInbox(of: user, &reading))
     }
     let shown = Dictionary(
       await found.messages.applying(show).map { ($0.message.id, $0) }, uniquingKeysWith: { one, _ in one })
-    return NotificationPage(
-      entries: found.page.map { NotificationView($0, $0.message.flatMap { shown[$0] }) },
-      next: found.isMore ? found.page.last?.id : nil, unread: found.unread)
+    let page = try found.page.map { entries in
+      entries.map { NotificationView($0, $0.message.flatMap { shown[$0] }) }
+    }
+    return NotificationPage(page: page, unread: found.unread)
   }
 
   /// Marks notifications as read up to an id. Returns the remaining counts.
@@ -80,9 +67,24 @@ struct NotificationFilter {
 }
 
 extension ReadTransaction {
+  /// The readable notifications of a slice.
+  fileprivate func inbox(
+    of user: ID<User>, kind: Notification.Kind?, isUnread: Bool, _ slice: ListSlice, _ reading: inout NotificationFilter
+  ) throws(Refusal) -> [Notification] {
+    var entries: [Notification] = []
+    var rest = ListSlice(after: slice.key, isBackward: slice.isBackward, limit: NotificationFilter.chunk)
+    while entries.count < slice.limit {
+      let chunk = try inbox(of: user, kind: kind, isUnread: isUnread, rest)
+      for entry in chunk where try reading.mayRead(entry, self) { entries.append(entry) }
+      guard chunk.count == rest.limit, let last = chunk.last else { break }
+      rest.key = ListKey(last.id)
+    }
+    return Array(entries.prefix(slice.limit))
+  }
+
   func unreadInbox(of user: ID<User>, _ reading: inout NotificationFilter) throws(Refusal) -> InboxCounts {
     var counts = InboxCounts()
-    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted)
+    for entry in try inbox(of: user, isUnread: true, ListSlice(limit: InboxCounts.maxCounted))
     where try reading.mayRead(entry, self) {
       counts.add(entry.kind)
     }
@@ -92,8 +94,10 @@ extension ReadTransaction {
 
 extension WriteTransaction {
   /// Creates the notifications of a stored message.
-  func notifyRecipients(of message: NewMessage, stored: StoredMessage) throws(Refusal) {
-    let recipients = try recipients(of: message)
+  func notifyRecipients(
+    of message: NewMessage, stored: StoredMessage, in kind: Conversation.Kind
+  ) throws(Refusal) {
+    let recipients = try recipients(of: message, in: kind)
     for user in recipients.users {
       try addNotification(
         user.cause.kind, of: user.user, in: message.conversation, message: stored.id, by: message.author)

@@ -30,7 +30,9 @@ extension ReadTransaction {
   /// The recipients of a new message. A user who is mentioned and replied to is notified once, as mentioned. Excluded
   /// are the author, recipients who muted or blocked the author, who can't read the message or whose level suppresses
   /// it.
-  func recipients(of message: NewMessage) throws(Refusal) -> NotificationRecipients {
+  func recipients(
+    of message: NewMessage, in kind: Conversation.Kind
+  ) throws(Refusal) -> NotificationRecipients {
     var recipients = NotificationRecipients()
     guard message.kind == .message, !message.isMachineOnly else { return recipients }
     if message.text.callsRoom { recipients.forum = try forum(of: message.conversation) }
@@ -41,7 +43,10 @@ extension ReadTransaction {
     {
       try add(answered, .reply, of: message, to: &recipients)
     }
-    for user in try others(in: message) { try add(user, .direct, of: message, to: &recipients) }
+    guard kind == .direct else { return recipients }
+    for participant in try participants(of: message.conversation, ListSlice(limit: 2)) {
+      try add(participant.user, .direct, of: message, to: &recipients)
+    }
     return recipients
   }
 
@@ -62,11 +67,5 @@ extension ReadTransaction {
     guard let role = try self.user(user)?.summary.role, let standing = try standing(of: user, in: conversation)
     else { return false }
     return Permissions.rights(of: role, in: standing).contains(.read)
-  }
-
-  /// The other participant of a direct conversation.
-  private func others(in message: NewMessage) throws(Refusal) -> [ID<User>] {
-    guard try standing(of: message.author, in: message.conversation)?.kind == .direct else { return [] }
-    return try participants(of: message.conversation, after: nil, limit: 2).map(\.user)
   }
 }

@@ -7,8 +7,8 @@ extension Community {
   /// Unread messages in the caller's forums and conversations, and unread mentions and replies anywhere, in order of
   /// priority.
   public func getUnread(
-    from start: Int, limit: Int, for caller: Caller
-  ) async throws(Refusal) -> (items: [UnreadItem], isMore: Bool) {
+    _ page: PageRequest, for caller: Caller
+  ) async throws(Refusal) -> ListPage<UnreadItem> {
     let user = try caller.requireUser()
     let all = try await store.readInBackground { tx throws(Refusal) in
       let counts = try tx.unreadMentions(of: user, caller)
@@ -27,8 +27,16 @@ extension Community {
       }
       return items.filter { !$0.isEmpty }.sorted { $0.isMorePressing(than: $1) }
     }
-    let rest = all.dropFirst(start)
-    return (Array(rest.prefix(limit)), rest.count > limit)
+    // The whole list is counted for each page: the order depends on the counts.
+    return try ListPage(page, by: { ListKey($0.urgency) }) { slice in
+      let inOrder = slice.isBackward ? all.reversed() : all
+      let rest = inOrder.drop { item in
+        guard let key = slice.key?.numbers else { return false }
+        return slice.isBackward
+          ? !key.lexicographicallyPrecedes(item.urgency) : !item.urgency.lexicographicallyPrecedes(key)
+      }
+      return Array(rest.prefix(slice.limit))
+    }
   }
 }
 
@@ -39,7 +47,7 @@ extension ReadTransaction {
   fileprivate func unreadMentions(of user: ID<User>, _ caller: Caller) throws(Refusal) -> MentionCounts {
     var reading = NotificationFilter(caller)
     var counts: MentionCounts = [:]
-    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted) {
+    for entry in try inbox(of: user, isUnread: true, ListSlice(limit: InboxCounts.maxCounted)) {
       guard entry.kind == .mention || entry.kind == .reply, let conversation = entry.conversation,
         try reading.mayRead(entry, self)
       else { continue }

@@ -41,27 +41,33 @@ extension Community {
 
   /// The messages with the caller's own action of this type, newest first, as far as the caller may still read them.
   public func listMyActions(
-    as type: ActionType, before cursor: TimelineCursor?, limit: Int, _ show: MessageOptions, for caller: Caller
-  ) async throws(Refusal) -> (messages: [MessageView], next: TimelineCursor?) {
+    as type: ActionType, _ page: PageRequest, _ show: MessageOptions, for caller: Caller
+  ) async throws(Refusal) -> ListPage<MessageView> {
     let user = try caller.requireUser()
     let bounds = bounds
     let found = try await store.readInBackground { tx throws(Refusal) in
-      let (ids, next) = try tx.readableActions(type.name, of: user, before: cursor, limit: limit, caller)
-      return (try tx.views(tx.messages(ids), by: caller, bounds), next)
+      let page = try ListPage(page, by: \.key) { slice throws(Refusal) in
+        try tx.readableActions(type.name, of: user, slice, caller)
+      }
+      return try page.map { marked throws(Refusal) in
+        try tx.views(tx.messages(marked.map(\.message)), by: caller, bounds)
+      }
     }
-    return (await found.0.applying(show), found.1)
+    return await found.applying(show)
   }
 }
 
 extension CommunityView {
-  /// The actions on a message with their users. Returns one more than `limit` if there are more.
+  /// The actions on a message with their users.
   public func listActions(
-    on id: ID<Message>, type: String?, after: (type: String, user: ID<User>)?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [MessageAction] {
+    on id: ID<Message>, type: String?, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<MessageAction> {
     try read { tx throws(Refusal) in
       let found = try tx.message(id, for: caller)
-      guard found.message.tombstone == nil else { return [] }
-      return try tx.actions(on: id, type: type, after: after, viewer: caller.user, limit: limit + 1)
+      guard found.message.tombstone == nil else { return ListPage([]) }
+      return try ListPage(page, by: { ListKey([$0.user.number], text: $0.type) }) { slice throws(Refusal) in
+        try tx.actions(on: id, type: type, viewer: caller.user, slice)
+      }
     }
   }
 }
@@ -99,25 +105,25 @@ extension ReadTransaction {
   /// Actions read per query.
   private static let chunkSize = 200
 
-  /// Fills a page with readable messages. Returns the cursor of the next page if there are more.
+  /// The readable messages of a slice.
   fileprivate func readableActions(
-    _ type: String, of user: ID<User>, before cursor: TimelineCursor?, limit: Int, _ caller: Caller
-  ) throws(Refusal) -> (ids: [ID<Message>], next: TimelineCursor?) {
+    _ type: String, of user: ID<User>, _ slice: ListSlice, _ caller: Caller
+  ) throws(Refusal) -> [DatedMessage] {
     var starts: [ID<Conversation>: Int?] = [:]
-    var page: [TimelineCursor] = []
-    var before = cursor
+    var readable: [DatedMessage] = []
+    var rest = ListSlice(after: slice.key, isBackward: slice.isBackward, limit: Self.chunkSize)
     while true {
-      let found = try marked(type, by: user, before: before, limit: Self.chunkSize)
-      for (cursor, position) in found {
+      let found = try marked(type, by: user, rest)
+      for (place, position) in found {
         if starts[position.conversation] == nil {
           starts[position.conversation] = .some(try historyStart(of: position.conversation, for: caller))
         }
         guard let start = starts[position.conversation] ?? nil, position.seq >= start else { continue }
-        if page.count == limit { return (page.map(\.message), page.last) }
-        page.append(cursor)
+        readable.append(place)
+        if readable.count == slice.limit { return readable }
       }
-      guard found.count == Self.chunkSize, let last = found.last else { return (page.map(\.message), nil) }
-      before = last.cursor
+      guard found.count == rest.limit, let last = found.last else { return readable }
+      rest.key = last.place.key
     }
   }
 }

@@ -43,8 +43,10 @@ extension Community {
       let stored = try tx.post(message)
       guard stored.isNew else { return try tx.repeatedPost(stored.id, to: caller, bounds) }
       if let probation { try tx.store(probation, of: author) }
-      if standing.kind == .topic { try tx.joinTopic(from: message, at: stored.seq) }
-      try tx.notifyRecipients(of: message, stored: stored)
+      if standing.kind == .topic {
+        try tx.joinTopic(from: message, at: stored.seq, isParticipant: standing.participant != nil)
+      }
+      try tx.notifyRecipients(of: message, stored: stored, in: standing.kind)
       return PostedMessage(message: MessageView(message.posted(stored, at: tx.now), status: .delivered), isNew: true)
     }
   }
@@ -141,13 +143,15 @@ extension WriteTransaction {
     }
     guard try owns(draft.attachments, author) else { throw .invalid("attachments", .unknown) }
     guard !rights.contains(.moderate) else { return }
-    let wait = try wait(of: author, in: conversation)
+    let wait = try wait(of: author, in: conversation, slowSeconds: standing.slowSeconds)
     guard wait == 0 else { throw .rateLimited(seconds: Int((wait + 999) / 1_000)) }
   }
 
   /// Adds the author and the mentioned users to the participants of a topic.
-  func joinTopic(from message: NewMessage, at seq: Int) throws(Refusal) {
-    try takePart(message.author, inTopic: message.conversation, since: seq, by: message.author)
+  func joinTopic(from message: NewMessage, at seq: Int, isParticipant: Bool) throws(Refusal) {
+    if !isParticipant {
+      try takePart(message.author, inTopic: message.conversation, since: seq, by: message.author)
+    }
     try follow(message.conversation, by: message.author)
     guard !message.isMachineOnly else { return }
     for user in message.text.mentions {

@@ -29,6 +29,7 @@ public struct MessagePageView: Sendable {
   public let messages: [MessageView]
   /// The page's metadata.
   public let page: MessagePage
+  public let order: MessageQuery.Order
   public let cursor: String
 }
 
@@ -150,36 +151,39 @@ extension CommunityView {
       return (page, try tx.views(page.messages, marked: page.marked, by: caller, community.bounds))
     }
     return MessagePageView(
-      messages: await seen.applying(request.show), page: page, cursor: community.cursor(at: page.lastEvent))
+      messages: await seen.applying(request.show), page: page, order: request.order,
+      cursor: community.cursor(at: page.lastEvent))
   }
 
   /// The replies to a message, oldest first.
   public func listReplies(
-    to id: ID<Message>, after reply: ID<Message>?, limit: Int, _ show: MessageOptions, for caller: Caller
-  ) async throws(Refusal) -> (messages: [MessageView], more: Bool) {
-    let (seen, more) = try read { tx throws(Refusal) in
+    to id: ID<Message>, _ page: PageRequest, _ show: MessageOptions, for caller: Caller
+  ) async throws(Refusal) -> ListPage<MessageView> {
+    let seen = try read { tx throws(Refusal) in
       let (_, _, standing) = try tx.position(of: id, for: caller)
-      let (replies, more) = try tx.replies(
-        to: id, after: reply, fromSeq: Permissions.fromSeq(of: caller.role, in: standing), viewer: caller.user,
-        limit: limit)
-      return (try tx.views(replies, by: caller, community.bounds), more)
+      let fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
+      let replies = try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+        try tx.replies(to: id, fromSeq: fromSeq, viewer: caller.user, slice)
+      }
+      return try replies.map { replies throws(Refusal) in try tx.views(replies, by: caller, community.bounds) }
     }
-    return (await seen.applying(show), more)
+    return await seen.applying(show)
   }
 
   /// The earlier revisions of a message, oldest first. Readable by its author and moderators, and by others if the
   /// forum allows it.
   public func listRevisions(
-    of id: ID<Message>, after revision: Int, limit: Int, for caller: Caller
-  ) throws(Refusal) -> (revisions: [MessageRevision], more: Bool) {
+    of id: ID<Message>, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<MessageRevision> {
     try read { tx throws(Refusal) in
       let found = try tx.message(id, for: caller)
       let isOpen = try tx.showsRevisions(found.message.conversation)
       guard Permissions.maySeeRevisions(found.rights, isAuthor: found.isBy(caller), isOpen: isOpen) else {
         throw caller.user == nil ? .unauthenticated : .forbidden
       }
-      let (revisions, more) = try tx.revisions(of: id, after: revision, limit: limit)
-      return (revisions, more)
+      return try ListPage(page, by: { ListKey([$0.revision]) }) { slice throws(Refusal) in
+        try tx.revisions(of: id, slice)
+      }
     }
   }
 
@@ -206,7 +210,10 @@ extension CommunityView {
 
 extension Community {
   /// The cursor of a client that has applied every event up to this id.
-  public func cursor(at event: Int) -> String { "\(store.epoch).\(event)" }
+  public func cursor(at event: Int) -> String { store.cursor(at: event) }
+
+  /// The current start of the server, as in cursors.
+  public var start: String { store.starts.current }
 
   /// A digest of the messages that the caller may read, and the cursor at the time it was computed.
   public func getDigest(
@@ -234,5 +241,11 @@ extension [MessageView] {
       views[index].html = html
     }
     return views
+  }
+}
+
+extension ListPage where Item == MessageView {
+  func applying(_ show: MessageOptions) async -> ListPage {
+    ListPage(await items.applying(show), next: next, previous: previous)
   }
 }

@@ -22,19 +22,11 @@ public struct SearchRequest: Sendable {
   public var beforeTime: Int64?
   public var afterTime: Int64?
   public var order = SearchOrder.newest
-  public var limit = 50
-  /// The position after the last page.
-  public var next: Cursor?
+  public var page = PageRequest(limit: 50)
   public var show = MessageOptions()
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case file, image, link
-  }
-
-  /// Pages run down from the newest message, or up from an anchor.
-  public enum Cursor: Sendable, Hashable {
-    case before(ID<Message>)
-    case after(ID<Message>)
   }
 
   public init() {}
@@ -44,13 +36,16 @@ public struct SearchRequest: Sendable {
     words == nil && author == nil && mention == nil && hashtag == nil && annotation == nil && action == nil
       && locationName == nil && circle == nil && has.isEmpty
   }
+
+  /// Whether the pages run up from `after`. Otherwise they run down from the newest hit.
+  fileprivate var isAscending: Bool { after != nil && before == nil }
 }
 
 extension Community {
-  /// The messages that the caller may read, newest or best match first, and the position of the next page.
+  /// The messages that the caller may read, newest or best match first.
   public func searchMessages(
     _ request: SearchRequest, for caller: Caller
-  ) async throws(Refusal) -> (hits: [SearchHit], next: SearchRequest.Cursor?) {
+  ) async throws(Refusal) -> ListPage<SearchHit> {
     let (words, search) = try request.search()
     let found = try await store.readInBackground { [bounds] tx throws(Refusal) in
       // Reload the caller: it may have been banned while the search was queued.
@@ -64,21 +59,18 @@ extension Community {
       if let mention = request.mention {
         search.features.insert(.mention(try tx.userID(mention, for: caller, "mention")))
       }
-      let ids = try tx.search(search)
-      let page = search.isAscending ? ids.suffix(request.limit) : ids.prefix(request.limit)
-      let seen = try tx.views(try tx.messages(Array(page)), by: caller, bounds)
-      let hits = try seen.map { message throws(Refusal) in
-        SearchHit(
-          message, SearchSnippet(of: try tx.searchableText(of: message.message.id), for: words ?? search.locationName))
+      var page = try tx.page(of: search, request)
+      if request.isAscending { page.items.reverse() }
+      return try page.map { ids throws(Refusal) in
+        try tx.views(try tx.messages(ids), by: caller, bounds).map { message throws(Refusal) in
+          SearchHit(
+            message, SearchSnippet(of: try tx.searchableText(of: message.message.id), for: words ?? search.locationName)
+          )
+        }
       }
-      var next: SearchRequest.Cursor?
-      if ids.count > request.limit, search.order == .newest {
-        next = search.isAscending ? page.first.map { .after($0) } : page.last.map { .before($0) }
-      }
-      return (hits, next)
     }
-    let shown = await found.0.map(\.message).applying(request.show)
-    return (zip(shown, found.0).map { SearchHit($0, $1.snippet) }, found.1)
+    let shown = await found.items.map(\.message).applying(request.show)
+    return try found.map { hits in zip(shown, hits).map { SearchHit($0, $1.snippet) } }
   }
 }
 
@@ -109,17 +101,8 @@ extension SearchRequest {
     }
     search.order = order
     guard order == .newest || query != nil else { throw .invalid("order", .mismatch) }
-    guard order == .newest || next == nil else { throw .invalid("next", .mismatch) }
     (search.before, search.after) = (before, after)
-    switch next {
-    case nil: break
-    case .before(let id): search.before = min(id, before ?? id)
-    case .after(let id):
-      guard before == nil else { throw .invalid("next", .mismatch) }
-      search.after = max(id, after ?? id)
-    }
     (search.beforeTime, search.afterTime) = (beforeTime, afterTime)
-    search.limit = limit + 1
     return (query, search)
   }
 
@@ -138,6 +121,30 @@ extension SearchRequest {
 }
 
 extension ReadTransaction {
+  /// The best hits are one page, since their order has no key.
+  fileprivate func page(of search: MessageSearch, _ request: SearchRequest) throws(Refusal) -> ListPage<ID<Message>> {
+    var search = search
+    guard search.order == .newest else {
+      search.limit = request.page.limit
+      return ListPage(try self.search(search))
+    }
+    return try ListPage(request.page, by: { ListKey($0) }) { slice throws(Refusal) in
+      var search = search
+      search.isAscending = request.isAscending != slice.isBackward
+      search.limit = slice.limit
+      if let number = slice.key?.numbers.first {
+        let id = ID<Message>(number)
+        if search.isAscending {
+          search.after = max(id, search.after ?? id)
+        } else {
+          search.before = min(id, search.before ?? id)
+        }
+      }
+      let hits = try self.search(search)
+      return search.isAscending ? hits.reversed() : hits
+    }
+  }
+
   /// The conversations that the caller may read: all, or those of one forum, or one.
   func searchRanges(
     of caller: Caller, conversation: ID<Conversation>?, forum: ID<Forum>?

@@ -4,11 +4,10 @@ public import ParleyModel
 import Storage
 
 extension Community {
-  /// Audit entries, newest first: all for site moderators, those of their forums for forum moderators. Returns one more
-  /// than `limit` if there are more.
+  /// Audit entries, newest first: all for site moderators, those of their forums for forum moderators.
   public func listAuditEntries(
-    _ filter: AuditFilter, before last: ID<AuditEntry>?, limit: Int, for caller: Caller
-  ) async throws(Refusal) -> [AuditEntry] {
+    _ filter: AuditFilter, _ page: PageRequest, for caller: Caller
+  ) async throws(Refusal) -> ListPage<AuditEntry> {
     _ = try caller.requireUser(.admin)
     return try await store.readInBackground { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
@@ -16,7 +15,7 @@ extension Community {
         guard let forum = filter.forum else { throw .forbidden }
         try tx.require(.moderate, caller, in: forum)
       }
-      return try tx.audit(filter, before: last, limit: limit + 1)
+      return try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in try tx.audit(filter, slice) }
     }
   }
 }

@@ -88,12 +88,10 @@ extension ReadTransaction {
         throw .invalid("forum", .unknown)
       }
     }
-    if let code = draft.invite {
+    if let id = draft.invite {
       guard caller.role?.isModerator == true else { throw .forbidden }
-      guard let secret = Secret(parsing: code), let invite = try invite(withDigest: secret.digest) else {
-        throw .invalid("invite", .unknown)
-      }
-      return (nil, invite.id)
+      guard try invite(id) != nil else { throw .invalid("invite", .unknown) }
+      return (nil, id)
     }
     guard let reference = draft.author else { throw .invalid("author", .missing) }
     let found: (user: User, rights: UserRights)

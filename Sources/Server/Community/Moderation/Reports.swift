@@ -96,18 +96,19 @@ extension WriteTransaction {
 }
 
 extension CommunityView {
-  /// Open or closed reports, newest first: all for site moderators, those of their forums for forum moderators. Returns
-  /// one more than `limit` if there are more.
+  /// Open or closed reports, newest first: all for site moderators, those of their forums for forum moderators.
   public func listReports(
-    _ filter: ReportFilter, before last: ID<Report>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Report] {
+    _ filter: ReportFilter, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<Report> {
     let viewer = try caller.requireUser()
     return try read { tx throws(Refusal) in
       if caller.role?.isModerator != true {
         guard let forum = filter.forum else { throw .forbidden }
         try tx.require(.moderate, caller, in: forum)
       }
-      return try tx.reports(filter, before: last, limit: limit + 1, viewer: viewer)
+      return try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+        try tx.reports(filter, slice, viewer: viewer)
+      }
     }
   }
 

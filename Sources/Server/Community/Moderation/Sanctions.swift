@@ -94,16 +94,17 @@ extension Community {
 }
 
 extension CommunityView {
-  /// The sanctions of a user, newest first, for the user and moderators. Returns one more than `limit` if there are
-  /// more.
+  /// The sanctions of a user, newest first, for the user and moderators.
   public func listSanctions(
-    of reference: UserReference, before: ID<Sanction>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Sanction] {
+    of reference: UserReference, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<Sanction> {
     _ = try caller.requireUser()
     return try read { tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: caller)
       guard rights.contains(.inspect) else { throw .forbidden }
-      return try tx.sanctions(of: user.summary.id, before: before, limit: limit + 1)
+      return try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+        try tx.sanctions(of: user.summary.id, slice)
+      }
     }
   }
 }

@@ -1,3 +1,4 @@
+import CParleyLinux
 import Glibc
 
 /// A failed file operation.
@@ -12,6 +13,8 @@ struct DiskError: Error, CustomStringConvertible {
   }
 
   var description: String { "\(what): \(Self.reason(code))" }
+
+  var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
 
   /// The system's own words.
   static func reason(_ code: Int32) -> String {
@@ -35,8 +38,19 @@ enum Disk {
     return Int(status.st_size)
   }
 
-  /// Returns the free bytes (for users other than root) and the total bytes of the disk of a folder.
-  static func space(_ path: String) -> (free: Int, total: Int)? {
+  /// Bytes of a disk.
+  struct Space {
+    /// For users other than root.
+    let free: Int
+    let total: Int
+    let used: Int
+
+    /// As df counts: without the blocks that only root may use.
+    var percentUsed: Int { Int((Double(used) * 100 / Double(max(1, used + free))).rounded(.up)) }
+  }
+
+  /// The disk of a folder; nil if the system does not report it.
+  static func space(_ path: String) -> Space? {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }
     let block = Int(clamping: status.f_frsize)
@@ -44,7 +58,32 @@ enum Disk {
       let (bytes, isTooMany) = Int(clamping: blocks).multipliedReportingOverflow(by: block)
       return isTooMany ? .max : bytes
     }
-    return (bytes(status.f_bavail), bytes(status.f_blocks))
+    let total = bytes(status.f_blocks)
+    return Space(free: bytes(status.f_bavail), total: total, used: total - min(total, bytes(status.f_bfree)))
+  }
+
+  /// Creates a file of `size` bytes that occupies its space on the disk.
+  static func allocate(_ path: String, size: Int) throws(DiskError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw DiskError("\(path) can't be created") }
+    defer { close(descriptor) }
+    let code = posix_fallocate(descriptor, 0, off_t(size))
+    guard code == 0 else {
+      errno = code
+      throw DiskError("\(path) can't be allocated")
+    }
+  }
+
+  /// The disk space of a file, or of a folder with all that is in it, as du counts it.
+  static func usage(_ path: String) throws(DiskError) -> Int {
+    var bytes = 0
+    try walk(path) { path, _ throws(DiskError) in
+      var status = stat()
+      // A file may disappear meanwhile.
+      guard unsafe lstat(path, &status) == 0 else { return }
+      bytes += Int(status.st_blocks) * 512
+    }
+    return bytes
   }
 
   static func makeFolder(_ path: String) throws(DiskError) {
@@ -93,9 +132,13 @@ enum Disk {
     guard fsync(descriptor) == 0 else { throw DiskError("\(folder) can't be written to the disk") }
   }
 
-  /// Brings the names of a folder and of all below it to the disk.
-  static func syncFolders(_ folder: String) throws(DiskError) {
-    try walk(folder) { path, isFolder throws(DiskError) in if isFolder { try sync(path) } }
+  /// Brings everything on the disk of a folder to the disk: one wait for any number of files. Linux reports failed writes
+  /// here since 5.8 (syncfs(2)).
+  static func syncFileSystem(of folder: String) throws(DiskError) {
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw DiskError("\(folder) can't be opened") }
+    defer { close(descriptor) }
+    guard syncfs(descriptor) == 0 else { throw DiskError("\(folder) can't be written to the disk") }
   }
 
   /// Sets the owner of a file to the owner of `folder`, so that root can create files for the server's user.
@@ -179,6 +222,35 @@ final class DiskFile {
     return DiskFile(path, descriptor)
   }
 
+  /// The longest time that a stream waits for its reader, in milliseconds: ten minutes.
+  private static let maxStreamWait: Int32 = 600_000
+
+  /// Opens a named pipe that has a reader, or standard output for "-".
+  static func openStream(_ path: String) throws(DiskError) -> DiskFile {
+    if path == "-" {
+      let descriptor = dup(STDOUT_FILENO)
+      guard descriptor >= 0 else { throw DiskError("standard output can't be written") }
+      return DiskFile("standard output", descriptor)
+    }
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw DiskError("\(path) can't be opened") }
+    let file = DiskFile(path, descriptor)
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+      errno = EINVAL
+      throw DiskError("\(path) is no pipe")
+    }
+    return file
+  }
+
+  /// Waits until the reader of a full pipe has taken something.
+  private func waitForReader() -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    let count = unsafe poll(&entry, 1, Self.maxStreamWait)
+    if count == 0 { errno = ETIMEDOUT }
+    return count > 0 || count < 0 && errno == EINTR
+  }
+
   var size: Int {
     get throws(DiskError) {
       var status = stat()
@@ -210,6 +282,7 @@ final class DiskFile {
         unsafe Glibc.write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)
       }
       if written < 0, errno == EINTR { continue }
+      if written < 0, errno == EAGAIN, waitForReader() { continue }
       guard written > 0 else { throw DiskError("\(path) can't be written") }
       done += written
     }

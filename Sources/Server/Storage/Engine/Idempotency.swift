@@ -39,7 +39,16 @@ extension WriteTransaction {
   public func remember(
     _ kind: CreationKind, by author: ID<User>, _ clientID: String, subject: Int, fingerprint: [UInt8] = []
   ) throws(Refusal) {
-    let isNew = try run { connection in
+    guard try isFirst(kind, by: author, clientID, subject: subject, fingerprint: fingerprint) else {
+      throw .clientIDReused
+    }
+  }
+
+  /// Stores the `client_id` of a new row. Returns false, and changes nothing, if an earlier request used it.
+  func isFirst(
+    _ kind: CreationKind, by author: ID<User>, _ clientID: String, subject: Int, fingerprint: [UInt8]
+  ) throws(Refusal) -> Bool {
+    try run { connection in
       try connection.execute(
         """
         insert into idempotency (author_id, kind, client_id, subject, fingerprint)
@@ -47,6 +56,5 @@ extension WriteTransaction {
         on conflict (author_id, kind, client_id) do nothing
         """, author.number, kind.rawValue, clientID, subject, fingerprint) == 1
     }
-    guard isNew else { throw .clientIDReused }
   }
 }

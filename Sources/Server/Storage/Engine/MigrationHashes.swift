@@ -27,5 +27,23 @@ enum MigrationHashes {
     Migration(
       number: 8, name: "search",
       hash: "e166b29bf20097c59da9a20fb01bcba78aa6650e1d9ca51b987fb001cd6d19cb"),
+    Migration(
+      number: 9, name: "idle_sessions",
+      hash: "1885ae0d1f2a99fb9fe3e31e512c2feeac594a31e84b52f03186095832568f04"),
+    Migration(
+      number: 10, name: "starts",
+      hash: "33b6e3d69002fcad872307bf487f8441948e00a03047ea800dababcc3c4e3771"),
+    Migration(
+      number: 11, name: "invite_digests",
+      hash: "4e542ac43ee59b471053249bf56dc75ab58670b8dcf2b345cea4baf8aff84227"),
+    Migration(
+      number: 12, name: "file_link_key",
+      hash: "7e1e81452b288ddd1df7fc45109cd382c7355d0efc112ad3c1a6f1fca05dc1d8"),
+    Migration(
+      number: 13, name: "token_parents",
+      hash: "a027f676a3bfd1b18d08aae1d7cf643bd3eea75f76d24478349389798e6db7f3"),
+    Migration(
+      number: 14, name: "device_key",
+      hash: "aa7fa221b3cbfde64e3b81f1997882213a4ea48019be6208b1a8ff9451ac32a5"),
   ]
 }

@@ -11,4 +11,12 @@ extension Row {
   func optionalWord<Word: RawRepresentable>(_ column: Int) throws -> Word? where Word.RawValue == String {
     isNull(column) ? nil : try word(column)
   }
+
+  func word<Word: RawRepresentable>(_ column: StaticString) throws -> Word where Word.RawValue == String {
+    try word(try position(column))
+  }
+
+  func optionalWord<Word: RawRepresentable>(_ column: StaticString) throws -> Word? where Word.RawValue == String {
+    try optionalWord(try position(column))
+  }
 }

@@ -125,40 +125,44 @@ extension ReadTransaction {
 
   /// The actions on a message, by type and user: the public ones, and the viewer's own.
   public func actions(
-    on message: ID<Message>, type: String? = nil, after: (type: String, user: ID<User>)? = nil,
-    viewer: ID<User>?, limit: Int
+    on message: ID<Message>, type: String? = nil, viewer: ID<User>?, _ slice: ListSlice
   ) throws(Refusal) -> [MessageAction] {
-    try run { connection in
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
       try connection.all(
-        """
-        select type, user_id, created_at
-        from action
-        where message_id = $1 and (type, user_id) > ($2, $3) and ($4 is null or type = $4)
-        and (type <> 'star' or user_id = $5)
-        order by type, user_id
-        limit $6
-        """, message.number, after?.type ?? type ?? "", after?.user.number ?? 0, type, viewer?.number, limit
+        SQL(
+          """
+          select type, user_id, created_at
+          from action
+          where message_id = $1 and (type, user_id) \(page.comparison) ($2, $3) and ($4 is null or type = $4)
+          and (type <> 'star' or user_id = $5)
+          order by type \(page.order), user_id \(page.order)
+          limit $6
+          """), message.number, slice.key == nil ? type ?? page.text : page.text, page.number(), type, viewer?.number,
+        slice.limit
       ) { row in MessageAction(type: try row.text(0), user: ID(try row.int(1)), at: Int64(try row.int(2))) }
     }
   }
 
   /// The messages with this action of the user, newest message first, with their positions.
   public func marked(
-    _ type: String, by user: ID<User>, before cursor: TimelineCursor?, limit: Int
-  ) throws(Refusal) -> [(cursor: TimelineCursor, position: MessagePosition)] {
-    try run { connection in
+    _ type: String, by user: ID<User>, _ slice: ListSlice
+  ) throws(Refusal) -> [(place: DatedMessage, position: MessagePosition)] {
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
-        """
-        select a.message_at, m.id, m.conversation_id, m.seq
-        from action a
-        join message m on m.id = a.message_id
-        where a.user_id = $1 and a.type = $2 and (a.message_at, a.message_id) < ($3, $4)
-        order by a.message_at desc, a.message_id desc
-        limit $5
-        """, user.number, type, cursor?.time ?? .max, cursor?.message.number ?? .max, limit
+        SQL(
+          """
+          select a.message_at, m.id, m.conversation_id, m.seq
+          from action a
+          join message m on m.id = a.message_id
+          where a.user_id = $1 and a.type = $2 and (a.message_at, a.message_id) \(page.comparison) ($3, $4)
+          order by a.message_at \(page.order), a.message_id \(page.order)
+          limit $5
+          """), user.number, type, page.number(), page.number(1), slice.limit
       ) { row in
         (
-          cursor: TimelineCursor(time: try row.int(0), message: ID(try row.int(1))),
+          place: DatedMessage(time: try row.int(0), message: ID(try row.int(1))),
           position: MessagePosition(conversation: ID(try row.int(2)), seq: try row.int(3))
         )
       }

@@ -17,9 +17,11 @@ extension ReadTransaction {
     var slice = try slice(query, latest: latest)
     try complete(&slice.messages, filesOf: slice.attached, actionsOf: slice.actedOn)
     let skipped = try skipped(slice, query)
+    let covered = slice.covered
     if slice.order != query.order { slice.messages.reverse() }
     return MessagePage(
-      messages: slice.messages, hasMore: slice.hasMore, nextOlder: slice.older?.id, nextNewer: slice.newer?.id,
+      messages: slice.messages, older: slice.hasOlder ? .older(than: covered.lowerBound, in: slice.bounds) : nil,
+      newer: slice.hasNewer ? .newer(than: covered.upperBound - 1, in: slice.bounds) : nil,
       skipped: skipped, marked: slice.actedOn.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
   }
 
@@ -49,19 +51,35 @@ extension ReadTransaction {
   // MARK: Windows
 
   private func slice(_ query: MessageQuery, latest: Int) throws(Refusal) -> Slice {
+    let everything = 1..<latest + 1
     switch query.window {
     case .all:
-      return try slice(query, 1..<latest + 1, fromOldest: query.order == .ascending)
+      return try slice(query, everything, fromOldest: query.order == .ascending)
     case .between(let after, let before):
       let start = try after.map { id throws(Refusal) in try seq(of: id, query, as: "after") + 1 } ?? 1
       let end = try before.map { id throws(Refusal) in try seq(of: id, query, as: "before") } ?? latest + 1
-      return try slice(query, start..<max(start, end), fromOldest: after != nil)
+      let window = start..<max(start, end)
+      return try slice(
+        query, window, fromOldest: after != nil, within: after == nil || before == nil ? nil : window)
     case .betweenTimes(let after, let before):
       let start = try after.map { time throws(Refusal) in try firstSeq(query, from: time &+ 1) ?? latest + 1 } ?? 1
       let end = try before.map { time throws(Refusal) in try firstSeq(query, from: time) ?? latest + 1 } ?? latest + 1
-      return try slice(query, start..<max(start, end), fromOldest: after != nil)
+      let window = start..<max(start, end)
+      return try slice(
+        query, window, fromOldest: after != nil, within: after == nil || before == nil ? nil : window)
     case .around(let id):
-      return try slice(query, 1..<latest + 1, around: try seq(of: id, query, as: "around"))
+      return try slice(query, everything, around: try seq(of: id, query, as: "around"))
+    case .aroundTime(let time):
+      guard let seq = try firstSeq(query, from: time), query.fromSeq <= latest else {
+        return try slice(query, everything, fromOldest: false)
+      }
+      return try slice(query, everything, around: max(seq, query.fromSeq))
+    case .older(let seq, let bounds):
+      let window = (bounds ?? everything).clamped(to: 1..<max(1, min(seq, latest + 1)))
+      return try slice(query, window, fromOldest: false, within: bounds)
+    case .newer(let seq, let bounds):
+      let window = (bounds ?? everything).clamped(to: min(seq, latest) + 1..<latest + 1)
+      return try slice(query, window, fromOldest: true, within: bounds)
     }
   }
 
@@ -98,23 +116,23 @@ extension ReadTransaction {
   // MARK: Slices
 
   private func slice(
-    _ query: MessageQuery, _ window: Range<Int>, fromOldest: Bool
+    _ query: MessageQuery, _ window: Range<Int>, fromOldest: Bool, within bounds: Range<Int>? = nil
   ) throws(Refusal) -> Slice {
     let visible = window.clamped(to: query.fromSeq..<Int.max)
-    var slice = Slice(window: window)
+    var slice = Slice(window: window, bounds: bounds)
     slice.order = fromOldest ? .ascending : .descending
     slice.messages = try messages(query, visible, slice.order, limit: query.limit, of: &slice)
     let gap = fromOldest ? window.lowerBound : window.upperBound
     try findNeighbours(of: &slice, query, orAt: gap)
-    slice.isCutAtEnd = fromOldest && slice.newer.map { window.contains($0.seq) } == true
-    slice.isCutAtStart = !fromOldest && slice.older.map { window.contains($0.seq) } == true
+    slice.isCutAtEnd = fromOldest && slice.newer.map { window.contains($0) } == true
+    slice.isCutAtStart = !fromOldest && slice.older.map { window.contains($0) } == true
     return slice
   }
 
   /// Half of the messages are newer than the anchor, unless one side has fewer.
   private func slice(_ query: MessageQuery, _ window: Range<Int>, around seq: Int) throws(Refusal) -> Slice {
     let limit = query.limit
-    var slice = Slice(window: window)
+    var slice = Slice(window: window, bounds: nil)
     var newer = try messages(query, seq + 1..<window.upperBound, .ascending, limit: limit / 2, of: &slice)
     let older = try messages(query, query.fromSeq..<seq + 1, .descending, limit: limit - newer.count, of: &slice)
     if newer.count == limit / 2, older.count + newer.count < limit {
@@ -164,12 +182,10 @@ extension ReadTransaction {
 
   private func neighbour(
     _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order
-  ) throws(Refusal) -> Slice.Neighbour? {
+  ) throws(Refusal) -> Int? {
     if seqs.isEmpty { return nil }
-    var found: Slice.Neighbour?
-    try each("id, seq", query, seqs, order, limit: 1) { row in
-      found = Slice.Neighbour(id: ID(try row.int(0)), seq: try row.int(1))
-    }
+    var found: Int?
+    try each("seq", query, seqs, order, limit: 1) { row in found = try row.int(0) }
     return found
   }
 
@@ -249,28 +265,30 @@ extension ReadTransaction {
 
 /// The messages of a page, and its ends.
 private struct Slice {
-  struct Neighbour {
-    let id: ID<Message>
-    let seq: Int
-  }
-
   /// The requested range of `seq`.
   let window: Range<Int>
+  /// The range that the neighbouring pages keep to, if the first request has a bound at both ends.
+  let bounds: Range<Int>?
   /// In the order of the query, to avoid reversing twice.
   var messages: [Message] = []
   var order = MessageQuery.Order.ascending
   /// The messages with files, and the messages with actions of any user.
   var attached: [Int] = []
   var actedOn: [Int] = []
-  var older: Neighbour?
-  var newer: Neighbour?
+  /// The nearest `seq` on either side of the messages that passes the filters.
+  var older: Int?
+  var newer: Int?
   /// Whether the limit cut the window at its start or end.
   var isCutAtStart = false
   var isCutAtEnd = false
 
-  init(window: Range<Int>) { self.window = window }
+  init(window: Range<Int>, bounds: Range<Int>?) {
+    self.window = window
+    self.bounds = bounds
+  }
 
-  var hasMore: Bool { isCutAtStart || isCutAtEnd }
+  var hasOlder: Bool { older.map { bounds?.contains($0) ?? true } ?? false }
+  var hasNewer: Bool { newer.map { bounds?.contains($0) ?? true } ?? false }
 
   /// The lowest and highest `seq` of the messages.
   var oldest: Int? { order == .ascending ? messages.first?.seq : messages.last?.seq }

@@ -53,18 +53,11 @@ extension ReadTransaction {
   /// Milliseconds until a user may write again in slow mode; 0 if the user may write now.
   ///
   /// In slow mode each user writes once in that time, so the query reads about one row per active author.
-  public func wait(of author: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int64 {
-    let pause = try run { connection in
-      try connection.first(
-        """
-        select 1000 * max(c.slow_seconds, coalesce(f.slow_seconds, 0))
-        from conversation c
-        left join forum f on f.id = c.forum_id
-        where c.id = $1
-        """, conversation.number
-      ) { row in Int64(try row.int(0)) } ?? 0
-    }
-    guard pause > 0 else { return 0 }
+  public func wait(
+    of author: ID<User>, in conversation: ID<Conversation>, slowSeconds: Int
+  ) throws(Refusal) -> Int64 {
+    guard slowSeconds > 0 else { return 0 }
+    let pause = 1_000 * Int64(slowSeconds)
     let last = try run { connection in
       try connection.first(
         """

@@ -13,46 +13,44 @@ public struct StoredMessage: Sendable, Hashable {
   public let isNew: Bool
 }
 
-/// The last message of a conversation, and its forum.
-struct ConversationEnd {
-  let lastSeq: Int
-  let lastID: Int
-  let forum: ID<Forum>?
-}
-
 extension WriteTransaction {
   public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
-    let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
-    if let earlier = try earlier(message, fingerprint) { return earlier }
-    guard let end = try end(of: message.conversation, in: "open") else { throw .notFound }
-    let stored = try append(message, to: end, at: now, fingerprint)
-    if let forum = end.forum { try setLastMessage(stored.id, of: forum) }
+    if let earlier = try claimClientID(of: message) { return earlier }
+    let (stored, forum) = try append(message, in: "open", at: now)
+    if let forum { try setLastMessage(stored.id, of: forum) }
     return stored
   }
 
-  /// Stores a message as the last one of its conversation.
+  /// Stores the `client_id` of a message that `append` stores next, or returns the message of an earlier send.
+  func claimClientID(of message: NewMessage) throws(Refusal) -> StoredMessage? {
+    guard let clientID = message.clientID else { return nil }
+    let fingerprint = try message.fingerprint()
+    let isFirst = try isFirst(
+      .message, by: message.author, clientID, subject: upcomingID, fingerprint: fingerprint)
+    if isFirst { return nil }
+    guard let earlier = try earlier(message, fingerprint) else { throw .clientIDReused }
+    return earlier
+  }
+
+  /// Stores a message as the last one of its conversation, which is in this state.
   func append(
-    _ message: NewMessage, to end: ConversationEnd, at time: Int64, _ fingerprint: [UInt8]
-  ) throws(Refusal) -> StoredMessage {
+    _ message: NewMessage, in state: String, at time: Int64
+  ) throws(Refusal) -> (stored: StoredMessage, forum: ID<Forum>?) {
     if let parent = message.replyTo { try requireMessage(parent, in: message.conversation) }
 
     let id = ID<Message>(nextID())
-    let seq = end.lastSeq + 1
-    let previous = end.lastSeq == 0 ? nil : ID<Message>(end.lastID)
+    guard let (seq, previous, forum) = try advance(message.conversation, in: state, to: id) else { throw .notFound }
     try insert(message, id, seq, previous, at: time)
     try addRows(of: message.text, to: id, in: message.conversation)
     if let annotations = message.annotations {
       try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
     }
     try attach(message.attachments, to: id)
-    if let clientID = message.clientID {
-      try remember(.message, by: message.author, clientID, subject: id.number, fingerprint: fingerprint)
-    }
-    if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: end.forum))) }
+    if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: forum))) }
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
       actor: message.author.number)
-    return StoredMessage(id: id, seq: seq, previous: previous, isNew: true)
+    return (StoredMessage(id: id, seq: seq, previous: previous, isNew: true), forum)
   }
 
   /// The entry that `searchEntry(of:)` would read from the rows.
@@ -116,17 +114,26 @@ extension WriteTransaction {
     return found.stored
   }
 
-  func end(of conversation: ID<Conversation>, in state: String) throws(Refusal) -> ConversationEnd? {
+  /// Makes a message the last one of a conversation. Returns its position, or nil if the conversation is not in this
+  /// state.
+  private func advance(
+    _ conversation: ID<Conversation>, in state: String, to message: ID<Message>
+  ) throws(Refusal) -> (seq: Int, previous: ID<Message>?, forum: ID<Forum>?)? {
     try run { connection in
       try connection.first(
         """
-        select last_seq, last_message_id, forum_id
-        from conversation
-        where id = $1 and state = $2
-        """, conversation.number, state
+        update conversation
+        set last_seq = last_seq + 1, last_message_id = $1
+        where id = $2 and state = $3
+        returning last_seq,
+          (select id from message where conversation_id = conversation.id and seq = conversation.last_seq - 1),
+          forum_id
+        """, message.number, conversation.number, state
       ) { row in
-        ConversationEnd(
-          lastSeq: try row.int(0), lastID: try row.int(1), forum: try row.optionalInt(2).map { ID($0) })
+        (
+          seq: try row.int(0), previous: try row.optionalInt(1).map { ID($0) },
+          forum: try row.optionalInt(2).map { ID($0) }
+        )
       }
     }
   }
@@ -161,12 +168,6 @@ extension WriteTransaction {
         """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
         message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
         message.replyTo?.number, message.isMachineOnly, Int(time), message.sentAt.map { Int($0) })
-      try connection.execute(
-        """
-        update conversation
-        set last_seq = $1, last_message_id = $2
-        where id = $3
-        """, seq, id.number, message.conversation.number)
     }
   }
 }

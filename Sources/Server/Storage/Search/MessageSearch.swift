@@ -39,8 +39,10 @@ public struct MessageSearch: Sendable {
   public var hidesMuted = false
   /// Exclusive upper bound.
   public var before: ID<Message>?
-  /// Exclusive lower bound. Without `before`, the result is the page next to it.
+  /// Exclusive lower bound.
   public var after: ID<Message>?
+  /// Whether the oldest hits within the bounds are wanted, not the newest. Hits are returned newest first all the same.
+  public var isAscending = false
   public var order = SearchOrder.newest
   public var limit = Self.maxHits
 
@@ -60,9 +62,6 @@ public struct MessageSearch: Sendable {
   public init(_ query: SearchQuery?, in scopes: [SearchScope]) {
     self.init(query, in: scopes.map { SearchRange($0) })
   }
-
-  /// Whether the page next to `after` is requested, not the newest one.
-  public var isAscending: Bool { after != nil && before == nil }
 
   /// The action, if it is the only criterion.
   private var onlyAction: ActionType? {

@@ -91,8 +91,8 @@ enum SearchIndex {
     try connection.each(
       """
       select m.id, m.text, l.name, m.conversation_id, c.forum_id, m.author_id, l.latitude, l.longitude,
-        m.entities is not null, m.annotations is not null,
-        exists (select 1 from attachment a where a.message_id = m.id)
+        m.entities is not null as has_entities, m.annotations is not null as has_annotations,
+        exists (select 1 from attachment a where a.message_id = m.id) as has_files
       from message m
       join conversation c on c.id = m.conversation_id
       left join location l on l.message_id = m.id
@@ -107,9 +107,9 @@ enum SearchIndex {
         let location = Location(name: locationName, latitude: try row.double(6), longitude: try row.double(7))
         features += GeoCell.cells(of: location).map { .cell($0) }
       }
-      if try row.bool(8) { features += try textFeatures(of: id, connection) }
-      if try row.bool(9) { features += try annotations(of: id, connection) }
-      if try row.bool(10) { features += try files(of: id, connection) }
+      if try row.bool("has_entities") { features += try textFeatures(of: id, connection) }
+      if try row.bool("has_annotations") { features += try annotations(of: id, connection) }
+      if try row.bool("has_files") { features += try files(of: id, connection) }
       try body(
         SearchEntry(
           id, text: try row.text(1), locationName: locationName, conversation: ID(try row.int(3)),

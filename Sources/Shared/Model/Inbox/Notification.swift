@@ -27,6 +27,8 @@ public struct Notification: Sendable, Hashable {
     case report
     /// From moderators; the sanction has the reason.
     case warning
+    /// New token of the user.
+    case token
   }
 
   public init(

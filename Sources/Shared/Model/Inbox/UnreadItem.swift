@@ -34,11 +34,10 @@ public struct UnreadItem: Sendable, Hashable {
 
   public var isEmpty: Bool { unread == 0 && newTopics == 0 && mentions == 0 && replies == 0 }
 
-  /// Sort order: mentions, then replies, then the newest message.
-  public func isMorePressing(than other: UnreadItem) -> Bool {
-    let one = (mentions, replies, lastMessage?.number ?? 0, conversation.number)
-    return one > (other.mentions, other.replies, other.lastMessage?.number ?? 0, other.conversation.number)
-  }
+  /// Sort key, the greatest first: mentions, then replies, then the newest message.
+  public var urgency: [Int] { [mentions, replies, lastMessage?.number ?? 0, conversation.number] }
+
+  public func isMorePressing(than other: UnreadItem) -> Bool { other.urgency.lexicographicallyPrecedes(urgency) }
 }
 
 extension UnreadItem: JSONWritable {

@@ -36,6 +36,12 @@ public struct MessageQuery: Sendable, Hashable {
     case betweenTimes(after: Int64?, before: Int64?)
     /// This message, and as many on either side as the limit allows.
     case around(ID<Message>)
+    /// The first message, by `seq`, that is not earlier than this time, and its neighbours; the newest messages if there
+    /// is none.
+    case aroundTime(Int64)
+    /// The page next to another one. `in` keeps to a range of `seq`.
+    case older(than: Int, in: Range<Int>?)
+    case newer(than: Int, in: Range<Int>?)
   }
 
   public enum Order: String, Sendable {
@@ -47,13 +53,12 @@ public struct MessageQuery: Sendable, Hashable {
 /// Consecutive messages of a conversation, with the data for detecting gaps.
 public struct MessagePage: Sendable, Hashable {
   public var messages: [Message]
-  /// Whether the window holds a message beyond the page.
-  public var hasMore: Bool
-  /// Nearest message on either side of the page that passes the same filters, inside or outside of the window.
-  public var nextOlder: ID<Message>?
-  public var nextNewer: ID<Message>?
-  /// Ranges filtered out between the messages of the page and, if there is no more, up to the ends of the window. In
-  /// the order of the conversation.
+  /// The windows of the neighbouring pages; nil if no message there passes the filters. A window with a bound at both
+  /// ends has no neighbours beyond them.
+  public var older: MessageQuery.Window?
+  public var newer: MessageQuery.Window?
+  /// Ranges filtered out between the messages of the page and, unless the limit cut it, up to the ends of the window.
+  /// In the order of the conversation.
   public var skipped: [Skipped]
   /// Messages of the page with at least one action of any type.
   public var marked: [ID<Message>]
@@ -63,13 +68,12 @@ public struct MessagePage: Sendable, Hashable {
   public var lastEvent: Int
 
   public init(
-    messages: [Message], hasMore: Bool, nextOlder: ID<Message>?, nextNewer: ID<Message>?, skipped: [Skipped],
+    messages: [Message], older: MessageQuery.Window?, newer: MessageQuery.Window?, skipped: [Skipped],
     marked: [ID<Message>], latestSeq: Int, lastEvent: Int
   ) {
     self.messages = messages
-    self.hasMore = hasMore
-    self.nextOlder = nextOlder
-    self.nextNewer = nextNewer
+    self.older = older
+    self.newer = newer
     self.skipped = skipped
     self.marked = marked
     self.latestSeq = latestSeq

@@ -10,12 +10,14 @@ extension Request where Response == Resource<LinkPurpose> {
   }
 }
 
-extension Request where Response == Resource<Invite> {
+extension Request where Response == Resource<InviteWithCode> {
   /// `POST /invites`
   ///
   /// - Parameters:
   ///   - user: the imported user that the invite activates.
   ///   - role: not `owner` or `bot`.
+  ///   - clientID: the idempotency key. A repeated request returns no code, so the request is not retried
+  ///     automatically.
   public static func createInvite(
     for user: UserReference? = nil, role: Role? = nil, to forum: ID<Forum>? = nil, maxUses: Int? = nil,
     expiresAt: Timestamp? = nil, clientID: String? = nil
@@ -28,21 +30,22 @@ extension Request where Response == Resource<Invite> {
       json.optional("expires_at", expiresAt)
       json.optional("client_id", clientID)
     }
-    return Request(.post, "/invites", body: body).withClientID(clientID)
+    return Request(.post, "/invites", body: body)
   }
 }
 
-extension Request where Response == Resource<InviteDetails> {
-  /// `GET /invites/{code}`
-  public static func getInvite(_ code: String) -> Request {
-    Request(.get, "/invites/{code}", [code])
+extension Request where Response == Resource<Invite> {
+  /// `GET /invites/{id}`
+  public static func getInvite(_ id: ID<Invite>) -> Request {
+    Request(.get, "/invites/{id}", [id.description])
   }
 }
 
 extension Request where Response == Page<Resource<Invite>> {
   /// `GET /invites`
-  public static func listInvites(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/invites", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  public static func listInvites(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/invites", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 
@@ -58,25 +61,29 @@ extension Request where Response == Void {
   }
 
   /// `PUT /me/password`
-  public static func changePassword(from old: String, to password: String) -> Request {
+  ///
+  /// - Parameter keepTokens: spares the tokens of programs. Other sessions end in any case.
+  public static func changePassword(from old: String, to password: String, keepTokens: Bool? = nil) -> Request {
     let body = RequestBody.object { json in
       json.field("old_password", old)
       json.field("password", password)
+      json.optional("keep_tokens", keepTokens)
     }
     return Request(.put, "/me/password", body: body)
   }
 
-  /// `DELETE /invites/{code}`
+  /// `DELETE /invites/{id}`
   ///
   /// - Parameter bans: also bans the users who signed up with the invite.
   public static func revokeInvite(
-    _ code: String, descendants: Bool? = nil, bans: Bool? = nil, reason: String? = nil
+    _ id: ID<Invite>, descendants: Bool? = nil, bans: Bool? = nil, reason: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.optional("ban", bans)
       json.optional("reason", reason)
     }
-    return Request(.delete, "/invites/{code}", [code], query: [QueryItem("descendants", descendants)], body: body)
+    return Request(
+      .delete, "/invites/{id}", [id.description], query: [QueryItem("descendants", descendants)], body: body)
   }
 }
 
@@ -119,15 +126,18 @@ extension Request where Response == Resource<SignInResult> {
 extension Request where Response == Resource<NewToken> {
   /// `POST /me/tokens`
   ///
-  /// - Parameter clientID: the idempotency key. A repeated request returns no secret, so the request is not retried
-  ///   automatically.
+  /// - Parameters:
+  ///   - password: confirms scope `admin`, unless the caller signed in within ten minutes.
+  ///   - clientID: the idempotency key. A repeated request returns no secret, so the request is not retried
+  ///     automatically.
   public static func createToken(
-    name: String, scope: Scope, expiresAt: Timestamp? = nil, clientID: String? = nil
+    name: String, scope: Scope, expiresAt: Timestamp? = nil, password: String? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("name", name)
       json.field("scope", scope.rawValue)
       json.optional("expires_at", expiresAt)
+      json.optional("password", password)
       json.optional("client_id", clientID)
     }
     return Request(.post, "/me/tokens", body: body)
@@ -136,12 +146,14 @@ extension Request where Response == Resource<NewToken> {
 
 extension Request where Response == Page<Resource<Credential>> {
   /// `GET /sessions`
-  public static func listSessions(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/sessions", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  public static func listSessions(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/sessions", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 
   /// `GET /me/tokens`
-  public static func listTokens(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/me/tokens", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  public static func listTokens(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/me/tokens", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }

@@ -5,12 +5,17 @@ public import ParleyModel
 
 extension Request where Response == Page<Resource<OwnConversation>> {
   /// `GET /conversations`
-  public static func listConversations(kind: String? = nil, type: String? = nil, limit: Int? = nil, next: String? = nil)
+  public static func listConversations(
+    kind: String? = nil, type: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  )
     -> Request
   {
     Request(
       .get, "/conversations",
-      query: [QueryItem("kind", kind), QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next)])
+      query: [
+        QueryItem("kind", kind), QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
+      ])
   }
 }
 
@@ -61,7 +66,7 @@ extension Request where Response == Resource<ChangedConversation> {
 
   /// `PATCH /conversations/{id}` for topics.
   public static func updateConversation(_ topic: ID<Conversation>, _ change: TopicChange) -> Request {
-    patch(topic, change.body)
+    patch(topic, .value(change))
   }
 
   private static func patch(_ conversation: ID<Conversation>, _ body: RequestBody) -> Request {
@@ -108,12 +113,14 @@ extension Request where Response == Void {
 
 extension Request where Response == Page<Resource<Participant>> {
   /// `GET /conversations/{id}/participants`
-  public static func listParticipants(of conversation: ID<Conversation>, limit: Int? = nil, next: String? = nil)
+  public static func listParticipants(
+    of conversation: ID<Conversation>, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  )
     -> Request
   {
     Request(
       .get, "/conversations/{id}/participants", [conversation.description],
-      query: [QueryItem("limit", limit), QueryItem("next", next)])
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 

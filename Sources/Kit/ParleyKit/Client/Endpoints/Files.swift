@@ -64,8 +64,14 @@ extension Request where Response == Resource<LinkedPage> {
 
 extension Request where Response == Page<Resource<File>> {
   /// `GET /files`
-  public static func listFiles(ids: String? = nil, limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/files", query: [QueryItem("ids", ids), QueryItem("limit", limit), QueryItem("next", next)])
+  public static func listFiles(ids: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil)
+    -> Request
+  {
+    Request(
+      .get, "/files",
+      query: [
+        QueryItem("ids", ids), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+      ])
   }
 }
 

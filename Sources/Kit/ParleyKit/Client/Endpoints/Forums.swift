@@ -5,8 +5,14 @@ public import ParleyModel
 
 extension Request where Response == Page<Resource<ForumView>> {
   /// `GET /forums`
-  public static func listForums(query: String? = nil, limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/forums", query: [QueryItem("query", query), QueryItem("limit", limit), QueryItem("next", next)])
+  public static func listForums(query: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil)
+    -> Request
+  {
+    Request(
+      .get, "/forums",
+      query: [
+        QueryItem("query", query), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+      ])
   }
 }
 
@@ -39,7 +45,7 @@ extension Request where Response == Resource<ForumView> {
 
   /// `PATCH /forums/{id}`
   public static func updateForum(_ forum: ID<Forum>, _ change: ForumChange) -> Request {
-    Request(.patch, "/forums/{id}", [forum.description], body: change.body)
+    Request(.patch, "/forums/{id}", [forum.description], body: .value(change))
   }
 }
 
@@ -52,9 +58,12 @@ extension Request where Response == Resource<StartedJob> {
 
 extension Request where Response == Page<Resource<ForumMember>> {
   /// `GET /forums/{id}/members`
-  public static func listForumMembers(of forum: ID<Forum>, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listForumMembers(
+    of forum: ID<Forum>, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
     Request(
-      .get, "/forums/{id}/members", [forum.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
+      .get, "/forums/{id}/members", [forum.description],
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 
@@ -85,10 +94,12 @@ extension Request where Response == RawResponse {
 
 extension Request where Response == Page<Resource<Topic>> {
   /// `GET /forums/{id}/conversations`
-  public static func listTopics(in forum: ID<Forum>, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listTopics(in forum: ID<Forum>, limit: Int? = nil, next: String? = nil, previous: String? = nil)
+    -> Request
+  {
     Request(
       .get, "/forums/{id}/conversations", [forum.description],
-      query: [QueryItem("limit", limit), QueryItem("next", next)])
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 

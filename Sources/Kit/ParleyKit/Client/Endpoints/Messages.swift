@@ -5,17 +5,23 @@ public import ParleyModel
 
 extension Request where Response == Page<Resource<MessageView>> {
   /// `GET /conversations/{id}/messages`
+  ///
+  /// - Parameters:
+  ///   - before: like all ids and times, bounds the first page only.
+  ///   - atTime: the page around the first message that is not earlier.
   public static func listMessages(
     in conversation: ID<Conversation>, before: ID<Message>? = nil, after: ID<Message>? = nil,
-    around: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil, order: String? = nil,
-    limit: Int? = nil, includeDeleted: Bool? = nil, includeMachine: Bool? = nil, includeMuted: Bool? = nil,
+    around: ID<Message>? = nil, atTime: Timestamp? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil,
+    order: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil, includeDeleted: Bool? = nil,
+    includeMachine: Bool? = nil, includeMuted: Bool? = nil,
     html: Bool? = nil
   ) -> Request {
     Request(
       .get, "/conversations/{id}/messages", [conversation.description],
       query: QueryItem.between(after: after, before: before)
         + QueryItem.between(afterTime: afterTime, beforeTime: beforeTime) + [
-          QueryItem("around", around), QueryItem("order", order), QueryItem("limit", limit),
+          QueryItem("around", around), QueryItem("at_time", atTime), QueryItem("order", order),
+          QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
           QueryItem("include_deleted", includeDeleted), QueryItem("include_machine", includeMachine),
           QueryItem("include_muted", includeMuted), QueryItem("html", html),
         ])
@@ -27,24 +33,34 @@ extension Request where Response == Page<Resource<MessageView>> {
   }
 
   /// `GET /messages/{id}/replies`
-  public static func listReplies(to message: ID<Message>, limit: Int? = nil, next: String? = nil, html: Bool? = nil)
+  public static func listReplies(
+    to message: ID<Message>, limit: Int? = nil, next: String? = nil, previous: String? = nil, html: Bool? = nil
+  )
     -> Request
   {
     Request(
       .get, "/messages/{id}/replies", [message.description],
-      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("html", html)])
+      query: [
+        QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous), QueryItem("html", html),
+      ])
   }
 
   /// `GET /me/actions`
-  public static func listMyActions(type: String, limit: Int? = nil, next: String? = nil, html: Bool? = nil) -> Request {
+  public static func listMyActions(
+    type: String, limit: Int? = nil, next: String? = nil, previous: String? = nil, html: Bool? = nil
+  ) -> Request {
     Request(
       .get, "/me/actions",
-      query: [QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next), QueryItem("html", html)])
+      query: [
+        QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+        QueryItem("html", html),
+      ])
   }
 
   /// `GET /timeline`
-  public static func getTimeline(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/timeline", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  public static func getTimeline(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/timeline", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 
@@ -120,21 +136,27 @@ extension Request where Response == Void {
 
 extension Request where Response == Page<Resource<MessageRevision>> {
   /// `GET /messages/{id}/revisions`
-  public static func listRevisions(of message: ID<Message>, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listRevisions(
+    of message: ID<Message>, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
     Request(
       .get, "/messages/{id}/revisions", [message.description],
-      query: [QueryItem("limit", limit), QueryItem("next", next)])
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 
 extension Request where Response == Page<Resource<MessageAction>> {
   /// `GET /messages/{id}/actions`
-  public static func listActions(on message: ID<Message>, type: String? = nil, limit: Int? = nil, next: String? = nil)
+  public static func listActions(
+    on message: ID<Message>, type: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  )
     -> Request
   {
     Request(
       .get, "/messages/{id}/actions", [message.description],
-      query: [QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next)])
+      query: [
+        QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+      ])
   }
 }
 
@@ -145,7 +167,7 @@ extension Request where Response == Page<Resource<SearchMatch>> {
     mention: String? = nil, hashtag: String? = nil, annotation: String? = nil, action: String? = nil,
     location: String? = nil, near: String? = nil, within: Int? = nil, has: String? = nil, before: ID<Message>? = nil,
     after: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil, order: String? = nil,
-    limit: Int? = nil, next: String? = nil
+    limit: Int? = nil, next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(
       .get, "/messages/search",
@@ -154,7 +176,7 @@ extension Request where Response == Page<Resource<SearchMatch>> {
         QueryItem("author", author), QueryItem("mention", mention), QueryItem("hashtag", hashtag),
         QueryItem("annotation", annotation), QueryItem("action", action), QueryItem("location", location),
         QueryItem("near", near), QueryItem("within", within), QueryItem("has", has), QueryItem("order", order),
-        QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
       ] + QueryItem.between(after: after, before: before)
         + QueryItem.between(afterTime: afterTime, beforeTime: beforeTime))
   }

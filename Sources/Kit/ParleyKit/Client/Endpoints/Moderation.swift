@@ -12,7 +12,7 @@ public enum ReportSubject: Sendable, Hashable {
 /// The authors of a removal: one user, or all users who signed up with an invite.
 public enum RemovalTarget: Sendable, Hashable {
   case user(UserReference)
-  case invite(String)
+  case invite(ID<Invite>)
 }
 
 extension Request where Response == Resource<Sanction> {
@@ -103,7 +103,7 @@ extension Request where Response == Resource<Removal> {
     let body = RequestBody.object { json in
       switch authors {
       case .user(let user): json.field("author", user)
-      case .invite(let code): json.field("invite", code)
+      case .invite(let id): json.field("invite", id)
       }
       json.field("since", since)
       json.optional("forum", forum)
@@ -141,9 +141,12 @@ extension Request where Response == Void {
 
 extension Request where Response == Page<Resource<Sanction>> {
   /// `GET /users/{id}/sanctions`
-  public static func listSanctions(of user: UserReference, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listSanctions(
+    of user: UserReference, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
     Request(
-      .get, "/users/{id}/sanctions", [user.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
+      .get, "/users/{id}/sanctions", [user.description],
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 
@@ -151,13 +154,13 @@ extension Request where Response == Page<Resource<Report>> {
   /// `GET /reports`
   public static func listReports(
     state: String? = nil, forum: ID<Forum>? = nil, user: String? = nil, assignee: String? = nil, limit: Int? = nil,
-    next: String? = nil
+    next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(
       .get, "/reports",
       query: [
         QueryItem("state", state), QueryItem("forum", forum), QueryItem("user", user), QueryItem("assignee", assignee),
-        QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
       ])
   }
 }
@@ -166,14 +169,15 @@ extension Request where Response == Page<Resource<AuditRecord>> {
   /// `GET /audit`
   public static func listAuditEntries(
     actor: String? = nil, subject: String? = nil, kind: String? = nil, forum: ID<Forum>? = nil,
-    afterTime: Timestamp? = nil, beforeTime: Timestamp? = nil, limit: Int? = nil, next: String? = nil
+    afterTime: Timestamp? = nil, beforeTime: Timestamp? = nil, limit: Int? = nil, next: String? = nil,
+    previous: String? = nil
   ) -> Request {
     Request(
       .get, "/audit",
       query: [
         QueryItem("actor", actor), QueryItem("subject", subject), QueryItem("kind", kind), QueryItem("forum", forum),
         QueryItem("after_time", afterTime), QueryItem("before_time", beforeTime), QueryItem("limit", limit),
-        QueryItem("next", next),
+        QueryItem("next", next), QueryItem("previous", previous),
       ])
   }
 }

@@ -6,12 +6,14 @@ public import ParleyModel
 extension Request where Response == Resource<Inbox> {
   /// `GET /inbox`
   public static func listNotifications(
-    kind: String? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, html: Bool? = nil
+    kind: String? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil,
+    html: Bool? = nil
   ) -> Request {
     Request(
       .get, "/inbox",
       query: [
         QueryItem("kind", kind), QueryItem("unread", unread), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
         QueryItem("html", html),
       ])
   }
@@ -26,7 +28,8 @@ extension Request where Response == Resource<UnreadInbox> {
 
 extension Request where Response == Page<Resource<UnreadItem>> {
   /// `GET /unread`
-  public static func getUnread(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/unread", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  public static func getUnread(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/unread", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }

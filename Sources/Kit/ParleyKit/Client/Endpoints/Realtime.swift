@@ -26,10 +26,15 @@ extension Request where Response == Resource<EventPage> {
 
 extension Request where Response == Resource<StreamEventPage> {
   /// `GET /streams/{stream}/events`
-  public static func listStreamEvents(of stream: String, afterOffset: Int? = nil, limit: Int? = nil) -> Request {
+  public static func listStreamEvents(
+    of stream: String, afterOffset: Int? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
     Request(
       .get, "/streams/{stream}/events", [stream],
-      query: [QueryItem("after_offset", afterOffset), QueryItem("limit", limit)])
+      query: [
+        QueryItem("after_offset", afterOffset), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
+      ])
   }
 }
 

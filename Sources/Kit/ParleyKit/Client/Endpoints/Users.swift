@@ -12,34 +12,47 @@ extension Request where Response == Resource<PasswordResetLink> {
 
 extension Request where Response == Page<Resource<User>> {
   /// `GET /users`
-  public static func listUsers(query: String? = nil, state: String? = nil, limit: Int? = nil, next: String? = nil)
+  public static func listUsers(
+    query: String? = nil, state: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  )
     -> Request
   {
     Request(
       .get, "/users",
-      query: [QueryItem("query", query), QueryItem("state", state), QueryItem("limit", limit), QueryItem("next", next)])
+      query: [
+        QueryItem("query", query), QueryItem("state", state), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
+      ])
   }
 
   /// `GET /users/{id}/followers`
-  public static func listFollowers(of user: UserReference, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listFollowers(
+    of user: UserReference, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
     Request(
-      .get, "/users/{id}/followers", [user.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
+      .get, "/users/{id}/followers", [user.description],
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 
   /// `GET /users/{id}/following`
-  public static func listFollowing(of user: UserReference, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listFollowing(
+    of user: UserReference, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
     Request(
-      .get, "/users/{id}/following", [user.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
+      .get, "/users/{id}/following", [user.description],
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 
   /// `GET /me/muted`
-  public static func listMutedUsers(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/me/muted", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  public static func listMutedUsers(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/me/muted", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 
   /// `GET /me/blocked`
-  public static func listBlockedUsers(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/me/blocked", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  public static func listBlockedUsers(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/me/blocked", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 

@@ -1,0 +1,101 @@
+// Pages of lists. A page starts at a sort key, never at a number of items, so that no item is lost or repeated while
+// others come and go.
+
+/// The sort key of an item in its list.
+public struct ListKey: Sendable, Hashable {
+  public var numbers: [Int]
+  /// Empty if the list is sorted by numbers only.
+  public var text: String
+
+  public init(_ numbers: [Int], text: String = "") {
+    self.numbers = numbers
+    self.text = text
+  }
+
+  public init<Thing>(_ id: ID<Thing>) { self.init([id.number]) }
+}
+
+public enum PageDirection: Sendable, Hashable {
+  /// Onwards in the order of the list.
+  case next
+  case previous
+}
+
+/// Where a page starts, in the direction in which it is read.
+public struct ListPosition: Sendable, Hashable {
+  public var direction: PageDirection
+  /// Exclusive; nil for the end of the list at which the direction starts.
+  public var key: ListKey?
+
+  public init(_ direction: PageDirection, from key: ListKey?) {
+    self.direction = direction
+    self.key = key
+  }
+}
+
+/// The page that a client requests.
+public struct PageRequest: Sendable, Hashable {
+  /// Nil for the first page.
+  public var position: ListPosition?
+  public var limit: Int
+
+  public init(_ position: ListPosition? = nil, limit: Int) {
+    self.position = position
+    self.limit = limit
+  }
+}
+
+/// The items that a query reads, nearest to the key first.
+public struct ListSlice: Sendable, Hashable {
+  /// Exclusive; nil for an end of the list.
+  public var key: ListKey?
+  public var isBackward: Bool
+  public var limit: Int
+
+  public init(after key: ListKey? = nil, isBackward: Bool = false, limit: Int) {
+    self.key = key
+    self.isBackward = isBackward
+    self.limit = limit
+  }
+}
+
+/// A page of a list, and the positions of its neighbours: nil if there are no items.
+public struct ListPage<Item> {
+  public var items: [Item]
+  public var next: ListPosition?
+  public var previous: ListPosition?
+
+  public init(_ items: [Item], next: ListPosition? = nil, previous: ListPosition? = nil) {
+    self.items = items
+    self.next = next
+    self.previous = previous
+  }
+
+  /// - Parameters:
+  ///   - key: the sort key of an item, unique in the list.
+  ///   - read: returns the items of a slice in its direction, at most `limit`.
+  public init(
+    _ request: PageRequest, by key: (Item) -> ListKey, _ read: (ListSlice) throws(Refusal) -> [Item]
+  ) throws(Refusal) {
+    let isBackward = request.position?.direction == .previous
+    var found = try read(
+      ListSlice(after: request.position?.key, isBackward: isBackward, limit: request.limit + 1))
+    let hasMore = found.count > request.limit
+    if hasMore { found.removeLast(found.count - request.limit) }
+    // The items that the position points away from may be gone, so their existence is read.
+    var hasNearer = false
+    if request.position != nil {
+      hasNearer = try !read(ListSlice(after: found.first.map(key), isBackward: !isBackward, limit: 1)).isEmpty
+    }
+    if isBackward { found.reverse() }
+    items = found
+    if isBackward ? hasNearer : hasMore { next = ListPosition(.next, from: found.last.map(key)) }
+    if isBackward ? hasMore : hasNearer { previous = ListPosition(.previous, from: found.first.map(key)) }
+  }
+
+  public func map<Other>(_ transform: ([Item]) throws(Refusal) -> [Other]) throws(Refusal) -> ListPage<Other> {
+    ListPage<Other>(try transform(items), next: next, previous: previous)
+  }
+}
+
+extension ListPage: Sendable where Item: Sendable {}

@@ -1,0 +1,213 @@
+import ParleyModel
+import ParleyWire
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// Every list is `data`, `next` and `previous`, and paging it in both directions returns each item once.
+@Suite struct ListTests {
+  /// Lists bounded by the request or by the number of participants. They have one page.
+  private static let whole: Set = ["getMessages", "discoverUsers", "listReceipts"]
+
+  @Test func `every list operation documents next and previous`() throws {
+    let description = try #require(Description.shipped)
+    var lists = 0
+    for (path, item) in description.document["paths"]?.members ?? [:] {
+      for operation in item.members.values {
+        guard case .string(let name)? = operation["operationId"],
+          let schema = operation["responses"]?["200"]?["content"]?["application/json"]?["schema"]
+        else { continue }
+        let properties = try description.resolved(schema)["properties"]
+        // Long polling returns the events after a cursor, which is not a list.
+        guard properties?["data"]?["type"] == .string("array"), name != "sync" else { continue }
+        lists += 1
+        let position: Tree = .object(["$ref": .string("#/components/schemas/PagePosition")])
+        #expect(properties?["next"] == position && properties?["previous"] == position, "\(path)")
+        #expect(properties?["more"] == nil, "\(path)")
+        let required = try description.resolved(schema)["required"]?.items ?? []
+        #expect(Set(required).isSuperset(of: [.string("data"), .string("next"), .string("previous")]), "\(path)")
+        let parameters = try (operation["parameters"]?.items ?? []).map { try description.resolved($0)["name"] }
+        let names: [Tree] = ["limit", "next", "previous"].map { .string($0) }
+        #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
+      }
+    }
+    #expect(lists == 31)
+  }
+
+  /// The ids of a list, from its first page to the last and back.
+  private static func walk(_ village: Village, _ path: String, limit: Int, as name: String) async throws -> [String] {
+    func items(_ page: Answer) -> [String] {
+      (0..<page.count("data")).map { number in
+        let names = ["revision", "offset", "id", "user.id", "message.id", "conversation_id", "user_id"]
+        let item = "data.\(number)"
+        let parts = names.compactMap { page["\(item).\($0)"] ?? page.int("\(item).\($0)").map { "\($0)" } }
+        return parts.joined(separator: " ") + " " + (page["\(item).type"] ?? "")
+      }
+    }
+    var pages: [[String]] = []
+    var (next, last) = (Optional(""), "")
+    while let position = next {
+      let page = try await village.request(.get, path + "limit=\(limit)" + position, as: name)
+      try #require(page.status == 200, "\(path) \(page.text)")
+      #expect(page.isNull("previous") == pages.isEmpty, "\(path)")
+      pages.append(items(page))
+      next = page["next"].map { "&next=\($0)" }
+      last = page["previous"].map { "&previous=\($0)" } ?? ""
+    }
+    var backward = Array(pages.suffix(1))
+    while !last.isEmpty {
+      let page = try await village.request(.get, path + "limit=\(limit)" + last, as: name)
+      try #require(page.status == 200 && page["next"] != nil, "\(path) \(page.text)")
+      backward.insert(items(page), at: 0)
+      last = page["previous"].map { "&previous=\($0)" } ?? ""
+    }
+    #expect(backward.flatMap(\.self) == pages.flatMap(\.self), "\(path) by \(limit)")
+    return pages.flatMap(\.self)
+  }
+
+  @Test func `paging every list in both directions returns each item once`() async throws {
+    let clock = StoppedClock()
+    // Everything is created in the same millisecond.
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let rows = try await Self.fill(village)
+      let document = try #require(Description.shipped?.document["paths"]?.members)
+      let documented = document.filter { _, item in
+        (item["get"]?["parameters"]?.items ?? []).contains(
+          .object(["$ref": .string("#/components/parameters/Previous")]))
+      }
+      #expect(Set(rows.map(\.operation)) == Set(documented.keys))
+      for (operation, path, name, least) in rows {
+        let path = path + (path.contains("?") ? "&" : "?")
+        let all = try await Self.walk(village, path, limit: 200, as: name)
+        #expect(all.count >= least && Set(all).count == all.count, "\(operation): \(all)")
+        for limit in [1, 2, 3, all.count - 1, all.count, all.count + 1] {
+          #expect(try await Self.walk(village, path, limit: limit, as: name) == all, "\(operation) by \(limit)")
+        }
+      }
+    }
+  }
+
+  @Test func `a position is refused by another list and when altered`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden(members: ["grace", "linus", "mira"])
+      let other = try await village.garden("kitchen", members: ["grace", "linus", "mira"]).forum
+      for number in 0..<5 { try await village.post("\(number)", in: room) }
+      let path = "/forums/\(forum)/members?limit=2"
+      let page = try await village.expect(200, .get, path, as: "ada")
+      let next = try #require(page["next"])
+      let messages = try await village.expect(200, .get, "/conversations/\(room)/messages?limit=2", as: "ada")
+      let second = try await village.expect(200, .get, "\(path)&next=\(next)", as: "ada")
+      let previous = try #require(second["previous"])
+      try await village.expect(200, .get, "/forums/\(forum)/members?limit=1&previous=\(previous)", as: "ada")
+      let older = try #require(messages["next"])
+      var wrong = [
+        ("/forums/\(other)/members?next=\(next)", "next"), ("\(path)&next=\(previous)", "next"),
+        ("\(path)&previous=\(next)", "previous"), ("\(path)&next=", "next"), ("\(path)&next=5", "next"),
+        ("/forums?next=\(next)", "next"), ("/conversations/\(room)/messages?next=\(next)", "next"),
+        ("/conversations/\(room)/messages?order=asc&next=\(older)", "next"), ("\(path)&next=\(older)", "next"),
+        ("\(path)&next=\(String(repeating: "A", count: 600))", "next"),
+      ]
+      for index in next.indices {
+        var altered = next
+        altered.replaceSubrange(index...index, with: next[index] == "A" ? "B" : "A")
+        wrong.append(("\(path)&next=\(altered)", "next"))
+      }
+      for (path, field) in wrong {
+        let answer = try await village.request(.get, path, as: "ada")
+        #expect(answer.status == 400 && answer["errors.0.field"] == field, "\(path): \(answer.text)")
+        #expect(answer["errors.0.code"] == "invalid", "\(path)")
+      }
+      let both = try await village.request(.get, "\(path)&next=\(next)&previous=\(previous)", as: "ada")
+      #expect(both.status == 400 && both["errors.0.field"] == "previous")
+      // Bounds place the first page of messages only.
+      let ignored = "/conversations/\(room)/messages?limit=2&after=\(messages["data.0.id"] ?? "")&next=\(older)"
+      #expect(try await village.expect(200, .get, ignored, as: "ada").texts("data", "text") == ["2", "1"])
+    }
+  }
+
+  @Test func `an empty page tells how to go back`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden(members: ["grace", "linus"])
+      let path = "/forums/\(forum)/members?limit=2"
+      let next = try #require(try await village.expect(200, .get, path, as: "ada")["next"])
+      try await village.expect(204, .delete, "/forums/\(forum)/members/@linus", as: "ada")
+      let empty = try await village.expect(200, .get, "\(path)&next=\(next)", as: "ada")
+      #expect(empty.count("data") == 0 && empty.isNull("next"))
+      let previous = try #require(empty["previous"])
+      #expect(try await village.expect(200, .get, "\(path)&previous=\(previous)", as: "ada").count("data") == 2)
+    }
+  }
+
+  // MARK: Content
+
+  private typealias Row = (operation: String, path: String, name: String, least: Int)
+
+  private static func fill(_ village: Village) async throws -> [Row] {
+    let users = (0..<6).map { "user\($0)" }
+    for name in users { try await village.addUser(name) }
+    for number in 0..<4 { _ = try await village.garden("garden \(number)", members: ["grace"]) }
+    let (forum, room) = try await village.garden("square", members: ["grace", "linus"] + users)
+    for name in users {
+      try await village.expect(204, .put, "/users/@\(name)/follow", as: "grace")
+      try await village.expect(204, .put, "/users/@grace/follow", as: name)
+      try await village.expect(204, .put, "/users/@\(name)/mute", as: "robo")
+      try await village.expect(204, .put, "/users/@\(name)/block", as: "robo")
+    }
+    let text = "roses #rose @grace"
+    let first = try await village.post(text, in: room, as: "linus")
+    for name in users {
+      let reply = try await village.post(text, in: room, as: name, ["reply_to": first])
+      try await village.expect(200, .put, "/messages/\(reply)/actions/star", as: "grace")
+      try await village.expect(200, .put, "/messages/\(first)/actions/like", as: name)
+      try await village.expect(200, .patch, "/messages/\(first)", as: "linus", ["text": "\(text) for \(name)"])
+      let feed = try #require(try await village.expect(201, .post, "/conversations", as: name, ["kind": "feed"])["id"])
+      for _ in 0..<2 { try await village.post("a post", in: feed, by: name) }
+      let direct = try await village.talk("direct", by: name, with: ["grace"])
+      try await village.post("hello", in: direct, by: name)
+      try await village.expect(201, .post, "/reports", as: name, ["user": "@linus", "reason": "noise"])
+      try await village.expect(201, .post, "/users/@linus/warn", as: "mira", ["reason": "noise"])
+      try await village.expect(201, .post, "/invites", as: "grace", [:])
+      try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": name, "scope": "read"])
+      _ = try await village.signIn("grace", "grace’s password")
+      _ = try await village.upload(name, by: "grace")
+    }
+    for number in 0..<6 {
+      let topic = try await village.topic("topic \(number)", in: forum)
+      if number.isMultiple(of: 2) {
+        try await village.expect(200, .patch, "/conversations/\(topic)", as: "ada", ["pinned": true])
+      }
+    }
+    let ada = village.userID("ada")
+    for _ in 0..<5 {
+      _ = try await village.community.store.write { tx throws(Refusal) in try tx.addBackup(by: ada) }
+    }
+    return [
+      ("/users", "/users", "grace", 8), ("/users", "/users?state=active", "mira", 8),
+      ("/sessions", "/sessions", "grace", 6), ("/me/tokens", "/me/tokens", "grace", 6),
+      ("/invites", "/invites", "grace", 6), ("/invites", "/invites", "mira", 6),
+      ("/users/{id}/sanctions", "/users/@linus/sanctions", "mira", 6), ("/reports", "/reports", "mira", 6),
+      ("/audit", "/audit", "ada", 6), ("/forums", "/forums", "grace", 5), ("/forums", "/forums?query=den", "grace", 4),
+      ("/forums/{id}/members", "/forums/\(forum)/members", "grace", 9),
+      ("/users/{id}/followers", "/users/@grace/followers", "grace", 6),
+      ("/users/{id}/following", "/me/following", "grace", 6), ("/me/muted", "/me/muted", "robo", 6),
+      ("/me/blocked", "/me/blocked", "robo", 6),
+      ("/conversations/{id}/messages", "/conversations/\(room)/messages", "grace", 7),
+      ("/messages/search", "/messages/search?hashtag=rose", "grace", 7),
+      ("/messages/search", "/messages/search?q=roses&before=999999", "grace", 7),
+      ("/messages/{id}/replies", "/messages/\(first)/replies", "grace", 6),
+      ("/messages/{id}/revisions", "/messages/\(first)/revisions", "linus", 6),
+      ("/messages/{id}/actions", "/messages/\(first)/actions", "grace", 6),
+      ("/messages/{id}/actions", "/messages/\(first)/actions?type=like", "grace", 6),
+      ("/me/actions", "/me/actions?type=star", "grace", 6),
+      ("/streams/{stream}/events", "/streams/conversation:\(room)/events", "grace", 10),
+      ("/forums/{id}/conversations", "/forums/\(forum)/conversations", "grace", 6),
+      ("/conversations", "/conversations", "grace", 11), ("/conversations", "/conversations?kind=direct", "grace", 6),
+      ("/conversations/{id}/participants", "/conversations/\(room)/participants", "grace", 9),
+      ("/timeline", "/timeline", "grace", 12), ("/inbox", "/inbox", "grace", 12),
+      ("/inbox", "/inbox?kind=mention&unread=true", "grace", 7), ("/unread", "/unread", "grace", 7),
+      ("/files", "/files", "grace", 6), ("/backups", "/backups", "ada", 5),
+    ]
+  }
+}

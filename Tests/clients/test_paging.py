@@ -1,0 +1,47 @@
+"""Lists over curl: each item once, in both directions."""
+
+import json
+import unittest
+
+from restarting import RestartingTest
+
+COUNT = 1_000
+
+
+class Paging(RestartingTest):
+    def page(self, query, position=""):
+        authorization = f"Authorization: Bearer {self.token}"
+        url = f"{self.url}/api/v1/conversations/{self.room}/messages?{query}{position}"
+        page = json.loads(self.curl("--fail", "--header", authorization, url))
+        return page, [message["seq"] for message in page["data"]]
+
+    def walk(self, query):
+        """The `seq` of all messages, from the first page in both directions."""
+        first, seqs = self.page(query)
+        following = first["next"]
+        while following:
+            page, more = self.page(query, f"&next={following}")
+            seqs, following = seqs + more, page["next"]
+        following = first["previous"]
+        while following:
+            page, more = self.page(query, f"&previous={following}")
+            seqs, following = more + seqs, page["previous"]
+        return seqs
+
+    def test_a_thousand_messages_are_paged_in_both_directions_each_once(self):
+        for number in range(COUNT):
+            self.ask("POST", f"/conversations/{self.room}/messages", {"text": f"message {number}"})
+        everything = list(range(1, COUNT + 1))
+        page, _ = self.page("order=asc&limit=200")
+        middle = page["data"][122]["id"]
+        for bound in ("", f"&before={middle}", f"&after={middle}", f"&around={middle}"):
+            for limit in (50, 200):
+                with self.subTest(bound=bound, limit=limit):
+                    self.assertEqual(self.walk(f"order=asc&limit={limit}{bound}"), everything)
+                    self.assertEqual(self.walk(f"limit={limit}{bound}"), everything[::-1])
+        for limit in (1, 7):
+            self.assertEqual(self.walk(f"order=asc&limit={limit}&around={middle}"), everything)
+
+
+if __name__ == "__main__":
+    unittest.main()
