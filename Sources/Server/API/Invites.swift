@@ -8,26 +8,25 @@ extension API {
   @Sendable static func createInvite(_ context: RequestContext) async throws -> Response {
     let draft = try await context.body { body in try InviteDraft(&body) }
     let made = try await context.community.createInvite(draft, by: context.caller)
-    return .one(made.invite, made.isNew ? .created : .ok)
+    return .object(made.isNew ? .created : .ok) { json in
+      made.invite.writeMembers(to: &json)
+      if let code = made.code { json.field("code", code) }
+    }
   }
 
   @Sendable static func listInvites(_ context: RequestContext) async throws -> Response {
-    let (limit, next): (Int, ID<Invite>?) = try context.query { query in (try query.limit(), try query.id("next")) }
-    let found = try context.view.listInvites(before: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.id.description }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listInvites(page, for: context.caller), context)
   }
 
   @Sendable static func getInvite(_ context: RequestContext) async throws -> Response {
-    switch try context.view.getInvite(try context.code(), for: context.caller) {
-    case .whole(let invite): .one(invite)
-    case .welcome(let welcome): .one(welcome)
-    }
+    .one(try context.view.getInvite(try context.id(), for: context.caller))
   }
 
   @Sendable static func revokeInvite(_ context: RequestContext) async throws -> Response {
     let descendants = try context.query { query in try query.flag("descendants") } ?? false
     let closing = try await context.optionalBody { body in try InviteClosing(&body) }
-    try await context.community.revokeInvite(try context.code(), descendants: descendants, closing, by: context.caller)
+    try await context.community.revokeInvite(try context.id(), descendants: descendants, closing, by: context.caller)
     return Response(.noContent)
   }
 }

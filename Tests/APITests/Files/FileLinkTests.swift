@@ -62,4 +62,29 @@ import Testing
       #expect(try await village.request(.get, second).status == 404)
     }
   }
+
+  @Test func `a signed link that ends in more than an hour is refused`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let id = try #require(try await village.send(Array("rose".utf8), named: "rose", by: "grace")["id"])
+      let link = try await village.request(.post, "/files/\(id)/link", as: "grace")
+      let own = try #require(link["url"]?.split(separator: "=").last?.split(separator: ".").map(String.init))
+      let end = try #require(Int64(own[2]))
+      for (later, status) in [(0, 200), (1, 404), (315_360_000_000, 404)] as [(Int64, Int)] {
+        let claim = "\(own[0]).\(own[1]).\(end + later)"
+        let signature = try village.community.linkSignature(of: claim, try #require(ID<File>(id)))
+        let answer = try await village.request(.get, "/files/\(id)/content?link=\(claim).\(signature)")
+        #expect(answer.status == status, "\(later)")
+      }
+    }
+  }
+
+  @Test func `the database holds no key of signed links`() async throws {
+    try await Village.open(.inMemory) { village in
+      let before = try await village.rows("select name || value from setting order by name")
+      let id = try #require(try await village.send(Array("rose".utf8), named: "rose", by: "grace")["id"])
+      try await village.expect(201, .post, "/files/\(id)/link", as: "grace")
+      #expect(try await village.rows("select name || value from setting order by name") == before)
+    }
+  }
 }

@@ -1,7 +1,8 @@
-// The form of a new invite: role, number of uses, expiry.
+// The form of a new invite: role, number of uses, expiry. Its link is shown once.
 
 import { el } from '../core/dom.js';
-import { ask } from '../parts/dialog.js';
+import { copyLine } from '../parts/copyline.js';
+import { ask, dialog } from '../parts/dialog.js';
 import { choice } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
 import { say, sayProblem } from '../core/text.js';
@@ -16,7 +17,9 @@ function rolesBy(site) {
   return site.me.role === 'owner' ? ['member', 'guest', 'moderator', 'admin'] : ['member', 'guest', 'moderator'];
 }
 
-export async function createInvite(site, made) {
+export const inviteAddress = (code) => `${location.origin}/i/${code}`;
+
+export async function createInvite(site, changed) {
   const role = choice(say('invite.as'), rolesBy(site).map((it) => [it, say(`role.${it}`)]));
   const uses = choice(say('invite.howMany'), [['', say('invite.anyNumber')], ...USES.map((n) => [String(n), say('talk.people', { n })])]);
   const span = choice(say('order.howLong'), [['', say('invite.untilEnded')], ...Object.keys(SPANS).map((it) => [it, say(`order.for.${it}`)])]);
@@ -28,5 +31,12 @@ export async function createInvite(site, made) {
     ...(uses.input.value ? { max_uses: Number(uses.input.value) } : {}),
     ...(span.input.value ? { expires_at: new Date(Date.now() + SPANS[span.input.value]).toISOString() } : {}),
   };
-  await site.call('POST', '/invites', { body }).then(made, (error) => toast(sayProblem(error)));
+  await site.call('POST', '/invites', { body }).then(
+    ({ code }) => {
+      const link = copyLine(say('invite.link'), inviteAddress(code), { hint: say('invite.linkHint') });
+      dialog(say('invite.made'), link, { onClose: changed });
+      link.input.select();
+    },
+    (error) => toast(sayProblem(error)),
+  );
 }

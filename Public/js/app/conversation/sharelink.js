@@ -9,7 +9,7 @@ import { field } from '../parts/field.js';
 import { embed, linkPreview } from '../parts/preview.js';
 import { plain } from '../core/rich.js';
 import { conversationTitle } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
 const PAUSE = 300;
@@ -68,7 +68,7 @@ export function shareLink(site, send) {
         el(
           'button.hit',
           { on: { click: () => choose(message) } },
-          el('span.second', null, site.displayName(message.author_id), ' · ', time(message.created_at, moment)),
+          el('span.second', null, isolate(site.displayName(message.author_id)), ' · ', time(message.created_at, moment)),
           el('span', null, plain(message.text ?? '', 140)),
         ),
       ),

@@ -4,24 +4,22 @@ import Storage
 /// The result of creating an invite.
 public struct CreatedInvite: Sendable {
   public let invite: Invite
+  /// Nil for a repeated request: the code is returned only once.
+  public let code: String?
   /// False if an earlier request with the same `client_id` created it.
   public let isNew: Bool
 }
 
-/// An invite as the caller may see it: complete for its creator and moderators, the welcome for everyone else.
-public enum InviteView: Sendable {
-  case whole(Invite)
-  case welcome(Welcome)
-}
-
 extension Community {
   public func createInvite(_ draft: InviteDraft, by caller: Caller) async throws(Refusal) -> CreatedInvite {
-    let creator = try caller.requireUser(.write)
     try draft.check(bounds)
+    let creator = try caller.requireUser(draft.scope)
     let secret = try Secret.make(byteCount: Secret.codeByteCount)
     return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
-      if let earlier = try tx.invite(draft, by: creator) { return CreatedInvite(invite: earlier, isNew: false) }
+      if let earlier = try tx.invite(draft, by: creator) {
+        return CreatedInvite(invite: earlier, code: nil, isNew: false)
+      }
       guard Permissions.mayInvite(as: draft.role, by: caller.role, try tx.settings().mayInvite) else {
         throw .forbidden
       }
@@ -31,11 +29,11 @@ extension Community {
       guard try tx.openInviteCount(of: creator) < bounds.invites else { throw .tooMany(limit: bounds.invites) }
       let id = try tx.add(
         NewInvite(
-          code: secret.text, digest: secret.digest, createdBy: creator, role: draft.role, forum: draft.forum,
-          claims: claimed, maxUses: claimed == nil ? draft.maxUses : 1, expiresAt: draft.expiresAt))
+          digest: secret.digest, createdBy: creator, role: draft.role, forum: draft.forum, claims: claimed,
+          maxUses: claimed == nil ? draft.maxUses : 1, expiresAt: draft.expiresAt))
       if let clientID = draft.clientID { try tx.remember(.invite, by: creator, clientID, subject: id.number) }
       guard let created = try tx.invite(id) else { throw .unavailable }
-      return CreatedInvite(invite: created, isNew: true)
+      return CreatedInvite(invite: created, code: secret.text, isNew: true)
     }
   }
 
@@ -45,18 +43,14 @@ extension Community {
   /// With `bans`, users who joined through the revoked invites are banned as far as they rank below the caller, many of
   /// them by a stored job.
   public func revokeInvite(
-    _ code: String, descendants: Bool, _ closing: InviteClosing = InviteClosing(), by caller: Caller
+    _ id: ID<Invite>, descendants: Bool, _ closing: InviteClosing = InviteClosing(), by caller: Caller
   ) async throws(Refusal) {
     let actor = try caller.requireUser(closing.bans ? .admin : .write)
     let reason = try closing.reason.map { reason throws(Refusal) in try Texts.reason(reason, bounds) }
-    guard let secret = Secret(parsing: code) else { throw .notFound }
     try await store.write { tx throws(Refusal) in
-      let role = try tx.reloadCaller(caller).role
-      guard let invite = try tx.invite(withDigest: secret.digest) else { throw .notFound }
-      let isModerator = role?.isModerator == true
-      guard isModerator || invite.createdBy == actor, isModerator || !(descendants || closing.bans) else {
-        throw .forbidden
-      }
+      let caller = try tx.reloadCaller(caller)
+      let invite = try tx.invite(id, for: caller)
+      guard caller.role?.isModerator == true || !(descendants || closing.bans) else { throw .forbidden }
       if try tx.revoke(invite: invite.id, descendants: descendants) > 0, invite.createdBy != actor || descendants {
         try tx.audit(.inviteRevoked, by: actor, subject: invite.id.number, reason: reason)
       }
@@ -69,28 +63,24 @@ extension Community {
 }
 
 extension CommunityView {
-  /// The caller's invites, or everyone's for a moderator. Returns one more than `limit` if there are more.
-  public func listInvites(before: ID<Invite>?, limit: Int, for caller: Caller) throws(Refusal) -> [Invite] {
+  /// The caller's invites, or everyone's for a moderator.
+  public func listInvites(_ page: PageRequest, for caller: Caller) throws(Refusal) -> ListPage<Invite> {
     let user = try caller.requireUser()
     let seesAll = caller.role?.isModerator == true
     return try read { tx throws(Refusal) in
-      try tx.invites(by: seesAll ? nil : user, before: before, limit: limit + 1)
+      try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+        try tx.invites(by: seesAll ? nil : user, slice)
+      }
     }
   }
 
-  /// Looks up an invite by its code. An invite that is not open is `gone`, except for its creator and moderators.
-  public func getInvite(_ code: String, for caller: Caller) throws(Refusal) -> InviteView {
-    guard let secret = Secret(parsing: code) else { throw .notFound }
+  /// An invite with the users that signed up with it.
+  public func getInvite(_ id: ID<Invite>, for caller: Caller) throws(Refusal) -> Invite {
+    _ = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      guard let invite = try tx.invite(withDigest: secret.digest) else { throw .notFound }
-      let isOwn = caller.user == invite.createdBy
-      guard !isOwn, caller.role?.isModerator != true else {
-        var invite = invite
-        invite.usedBy = try tx.users(invitedBy: invite.id, limit: Community.maxListedUses)
-        return .whole(invite)
-      }
-      guard try tx.isUsable(invite) else { throw .gone }
-      return .welcome(try tx.welcome(to: invite))
+      var invite = try tx.invite(id, for: caller)
+      invite.usedBy = try tx.users(invitedBy: id, limit: Community.maxListedUses)
+      return invite
     }
   }
 }
@@ -101,6 +91,15 @@ extension Community {
 }
 
 extension InviteDraft {
+  /// Inviting staff or a user that exists takes the scope that changing a role takes.
+  fileprivate var scope: Scope {
+    guard claims == nil else { return .admin }
+    switch role {
+    case .owner, .admin, .moderator: return .admin
+    case .member, .guest, .bot: return .write
+    }
+  }
+
   fileprivate func check(_ bounds: Bounds) throws(Refusal) {
     if let maxUses, !(1...bounds.inviteUses).contains(maxUses) {
       throw .invalid("max_uses", .outOfRange(1...bounds.inviteUses))
@@ -119,6 +118,14 @@ extension ReadTransaction {
     return Permissions.mayInvite(as: invite.role, by: creator.summary.role, try settings().mayInvite)
   }
 
+  /// An invite as its creator and moderators see it.
+  fileprivate func invite(_ id: ID<Invite>, for caller: Caller) throws(Refusal) -> Invite {
+    guard let invite = try invite(id), invite.createdBy == caller.user || caller.role?.isModerator == true else {
+      throw .notFound
+    }
+    return invite
+  }
+
   /// The invite that an earlier request with the same `client_id` created.
   fileprivate func invite(_ draft: InviteDraft, by creator: ID<User>) throws(Refusal) -> Invite? {
     guard let clientID = draft.clientID, let previous = try remembered(.invite, by: creator, clientID) else {
@@ -129,11 +136,13 @@ extension ReadTransaction {
     return earlier
   }
 
-  /// Adding members to a private forum needs the right to manage it.
+  /// Adding members to a private forum needs the right to manage it, and the scope `admin`.
   fileprivate func checkInviteForum(in forum: ID<Forum>, _ caller: Caller) throws(Refusal) {
     do throws(Refusal) {
       let standing = try require(.see, caller, in: forum)
-      if standing.visibility == .private { try require(.manage, caller, in: forum) }
+      guard standing.visibility == .private else { return }
+      try require(.manage, caller, in: forum)
+      _ = try caller.requireUser(.admin)
     } catch .notFound {
       throw .invalid("forum_id", .unknown)
     }
@@ -150,12 +159,16 @@ extension ReadTransaction {
     return found.user.summary.id
   }
 
-  fileprivate func welcome(to invite: Invite) throws(Refusal) -> Welcome {
-    guard let inviter = try user(invite.createdBy)?.summary else { throw .gone }
-    return Welcome(
-      inviter: inviter, role: invite.role, forum: invite.forum,
-      forumTitle: try invite.forum.flatMap { forum throws(Refusal) in try title(of: forum) },
-      claims: try invite.claims.flatMap { id throws(Refusal) in try user(id)?.summary }, expiresAt: invite.expiresAt)
+  /// What the holder of an invite's code may know about it. Nil if no invite has the code.
+  func purpose(ofInvite code: Secret) throws(Refusal) -> LinkPurpose? {
+    guard let invite = try invite(withDigest: code.digest) else { return nil }
+    guard try isUsable(invite), let inviter = try user(invite.createdBy)?.summary else { throw .gone }
+    return LinkPurpose(
+      kind: .invite, user: try invite.claims.flatMap { id throws(Refusal) in try user(id)?.summary },
+      expiresAt: invite.expiresAt,
+      invite: Welcome(
+        inviter: inviter, role: invite.role, forum: invite.forum,
+        forumTitle: try invite.forum.flatMap { forum throws(Refusal) in try title(of: forum) }))
   }
 }
 

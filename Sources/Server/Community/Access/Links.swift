@@ -52,7 +52,7 @@ extension Community {
     guard kind == .reset || use.name != nil else { throw .invalid("name", .missing) }
     guard kind == .setup || (use.name ?? use.displayName) == nil else { throw .invalid("name", .unknownField) }
     let hash = try await passwords.hash(use.password)
-    let secret = try Secret.make()
+    let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
       let user = try tx.useUp(link, use, hash)
       return try tx.activeSession(of: user, secret, on: use.device, bounds)
@@ -61,10 +61,13 @@ extension Community {
 }
 
 extension CommunityView {
-  /// The purpose of a link. Throws `gone` if the link was used.
+  /// The purpose of a link. Throws `gone` if the link can no longer be used.
   public func getLink(_ code: String) throws(Refusal) -> LinkPurpose {
     guard let link = Secret(parsing: code) else { throw .notFound }
-    return try read { tx throws(Refusal) in try tx.purpose(of: link) }
+    return try read { tx throws(Refusal) in
+      if let invite = try tx.purpose(ofInvite: link) { return invite }
+      return try tx.purpose(of: link)
+    }
   }
 }
 
@@ -90,6 +93,8 @@ extension ReadTransaction {
     case .reset:
       guard let user = try link.user.flatMap({ id throws(Refusal) in try user(id) }) else { throw .gone }
       return LinkPurpose(kind: .reset, user: user.summary, expiresAt: link.expiresAt)
+    // Invites have a table of their own.
+    case .invite: throw .notFound
     }
   }
 }

@@ -23,6 +23,23 @@ public struct Secret: Sendable {
     }
   }
 
+  /// The digits of 256 bits in base 62, and of 32 bits.
+  static let tokenDigits = 43
+  static let checksumDigits = 6
+
+  /// Generates a credential: `parley_`, 256 random bits and their CRC-32, so that a scanner recognizes a published one.
+  static func makeToken() throws(Refusal) -> Secret {
+    do {
+      let random = Base62.text(try SecureRandom.bytes(byteCount), count: tokenDigits)
+      let checksum = CRC32.checksum(Array(random.utf8))
+      let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: checksum >> $0) }
+      let text = "parley_\(random)\(Base62.text(bytes, count: checksumDigits))"
+      return Secret(text: text, digest: try Digest.sha256(of: Array(text.utf8)))
+    } catch {
+      throw .unavailable
+    }
+  }
+
   /// Parses a secret from a request.
   init?(parsing text: String) {
     guard !text.isEmpty, text.utf8.count <= Self.maxBytes, let digest = try? Digest.sha256(of: Array(text.utf8)) else {

@@ -16,30 +16,27 @@ public struct SignedFileLink: Sendable {
 extension Community {
   static let linkLife: Int64 = 3_600_000
 
-  public func createFileLink(to id: ID<File>, for caller: Caller) async throws(Refusal) -> SignedFileLink {
-    let user = try caller.requireUser()
-    guard let session = caller.session else { throw .forbidden }
-    let spare = try Secret.make()
-    let (key, now) = try await store.write { tx throws(Refusal) in
-      let caller = try tx.reloadCaller(caller)
-      _ = try tx.file(id, for: caller)
-      try tx.storeFileLinkKey(spare.text)
-      return (try tx.fileLinkKey(), tx.now)
-    }
-    guard let key else { throw .unavailable }
-    let endsAt = now + Self.linkLife
-    let claim = "\(user).\(session).\(endsAt)"
-    return SignedFileLink(token: "\(claim).\(try Self.signature(of: claim, id, key))", endsAt: endsAt)
-  }
-
-  fileprivate static func signature(of claim: String, _ id: ID<File>, _ key: String) throws(Refusal) -> String {
+  /// Signs `claim` for one file.
+  func linkSignature(of claim: String, _ id: ID<File>) throws(Refusal) -> String {
+    guard let linkKey else { throw .unavailable }
     do {
-      return Hex.text(try HMAC.sha256(of: Array("file \(id) \(claim)".utf8), key: Array(key.utf8)))
+      return Hex.text(try HMAC.sha256(of: Array("file \(id) \(claim)".utf8), key: linkKey))
     } catch { throw .unavailable }
   }
 }
 
 extension CommunityView {
+  public func createFileLink(to id: ID<File>, for caller: Caller) throws(Refusal) -> SignedFileLink {
+    let user = try caller.requireUser()
+    guard let session = caller.session else { throw .forbidden }
+    let endsAt = try read { tx throws(Refusal) in
+      _ = try tx.file(id, for: try tx.revalidate(caller))
+      return tx.now + Community.linkLife
+    }
+    let claim = "\(user).\(session).\(endsAt)"
+    return SignedFileLink(token: "\(claim).\(try community.linkSignature(of: claim, id))", endsAt: endsAt)
+  }
+
   /// Opens a file by its signed URL, with its creator's current read access. Throws if the token is invalid, expired or
   /// revoked.
   public func getFile(_ id: ID<File>, byLink token: String) throws(Refusal) -> KeptFile {
@@ -48,11 +45,9 @@ extension CommunityView {
       let session = ID<Session>(parts[1]), let endsAt = Int64(parts[2])
     else { throw .notFound }
     return try read { tx throws(Refusal) in
-      guard let key = try tx.fileLinkKey() else { throw .notFound }
-      let claim = parts.prefix(3).joined(separator: ".")
-      let expected = try Community.signature(of: claim, id, key)
+      let expected = try community.linkSignature(of: parts.prefix(3).joined(separator: "."), id)
       guard ConstantTime.isEqual(Array(parts[3].utf8), Array(expected.utf8)), tx.now < endsAt,
-        let known = try tx.activeSession(session), known.user == user
+        endsAt <= tx.now + Community.linkLife, let known = try tx.activeSession(session), known.user == user
       else { throw .notFound }
       let creator = Caller(user: user, role: known.role, scope: .read, session: session)
       return try tx.file(id, for: creator)

@@ -3,7 +3,6 @@ import ParleySQLite
 
 /// A new invite, validated by the Community layer.
 public struct NewInvite: Sendable {
-  public let code: String
   public let digest: [UInt8]
   public let createdBy: ID<User>
   public let role: Role
@@ -13,10 +12,9 @@ public struct NewInvite: Sendable {
   public let expiresAt: Int64?
 
   public init(
-    code: String, digest: [UInt8], createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?,
-    maxUses: Int?, expiresAt: Int64?
+    digest: [UInt8], createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?, maxUses: Int?,
+    expiresAt: Int64?
   ) {
-    self.code = code
     self.digest = digest
     self.createdBy = createdBy
     self.role = role
@@ -32,7 +30,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
+        select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
           i.expires_at, i.revoked_at, i.uses
         from invite i
         where i.digest = $1
@@ -45,7 +43,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
+        select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
           i.expires_at, i.revoked_at, i.uses
         from invite i
         where i.id = $1
@@ -54,36 +52,40 @@ extension ReadTransaction {
     }
   }
 
-  /// Invites with ids below `before`, newest first: all, or those created by one user.
+  /// Invites, newest first: all, or those created by one user.
   public func invites(
-    by maker: ID<User>?, before: ID<Invite>?, limit: Int
+    by maker: ID<User>?, _ slice: ListSlice
   ) throws(Refusal) -> [Invite] {
-    guard let maker else { return try allInvites(before: before, limit: limit) }
+    guard let maker else { return try allInvites(slice) }
+    let page = Keyset(slice, .descending)
     return try run { connection in
       try connection.all(
-        """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
-          i.expires_at, i.revoked_at, i.uses
-        from invite i
-        where i.created_by = $1 and i.id < $2
-        order by i.id desc
-        limit $3
-        """, maker.number, before?.number ?? Int.max, limit
+        SQL(
+          """
+          select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
+            i.expires_at, i.revoked_at, i.uses
+          from invite i
+          where i.created_by = $1 and i.id \(page.comparison) $2
+          order by i.id \(page.order)
+          limit $3
+          """), maker.number, page.number(), slice.limit
       ) { row in try Invite(row) }
     }
   }
 
-  private func allInvites(before: ID<Invite>?, limit: Int) throws(Refusal) -> [Invite] {
-    try run { connection in
+  private func allInvites(_ slice: ListSlice) throws(Refusal) -> [Invite] {
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
-        """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
-          i.expires_at, i.revoked_at, i.uses
-        from invite i
-        where i.id < $1
-        order by i.id desc
-        limit $2
-        """, before?.number ?? Int.max, limit
+        SQL(
+          """
+          select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
+            i.expires_at, i.revoked_at, i.uses
+          from invite i
+          where i.id \(page.comparison) $1
+          order by i.id \(page.order)
+          limit $2
+          """), page.number(), slice.limit
       ) { row in try Invite(row) }
     }
   }
@@ -152,9 +154,9 @@ extension WriteTransaction {
       try connection.execute(
         """
         insert into invite (
-          id, digest, code, created_by, parent_id, role, forum_id, claims_user_id, max_uses, expires_at, created_at)
-        values ($1, $2, $3, $4, (select invite_id from invite_use where user_id = $4), $5, $6, $7, $8, $9, $10)
-        """, id, invite.digest, invite.code, invite.createdBy.number, invite.role.rawValue, invite.forum?.number,
+          id, digest, created_by, parent_id, role, forum_id, claims_user_id, max_uses, expires_at, created_at)
+        values ($1, $2, $3, (select invite_id from invite_use where user_id = $3), $4, $5, $6, $7, $8, $9)
+        """, id, invite.digest, invite.createdBy.number, invite.role.rawValue, invite.forum?.number,
         invite.claims?.number, invite.maxUses, invite.expiresAt.map { Int($0) }, Int(now))
     }
     return ID(id)
@@ -217,9 +219,9 @@ extension WriteTransaction {
 extension Invite {
   fileprivate init(_ row: borrowing Row) throws {
     self.init(
-      id: ID(try row.int(0)), code: try row.text(1), createdBy: ID(try row.int(2)), role: try row.word(3),
-      forum: try row.optionalInt(4).map { ID($0) }, claims: try row.optionalInt(5).map { ID($0) },
-      uses: try row.int(10), maxUses: try row.optionalInt(6), createdAt: Int64(try row.int(7)),
-      expiresAt: try row.optionalInt(8).map { Int64($0) }, revokedAt: try row.optionalInt(9).map { Int64($0) })
+      id: ID(try row.int(0)), createdBy: ID(try row.int(1)), role: try row.word(2),
+      forum: try row.optionalInt(3).map { ID($0) }, claims: try row.optionalInt(4).map { ID($0) },
+      uses: try row.int(9), maxUses: try row.optionalInt(5), createdAt: Int64(try row.int(6)),
+      expiresAt: try row.optionalInt(7).map { Int64($0) }, revokedAt: try row.optionalInt(8).map { Int64($0) })
   }
 }

@@ -1,10 +1,8 @@
 public import ParleyJSON
 
-/// Invite, visible to its creator and to moderators.
+/// Invite, visible to its creator and to moderators. Its code is a secret of the answer that created it.
 public struct Invite: Sendable, Hashable {
   public var id: ID<Invite>
-  /// Secret in its link: grants registration.
-  public var code: String
   public var createdBy: ID<User>
   /// Role of new users.
   public var role: Role
@@ -21,11 +19,10 @@ public struct Invite: Sendable, Hashable {
   public var usedBy: [ID<User>]?
 
   public init(
-    id: ID<Invite>, code: String, createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?,
-    uses: Int, maxUses: Int?, createdAt: Int64, expiresAt: Int64?, revokedAt: Int64?, usedBy: [ID<User>]? = nil
+    id: ID<Invite>, createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?, uses: Int,
+    maxUses: Int?, createdAt: Int64, expiresAt: Int64?, revokedAt: Int64?, usedBy: [ID<User>]? = nil
   ) {
     self.id = id
-    self.code = code
     self.createdBy = createdBy
     self.role = role
     self.forum = forum
@@ -46,42 +43,36 @@ public struct Invite: Sendable, Hashable {
 
 extension Invite: JSONWritable {
   public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.field("id", id)
-      json.field("code", code)
-      json.field("created_by", createdBy)
-      json.field("role", role.rawValue)
-      json.field("forum_id", forum)
-      json.field("user_id", claims)
-      json.field("uses", uses)
-      json.field("max_uses", maxUses)
-      json.field("created_at", Timestamp(createdAt))
-      json.field("expires_at", expiresAt.map { Timestamp($0) })
-      json.field("revoked_at", revokedAt.map { Timestamp($0) })
-      if let usedBy { json.field("used_by", usedBy) }
-    }
+    json.object { json in writeMembers(to: &json) }
+  }
+
+  public func writeMembers(to json: inout JSONWriter) {
+    json.field("id", id)
+    json.field("created_by", createdBy)
+    json.field("role", role.rawValue)
+    json.field("forum_id", forum)
+    json.field("user_id", claims)
+    json.field("uses", uses)
+    json.field("max_uses", maxUses)
+    json.field("created_at", Timestamp(createdAt))
+    json.field("expires_at", expiresAt.map { Timestamp($0) })
+    json.field("revoked_at", revokedAt.map { Timestamp($0) })
+    if let usedBy { json.field("used_by", usedBy) }
   }
 }
 
-/// Public information of an invite for a visitor with its code.
+/// Public information of an invite for the holder of its code.
 public struct Welcome: Sendable, Hashable {
   public var inviter: UserSummary
   public var role: Role
   public var forum: ID<Forum>?
   public var forumTitle: String?
-  /// Imported user that the invite claims.
-  public var claims: UserSummary?
-  public var expiresAt: Int64?
 
-  public init(
-    inviter: UserSummary, role: Role, forum: ID<Forum>?, forumTitle: String?, claims: UserSummary?, expiresAt: Int64?
-  ) {
+  public init(inviter: UserSummary, role: Role, forum: ID<Forum>?, forumTitle: String?) {
     self.inviter = inviter
     self.role = role
     self.forum = forum
     self.forumTitle = forumTitle
-    self.claims = claims
-    self.expiresAt = expiresAt
   }
 }
 
@@ -92,8 +83,6 @@ extension Welcome: JSONWritable {
       json.field("role", role.rawValue)
       json.field("forum_id", forum)
       json.field("forum_title", forumTitle)
-      json.field("user", claims)
-      json.field("expires_at", expiresAt.map { Timestamp($0) })
     }
   }
 }

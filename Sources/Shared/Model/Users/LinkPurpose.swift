@@ -1,23 +1,28 @@
 public import ParleyJSON
 
-/// Purpose of a one-time link, public to its holder.
+/// Purpose of a link, public to its holder.
 public struct LinkPurpose: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable {
     /// Creates the owner of the site.
     case setup
     /// Sets a new password.
     case reset
+    /// Signs up a new user.
+    case invite
   }
 
   public var kind: Kind
-  /// User of the new password.
+  /// User of the new password, or imported user that the invite claims.
   public var user: UserSummary?
   public var expiresAt: Int64?
+  /// Nil for other kinds.
+  public var invite: Welcome?
 
-  public init(kind: Kind, user: UserSummary?, expiresAt: Int64?) {
+  public init(kind: Kind, user: UserSummary?, expiresAt: Int64?, invite: Welcome? = nil) {
     self.kind = kind
     self.user = user
     self.expiresAt = expiresAt
+    self.invite = invite
   }
 }
 
@@ -27,6 +32,7 @@ extension LinkPurpose: JSONWritable {
       json.field("kind", kind.rawValue)
       json.field("user", user)
       json.field("expires_at", expiresAt.map { Timestamp($0) })
+      json.field("invite", invite)
     }
   }
 }
