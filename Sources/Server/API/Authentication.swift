@@ -7,10 +7,15 @@ enum Authentication {
   /// The cookie's name. Under TLS the `__Host-` prefix makes the browser bind the cookie to this host and to HTTPS.
   static func cookieName(_ server: Context) -> String { server.isSecure ? "__Host-parley" : "parley" }
 
+  /// The cookie that marks a device on which a user signed in; it outlives the session.
+  static func deviceCookieName(_ server: Context) -> String { cookieName(server) + "-device" }
+
   /// The cookie's lifetime in seconds: one year. A browser that returns within it stays signed in.
   static let cookieAge = 365 * 86_400
 
-  static func caller(of request: Request, _ server: Context, _ view: CommunityView) throws -> Caller {
+  static func caller(
+    of request: Request, _ server: Context, _ api: API, _ view: CommunityView
+  ) throws -> Caller {
     if let field = request.fields["authorization"] {
       guard let token = bearer(field), let known = try view.authenticate(token) else {
         throw Problem.unauthenticated
@@ -19,13 +24,16 @@ enum Authentication {
     }
     guard request.fields.has("cookie"), let token = Cookies(request.fields)[cookieName(server)] else { return .visitor }
     // Browsers send the cookie from pages of any origin, so changes require our own origin (CSRF).
-    guard request.method.isSafe || request.fields["origin"].map(server.isOwnOrigin) == true else {
-      throw Problem.foreignOrigin
-    }
-    let known = try view.authenticate(token)
-    // An ended session falls back to a visitor on safe methods.
-    if known == nil, !request.method.isSafe { throw Problem.unauthenticated }
-    return known ?? .visitor
+    if !request.method.isSafe { try requireOwnOrigin(request, server, api) }
+    // A browser keeps the cookie of an ended session, and can sign in all the same. `Endpoint.access` refuses the rest.
+    return try view.authenticate(token) ?? .visitor
+  }
+
+  /// Throws unless a page of ours sent the request.
+  static func requireOwnOrigin(_ request: Request, _ server: Context, _ api: API) throws(Problem) {
+    guard request.fields["origin"].map(server.isOwnOrigin) != true else { return }
+    api.hints.examineForeignOrigin(request.fields, server)
+    throw .foreignOrigin
   }
 
   /// The token of an `Authorization` field (RFC 6750 §2.1). The scheme is case-insensitive.

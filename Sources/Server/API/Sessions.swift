@@ -12,17 +12,18 @@ extension API {
         try body.optional("device") ?? "", try body.optional("cookie") ?? false
       )
     }
-    // Attempts with a session of the same user are not counted: guesses by others can't lock the user out.
-    let isCounted = try name.utf8.count <= UserName.maxBytes && !context.view.isSignInName(name, context.caller)
-    if isCounted { try context.api.limiter.countGuess(at: name, now: context.server.now) }
+    try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
+    let guess = try context.guess(at: name)
+    if let guess { try context.api.limiter.count(guess, now: context.server.uptime) }
+    let opened: OpenedSession
     do throws(Refusal) {
-      let opened = try await context.community.signIn(name: name, password: password, on: device)
-      if isCounted { context.api.limiter.refundGuess(at: name, now: context.server.now) }
-      return context.signedIn(opened, wantsCookie: wantsCookie)
+      opened = try await context.community.signIn(name: name, password: password, on: device)
     } catch {
-      if isCounted, error != .unauthenticated { context.api.limiter.refundGuess(at: name, now: context.server.now) }
+      if let guess, error != .wrongCredentials { context.api.limiter.refund(guess, now: context.server.uptime) }
       throw error
     }
+    if let guess { context.api.limiter.refund(guess, now: context.server.uptime) }
+    return try context.signedIn(opened, wantsCookie: wantsCookie)
   }
 
   @Sendable static func listSessions(_ context: RequestContext) async throws -> Response {
@@ -39,8 +40,13 @@ extension API {
   }
 
   @Sendable static func changePassword(_ context: RequestContext) async throws -> Response {
-    let (old, new) = try await context.body { body in (try body.string("old_password"), try body.string("password")) }
-    try await context.community.changePassword(from: old, to: new, by: context.caller)
+    let (old, new, keepsTokens) = try await context.body { body in
+      (
+        try body.string("old_password"), try body.string("password"),
+        try body.optional("keep_tokens") ?? false
+      )
+    }
+    try await context.community.changePassword(from: old, to: new, keepsTokens: keepsTokens, by: context.caller)
     return Response(.noContent)
   }
 
@@ -64,28 +70,45 @@ extension API {
 }
 
 extension RequestContext {
+  /// The bucket of a password attempt. Nil with a session of the same user: guesses by others can't lock the user out.
+  fileprivate func guess(at name: String) throws -> RateLimiter.Guess? {
+    guard try name.utf8.count <= UserName.maxBytes && !view.isSignInName(name, caller) else { return nil }
+    let mark = Cookies(request.fields)[Authentication.deviceCookieName(server)]
+    if let device = try mark.flatMap({ try view.device(markedBy: $0, for: name) }) { return .onDevice(device) }
+    return .at(name, by: server.client)
+  }
+
+  /// A page of another origin must not sign its visitor in (login CSRF).
+  func requireOwnOrigin(ifSettingCookie setsCookie: Bool) throws(Problem) {
+    if setsCookie { try Authentication.requireOwnOrigin(request, server, api) }
+  }
+
   /// The response to a sign-in: the token for programs, an `HttpOnly` cookie for browsers.
-  func signedIn(_ opened: OpenedSession, wantsCookie: Bool, _ status: Status = .created) -> Response {
+  func signedIn(_ opened: OpenedSession, wantsCookie: Bool, _ status: Status = .created) throws -> Response {
     var response = Response.object(status) { json in
       json.field("id", opened.id)
       if !wantsCookie { json.field("token", opened.token) }
       json.field("user", opened.user)
     }
     guard wantsCookie else { return response }
-    if let cookie = cookie(holding: opened.token, maxAge: Authentication.cookieAge) {
-      response.fields.add("Set-Cookie", cookie)
+    let mark = try view.deviceMark(for: opened.user.summary.id)
+    for cookie in [
+      cookie(holding: opened.token, maxAge: Authentication.cookieAge),
+      cookie(Authentication.deviceCookieName(server), holding: mark, maxAge: Authentication.cookieAge),
+    ] {
+      if let cookie { response.fields.add("Set-Cookie", cookie) }
     }
     return response
   }
 
-  fileprivate func cookie(holding token: String, maxAge: Int) -> String? {
+  fileprivate func cookie(_ name: String? = nil, holding value: String, maxAge: Int) -> String? {
     SetCookie(
-      name: Authentication.cookieName(server), value: token, maxAge: maxAge, isSecure: server.isSecure)?.fieldValue
+      name: name ?? Authentication.cookieName(server), value: value, maxAge: maxAge, isSecure: server.isSecure
+    )?.fieldValue
   }
 
   fileprivate func sessions(_ kind: Session.Kind) throws -> Response {
-    let (limit, next): (Int, ID<Session>?) = try query { query in (try query.limit(), try query.id("next")) }
-    let found = try view.sessions(kind, before: next, limit: limit, for: caller)
-    return .page(found, limit: limit) { $0.id.description }
+    let page = try query { query in try query.page() }
+    return try .page(try view.sessions(kind, page, for: caller), self)
   }
 }

@@ -32,7 +32,9 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.changeSettings(["registration": "open"])
       let body: [String: Any] = ["name": "lena", "password": "lena’s password", "cookie": true]
-      let made = try await village.request(.post, "/users", body)
+      let foreign = try await village.request(.post, "/users", body, fields: ["Origin": "https://evil.example"])
+      #expect(foreign.status == 403 && !foreign.fields.has("set-cookie"))
+      let made = try await village.request(.post, "/users", body, fields: ["Origin": village.origin])
       #expect(made.fields["set-cookie"]?.hasPrefix("parley=") == true && !made.has("token"))
     }
   }
@@ -129,6 +131,19 @@ import Testing
     }
   }
 
+  @Test func `a registration repeated in parallel creates one user`() async throws {
+    try await Village.open(.inMemory) { village in
+      let invite = try #require(try await village.request(.post, "/invites", as: "ada", ["max_uses": 1])["code"])
+      let body = Self.lena.merging(["client_id": "r1", "invite": invite]) { $1 }
+      let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+        for _ in 0..<20 { group.addTask { try await village.request(.post, "/users", body) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(answers.map(\.status).sorted() == [Int](repeating: 200, count: 19) + [201])
+      #expect(Set(answers.map { $0["user.id"] }).count == 1)
+    }
+  }
+
   @Test(arguments: [
     (["password": "long enough"], "name", "missing"), (["name": "lena"], "password", "missing"),
     (["name": "", "password": "long enough"], "name", "invalid"),
@@ -139,6 +154,8 @@ import Testing
     (["name": "lеna", "password": "long enough"], "name", "invalid"),
     (["name": "lena\u{0}", "password": "long enough"], "name", "invalid"),
     (["name": "lena", "password": "short"], "password", "too_short"),
+    (["name": "lena", "password": "12345678"], "password", "too_common"),
+    (["name": "lena", "password": "PassWord123"], "password", "too_common"),
     (["name": "lena", "password": String(repeating: "x", count: 1_025)], "password", "too_long"),
     (["name": "lena", "password": "long\u{0}enough"], "password", "invalid"),
     (["name": "lena", "password": "long enough", "display_name": "a\nb"], "display_name", "invalid"),

@@ -14,7 +14,7 @@ import { personRow } from '../parts/person.js';
 import { pictureField } from '../parts/picture.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
-import { say, sayProblem } from '../core/text.js';
+import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
 const parts = { profile, look, privacy, password, sessions, tokens, stars };
@@ -309,14 +309,17 @@ async function password(shell, column) {
     name: 'password',
     hint: say('door.passwordHint', { n: site.server.limits.password_min_scalars }),
   });
+  const keep = toggle(say('password.keepTokens'), { hint: say('password.keepTokensHint') });
   const save = button(say('password.verb'), { kind: 'primary', type: 'submit' });
   const work = async () => {
-    await site.call('PUT', '/me/password', { body: { old_password: old.input.value, password: fresh.input.value } });
+    await site.call('PUT', '/me/password', {
+      body: { old_password: old.input.value, password: fresh.input.value, keep_tokens: keep.input.checked },
+    });
     old.input.value = fresh.input.value = '';
     toast(say('password.done'));
   };
-  const words = (error) => ([401, 403].includes(error.status) ? say('password.wrong') : sayProblem(error));
-  refill(column, savingForm(save, { work, words }, old, fresh));
+  const words = (error) => (error.field === 'old_password' ? say('password.wrong') : sayProblem(error));
+  refill(column, savingForm(save, { work, words }, old, fresh, keep));
 }
 
 /** One of a list of things that can be ended here; `verb` says how, if it can. */
@@ -408,7 +411,7 @@ async function stars(shell, column) {
           return el(
             'a.hit',
             { href: `/m/${it.id}` },
-            el('span.second', null, displayName(author), ' · ', time(it.created_at, moment)),
+            el('span.second', null, isolate(displayName(author)), ' · ', time(it.created_at, moment)),
             el('span', null, plain(it.text ?? '', 200)),
           );
         })

@@ -5,7 +5,9 @@ import { el, refill } from '../core/dom.js';
 import { applyLook } from '../core/theme.js';
 import { displayName } from '../core/displayname.js';
 import { avatar } from '../parts/avatar.js';
+import { inviteAddress } from '../account/createinvite.js';
 import { button } from '../parts/button.js';
+import { copyLine } from '../parts/copyline.js';
 import { faceField } from '../parts/face.js';
 import { field } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
@@ -196,8 +198,8 @@ export async function front(shell) {
 
 export async function invite(shell, { code }) {
   const { site } = shell;
-  const [welcome, settings] = await Promise.all([
-    site.call('GET', `/invites/${encodeURIComponent(code)}`),
+  const [{ invite: welcome }, settings] = await Promise.all([
+    site.call('GET', `/links/${encodeURIComponent(code)}`),
     site.call('GET', '/settings').catch(() => ({})),
   ]);
   const inviter = displayName(welcome.inviter);
@@ -413,23 +415,16 @@ function begin(shell) {
       limit: site.server.limits.title_scalars,
     }),
   );
-  const link = el('input.field-input', { readonly: true, aria: { label: say('invite.link') }, value: '' });
+  const link = copyLine(say('invite.link'), '', { hint: say('invite.linkHint') });
   const code = el('div.qr');
   site.call('POST', '/invites', { body: {} }).then(
     async (made) => {
-      link.value = `${location.origin}/i/${made.code}`;
+      link.input.value = inviteAddress(made.code);
       const { qr } = await import(QR);
-      refill(code, qr(link.value, say('invite.qr')));
+      refill(code, qr(link.input.value, say('invite.qr')));
     },
     (error) => toast(sayProblem(error)),
   );
-  const copy = button(say('act.copy'), {
-    picture: 'copy',
-    on: async () => {
-      await navigator.clipboard.writeText(link.value);
-      toast(say('act.linkCopied'));
-    },
-  });
   return door({
     title: say('setUp.startTitle'),
     lead: say('setUp.startLead'),
@@ -438,14 +433,8 @@ function begin(shell) {
     isWide: true,
     controls: [
       ...titles,
-      el(
-        'div.field',
-        null,
-        el('span.field-label', null, say('invite.link')),
-        el('div.copy-line', null, link, copy),
-        el('p.field-hint', null, say('invite.linkHint')),
-        code,
-      ),
+      link,
+      code,
     ],
     verb: say('setUp.finish'),
     work: async () => {

@@ -1,15 +1,19 @@
 /// Limits of user content. A request beyond one is refused with the name of the field.
 public struct Bounds: Sendable {
-  /// Bytes: one file, all files of a user, all files of the site.
+  /// Bytes: one file, all files of a guest, of another user, of the site.
   public var fileBytes = 2_147_483_648
+  public var guestFileBytes = 104_857_600
   public var userFileBytes = 10_737_418_240
   public var siteFileBytes = 107_374_182_400
   public var fileNameScalars = 255
   /// A file's preview: bytes, and pixels of its longer side.
   public var previewBytes = 204_800
   public var previewSide = 1_280
-  /// Bytes of an avatar, forum icon or site icon. A page shows dozens of them.
+  /// Bytes of an avatar, forum icon or site icon, and pixels of its longer side. A page shows dozens of them.
   public var pictureBytes = 2_097_152
+  public var pictureSide = 4_096
+  /// Pixels of an image. A larger one is a plain file, since each viewer would decode it into gigabytes.
+  public var imagePixels = 50_000_000
   /// Resumable uploads in progress, per user.
   public var uploads = 20
   /// Files per list request.

@@ -21,11 +21,11 @@ extension ReadTransaction {
   func probation(of caller: Caller, in standing: Standing, adding more: PostCounts) throws(Refusal) -> Probation? {
     guard let user = caller.user, isOnProbation(caller.role, standing) else { return nil }
     let newcomers = try newcomers()
-    guard let started = try signUpTimeAndMessageCount(of: user, countingTo: newcomers.messages) else { return nil }
-    let probationEndsAt = started.createdAt + Int64(newcomers.days) * 86_400_000
-    guard probationEndsAt > now || started.messages < newcomers.messages else { return nil }
+    guard let newcomer = try newcomer(user, countingTo: newcomers.messages) else { return nil }
+    let probationEndsAt = newcomer.createdAt + Int64(newcomers.days) * 86_400_000
+    guard probationEndsAt > now || newcomer.messages < newcomers.messages else { return nil }
 
-    var hour = try probation(of: user) ?? Probation(since: now)
+    var hour = newcomer.hour ?? Probation(since: now)
     // If the clock was set back, start a new hour.
     if !(hour.since...(hour.since + Self.hour - 1)).contains(now) { hour = Probation(since: now) }
     hour.messages += more.messages

@@ -30,13 +30,15 @@ extension CommunityView {
     return try read { tx throws(Refusal) in try tx.user(named: UserName.key(name)) == user }
   }
 
-  /// The caller's sessions or tokens, newest first. Returns one more than `limit` if there are more.
+  /// The caller's sessions or tokens, newest first.
   public func sessions(
-    _ kind: Session.Kind, before: ID<Session>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Session] {
+    _ kind: Session.Kind, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<Session> {
     let user = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      try tx.sessions(kind, of: user, before: before, limit: limit + 1, current: caller.session)
+      try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+        try tx.sessions(kind, of: user, slice, current: caller.session)
+      }
     }
   }
 }
@@ -47,14 +49,14 @@ extension Community {
   public func signIn(name: String, password: String, on device: String) async throws(Refusal) -> OpenedSession {
     let device = try Texts.device(device, bounds)
     guard password.utf8.count <= bounds.passwordBytes, name.utf8.count <= UserName.maxBytes else {
-      throw .unauthenticated
+      throw .wrongCredentials
     }
     let known = try await store.readInBackground { tx throws(Refusal) in try tx.credentials(named: name) }
     let isRight = try await passwords.isRight(password, for: known?.password)
-    guard isRight, let known, let hash = known.password else { throw .unauthenticated }
+    guard isRight, let known, let hash = known.password else { throw .wrongCredentials }
     try known.state.checkMaySignIn()
     let reloadCaller = passwords.isOutdated(hash) ? try await passwords.hash(password) : nil
-    let secret = try Secret.make()
+    let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
       if let reloadCaller { try tx.rehashPassword(reloadCaller, of: known.user, from: hash) }
       return try tx.activeSession(of: known.user, secret, on: device, bounds)
@@ -78,8 +80,10 @@ extension Community {
     }
   }
 
-  /// Sets a new password and revokes all sessions except the current one.
-  public func changePassword(from old: String, to new: String, by caller: Caller) async throws(Refusal) {
+  /// Sets a new password and revokes all sessions and, unless `keepsTokens`, all tokens, except the current one.
+  public func changePassword(
+    from old: String, to new: String, keepsTokens: Bool, by caller: Caller
+  ) async throws(Refusal) {
     let user = try caller.requireUser(.admin)
     try Texts.checkPassword(new, bounds)
     guard old.utf8.count <= bounds.passwordBytes else { throw .invalid("old_password", .invalid) }
@@ -90,7 +94,7 @@ extension Community {
       // A concurrent change may have been committed meanwhile.
       guard try tx.password(of: user) == storedHash else { throw .conflict }
       try tx.setPassword(hash, of: user)
-      try tx.endSessions(of: user, except: caller.session)
+      try tx.endSessions(of: user, except: caller.session, keepsTokens: keepsTokens)
     }
   }
 

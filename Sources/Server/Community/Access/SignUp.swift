@@ -17,9 +17,17 @@ extension Community {
   public func signUp(_ registration: Registration) async throws(Refusal) -> SignUpResult {
     let registration = try registration.checked(bounds)
     if let earlier = try await registered(registration) { return earlier }
+    do throws(Refusal) { return try await createUser(registration) } catch {
+      // A parallel request with the same `client_id` may have taken the name and used up the invite.
+      guard case .invalid = error, let earlier = try await registered(registration) else { throw error }
+      return earlier
+    }
+  }
+
+  private func createUser(_ registration: Registration) async throws(Refusal) -> SignUpResult {
     _ = try await store.readInBackground { tx throws(Refusal) in try tx.checkedSignUp(of: registration) }
     let hash = try await passwords.hash(registration.password)
-    let secret = try Secret.make()
+    let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
       let checkedSignUp = try tx.checkedSignUp(of: registration)
       let userID = try tx.insertUser(checkedSignUp, hash)
@@ -44,7 +52,7 @@ extension Community {
       return try tx.remembered(.user, by: known.user, clientID) == nil ? nil : known
     }
     guard let known, try await passwords.isRight(registration.password, for: known.password) else { return nil }
-    let secret = try Secret.make()
+    let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
       guard let user = try tx.user(known.user) else { throw .unavailable }
       guard user.standing?.state != .pending else { return SignUpResult(user: user, session: nil, isNew: false) }

@@ -9,22 +9,38 @@ public struct CreatedToken: Sendable {
 }
 
 extension Community {
-  /// Creates a token. Its scope and expiry are bounded by the caller's credential.
+  /// A session of this age, in milliseconds, may create a token of scope `admin` without the password: ten minutes.
+  static let stepUpTime: Int64 = 600_000
+
+  /// Creates a token. Its scope and expiry are bounded by the caller's credential. Scope `admin` needs the password or a
+  /// new session: a stolen credential alone creates none.
   public func createToken(_ draft: TokenDraft, by caller: Caller) async throws(Refusal) -> CreatedToken {
     let user = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
     guard draft.scope <= caller.scope else { throw .forbidden }
-    let secret = try Secret.make()
+    let isConfirmed = try await isConfirmed(by: draft.password, of: user)
+    let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
       if let earlier = try tx.token(draft, of: user) { return CreatedToken(session: earlier, secret: nil) }
       guard let current = caller.session, let credential = try tx.session(current, of: user, current: nil) else {
         throw .unauthenticated
       }
-      return try tx.addToken(draft, secret, for: user, until: credential.expiresAt, atMost: bounds.tokens)
+      let isNewSession = credential.kind == .session && tx.now - credential.createdAt < Self.stepUpTime
+      guard draft.scope < .admin || isConfirmed || isNewSession else { throw .stepUpRequired }
+      return try tx.addToken(draft, secret, for: user, madeBy: credential, atMost: bounds.tokens, by: user)
     }
   }
 
-  /// Revokes a token. No-op if already revoked.
+  /// Whether the request holds the user's password. Throws if it holds a wrong one.
+  private func isConfirmed(by password: String?, of user: ID<User>) async throws(Refusal) -> Bool {
+    guard let password else { return false }
+    guard password.utf8.count <= bounds.passwordBytes else { throw .invalid("password", .invalid) }
+    let hash = try await store.readInBackground { tx throws(Refusal) in try tx.password(of: user) }
+    guard try await passwords.isRight(password, for: hash) else { throw .invalid("password", .invalid) }
+    return true
+  }
+
+  /// Revokes a token and the tokens that it created. No-op if already revoked.
   public func revokeToken(_ token: ID<Session>, by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser()
     guard token == caller.session || caller.scope >= .admin else { throw .forbidden }
@@ -42,16 +58,20 @@ extension TokenDraft {
 }
 
 extension WriteTransaction {
-  /// `end` is the expiry of the credential that requests the token.
+  /// Creates a token and notifies its user. A token that was made by another ends with it, at the latest.
   func addToken(
-    _ draft: TokenDraft, _ secret: Secret, for user: ID<User>, until end: Int64? = nil, atMost limit: Int
+    _ draft: TokenDraft, _ secret: Secret, for user: ID<User>, madeBy credential: Session? = nil, atMost limit: Int,
+    by actor: ID<User>
   ) throws(Refusal) -> CreatedToken {
     if let expiresAt = draft.expiresAt, expiresAt <= now { throw .invalid("expires_at", .invalid) }
     guard try sessionCount(.token, of: user) < limit else { throw .tooMany(limit: limit) }
+    // A session ends when it is idle; its tokens do not.
+    let parent = credential?.kind == .token ? credential : nil
     let token = NewSession(
       user: user, kind: .token, digest: secret.digest, name: draft.name, scope: draft.scope,
-      expiresAt: [draft.expiresAt, end].compactMap(\.self).min())
+      expiresAt: [draft.expiresAt, parent?.expiresAt].compactMap(\.self).min(), parent: parent?.id)
     let id = try add(token)
+    try addNotification(.token, of: user, by: actor)
     if let clientID = draft.clientID { try remember(.token, by: user, clientID, subject: id.number) }
     guard let created = try session(id, of: user, current: nil) else { throw .unavailable }
     return CreatedToken(session: created, secret: secret.text)

@@ -18,9 +18,12 @@ public struct NewSession: Sendable {
   public let name: String
   public let scope: Scope
   public let expiresAt: Int64?
+  /// The token that created this token.
+  public let parent: ID<Session>?
 
   public init(
-    user: ID<User>, kind: Session.Kind, digest: [UInt8], name: String, scope: Scope, expiresAt: Int64? = nil
+    user: ID<User>, kind: Session.Kind, digest: [UInt8], name: String, scope: Scope, expiresAt: Int64? = nil,
+    parent: ID<Session>? = nil
   ) {
     self.user = user
     self.kind = kind
@@ -28,6 +31,7 @@ public struct NewSession: Sendable {
     self.name = name
     self.scope = scope
     self.expiresAt = expiresAt
+    self.parent = parent
   }
 }
 
@@ -60,19 +64,21 @@ extension ReadTransaction {
     }
   }
 
-  /// A user's sessions of one kind with ids below `before`, newest first.
+  /// A user's sessions of one kind, newest first.
   public func sessions(
-    _ kind: Session.Kind, of user: ID<User>, before: ID<Session>?, limit: Int, current: ID<Session>?
+    _ kind: Session.Kind, of user: ID<User>, _ slice: ListSlice, current: ID<Session>?
   ) throws(Refusal) -> [Session] {
-    try run { connection in
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
-        """
-        select id, kind, name, scope, created_at, last_used_at, expires_at
-        from session
-        where user_id = $1 and kind = $2 and id < $3 and (expires_at is null or expires_at > $4)
-        order by id desc
-        limit $5
-        """, user.number, kind.rawValue, before?.number ?? Int.max, Int(now), limit
+        SQL(
+          """
+            select id, kind, name, scope, created_at, last_used_at, expires_at
+          from session
+          where user_id = $1 and kind = $2 and id \(page.comparison) $3 and (expires_at is null or expires_at > $4)
+          order by id \(page.order)
+          limit $5
+          """), user.number, kind.rawValue, page.number(), Int(now), slice.limit
       ) { row in try Session(row, current: current) }
     }
   }
@@ -116,15 +122,24 @@ extension Session {
 }
 
 extension WriteTransaction {
+  /// Sessions end after 90 days without use, in milliseconds. Tokens of programs have no such end.
+  static let maxIdleTime: Int64 = 90 * 86_400_000
+
   public func add(_ session: NewSession) throws(Refusal) -> ID<Session> {
     let id = nextID()
+    let isToken = session.kind == .token
+    let expiresAt = session.expiresAt ?? (isToken ? nil : now + Self.maxIdleTime)
     try run { connection in
       try connection.execute(
         """
-        insert into session (id, user_id, kind, digest, name, scope, created_at, last_used_at, expires_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        insert into session (id, user_id, kind, digest, name, scope, created_at, last_used_at, expires_at, parent_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         """, id, session.user.number, session.kind.rawValue, session.digest, session.name, session.scope.rawValue,
-        Int(now), Int(now), session.expiresAt.map { Int($0) })
+        Int(now), isToken ? nil : Int(now), expiresAt.map { Int($0) },
+        session.parent?.number)
+      // A token has not been used yet.
+      guard !isToken else { return }
+      try connection.execute("update account set last_seen_at = $1 where id = $2", Int(now), session.user.number)
     }
     return ID(id)
   }
@@ -132,33 +147,47 @@ extension WriteTransaction {
   /// Records the use of a session and that its user was seen.
   public func touch(_ session: ID<Session>, of user: ID<User>) throws(Refusal) {
     try run { connection in
-      try connection.execute("update session set last_used_at = $1 where id = $2", Int(now), session.number)
+      try connection.execute(
+        """
+        update session
+        set last_used_at = $1, expires_at = case kind when 'session' then $2 else expires_at end
+        where id = $3
+        """, Int(now), Int(now + Self.maxIdleTime), session.number)
       try connection.execute("update account set last_seen_at = $1 where id = $2", Int(now), user.number)
     }
   }
 
-  /// Ends a session, if it belongs to this user and is of this kind.
+  /// Ends a session, if it belongs to this user and is of this kind, and the tokens that a token created.
   public func end(_ session: ID<Session>, _ kind: Session.Kind, of user: ID<User>) throws(Refusal) {
     try recordEnded { connection in
       try connection.all(
         """
+        with recursive family (id) as (
+          select id
+          from session
+          where id = $1 and user_id = $2 and kind = $3
+          union
+          select s.id
+          from session s
+          join family f on s.parent_id = f.id
+        )
         delete from session
-        where id = $1 and user_id = $2 and kind = $3
+        where id in (select id from family)
         returning id
         """, session.number, user.number, kind.rawValue
       ) { row in ID(try row.int(0)) }
     }
   }
 
-  /// Ends all sessions of a user but one.
-  public func endSessions(of user: ID<User>, except current: ID<Session>?) throws(Refusal) {
+  /// Ends all sessions of a user but one, and all tokens unless `keepsTokens`.
+  public func endSessions(of user: ID<User>, except current: ID<Session>?, keepsTokens: Bool) throws(Refusal) {
     try recordEnded { connection in
       try connection.all(
         """
         delete from session
-        where user_id = $1 and kind = 'session' and id is distinct from $2
+        where user_id = $1 and id is distinct from $2 and (kind = 'session' or not $3)
         returning id
-        """, user.number, current?.number
+        """, user.number, current?.number, keepsTokens
       ) { row in ID(try row.int(0)) }
     }
   }
