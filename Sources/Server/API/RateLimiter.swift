@@ -28,8 +28,17 @@ final class RateLimiter: Sendable {
   private enum Owner: Hashable {
     case user(ID<User>)
     case address(IPAddress)
-    /// The target of a sign-in attempt, whether the user exists or not.
-    case name(String)
+    case guess(Guess)
+  }
+
+  /// Password attempts that are counted together. The target may not exist.
+  enum Guess: Hashable {
+    /// On a device on which the user signed in before.
+    case onDevice(String)
+    /// From other devices of a network.
+    case at(String, from: IPAddress?)
+
+    static func at(_ name: String, by client: IPAddress?) -> Guess { .at(UserName.key(name), from: client?.network) }
   }
 
   private struct Buckets {
@@ -57,19 +66,19 @@ final class RateLimiter: Sendable {
 
   var bucketCount: Int { buckets.withLock { $0.younger.count + $0.elder.count } }
 
-  /// Spends a token or throws 429. `now` is in milliseconds.
+  /// Spends a token or throws 429. `now` is the monotonic clock in milliseconds.
   func count(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
     guard let owner = owner(of: work, caller, address) else { return }
     try spend(work, of: owner, now)
   }
 
-  /// Spends a token for a password attempt on a name. A correct password is refunded with `refundGuess`.
-  func countGuess(at name: String, now: Int64) throws(Problem) {
-    try spend(.guessing, of: .name(UserName.key(name)), now)
+  /// Spends a token for a password attempt. A correct password is refunded with `refund`.
+  func count(_ guess: Guess, now: Int64) throws(Problem) {
+    try spend(.guessing, of: .guess(guess), now)
   }
 
-  func refundGuess(at name: String, now: Int64) {
-    let bucket = Bucket(work: .guessing, owner: .name(UserName.key(name)))
+  func refund(_ guess: Guess, now: Int64) {
+    let bucket = Bucket(work: .guessing, owner: .guess(guess))
     buckets.withLock { $0[bucket]?.refund(limits[.guessing], now: now * 1_000) }
   }
 
@@ -86,7 +95,7 @@ final class RateLimiter: Sendable {
     switch work {
     // Counted by address even for users: an attacker can create any number of users.
     case .login, .registration: address.map { .address($0.subscriber) }
-    // Counted by the name in the body: see `countGuess`.
+    // Counted by the name in the body: see `Guess`.
     case .guessing: nil
     case .sending, .discovery, .previewing, .signalling, .writing:
       caller.user.map { .user($0) } ?? address.map { .address($0.subscriber) }
@@ -98,4 +107,9 @@ final class RateLimiter: Sendable {
 extension IPAddress {
   /// The address to count by. An IPv6 subscriber has a whole /64 (RFC 6177).
   fileprivate var subscriber: IPAddress { ipv4 == nil ? IPAddress(high: high, low: 0) : self }
+
+  /// The network to count guesses by: a /24 of IPv4, a /48 of IPv6, which is what one site has (RFC 6177).
+  fileprivate var network: IPAddress {
+    if let ipv4 { IPAddress(ipv4: ipv4 & 0xffff_ff00) } else { IPAddress(high: high & ~0xffff, low: 0) }
+  }
 }

@@ -2,7 +2,7 @@
 public enum Work: Sendable, Hashable, CaseIterable {
   /// Attempts with a password or a one-time link.
   case login
-  /// Wrong passwords for one name, from any address.
+  /// Wrong passwords for one name from one network, or from one device of the user.
   case guessing
   case registration
   /// Posting messages.
@@ -61,7 +61,7 @@ extension RateLimits {
   public static let all: [Entry] = [
     Entry(name: "login", meaning: "password and link attempts per address and minute", path: \.login.perMinute),
     Entry(name: "login-burst", meaning: "burst of the limit above", path: \.login.burst),
-    Entry(name: "guessing", meaning: "wrong passwords per name and day", path: \.guessing.perDay),
+    Entry(name: "guessing", meaning: "wrong passwords per name, network and day", path: \.guessing.perDay),
     Entry(name: "guessing-burst", meaning: "burst of the limit above", path: \.guessing.burst),
     Entry(
       name: "registration", meaning: "registrations per address and minute", path: \.registration.perMinute),

@@ -29,9 +29,11 @@ struct RequestContext {
       caller = try view.operatorCaller()
       return
     }
-    caller = try Authentication.caller(of: request, server, view)
+    api.hints.examine(request.fields, server)
+    caller = try Authentication.caller(of: request, server, api, view)
     if case .user(let scope) = endpoint.access { _ = try caller.requireUser(scope) }
-    if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.now) }
+    if !endpoint.method.isSafe, community.store.isDiskFull, !endpoint.worksOnFullDisk { throw Refusal.diskFull }
+    if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.uptime) }
   }
 
   /// An id in the path.
@@ -63,7 +65,10 @@ struct RequestContext {
 
   /// Reads the members of the JSON body by name. Members that were not read are refused as `unknown_field`.
   func body<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
-    if let type = request.fields["content-type"], !Self.isJSON(type) { throw Problem.unsupportedMediaType }
+    // A form of another origin cannot send this type, and a sender of another one has made a mistake.
+    guard !hasBody || request.fields["content-type"].flatMap({ MediaType($0) })?.isJSON == true else {
+      throw Problem.unsupportedMediaType
+    }
     let bytes = try await request.body.collect()
     var object = try JSONValue(parsing: bytes).object()
     let value = try read(&object)
@@ -71,24 +76,25 @@ struct RequestContext {
     return value
   }
 
-  /// Whether the body may be JSON. Accepts curl's default type, `application/x-www-form-urlencoded`, too.
-  private static func isJSON(_ type: String) -> Bool {
-    guard let media = MediaType(type) else { return false }
-    return media.isJSON || media.essence == "application/x-www-form-urlencoded"
-  }
-
   /// Refuses a query that the endpoint has not read.
   func requireNoStrayQuery() throws(Refusal) {
     guard let queryUse, !queryUse.isRead else { return }
-    try Query(request.head.target.query).finish()
+    try newQuery().finish()
   }
 
   /// Reads the query's parameters by name. Parameters that were not read are refused as `unknown_field`.
   func query<Value>(_ read: (inout Query) throws -> Value) throws -> Value {
     queryUse?.isRead = true
-    var query = try Query(request.head.target.query)
+    var query = try newQuery()
     let value = try read(&query)
     try query.finish()
     return value
   }
+
+  private func newQuery() throws(Refusal) -> Query {
+    try Query(request.head.target.query, path: request.head.target.path)
+  }
+
+  /// The list of this request, for the positions in its answer.
+  func list() throws(Refusal) -> ListName { try newQuery().list }
 }

@@ -112,7 +112,7 @@ import Web
   }
 
   @Test(arguments: TestTransport.allCases)
-  func `attempts on one name are limited across addresses, except for its owner`(
+  func `attempts on one name are limited, except with a session of its user`(
     transport: TestTransport
   ) async throws {
     var rates = Village.unlimited
@@ -140,16 +140,68 @@ import Web
     }
   }
 
+  /// The attack of strangers in other networks leaves her own network and her devices alone.
+  @Test func `attempts on a name are counted by network and by device`() throws {
+    let limiter = RateLimiter(RateLimits())
+    func guesses(_ guess: RateLimiter.Guess) -> Int {
+      (0..<50).filter { _ in (try? limiter.count(guess, now: 0)) != nil }.count
+    }
+    func from(_ address: String) -> RateLimiter.Guess { .at("grace", by: IPAddress(address)) }
+    #expect(guesses(from("192.0.2.1")) == 40)
+    #expect(guesses(from("192.0.2.254")) == 0)
+    #expect(guesses(.at("GRACE", by: IPAddress("192.0.2.1"))) == 0)
+    #expect(guesses(.at("linus", by: IPAddress("192.0.2.1"))) == 40)
+    #expect(guesses(from("192.0.3.1")) == 40)
+    #expect(guesses(from("2001:db8:1::1")) == 40)
+    #expect(guesses(from("2001:db8:1:ffff::1")) == 0)
+    #expect(guesses(from("2001:db8:2::1")) == 40)
+    #expect(guesses(.onDevice("phone")) == 40 && guesses(.onDevice("phone")) == 0)
+    #expect(guesses(.onDevice("laptop")) == 40)
+  }
+
+  @Test func `a device that the user signed in on keeps its attempts`() async throws {
+    var rates = Village.unlimited
+    rates.guessing = Allowance(burst: 3, perDay: 24)
+    try await Village.open(.inMemory, rates: rates) { village in
+      func signIn(_ name: String, _ password: String, _ cookie: String? = nil) async throws -> Answer {
+        var fields: Fields = ["Origin": village.origin]
+        if let cookie { fields.add("Cookie", cookie) }
+        let body: [String: Any] = ["name": name, "password": password, "cookie": true]
+        return try await village.request(.post, "/sessions", body, fields: fields)
+      }
+      func device(_ answer: Answer) throws -> String {
+        let cookie = try #require(answer.fields.all("set-cookie").first { $0.hasPrefix("parley-device=") })
+        #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"))
+        return String(cookie.prefix { $0 != ";" })
+      }
+      let grace = try device(try await signIn("grace", "grace’s password"))
+      let linus = try device(try await signIn("linus", "linus’s password"))
+      for _ in 1...3 { #expect(try await signIn("grace", "guess").status == 401) }
+      #expect(try await signIn("grace", "grace’s password").status == 429)
+      #expect(try await signIn("grace", "grace’s password", grace).status == 201)
+      // Marks of others and changed marks are worth nothing.
+      for wrong in [
+        linus, grace + "0", grace.replacing(".", with: ""), grace.replacing("=", with: "=1"), "parley-device=",
+      ] {
+        #expect(try await signIn("grace", "grace’s password", wrong).status == 429, "\(wrong)")
+      }
+      // The device has a limit, too.
+      for _ in 1...3 { #expect(try await signIn("grace", "guess", grace).status == 401) }
+      #expect(try await signIn("grace", "grace’s password", grace).status == 429)
+    }
+  }
+
   @Test func `attempts on a name refill with time`() throws {
     let limiter = RateLimiter(RateLimits())
+    let guess = RateLimiter.Guess.at("grace", by: IPAddress("192.0.2.1"))
     func guesses(at now: Int64) -> Int {
-      (0..<50).filter { _ in (try? limiter.countGuess(at: "grace", now: now)) != nil }.count
+      (0..<50).filter { _ in (try? limiter.count(guess, now: now)) != nil }.count
     }
     #expect(guesses(at: 1_000_000) == 40)
     #expect(guesses(at: 1_000_000 + 360_000) == 1)
-    limiter.refundGuess(at: "grace", now: 1_000_000 + 360_000)
+    limiter.refund(guess, now: 1_000_000 + 360_000)
     #expect(guesses(at: 1_000_000 + 360_000) == 1)
-    limiter.refundGuess(at: "linus", now: 0)
+    limiter.refund(.at("linus", by: nil), now: 0)
   }
 
   @Test func `every endpoint that changes state is rate limited by its kind`() {
@@ -157,7 +209,10 @@ import Web
       #expect((endpoint.work == nil) == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")
     }
     let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
-    #expect(kinds[.login]?.map(\.path).sorted() == ["/links/{code}", "/me/password", "/sessions", "/users/{id}"])
+    #expect(
+      kinds[.login]?.map(\.path).sorted() == [
+        "/links/{code}", "/me/password", "/me/tokens", "/sessions", "/users/{id}",
+      ])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
     #expect(kinds[.previewing]?.map(\.path) == ["/previews"])
