@@ -58,11 +58,6 @@ import Testing
             + Self.box("iprp", Self.box("ipco", sizes + turn)))
     }
     let rows: [(FileFormat, [UInt8], PixelSize?)] = [
-      (
-        .gif, Array("GIF89a".utf8) + Photographs.little(320, 2) + Photographs.little(200, 2),
-        PixelSize(width: 320, height: 200)
-      ),
-      (.gif, Array("GIF89a".utf8) + [1], nil), (.gif, Array("GIF89a".utf8) + [0, 0, 0, 0], nil),
       (.heic, properties([]), PixelSize(width: 4_032, height: 3_024)),
       (.heic, properties(Self.box("irot", [1])), PixelSize(width: 3_024, height: 4_032)),
       (.avif, Self.brands("avif"), nil), (.pdf, Array("%PDF-".utf8), nil),

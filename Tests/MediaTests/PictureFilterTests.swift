@@ -39,6 +39,7 @@ import Testing
     Row(
       format: .webp, bytes: Photographs.riff(Photographs.lossy), served: Photographs.riff(Photographs.lossy),
       isTurned: false),
+    Row(format: .gif, bytes: Photographs.gif(), served: Photographs.servedGIF, isTurned: false),
   ]
 
   /// The filter's output and size for these pieces.
@@ -99,6 +100,9 @@ import Testing
     let rows: [(FileFormat, [UInt8])] = [
       (.jpeg, short), (.jpeg, withoutFrame), (.jpeg, []), (.png, secondHeader), (.png, endWithContent),
       (.png, noHeader), (.png, endless), (.png, Photographs.signature), (.webp, tooLong), (.webp, oddExtension),
+      (.gif, Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 7)),
+      (.gif, Array(Photographs.servedGIF.dropLast()) + [0x42]), (.gif, []),
+      (.gif, Array(Photographs.servedGIF.dropLast()) + [0x21, 0xff, 3] + Array("XMP DataXMP".utf8)),
       (.webp, Photographs.riff([])), (.webp, Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)),
     ]
     for (format, bytes) in rows {

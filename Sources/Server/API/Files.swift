@@ -19,12 +19,9 @@ extension API {
 
   /// Lists files by id, or the caller's files.
   @Sendable static func listFiles(_ context: RequestContext) async throws -> Response {
-    let (ids, limit, next): ([ID<File>]?, Int, ID<File>?) = try context.query { query in
-      (try query.ids(), try query.limit(), try query.id("next"))
-    }
-    if let ids { return .page(try context.view.listFiles(ids, for: context.caller), next: nil) }
-    let found = try context.view.listFiles(before: next, limit: limit, for: context.caller)
-    return .page(found, limit: limit) { $0.id.description }
+    let (ids, page): ([ID<File>]?, PageRequest) = try context.query { query in (try query.ids(), try query.page()) }
+    if let ids { return .list(try context.view.listFiles(ids, for: context.caller)) }
+    return try .page(try context.view.listFiles(page, for: context.caller), context)
   }
 
   @Sendable static func getFile(_ context: RequestContext) async throws -> Response {
@@ -68,7 +65,7 @@ extension API {
 
   @Sendable static func createFileLink(_ context: RequestContext) async throws -> Response {
     let id: ID<File> = try context.id()
-    let link = try await context.community.createFileLink(to: id, for: context.caller)
+    let link = try context.view.createFileLink(to: id, for: context.caller)
     return .object(.created) { json in
       json.field("url", "\(API.base)/files/\(id)/content?link=\(link.token)")
       json.field("preview_url", "\(API.base)/files/\(id)/preview?link=\(link.token)")

@@ -12,6 +12,7 @@ public struct PictureFilter: Sendable {
     case jpeg(JPEGFilter)
     case png(PNGFilter)
     case webp(WebPFilter)
+    case gif(GIFFilter)
   }
 
   private var format: Format
@@ -22,7 +23,8 @@ public struct PictureFilter: Sendable {
     case .jpeg: self.format = .jpeg(JPEGFilter())
     case .png: self.format = .png(PNGFilter())
     case .webp: self.format = .webp(WebPFilter())
-    case .gif, .avif, .heic, .bmp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac,
+    case .gif: self.format = .gif(GIFFilter())
+    case .avif, .heic, .bmp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac,
       .mp4Audio, .ogg, .flac,
       .wave, .pdf, .html, .xml, .text, .zip, .gzip, .sevenZip, .rar, .xz, .bzip2, .zstd, .unknown:
       return nil
@@ -46,6 +48,10 @@ public struct PictureFilter: Sendable {
       format = .webp(WebPFilter())
       try filter.take(piece, &output)
       format = .webp(filter)
+    case .gif(var filter):
+      format = .gif(GIFFilter())
+      try filter.take(piece, &output)
+      format = .gif(filter)
     }
     return output
   }
@@ -57,6 +63,7 @@ public struct PictureFilter: Sendable {
       case .jpeg(let filter): filter.size?.turned(filter.orientation)
       case .png(let filter): filter.size?.turned(filter.orientation)
       case .webp(let filter): filter.size?.turned(filter.orientation)
+      case .gif(let filter): filter.size
       }
     guard let size else { throw Malformed() }
     return size

@@ -13,20 +13,23 @@ public struct PixelSize: Sendable, Hashable {
   /// Reads the size from the first bytes. For other formats see `PictureFilter`.
   public init?(_ format: FileFormat, firstBytes bytes: Span<UInt8>) {
     switch format {
-    case .gif:
-      guard let width = bytes.littleUInt(2, at: 6), let height = bytes.littleUInt(2, at: 8) else { return nil }
-      self.init(width: width, height: height)
     case .bmp:
       guard let width = bytes.littleUInt(4, at: 18), let height = bytes.littleUInt(4, at: 22) else { return nil }
       self.init(width: width, height: height)
     case .avif, .heic:
       guard let size = BoxSizes.largest(in: bytes) else { return nil }
       self = size
-    case .png, .jpeg, .webp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac,
+    case .png, .jpeg, .gif, .webp, .tiff, .icon, .svg, .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo, .mp3, .aac,
       .mp4Audio, .ogg, .flac,
       .wave, .pdf, .html, .xml, .text, .zip, .gzip, .sevenZip, .rar, .xz, .bzip2, .zstd, .unknown:
       return nil
     }
+  }
+
+  /// The number of pixels, or `Int.max`.
+  public var area: Int {
+    let (area, overflow) = width.multipliedReportingOverflow(by: height)
+    return overflow ? .max : area
   }
 
   func turned(_ orientation: Orientation?) -> PixelSize {

@@ -1,4 +1,5 @@
 import Foundation
+import ParleyCrypto
 import ParleyModel
 import ParleyWire
 import TestSupport
@@ -63,6 +64,21 @@ import Testing
         let content = try await village.content(try #require(file["id"]), as: "grace")
         #expect(content.body == served && content.fields["content-type"] == type)
         #expect(content.fields["content-disposition"]?.hasPrefix("inline; ") == true)
+      }
+      let animation = try await village.send(Photographs.gif(), named: "rose", by: "grace")
+      #expect(animation.int("width") == 640 && animation.int("height") == 480)
+      let shown = try await village.content(try #require(animation["id"]), as: "grace")
+      #expect(shown.body == Photographs.servedGIF && shown.fields["content-type"] == "image/gif")
+      let scan = Photographs.tiff()
+      let upload = try await village.request(.post, "/uploads", as: "grace", ["name": "scan", "size": scan.count])
+      let parts = try await village.send(
+        .patch, "/uploads/\(try #require(upload["id"]))", as: "grace", scan,
+        fields: ["Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"])
+      for file in [try await village.send(scan, named: "scan", by: "grace"), parts] {
+        let content = try await village.content(try #require(file["id"]), as: "grace").body
+        #expect(content.count == scan.count && content.prefix(16) == scan.prefix(16))
+        #expect(!content.indices.contains { content[$0...].starts(with: Photographs.secret) })
+        #expect(file["sha256"] == Hex.text(try Digest.sha256(of: content)), "\(file.text)")
       }
       let change = try await village.request(.patch, "/settings", as: "ada", ["strip_metadata": false])
       #expect(change.bool("strip_metadata") == false)
@@ -254,6 +270,23 @@ import Testing
       #expect(try await village.request(.get, "/files/\(id)", as: "grace").status == 404)
       #expect(try await send(1_000, "grace").status == 201)
       #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
+    }
+  }
+
+  @Test func `a guest may store less than a member`() async throws {
+    var bounds = Bounds()
+    (bounds.guestFileBytes, bounds.userFileBytes) = (1_500, 2_500)
+    try await Village.open(.inMemory, bounds: bounds) { village in
+      for (name, limit) in [("gus", 1_500), ("grace", 2_500)] {
+        for _ in 0..<limit / 1_000 {
+          let sent = try await village.send(.post, "/files", as: name, [UInt8](repeating: 65, count: 1_000))
+          #expect(sent.status == 201)
+        }
+        let more = try await village.send(.post, "/files", as: name, [UInt8](repeating: 65, count: 1_000))
+        #expect(more.status == 413 && more.code == "no_room")
+        let upload = try await village.request(.post, "/uploads", as: name, ["name": "a", "size": 1_000])
+        #expect(upload.status == 413 && upload.int("params.limit") == limit)
+      }
     }
   }
 

@@ -76,6 +76,48 @@ import Testing
     }
   }
 
+  /// A picture of a few bytes that claims this size.
+  private static func claim(_ width: Int, _ height: Int) -> [UInt8] {
+    let header = Photographs.big(width, 4) + Photographs.big(height, 4) + [8, 2, 0, 0, 0]
+    return Photographs.signature + Photographs.chunk("IHDR", header) + Photographs.chunk("IDAT", [1])
+      + Photographs.chunk("IEND", [])
+  }
+
+  @Test(arguments: [(4_096, 4_096, 200), (4_097, 16, 400), (16, 4_097, 400), (30_000, 30_000, 400)])
+  func `a picture has at most 4,096 pixels a side`(width: Int, height: Int, status: Int) async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden()
+      let file = try #require(try await village.send(Self.claim(width, height), named: "me", by: "ada")["id"])
+      for (method, path, field) in [
+        (.put, "/me/avatar", "file"), (.patch, "/forums/\(forum)", "icon_file"), (.patch, "/settings", "icon_file"),
+      ] as [(ParleyWire.Method, String, String)] {
+        let answer = try await village.request(method, path, as: "ada", [field: file])
+        #expect(answer.status == status, "\(path): \(answer.text)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (10_000, 5_000, "image"), (10_000, 5_001, "other"), (100_000, 100_000, "other"),
+    (2_147_483_647, 2_147_483_647, "other"),
+  ])
+  func `an image over 50 megapixels is a plain file`(width: Int, height: Int, kind: String) async throws {
+    try await Village.open(.inMemory) { village in
+      let whole = try await village.send(Self.claim(width, height), named: "big.png", by: "grace")
+      let bytes = Self.claim(width, height)
+      let upload = try await village.request(.post, "/uploads", as: "grace", ["name": "big.png", "size": bytes.count])
+      let parts = try await village.send(
+        .patch, "/uploads/\(try #require(upload["id"]))", as: "grace", bytes,
+        fields: ["Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"])
+      for file in [whole, parts] {
+        #expect(file["kind"] == kind && file.isNull("width") == (kind == "other"), "\(file.text)")
+        let content = try await village.content(try #require(file["id"]), as: "grace")
+        #expect(content.fields["content-disposition"]?.hasPrefix(kind == "image" ? "inline" : "attachment") == true)
+        #expect(content.fields["content-type"] == (kind == "image" ? "image/png" : "application/octet-stream"))
+      }
+    }
+  }
+
   @Test func `staff remove pictures of users`() async throws {
     try await Village.open(.inMemory) { village in
       let id = try #require(try await village.send(Photographs.png(), named: "me", by: "grace")["id"])

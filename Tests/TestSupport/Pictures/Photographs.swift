@@ -126,4 +126,61 @@ public enum Photographs {
         + part("EXIF", tiff + [UInt8](repeating: 0, count: length - tiff.count)) + part("XMP ", nothing)
         + part("mine", nothing))
   }
+
+  // MARK: GIF
+
+  /// A sequence of sub-blocks.
+  public static func blocks(_ contents: [[UInt8]]) -> [UInt8] {
+    contents.flatMap { [UInt8($0.count)] + $0 } + [0]
+  }
+
+  private static func gifScreen(_ version: String) -> [UInt8] {
+    // A table of two colors.
+    Array(version.utf8) + little(640, 2) + little(480, 2) + [0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
+  }
+
+  private static let gifLoop = [0x21, 0xff] + blocks([Array("NETSCAPE2.0".utf8), [1, 0, 0]])
+  private static let gifFrames: [UInt8] =
+    [0x21, 0xf9] + blocks([[0, 10, 0, 0]]) + [0x2c] + little(0, 4) + little(640, 2) + little(480, 2) + [0, 2]
+    + blocks([[1, 2, 3], [UInt8](repeating: 0x3b, count: 255)]) + [0x21, 0xf9] + blocks([[0, 10, 0, 0]])
+    // With a table of four colors.
+    + [0x2c] + little(0, 4) + little(2, 2) + little(2, 2) + [0x81] + [UInt8](repeating: 0x21, count: 12) + [2]
+    + blocks([[4, 5]])
+
+  public static func gif() -> [UInt8] {
+    let comment = [0x21, 0xfe] + blocks([secret, secret])
+    let xmp = [0x21, 0xff] + blocks([Array("XMP DataXMP".utf8), secret])
+    let unknown = [0x21, 0x42] + blocks([secret])
+    return gifScreen("GIF89a") + xmp + comment + gifLoop + unknown + gifFrames + comment + [0, 0x3b] + comment + secret
+  }
+
+  public static let servedGIF = gifScreen("GIF89a") + gifLoop + gifFrames + [0x3b]
+
+  // MARK: TIFF
+
+  /// Eight bytes of a picture, Exif and location directories with values after them, and the directory of the picture
+  /// at the end. With `isRaw`, it has the color pattern of a sensor.
+  public static func tiff(isLittle: Bool = false, isRaw: Bool = false) -> [UInt8] {
+    let number = { (value: Int, length: Int) in isLittle ? little(value, length) : big(value, length) }
+    let entry = { (tag: Int, type: Int, count: Int, value: [UInt8]) in
+      number(tag, 2) + number(type, 2) + number(count, 4) + value
+    }
+    let short = { (value: Int) in number(value, 2) + [0, 0] }
+    let directory = { (entries: [[UInt8]]) in number(entries.count, 2) + entries.flatMap(\.self) + number(0, 4) }
+    let texts = 16
+    let camera = texts + 3 * secret.count
+    let location = camera + 2 + 2 * 12 + 4
+    let picture = location + 2 + 12 + 4
+    let exif = directory([entry(0x9003, 2, secret.count, number(texts, 4)), entry(0x9207, 3, 1, short(5))])
+    let gps = directory([entry(0x001c, 7, secret.count, number(texts + secret.count, 4))])
+    var entries = [
+      entry(0x0100, 3, 1, short(640)), entry(0x0101, 3, 1, short(480)),
+      entry(0x010f, 2, secret.count, number(texts + 2 * secret.count, 4)), entry(0x0111, 4, 1, number(8, 4)),
+      entry(0x0112, 3, 1, short(6)), entry(0x0117, 4, 1, number(8, 4)),
+    ]
+    if isRaw { entries.append(entry(0x828e, 1, 4, [0, 1, 1, 2])) }
+    entries += [entry(0x8769, 4, 1, number(camera, 4)), entry(0x8825, 4, 1, number(location, 4))]
+    return Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(picture, 4) + [1, 2, 3, 4, 5, 6, 7, 8] + secret
+      + secret + secret + exif + gps + directory(entries)
+  }
 }

@@ -11,6 +11,7 @@ public final class FileIntake {
   private let reservation: UploadQuota.Reservation
   private let limit: Int
   private let cutsMetadata: Bool
+  private let maxPixels: Int
   /// The first bytes, until the type is detected.
   private var header: [UInt8] = []
   private var format: FileFormat?
@@ -18,11 +19,12 @@ public final class FileIntake {
   private var pictureSize: PixelSize?
   private var received = 0
 
-  init(_ writer: BlobWriter, _ reservation: UploadQuota.Reservation, limit: Int, cutsMetadata: Bool) {
+  init(_ writer: BlobWriter, _ reservation: UploadQuota.Reservation, limit: Int, cutsMetadata: Bool, maxPixels: Int) {
     self.writer = writer
     self.reservation = reservation
     self.limit = limit
     self.cutsMetadata = cutsMetadata
+    self.maxPixels = maxPixels
   }
 
   public func receive(_ chunk: [UInt8]) async throws(Refusal) {
@@ -42,8 +44,19 @@ public final class FileIntake {
     var size = pictureSize
     if let filter { size = try Self.checked { () throws(PictureFilter.Malformed) in try filter.finish() } }
     guard let format else { throw .unavailable }
+    if format == .tiff, cutsMetadata { try await blankMetadata() }
     try check(format, size)
-    return ReceivedContent(content: try await writer.finish(), format: format, size: size)
+    return ReceivedContent(try await writer.finish(), format, size, maxPixels: maxPixels)
+  }
+
+  /// The directories of a TIFF may be anywhere, so it is changed on the disk when it is complete.
+  private func blankMetadata() async throws(Refusal) {
+    var scan = TIFFScan(size: received)
+    while let range = scan.wanted {
+      let bytes = try await writer.read(range)
+      try Self.checked { () throws(PictureFilter.Malformed) in try scan.take(bytes) }
+    }
+    if !scan.privateRanges.isEmpty { try await writer.blank(scan.privateRanges) }
   }
 
   /// Discards an incomplete file.
@@ -78,4 +91,12 @@ struct ReceivedContent {
   let content: StoredContent
   let format: FileFormat
   let size: PixelSize?
+
+  /// An image of more than `maxPixels` becomes a file of unknown format.
+  init(_ content: StoredContent, _ format: FileFormat, _ size: PixelSize?, maxPixels: Int) {
+    let isTooLarge = size.map { $0.area > maxPixels } ?? false
+    self.content = content
+    self.format = isTooLarge ? .unknown : format
+    self.size = isTooLarge ? nil : size
+  }
 }

@@ -11,15 +11,15 @@ extension Community {
     guard size <= bounds.fileBytes else { throw .tooLarge(limit: bounds.fileBytes) }
     let bounds = bounds
     return try await store.write { tx throws(Refusal) in
-      _ = try tx.reloadCaller(caller)
+      let quota = self.quota(of: try tx.reloadCaller(caller))
       let others = try tx.openUploads(of: owner)
       guard others.count < bounds.uploads else { throw .tooMany(limit: bounds.uploads) }
       // Reserve the space of all started uploads, so that none fails after its transfer.
-      guard try tx.fileUse(of: owner) + others.bytes + size <= bounds.userFileBytes else {
-        throw .noRoom(limit: bounds.userFileBytes)
+      guard try tx.fileUse(of: owner) + others.bytes + size <= quota.user else {
+        throw .noRoom(limit: quota.user)
       }
-      guard try tx.fileUse(of: nil) + others.bytes + size <= bounds.siteFileBytes else {
-        throw .noRoom(limit: bounds.siteFileBytes)
+      guard try tx.fileUse(of: nil) + others.bytes + size <= quota.site else {
+        throw .noRoom(limit: quota.site)
       }
       return try tx.addUpload(draft, size: size, by: owner)
     }
@@ -61,10 +61,10 @@ extension Community {
     let file = NewFile(
       owner: upload.owner, upload.draft, taken.content, kind: taken.format.kind.rawValue,
       mimeType: taken.format.mimeType, width: taken.size?.width, height: taken.size?.height)
-    let room = room
+    let quota = quota(of: caller)
     let created = try await store.write { tx throws(Refusal) in
       guard try tx.upload(upload.id) != nil else { throw .notFound }
-      let created = try tx.make(file, by: caller, in: room)
+      let created = try tx.make(file, by: caller, in: quota)
       try tx.removeUpload(upload.id)
       return created
     }
@@ -76,14 +76,16 @@ extension Community {
   private func content(of part: PartFile, _ upload: Upload) async throws(Refusal) -> ReceivedContent {
     let first = try await part.read(from: 0, FileFormat.bytesToSniff)
     let format = FileFormat.sniff(first.span)
-    guard PictureFilter(format) != nil else {
+    guard PictureFilter(format) != nil || format == .tiff else {
       let size = PixelSize(format, firstBytes: first.span)
-      return ReceivedContent(content: try await part.finish(), format: format, size: size)
+      return ReceivedContent(try await part.finish(), format, size, maxPixels: bounds.imagePixels)
     }
     let cutsMetadata = try await store.readInBackground { tx throws(Refusal) in try tx.settings().cutsMetadata }
     // The bytes are already counted in the upload.
     let reservation = uploadQuota.reserve(for: upload.owner, (Int.max, Int.max))
-    let intake = FileIntake(store.blobs.writer(), reservation, limit: upload.size, cutsMetadata: cutsMetadata)
+    let intake = FileIntake(
+      store.blobs.writer(), reservation, limit: upload.size, cutsMetadata: cutsMetadata,
+      maxPixels: bounds.imagePixels)
     var offset = 0
     while offset < upload.size {
       let piece = try await part.read(from: offset, 1 << 20)

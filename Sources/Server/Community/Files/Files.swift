@@ -13,7 +13,11 @@ public struct CreatedFile: Sendable {
 }
 
 extension Community {
-  var room: FileQuota { FileQuota(user: bounds.userFileBytes, site: bounds.siteFileBytes) }
+  /// The quota of the caller and of the site.
+  func quota(of caller: Caller) -> FileQuota {
+    let guest = min(bounds.guestFileBytes, bounds.userFileBytes)
+    return FileQuota(user: caller.role == .guest ? guest : bounds.userFileBytes, site: bounds.siteFileBytes)
+  }
 
   /// Begins to receive content.
   ///
@@ -24,13 +28,15 @@ extension Community {
     let owner = try caller.requireUser(.write)
     let limit = limit ?? bounds.fileBytes
     if let announced, announced > limit + Self.maxFormOverhead { throw .tooLarge(limit: limit) }
-    let (settings, left) = try view.read { tx throws(Refusal) in
-      _ = try tx.reloadCaller(caller)
-      return (try tx.settings(), try tx.room(of: owner, self.room))
+    let (settings, quota, left) = try view.read { tx throws(Refusal) in
+      let quota = self.quota(of: try tx.reloadCaller(caller))
+      return (try tx.settings(), quota, try tx.room(of: owner, quota))
     }
     let reservation = uploadQuota.reserve(for: owner, left)
-    if let announced, announced - Self.maxFormOverhead > left.user { throw .noRoom(limit: bounds.userFileBytes) }
-    return FileIntake(store.blobs.writer(), reservation, limit: limit, cutsMetadata: settings.cutsMetadata)
+    if let announced, announced - Self.maxFormOverhead > left.user { throw .noRoom(limit: quota.user) }
+    return FileIntake(
+      store.blobs.writer(), reservation, limit: limit, cutsMetadata: settings.cutsMetadata,
+      maxPixels: bounds.imagePixels)
   }
 
   /// The maximum size of multipart framing around a file, in bytes.
@@ -47,20 +53,20 @@ extension Community {
     let file = NewFile(
       owner: owner, draft, taken.content, kind: taken.format.kind.rawValue, mimeType: taken.format.mimeType,
       width: taken.size?.width, height: taken.size?.height, preview: small)
-    let room = room
-    return try await store.write { tx throws(Refusal) in try tx.make(file, by: caller, in: room) }
+    let quota = quota(of: caller)
+    return try await store.write { tx throws(Refusal) in try tx.make(file, by: caller, in: quota) }
   }
 
   /// Sets or replaces the preview. Only for the uploader.
   public func setFilePreview(_ preview: FileIntake, of id: ID<File>, by caller: Caller) async throws(Refusal) -> File {
     let owner = try caller.requireUser(.write)
     let small = try await preview.finishedPreview(bounds)
-    let room = room
+    let quota = quota(of: caller)
     return try await store.write { tx throws(Refusal) in
       try tx.checkSession(caller)
       let stored = try tx.file(id, for: caller)
       guard stored.file.owner == owner else { throw .forbidden }
-      return try tx.setPreview(small, of: stored, in: room)
+      return try tx.setPreview(small, of: stored, in: quota)
     }
   }
 
@@ -109,10 +115,12 @@ extension CommunityView {
     }
   }
 
-  /// The caller's files, newest first. Returns one more than `limit` if there are more.
-  public func listFiles(before: ID<File>?, limit: Int, for caller: Caller) throws(Refusal) -> [File] {
+  /// The caller's files, newest first.
+  public func listFiles(_ page: PageRequest, for caller: Caller) throws(Refusal) -> ListPage<File> {
     let owner = try caller.requireUser()
-    return try read { tx throws(Refusal) in try tx.files(of: owner, before: before, limit: limit + 1) }
+    return try read { tx throws(Refusal) in
+      try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in try tx.files(of: owner, slice) }
+    }
   }
 
   /// Whether the caller's credential is still valid; checked during long uploads.
@@ -175,6 +183,9 @@ extension ReadTransaction {
     guard stored.file.size <= bounds.pictureBytes else {
       throw .invalid(field, .tooLong(limit: bounds.pictureBytes))
     }
+    // An unknown size may be any size.
+    guard let width = stored.file.width, let height = stored.file.height else { throw .invalid(field, .mismatch) }
+    guard max(width, height) <= bounds.pictureSide else { throw .invalid(field, .tooLong(limit: bounds.pictureSide)) }
   }
 }
 

@@ -45,6 +45,34 @@ public actor BlobWriter {
     } catch { throw blobs.storageFailure(error) }
   }
 
+  /// Reads content, after the last `append`.
+  public func read(_ range: Range<Int>) throws(Refusal) -> [UInt8] {
+    do {
+      guard let file else { return [] }
+      try file.seek(to: range.lowerBound)
+      return try file.read(range.count)
+    } catch { throw blobs.storageFailure(error) }
+  }
+
+  /// Overwrites content with zeros, after the last `append`.
+  public func blank(_ ranges: [Range<Int>]) throws(Refusal) {
+    do {
+      guard let file else { return }
+      for range in ranges {
+        try file.seek(to: range.lowerBound)
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: DiskFile.pieceSize) {
+          try file.write([UInt8](repeating: 0, count: min(DiskFile.pieceSize, range.upperBound - start)))
+        }
+      }
+      var digest = try Digest(.sha256)
+      try file.seek(to: 0)
+      for start in stride(from: 0, to: size, by: DiskFile.pieceSize) {
+        try digest.update(try file.read(min(DiskFile.pieceSize, size - start)))
+      }
+      self.digest = consume digest
+    } catch { throw blobs.storageFailure(error) }
+  }
+
   /// Completes the content. It is durable when this returns.
   public func finish() throws(Refusal) -> StoredContent {
     do {

@@ -29,6 +29,7 @@ public final class StoredContent: Sendable {
 
 public final class Blobs: Sendable {
   let folder: String
+  private let gate: WriteGate
   private let log: @Sendable (String) -> Void
   private let queues: [SerialQueue]
   private let state = Mutex(State())
@@ -46,8 +47,9 @@ public final class Blobs: Sendable {
   private static let newPrefix = "new-"
   static let partPrefix = "upload-"
 
-  init(_ folder: String, log: @escaping @Sendable (String) -> Void) {
+  init(_ folder: String, gate: WriteGate, log: @escaping @Sendable (String) -> Void) {
     self.folder = folder
+    self.gate = gate
     self.log = log
     queues = (0..<Self.queueCount).map { SerialQueue("parley.files.\($0)") }
     removeUnfinished()
@@ -148,7 +150,7 @@ public final class Blobs: Sendable {
   /// Logs the failure and returns a refusal for the uploader.
   func storageFailure(_ error: any Error) -> Refusal {
     log("an upload failed: \(error)")
-    return .unavailable
+    return gate.close(after: error)
   }
 
   // MARK: Cleanup after a crash
