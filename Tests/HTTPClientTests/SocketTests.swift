@@ -34,9 +34,11 @@ private func served(_ body: (Destination) async throws -> Void) async throws {
     routes.on(.get, "/no") { _, _ in .text("not here") }
   }
   let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+  var limits = Limits()
+  limits.socketMessage = 1 << 20
   let server = try Server(
     .init(endpoints: [.init(socket)], loops: 1),
-    application: Application(router: router, limits: Limits(), commonFields: [:]),
+    application: Application(router: router, limits: limits, commonFields: [:]),
     log: { _ in })
   try await server.start()
   do {

@@ -39,6 +39,18 @@ struct LimitTests {
     }
   }
 
+  @Test func `100 headers beside Host and a target of 8,000 bytes are accepted`() async throws {
+    try await serving(garden()) { running in
+      for (headers, target, status) in [(100, 8_000, 200), (101, 9, 431), (0, 8_200, 414)] {
+        let client = try running.connect()
+        let query = String(repeating: "q", count: target - 7)
+        let fields = (0..<headers).map { "X-\($0): a\r\n" }.joined()
+        try client.send("GET /hello?\(query) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+        #expect(try client.answer().status == status)
+      }
+    }
+  }
+
   @Test(arguments: EventLoop.Polling.allCases)
   func `a silent connection is closed without a response`(polling: EventLoop.Polling) async throws {
     try await serving(garden(limits: Self.quick), Variant(polling: polling), clock: ManualClock()) { running in
@@ -69,6 +81,7 @@ struct LimitTests {
   func `above the memory budget the largest connection is closed`(isSocket: Bool, loops: Int) async throws {
     var limits = Limits()
     limits.memory = 1 << 20
+    limits.socketMessage = 1 << 20
     let site = garden(limits: limits) { routes in
       routes.on(.get, "/socket") { _, _ in
         Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))

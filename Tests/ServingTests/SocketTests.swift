@@ -163,6 +163,28 @@ struct SocketTests {
     }
   }
 
+  @Test func `inflated bytes are bounded by a rate`() async throws {
+    let options = WebSocketOptions(inflation: InflationRate(burst: 50_000, perSecond: 10_000))
+    let text = String(repeating: "a", count: 20_000)
+    let clock = ManualClock()
+    try await serving(Self.site(options), clock: clock) { running in
+      let client = try SocketClient(running, deflate: PerMessageDeflate.Policy())
+      for _ in 0..<2 {
+        try client.send(text: text)
+        #expect(try client.next() == .text(Array(text.utf8)))
+      }
+      clock.advance(milliseconds: 1_000)
+      try client.send(text: text)
+      #expect(try client.next() == .text(Array(text.utf8)))
+      try client.send(text: text)
+      guard case .closed(let closing) = try client.next() else {
+        Issue.record("a fourth message was accepted")
+        return
+      }
+      #expect(closing.code == .policy)
+    }
+  }
+
   @Test(arguments: EventLoop.Polling.allCases)
   func `a silent peer is pinged and then disconnected`(polling: EventLoop.Polling) async throws {
     var limits = Limits()

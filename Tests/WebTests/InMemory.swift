@@ -41,7 +41,8 @@ actor InMemory {
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
     let context = Context(
-      id: RequestID(process: 0xabcd, number: count), now: now, loop: self, peer: peer, isEncrypted: isEncrypted,
+      id: RequestID(process: 0xabcd, number: count), now: now, uptime: now, loop: self, peer: peer,
+      isEncrypted: isEncrypted,
       head: head, addresses: site.addresses)
     var response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
     // The server adds them while it writes the head.

@@ -51,7 +51,50 @@ struct WebSocketDeflateTests {
     // RFC 7692 §7.2.3.2: the second "Hello" is a match in the first.
     let bytes = Peer.frame(1, Self.hello, reserved: 4) + Peer.frame(1, [0xf2, 0x00, 0x11, 0x00, 0x00], reserved: 4)
     Peer.expect({ server(keepsContext: true) }, bytes, actions: [.text(utf8("Hello")), .text(utf8("Hello"))])
-    Peer.expect({ server() }, bytes, actions: [.text(utf8("Hello"))] + Peer.refused(.deflate))
+  }
+
+  // Some clients go on with their context although they agreed to `client_no_context_takeover`.
+
+  @Test func `a message may refer to the previous one although that was not agreed`() throws {
+    let again = Peer.frame(1, [0xf2, 0x00, 0x11, 0x00, 0x00], reserved: 4)
+    let bytes = Peer.frame(1, Self.hello, reserved: 4) + again + Peer.frame(1, utf8("plain")) + again
+    let hello = Peer.Action.text(utf8("Hello"))
+    Peer.expect({ server() }, bytes, actions: [hello, hello, .text(utf8("plain")), hello])
+    // A first message has nothing to refer to.
+    Peer.expect({ server() }, again, actions: Peer.refused(.deflate))
+    // A message may not refer to more than was sent.
+    let deflater = try Deflater()
+    _ = try deflater.deflate(message: Self.long.span)
+    let far = Peer.frame(1, try deflater.deflate(message: Self.long.span), reserved: 4)
+    Peer.expect({ server() }, Peer.frame(1, Self.hello, reserved: 4) + far, actions: [hello] + Peer.refused(.deflate))
+  }
+
+  @Test func `a client that keeps its context is understood for as long as it does`() throws {
+    let deflater = try Deflater()
+    var session = server()
+    var random = Seeded(seed: 7692)
+    var maxFootprint = 0
+    for number in 0..<200 {
+      let noise = (0..<Int.random(in: 1...300, using: &random)).map { _ in UInt8.random(in: 97...122, using: &random) }
+      let text = utf8("{\"id\":\(number),\"do\":\"send\",\"text\":\"") + noise
+      var actions: [Peer.Action] = []
+      session.receive(Peer.frame(1, try deflater.deflate(message: text.span), reserved: 4).span, into: &actions)
+      try #require(actions == [.text(text)])
+      maxFootprint = max(maxFootprint, session.footprint)
+    }
+    #expect(maxFootprint > 30_000)
+    #expect(maxFootprint <= 65_536 + 4_096)
+  }
+
+  @Test func `the window of a client that never needs it is released`() throws {
+    var session = server()
+    let bytes = Peer.frame(1, try deflated(Self.long), reserved: 4)
+    for number in 1...20 {
+      var actions: [Peer.Action] = []
+      session.receive(bytes.span, into: &actions)
+      try #require(actions == [.text(Self.long)])
+      #expect((session.footprint == 0) == (number > 8))
+    }
   }
 
   static let faults: [(name: String, bytes: [UInt8], fault: WebSocketFault)] = [
@@ -90,6 +133,22 @@ struct WebSocketDeflateTests {
       #expect(maxFootprint < Self.limit + 100 + 40_000 + 4096)
       #expect(session.footprint == 0)
     }
+  }
+
+  @Test func `inflated bytes are bounded over several messages`() throws {
+    let bytes = Peer.frame(1, try deflated(Self.long), reserved: 4)
+    var session = server()
+    session.inflatable = Self.long.count * 2 + 500
+    var actions: [Peer.Action] = []
+    for _ in 0..<3 { session.receive(bytes.span, into: &actions) }
+    #expect(actions == [.text(Self.long), .text(Self.long)] + Peer.refused(.tooManyInflated))
+    // A message above both limits is too long.
+    session = server()
+    session.inflatable = Self.limit + 500
+    actions = []
+    session.receive(
+      Peer.frame(1, try deflated([UInt8](repeating: 97, count: 10_000)), reserved: 4).span, into: &actions)
+    #expect(actions == Peer.refused(.tooLong))
   }
 
   @Test func `a compressed message of exactly the limit is accepted`() throws {

@@ -53,8 +53,8 @@ struct WebSocketFuzzTests {
         let piece = Array(rest.prefix(Int.random(in: 1...40, using: &random)))
         rest = rest.dropFirst(piece.count)
         session.receive(piece.span, into: &actions)
-        // The message, a control frame, and a borrowed inflater.
-        #expect(session.footprint <= Self.limit + 64 + 256 + 40_000)
+        // The message and its input, a control frame, a borrowed inflater and the window of earlier messages.
+        #expect(session.footprint <= 2 * (Self.limit + 64) + 256 + 40_000 + UnagreedWindow.maxBytes)
       }
       #expect(actions == whole)
       #expect(actions.count { if case .closed = $0 { true } else { false } } <= 1)

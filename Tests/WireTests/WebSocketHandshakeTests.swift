@@ -85,6 +85,8 @@ struct WebSocketHandshakeTests {
     #expect(status(head(version: .http10)) == 400)
     #expect(status(head(framing: .length(3))) == 400)
     #expect(status(head(framing: .chunked)) == 400)
+    // The JDK's client.
+    #expect(status(head(framing: .length(0))) == 101)
   }
 
   @Test func `another version gets a response with the supported one`() {

@@ -1,10 +1,13 @@
-"""WebSocket with two Python libraries, wsdump and Node's ws."""
+"""WebSocket with three Python libraries, wsdump, the JDK and Node's ws."""
 
+import asyncio
+import json
 import os
 import subprocess
 import threading
 from pathlib import Path
 
+import tornado.websocket
 import websocket
 from servers import VENV_PYTHON
 from serving import ServingTest, bench_server
@@ -126,6 +129,29 @@ class Wsdump(EchoTest):
             watch.cancel()
             process.stdin.close()
         self.assertIsNotNone(said)
+
+
+class Tornado(EchoTest):
+    def test_a_client_that_goes_on_with_its_compression_context_is_understood(self):
+        """It agrees to `client_no_context_takeover` and ignores it."""
+
+        async def talk():
+            socket = await tornado.websocket.websocket_connect(self.echo, compression_options={})
+            command = json.dumps({"do": "send", "conversation_id": "12", "text": TEXT})
+            for message in (TEXT * 5, command, "x" * 40_000, command, TEXT * 5, command):
+                for _ in range(2):
+                    await socket.write_message(message)
+                    self.assertEqual(await asyncio.wait_for(socket.read_message(), 60), message)
+            socket.close()
+
+        asyncio.run(talk())
+
+
+class JDK(EchoTest):
+    def test_every_message_is_echoed_twice(self):
+        done = subprocess.run(["java", Path(__file__).with_name("JDKClient.java"), self.echo], capture_output=True,
+                              timeout=120)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, b"ok"), (done.stdout + done.stderr).decode())
 
 
 class NodeWs(EchoTest):

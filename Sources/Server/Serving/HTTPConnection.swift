@@ -376,7 +376,8 @@ final class HTTPConnection: StreamHandler {
     let application = shard.application
     let request = Request(head: exchange.head, body: exchange.body)
     let context = Context(
-      id: exchange.id, now: shard.clock.milliseconds(loop.now), loop: loop, peer: peerAddress,
+      id: exchange.id, now: shard.clock.milliseconds(loop.now), uptime: loop.now / 1_000_000, loop: loop,
+      peer: peerAddress,
       isEncrypted: isEncrypted, head: exchange.head, addresses: application.addresses, locals: shard.locals)
     let task = Task.immediate {
       _ = loop

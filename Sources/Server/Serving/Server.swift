@@ -149,6 +149,11 @@ public final class Server: Sendable {
     for loop in loops { await abortConnections(holding: threshold, on: loop) }
   }
 
+  /// Returns after each event loop has run a task.
+  public func waitForLoops() async {
+    for loop in loops { _ = await footprints(on: loop) }
+  }
+
   private func footprints(on loop: isolated EventLoop) -> [Int] { loop.shard?.footprints ?? [] }
 
   private func abortConnections(holding bytes: Int, on loop: isolated EventLoop) {

@@ -16,6 +16,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private var handler: (any WebSocketHandler)?
   private var mustNotifyDrained = false
   private var isPingPending = false
+  /// The time at which the session's inflatable bytes were last refilled, in nanoseconds.
+  private var refilledAt: Int64
   /// The deadline of the incomplete message.
   private var messageDeadline: Int64?
   private var isPaused = false
@@ -45,6 +47,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     session = WebSocketSession(
       role: .server, messageLimit: upgrade.options.messageLimit ?? shard.application.limits.socketMessage,
       deflate: agreement.deflate, streams: shard.deflateStreams)
+    refilledAt = stream.now
+    if let inflation = options.inflation { session.inflatable = inflation.burst }
   }
 
   func open(_ upgrade: WebSocketUpgrade, on loop: isolated EventLoop) {
@@ -73,6 +77,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   private func process(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) {
     var offset = 0
+    refillInflatable()
     while offset < bytes.count, !isPaused {
       let end = min(offset + Self.maxSlice, bytes.count)
       var actions: [WebSocketSession.Action] = []
@@ -81,6 +86,14 @@ final class WebSocketConnection: StreamHandler, WebSocket {
       perform(actions, loop)
     }
     if offset < bytes.count { pausedBytes.append(copying: bytes.extracting(offset...)) }
+  }
+
+  private func refillInflatable() {
+    guard let inflation = options.inflation, let stream else { return }
+    let nanosecondsPerByte = 1_000_000_000 / Int64(inflation.perSecond)
+    let count = (stream.now - refilledAt) / nanosecondsPerByte
+    session.inflatable = min(inflation.burst, session.inflatable + Int(count))
+    refilledAt += count * nanosecondsPerByte
   }
 
   func ended(on loop: isolated EventLoop) {
@@ -236,6 +249,10 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     setDeadline(Self.closeTime)
     // The peer's Close follows the queued input.
     resume()
+  }
+
+  func setMessageLimit(_ limit: Int?) {
+    session.messageLimit = limit ?? shard.application.limits.socketMessage
   }
 
   func pause() {

@@ -5,6 +5,8 @@ public struct Context {
   public let id: RequestID
   /// Arrival of the request, in milliseconds since 1970.
   public let now: Int64
+  /// Arrival of the request on the monotonic clock, in milliseconds, for intervals and rates.
+  public let uptime: Int64
   /// The event loop of the connection. The handler runs on it, and its child tasks may.
   public let loop: any Actor
   /// The other end of the connection: a client, or a proxy; nil over a Unix socket.
@@ -17,11 +19,12 @@ public struct Context {
   private let addresses: Addresses
 
   public init(
-    id: RequestID, now: Int64, loop: any Actor, peer: IPAddress?, isEncrypted: Bool, head: RequestHead,
+    id: RequestID, now: Int64, uptime: Int64, loop: any Actor, peer: IPAddress?, isEncrypted: Bool, head: RequestHead,
     addresses: Addresses, locals: Locals = Locals()
   ) {
     self.id = id
     self.now = now
+    self.uptime = uptime
     self.loop = loop
     self.peer = peer
     self.isEncrypted = isEncrypted
@@ -32,6 +35,14 @@ public struct Context {
 
   /// The client address behind trusted proxies.
   public var client: IPAddress? { addresses.client(peer: peer, head.fields) }
+
+  /// The peer, if it sends forwarding fields although it is no trusted proxy.
+  public func untrustedProxy(_ fields: Fields) -> IPAddress? {
+    guard let peer, !addresses.trusts(peer),
+      fields.has("x-forwarded-for") || fields.has("x-forwarded-proto") || fields.has("x-forwarded-host")
+    else { return nil }
+    return peer
+  }
 
   /// The public origin of this server, such as `https://chat.example.org`.
   public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, head) }

@@ -5,11 +5,13 @@ public struct Limits: Sendable {
   // The head of a request.
   public var requestLine = 8_192
   public var headerBytes = 32_768
-  public var headers = 100
+  /// `Host` and 100 others.
+  public var headers = 101
   // The body.
   public var body = 1 << 20
   // Files.
   public var file = 2_147_483_648
+  public var guestFiles = 104_857_600
   public var userFiles = 10_737_418_240
   public var siteFiles = 107_374_182_400
   // Times, in seconds.
@@ -27,7 +29,7 @@ public struct Limits: Sendable {
   public var output = 1 << 20
   public var memory = 1 << 28
   // WebSockets.
-  public var socketMessage = 1 << 20
+  public var socketMessage = 1 << 18
   public var socketIdleTime = 60
   public var socketMessageTime = 60
 
@@ -47,9 +49,17 @@ public struct Limits: Sendable {
     public let path: any WritableKeyPath<Limits, Int> & Sendable
     /// The accepted values.
     public let range: ClosedRange<Int>
+    /// The default as a part of the disk: 2 is half of it. Nil for a default in `Limits`.
+    public var diskParts: Int?
 
     /// The default.
     public var value: Int { Limits()[keyPath: path] }
+  }
+
+  /// Replaces a default by its part of the disk.
+  public mutating func adapt(_ entry: Entry, toDiskOf size: Int) {
+    guard let parts = entry.diskParts else { return }
+    self[keyPath: entry.path] = min(max(size / parts, entry.range.lowerBound), entry.range.upperBound)
   }
 
   public static let all: [Entry] = [
@@ -67,11 +77,14 @@ public struct Limits: Sendable {
       name: "file", unit: .bytes, meaning: "one uploaded file; else 413", path: \.file, range: 1_024...1_099_511_627_776
     ),
     Entry(
-      name: "user-files", unit: .bytes, meaning: "all files of one user; else 413", path: \.userFiles,
+      name: "guest-files", unit: .bytes, meaning: "all files of one guest; else 413", path: \.guestFiles,
       range: 1_024...1_125_899_906_842_624),
     Entry(
+      name: "user-files", unit: .bytes, meaning: "all files of one user; else 413", path: \.userFiles,
+      range: 1_024...1_125_899_906_842_624, diskParts: 10),
+    Entry(
       name: "site-files", unit: .bytes, meaning: "all files of the site; else 413", path: \.siteFiles,
-      range: 1_024...1_125_899_906_842_624),
+      range: 1_024...1_125_899_906_842_624, diskParts: 2),
     Entry(
       name: "handshake-time", unit: .seconds, meaning: "TLS handshake; else the connection is closed",
       path: \.handshakeTime, range: 1...300),

@@ -23,6 +23,8 @@ public struct WebSocketOptions: Sendable {
   /// The maximum size of a message, in bytes after decompression; a larger one closes with 1009. Nil uses the default
   /// of `Limits`.
   public var messageLimit: Int?
+  /// The bound of inflated bytes; above it the socket closes with 1008. Nil for none.
+  public var inflation: InflationRate?
   /// The permessage-deflate policy; nil declines the extension.
   public var deflate: PerMessageDeflate.Policy?
   /// Maximum size of the output queue, in bytes.
@@ -38,13 +40,25 @@ public struct WebSocketOptions: Sendable {
   }
 
   public init(
-    messageLimit: Int? = nil, deflate: PerMessageDeflate.Policy? = PerMessageDeflate.Policy(), queue: Int = 1 << 20,
-    overflow: Overflow = .refuse
+    messageLimit: Int? = nil, inflation: InflationRate? = nil,
+    deflate: PerMessageDeflate.Policy? = PerMessageDeflate.Policy(), queue: Int = 1 << 20, overflow: Overflow = .refuse
   ) {
     self.messageLimit = messageLimit
+    self.inflation = inflation
     self.deflate = deflate
     self.queue = queue
     self.overflow = overflow
+  }
+}
+
+/// A token bucket of bytes that compressed messages inflate to.
+public struct InflationRate: Sendable {
+  public var burst: Int
+  public var perSecond: Int
+
+  public init(burst: Int, perSecond: Int) {
+    self.burst = burst
+    self.perSecond = max(perSecond, 1)
   }
 }
 
@@ -78,6 +92,8 @@ public protocol WebSocket: AnyObject {
   @discardableResult
   func send(_ frame: SharedFrame) -> Bool
   func close(_ code: CloseCode, reason: String)
+  /// Changes the maximum size of later messages; nil uses the default of `Limits`.
+  func setMessageLimit(_ limit: Int?)
   /// Stops reading messages from the peer until `resume`: backpressure.
   func pause()
   func resume()

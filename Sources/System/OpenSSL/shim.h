@@ -1,5 +1,6 @@
 // OpenSSL 3, and functions for its macros.
 #pragma once
+#include <time.h>
 #include <openssl/ssl.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -26,6 +27,15 @@ static inline void parley_SSL_CTX_configure(SSL_CTX *context) {
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
                                    | SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+// The end of the validity in seconds since 1970; -1 if it is malformed.
+static inline long parley_X509_not_after(const X509 *certificate) {
+  struct tm time;
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) != 1) return -1;
+  return timegm(&time);
+}
+static inline int parley_X509_covers(X509 *certificate, const char *host, int is_address) {
+  return is_address ? X509_check_ip_asc(certificate, host, 0) : X509_check_host(certificate, host, 0, 0, 0);
 }
 static inline long parley_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
   return SSL_CTX_add1_chain_cert(context, certificate);

@@ -109,7 +109,7 @@ import Testing
     try await Village.open(.socket) { village in
       let devices = (0..<3_000).map { _ in Device() }
       for (number, device) in devices.enumerated() {
-        village.community.hub.update(ObjectIdentifier(device), of: ID(1_000_000 + number), .online, now: village.now)
+        village.community.hub.update(ObjectIdentifier(device), of: ID(1_000_000 + number), .online)
       }
       let linus = try village.connect("topics=presence", as: "linus")
       var received: Set<String> = []

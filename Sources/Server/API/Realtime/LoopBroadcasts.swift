@@ -13,8 +13,8 @@ final class LoopBroadcasts {
   private var isStarted = false
   /// The hub was closed: the server is stopping.
   private(set) var isClosed = false
-  /// The time of the last tick in milliseconds.
-  private(set) var now: Int64
+  /// The hub's monotonic time in milliseconds.
+  var now: Int64 { view.community.hub.now }
   private var pendingReaders: [RealtimeSocket] = []
   private(set) var readingCount = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -24,17 +24,17 @@ final class LoopBroadcasts {
   /// queue.
   private static let maxReads = 16
 
-  init(_ community: Community, _ view: CommunityView, now: Int64) {
+  init(_ community: Community, _ view: CommunityView) {
     mailbox = community.hub.open()
     board = LoopSubscribers(mailbox)
     self.view = view
-    self.now = now
   }
 
   /// The instance of the request's loop.
   static func of(_ context: RequestContext) -> LoopBroadcasts {
-    let (community, view, now) = (context.community, context.view, context.server.now)
-    return context.server.locals.object(LoopBroadcasts.self) { LoopBroadcasts(community, view, now: now) }
+    let (community, view) = (context.community, context.view)
+    community.hub.advance(to: context.server.uptime, wall: context.server.now)
+    return context.server.locals.object(LoopBroadcasts.self) { LoopBroadcasts(community, view) }
   }
 
   func start(isolation: isolated (any Actor)? = #isolation) {
@@ -62,9 +62,6 @@ final class LoopBroadcasts {
       }
     }
   }
-
-  /// Advances the clock. Called before the ticks of subscribers use it.
-  func note(_ now: Int64) { self.now = max(self.now, now) }
 
   // MARK: Catch-up reads
 

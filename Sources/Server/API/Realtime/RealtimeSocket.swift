@@ -19,7 +19,13 @@ import Web
 final class RealtimeSocket: WebSocketHandler, Subscriber {
   static let subprotocol = "parley.v1"
   static let tokenPrefix = "parley.token."
-  static let options = WebSocketOptions(queue: Bound.queue, overflow: .refuse)
+
+  /// A client that is not yet identified may send short messages only.
+  static func options(for caller: Caller) -> WebSocketOptions {
+    WebSocketOptions(
+      messageLimit: caller.user == nil ? Bound.unidentifiedMessage : nil, inflation: Bound.inflation,
+      queue: Bound.queue, overflow: .refuse)
+  }
 
   /// Limits per client.
   enum Bound {
@@ -27,6 +33,12 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     static let queue = 262_144
     /// The size of the send queue in bytes above which signals are dropped.
     static let signalQueue = 65_536
+    /// The maximum size of a message in bytes until the client is identified. Later `Limits.socketMessage` applies.
+    static let unidentifiedMessage = 4_096
+    /// The bytes that compressed messages may inflate to.
+    static let inflation = InflationRate(burst: 1 << 20, perSecond: 65_536)
+    /// The number of malformed commands, or commands above the rate limit, within a minute that closes the socket.
+    static let refusedCommands = 20
     /// The rate limit of commands.
     static let commands = Allowance(burst: 256, perMinute: 1_200)
     /// The authentication timeout in milliseconds.
@@ -61,6 +73,8 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   private var commands = CommandQueue()
   private var commandTokens = TokenBucket()
+  /// The times of the malformed and too many commands of the last minute.
+  private var refusedAt: [Int64] = []
   private var outbox: [[UInt8]] = []
   /// Present users with an unsent presence.
   private var unsentPresence: [ID<User>] = []
@@ -78,13 +92,13 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   private var community: Community { origin.api.community }
   var session: ID<Session>? { caller.session }
 
-  init(_ socket: any WebSocket, _ origin: Origin, _ live: LoopBroadcasts, now: Int64) {
+  init(_ socket: any WebSocket, _ origin: Origin, _ live: LoopBroadcasts) {
     self.socket = socket
     self.origin = origin
     self.live = live
     caller = origin.caller
     subscriptionState = SubscriptionState(user: origin.caller.user)
-    openedAt = now
+    openedAt = live.now
   }
 
   // MARK: WebSocketHandler
@@ -105,8 +119,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   func received(_ message: WebSocketMessage, on loop: isolated any Actor) {
-    guard case .text(let bytes) = message else { return close(.unsupported, "commands are text") }
-    receive(bytes, loop)
+    receive(message, loop)
     live.startReading(isolation: loop)
   }
 
@@ -129,7 +142,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     commands.dropQueued()
     guard let user = caller.user else { return }
     community.hub.stopTyping(user)
-    community.hub.update(ObjectIdentifier(self), of: user, .offline, now: live.now)
+    community.hub.update(ObjectIdentifier(self), of: user, .offline)
   }
 
   // MARK: Subscriber
@@ -168,7 +181,6 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   func hubClosed() { close(.goingAway, "restarting; retry in \(Int.random(in: 500...10_000)) ms") }
 
   func tick(_ now: Int64) {
-    live.note(now)
     sendPresence()
     if caller.user == nil, now - openedAt >= Bound.identification { return close(.unidentified) }
     if mustRetryRead {
@@ -329,14 +341,17 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     guard subscriptionState.canSubscribe(Set(topics.map(\.topic)), from: groups.count) else {
       return refuse(requester, Problem(Refusal.invalid("topics", .tooMany(limit: SubscriptionState.maxTopics))))
     }
+    if let event = groups.compactMap(\.startPoint.eventOfEarlierStart).min() {
+      enqueue(Control.restarted(community.cursor(at: event)))
+    }
     let tickets = subscriptions.open(requester, cursors: groups.count)
     for (ticket, group) in zip(tickets, groups) {
       let topics = group.topics
       let actions =
         switch group.startPoint {
         case .head: subscriptionState.subscribe(topics, after: head, ticket: ticket)
-        case .unknown: subscriptionState.subscribe(topics, after: head, reset: .epoch, ticket: ticket)
-        case .after(let event): subscriptionState.subscribe(topics, after: event, ticket: ticket)
+        case .lost(let reason): subscriptionState.subscribe(topics, after: head, reset: reason, ticket: ticket)
+        case .after(let event, _): subscriptionState.subscribe(topics, after: event, ticket: ticket)
         }
       perform(actions)
     }
@@ -365,25 +380,24 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   // MARK: Commands
 
-  private func receive(_ bytes: [UInt8], _ loop: isolated any Actor) {
+  private func receive(_ message: WebSocketMessage, _ loop: isolated any Actor) {
+    defer { if commands.isFull { socket.pause() } }
+    guard case .text(let bytes) = message else {
+      refuse(commands.open(Self.noID), .badRequest("Commands are text messages."))
+      return commandRefused()
+    }
     var object: JSONObject
     let id: JSONRaw
     do throws(JSONError) {
-      object = try JSONValue(parsing: bytes).object()
-      let value = try object.value("id")
-      guard value.kind == .number || value.kind == .string, value.raw.bytes.count <= 64 else {
-        throw value.error(.invalid)
-      }
-      id = value.raw
+      (object, id) = try Self.parse(bytes)
     } catch {
-      // Without an `id` the client can't match an answer.
-      return close(.malformed)
+      refuse(commands.open(Self.noID), Problem(error))
+      return commandRefused()
     }
     let slot = commands.open(id)
-    defer { if commands.isFull { socket.pause() } }
-    let now = max(live.now, openedAt) * 1_000
-    guard commandTokens.spend(Bound.commands, now: now) == nil else {
-      return refuse(slot, .rateLimited(Bound.commands.burst, seconds: 1))
+    guard commandTokens.spend(Bound.commands, now: live.now * 1_000) == nil else {
+      refuse(slot, .rateLimited(Bound.commands.burst, seconds: 1))
+      return commandRefused()
     }
     do throws(JSONError) {
       let command = try RealtimeCommand(&object)
@@ -391,7 +405,26 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       begin(slot, command, loop)
     } catch {
       refuse(slot, Problem(error))
+      commandRefused()
     }
+  }
+
+  /// The `re` of an answer to a command without a readable `id`.
+  private static let noID = JSONRaw(trusted: Array("null".utf8))
+
+  private static func parse(_ bytes: [UInt8]) throws(JSONError) -> (JSONObject, id: JSONRaw) {
+    var object = try JSONValue(parsing: bytes).object()
+    let id = try object.value("id")
+    guard id.kind == .number || id.kind == .string, id.raw.bytes.count <= 64 else { throw id.error(.invalid) }
+    return (object, id.raw)
+  }
+
+  /// Closes the socket of a client that goes on with malformed commands, or above the rate limit.
+  private func commandRefused() {
+    let now = live.now
+    refusedAt.removeAll { now - $0 >= 60_000 }
+    refusedAt.append(now)
+    if refusedAt.count >= Bound.refusedCommands { close(.policy, "too many invalid commands") }
   }
 
   private func begin(_ slot: Int, _ command: RealtimeCommand, _ loop: isolated any Actor) {
@@ -401,11 +434,11 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     case .unsubscribe(let topics):
       perform(subscriptionState.unsubscribe(topics))
       reply(slot) { _ in }
-    case .ping: reply(slot) { json in json.field("now", Timestamp(live.now)) }
+    case .ping: reply(slot) { json in json.field("now", Timestamp(community.hub.wall)) }
     case .typing(let conversation):
       attempt(slot) {
         try count(.signalling)
-        try live.view.sendTyping(in: conversation, by: caller, now: live.now)
+        try live.view.sendTyping(in: conversation, by: caller)
       }
     case .presence(let state):
       attempt(slot) {
@@ -471,6 +504,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   private func change(
     _ command: RealtimeCommand, by caller: Caller
   ) async throws -> (inout JSONWriter) -> Void {
+    if community.store.isDiskFull, !command.worksOnFullDisk { throw Refusal.diskFull }
     switch command {
     case .send(let draft, let conversation):
       let posted = try await community.postMessage(draft, in: conversation, by: caller)
@@ -478,7 +512,9 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       return { json in
         json.field("created", posted.isNew)
         json.field("message", posted.message)
-        if let missed { json.object("catch_up") { json in missed.writeFields(to: &json) } }
+        if let missed {
+          json.object("catch_up") { json in missed.writeFields(to: &json, in: ListName(missedIn: conversation)) }
+        }
       }
     case .edit(let id, let change):
       let message = try await community.editMessage(id, change, by: caller)
@@ -532,6 +568,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   private func identified() {
     guard let user = caller.user else { return }
+    socket.setMessageLimit(nil)
     do throws(Refusal) {
       guard try live.view.showsPresence(user) else { return }
       try updatePresence(.online, of: user)
@@ -541,7 +578,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   private func updatePresence(_ presence: Signal.Presence, of user: ID<User>) throws(Refusal) {
-    community.hub.update(ObjectIdentifier(self), of: user, presence, now: live.now)
+    community.hub.update(ObjectIdentifier(self), of: user, presence)
     // Hides the presence if the user has disabled it meanwhile: that change did not find this connection.
     guard try live.view.showsPresence(user) else { return community.hub.hide(user) }
   }

@@ -37,6 +37,12 @@ public final class Inflater {
     hasEnded = false
   }
 
+  /// Starts a message that may refer to `window`, the end of earlier ones.
+  func restart(after window: [UInt8]) {
+    reset()
+    stream.setWindow(window)
+  }
+
   /// Processes input until its end or the end of the stream. Returns the number of consumed bytes.
   private func turn(
     _ input: Span<UInt8>, into output: inout [UInt8], limit: Int

@@ -71,6 +71,14 @@ internal import CParleyZlib
   /// Restarts the stream. The new one may refer to the output of the previous one.
   func resetKeepingWindow() { unsafe inflateResetKeep(stream) }
 
+  /// When inflating: the output before the start of the stream. zlib copies it.
+  func setWindow(_ window: [UInt8]) {
+    unsafe window.withUnsafeBufferPointer { bytes in
+      // zlib.h: a raw stream accepts a dictionary at any time.
+      _ = unsafe inflateSetDictionary(stream, bytes.baseAddress, UInt32(clamping: bytes.count))
+    }
+  }
+
   /// When inflating: whether the last consumed byte ended a block.
   var isBetweenBlocks: Bool {
     // zlib.h, inflate: data_type has bit 128 after the end of a block; the low bits count the unused bits.

@@ -4,10 +4,10 @@ public struct HeadLimits: Sendable, Hashable {
   public var line: Int
   /// Bytes of the field section.
   public var fields: Int
-  /// Fields in the section.
+  /// Fields in the section. The default is `Host` and 100 others.
   public var count: Int
 
-  public init(line: Int = 8_192, fields: Int = 32_768, count: Int = 100) {
+  public init(line: Int = 8_192, fields: Int = 32_768, count: Int = 101) {
     self.line = line
     self.fields = fields
     self.count = count

@@ -1,6 +1,9 @@
 /// The data message in progress. Payload is unmasked, inflated and validated as it arrives.
 struct IncomingMessage {
-  private let limit: Int
+  /// The maximum size in bytes, after inflating.
+  var limit: Int
+  /// The number of bytes that compressed messages may still inflate to.
+  var inflatable = Int.max
   private let streams: DeflateStreams
   /// With context takeover the session owns the inflater, with a window of this many bits.
   private let ownWindowBits: Int?
@@ -10,6 +13,8 @@ struct IncomingMessage {
   private var utf8 = UTF8Validator()
   private var bytes: [UInt8] = []
   private var inflater: Inflater?
+  /// Without context takeover: what the peer's compressor may still refer to.
+  private var window = UnagreedWindow()
 
   private enum Kind { case none, text, binary }
 
@@ -24,7 +29,7 @@ struct IncomingMessage {
 
   var isUnfinished: Bool { kind != .none }
 
-  var footprint: Int { bytes.capacity + (inflater?.footprint ?? 0) }
+  var footprint: Int { bytes.capacity + (inflater?.footprint ?? 0) + window.footprint }
 
   /// Begins a text or binary message.
   mutating func start(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
@@ -73,6 +78,7 @@ struct IncomingMessage {
     if isCompressed { try inflate(nil) }
     guard utf8.isComplete else { throw .text }
     let message = bytes
+    if isCompressed, ownWindowBits == nil { window.append(message) }
     let isText = kind == .text
     clear()
     return isText ? .text(message) : .binary(message)
@@ -82,6 +88,7 @@ struct IncomingMessage {
   mutating func discard() {
     clear()
     inflater = nil
+    window = UnagreedWindow()
   }
 
   private mutating func clear() {
@@ -101,26 +108,59 @@ struct IncomingMessage {
       inflater =
         if let ownWindowBits { try Inflater(windowBits: ownWindowBits) } else { try streams.borrowInflater() }
     } catch {
-      throw Self.fault(error)
+      throw fault(error)
     }
   }
 
   /// Inflates `part`, or the tail of the message if it is nil.
   private mutating func inflate(_ part: Span<UInt8>?) throws(WebSocketFault) {
     guard let inflater else { return }
+    // The window decides by the number of bytes, however they are split.
+    if let part, let room = window.room(limit: limit), room < part.count {
+      try inflate(part.extracting(..<room))
+      window.release()
+      return try inflate(part.extracting(room...))
+    }
     let start = bytes.count
     do throws(CompressionFault) {
-      if let part {
-        try inflater.inflate(part, into: &bytes, limit: limit)
-      } else {
-        try inflater.finishMessage(into: &bytes, limit: limit)
-      }
+      try inflate(part, by: inflater)
     } catch {
       // The inflated output may contain an earlier fault.
       try validate(from: start)
-      throw Self.fault(error)
+      guard error == .malformed, let input = window.lend(to: inflater, with: part) else { throw fault(error) }
+      return try inflateAgain(input, inflater, isWhole: part == nil)
+    }
+    if let part { window.keepInput(part) }
+    try validate(from: start)
+  }
+
+  /// Inflates the message from its start, with the peer's window.
+  private mutating func inflateAgain(
+    _ input: [UInt8], _ inflater: Inflater, isWhole: Bool
+  ) throws(WebSocketFault) {
+    // The output so far was correct: only a reference to the window stopped it.
+    let start = bytes.count
+    bytes.removeAll(keepingCapacity: true)
+    do throws(CompressionFault) {
+      try inflate(input.span, by: inflater)
+      if isWhole { try inflate(nil, by: inflater) }
+    } catch {
+      // Shorter than before if only fewer bytes may be inflated.
+      if bytes.count > start { try validate(from: start) }
+      throw fault(error)
     }
     try validate(from: start)
+  }
+
+  private mutating func inflate(_ part: Span<UInt8>?, by inflater: Inflater) throws(CompressionFault) {
+    let start = bytes.count
+    defer { inflatable -= bytes.count - start }
+    let bound = inflatable < limit - start ? start + inflatable : limit
+    if let part {
+      try inflater.inflate(part, into: &bytes, limit: bound)
+    } else {
+      try inflater.finishMessage(into: &bytes, limit: bound)
+    }
   }
 
   private mutating func validate(from start: Int) throws(WebSocketFault) {
@@ -130,10 +170,10 @@ struct IncomingMessage {
     utf8 = validator
   }
 
-  private static func fault(_ fault: CompressionFault) -> WebSocketFault {
+  private func fault(_ fault: CompressionFault) -> WebSocketFault {
     switch fault {
     case .malformed: .deflate
-    case .tooLong: .tooLong
+    case .tooLong: bytes.count > limit ? .tooLong : .tooManyInflated
     case .outOfMemory: .outOfMemory
     }
   }

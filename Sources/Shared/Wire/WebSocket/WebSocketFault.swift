@@ -7,7 +7,7 @@ public enum WebSocketFault: Error, Sendable, Hashable, CaseIterable {
   case unexpectedContinuation, messageIncomplete
   case closeTooShort, closeCode, closeReason
   case text, deflate
-  case tooLong
+  case tooLong, tooManyInflated
   case outOfMemory
 
   /// The close code for the peer (RFC 6455 §7.4.1).
@@ -18,6 +18,7 @@ public enum WebSocketFault: Error, Sendable, Hashable, CaseIterable {
       .protocolError
     case .closeReason, .text, .deflate: .badData
     case .tooLong: .tooLong
+    case .tooManyInflated: .policy
     case .outOfMemory: .internalError
     }
   }
@@ -41,6 +42,7 @@ public enum WebSocketFault: Error, Sendable, Hashable, CaseIterable {
     case .text: "a text message that is not UTF-8"
     case .deflate: "an invalid compressed message"
     case .tooLong: "the message is too long"
+    case .tooManyInflated: "compressed messages inflate to too many bytes"
     case .outOfMemory: "out of memory"
     }
   }

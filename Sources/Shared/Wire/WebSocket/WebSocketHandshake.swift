@@ -69,7 +69,10 @@ public enum WebSocketHandshake {
     }
     guard head.fields.all("host").count == 1 else { throw Refusal(status: .badRequest, reason: "one Host is needed") }
     // One reader would take the following bytes for a body, another for frames.
-    guard head.framing == .none else { throw Refusal(status: .badRequest, reason: "the request has a body") }
+    // `Content-Length: 0`, as the JDK's client sends it, is no body.
+    guard head.framing == .none || head.framing == .length(0) else {
+      throw Refusal(status: .badRequest, reason: "the request has a body")
+    }
     let keys = head.fields.all("sec-websocket-key")
     guard keys.count == 1, let key = keys.first, Base64.decode(key)?.count == 16 else {
       throw Refusal(status: .badRequest, reason: "Sec-WebSocket-Key is not 16 bytes in base64")

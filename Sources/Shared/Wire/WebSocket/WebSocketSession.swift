@@ -101,6 +101,18 @@ public struct WebSocketSession {
     }
   }
 
+  /// The maximum message size in bytes, after inflating.
+  public var messageLimit: Int {
+    get { message.limit }
+    set { message.limit = newValue }
+  }
+
+  /// The number of bytes that compressed messages may still inflate to. Beyond it the session ends.
+  public var inflatable: Int {
+    get { message.inflatable }
+    set { message.inflatable = newValue }
+  }
+
   /// Whether messages can be sent.
   public var isOpen: Bool { phase == .open }
   public var isClosed: Bool { phase == .ending || phase == .closed }
