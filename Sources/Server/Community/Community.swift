@@ -12,6 +12,9 @@ public final class Community: Sendable {
   let passwords: Passwords
   let uploadQuota = UploadQuota()
   let encodedEvents = EncodedEventCache()
+  /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
+  /// has no random bytes.
+  let linkKey = try? SecureRandom.bytes(Secret.byteCount)
 
   /// The store delivers commits to `publisher`. `passwordCost` shortens tests.
   public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {

@@ -16,6 +16,7 @@ public final class Hub: Sendable {
   private let state = Mutex(State())
   private let typing = Mutex(TypingBoard())
   private let presence = Mutex(PresenceBoard())
+  private let time = Mutex(Time())
   private let frame: @Sendable ([UInt8]) -> Frame
 
   /// `frame` encodes JSON as a frame, once for all recipients.
@@ -78,10 +79,32 @@ public final class Hub: Sendable {
     publish([.signal(signal, frame(signal.jsonBytes))])
   }
 
+  // MARK: The time
+
+  /// The hub's time in milliseconds. It advances every second, with or without subscribers.
+  private struct Time {
+    /// Monotonic.
+    var now: Int64 = 0
+    /// Since 1970.
+    var wall: Int64 = 0
+  }
+
+  /// The monotonic time in milliseconds, which typing, presence and the limits of sockets share.
+  public var now: Int64 { time.withLock { $0.now } }
+
+  /// Milliseconds since 1970.
+  public var wall: Int64 { time.withLock { $0.wall } }
+
+  /// Advances the time. An earlier time than the known one is ignored.
+  public func advance(to now: Int64, wall: Int64) {
+    time.withLock { if now >= $0.now { $0 = Time(now: now, wall: wall) } }
+  }
+
   // MARK: Typing and presence
 
   /// Publishes that a user started typing. Repeated calls publish one signal; it expires after `TypingBoard.time`.
-  public func startTyping(_ user: ID<User>, in conversation: ID<Conversation>, now: Int64) {
+  public func startTyping(_ user: ID<User>, in conversation: ID<Conversation>) {
+    let now = self.now
     let isNew = typing.withLock { $0.begin(user, in: conversation, now: now) }
     if isNew { publish(.typing(conversation, by: user, isTyping: true)) }
   }
@@ -94,9 +117,10 @@ public final class Hub: Sendable {
   }
 
   /// Records the presence of a connected device; `.offline` removes the device.
-  public func update(_ device: PresenceBoard.Device, of user: ID<User>, _ presence: Signal.Presence, now: Int64) {
+  public func update(_ device: PresenceBoard.Device, of user: ID<User>, _ presence: Signal.Presence) {
+    let (now, wall) = time.withLock { ($0.now, $0.wall) }
     if let published = self.presence.withLock({ $0.update(device, of: user, presence, now: now) }) {
-      publish(.presence(user, published, lastSeenAt: published == .online ? nil : now))
+      publish(.presence(user, published, lastSeenAt: published == .online ? nil : wall))
     }
   }
 
@@ -111,14 +135,14 @@ public final class Hub: Sendable {
   /// The published presence of a user, or nil if absent.
   public func presence(of user: ID<User>) -> Signal.Presence? { presence.withLock { $0.published(of: user) } }
 
-  /// Expires typing and presence and forwards the time to subscribers. Called about once a second; `now` is in
-  /// milliseconds.
-  public func tick(now: Int64) {
+  /// Advances the time, expires typing and presence and forwards the time to subscribers. Called about once a second.
+  public func tick(now: Int64, wall: Int64) {
+    advance(to: now, wall: wall)
     for (user, conversation) in typing.withLock({ $0.expire(now: now) }) {
       publish(.typing(conversation, by: user, isTyping: false))
     }
     for (user, presence) in presence.withLock({ $0.expire(now: now) }) {
-      publish(.presence(user, presence, lastSeenAt: presence == .online ? nil : now))
+      publish(.presence(user, presence, lastSeenAt: presence == .online ? nil : wall))
     }
     for mailbox in mailboxes { mailbox.tick(now) }
   }

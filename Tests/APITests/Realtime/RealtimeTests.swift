@@ -56,14 +56,17 @@ import Testing
       for number in 0..<5 { try await village.post("\(number)", in: room) }
       let head = try await village.cursor("conversation:\(room)", as: "grace")
       let epoch = village.community.store.epoch
-      let last = try #require(Int(head.dropFirst(epoch.count + 1)))
+      let start = "\(epoch).\(village.community.store.starts.current)"
+      let last = try #require(EventCursor(head)?.event)
+      #expect(head == "\(start).\(last)")
       try await village.community.store.write { tx throws(Refusal) in
         try tx.run { connection in try connection.execute("delete from event where id <= $1", last - 2) }
       }
       for (cursor, reason) in [
-        ("0123456789abcdef01234567.1", "epoch"), ("garbage", "epoch"), ("\(epoch).-1", "epoch"),
-        ("\(epoch).01", "epoch"),
-        ("\(epoch).\(last + 1)", "ahead"), ("\(epoch).0", "trimmed"), ("\(epoch).\(last - 3)", "trimmed"),
+        ("0123456789abcdef01234567.1", "epoch"), ("garbage", "epoch"), ("\(start).-1", "epoch"),
+        ("\(start).01", "epoch"), ("\(start).1.1", "epoch"), ("\(epoch)..\(last)", "epoch"),
+        ("\(epoch).\(last)", "rewound"), ("\(epoch).1.\(last)", "rewound"), ("\(epoch).1.\(last + 1)", "rewound"),
+        ("\(start).\(last + 1)", "ahead"), ("\(start).0", "trimmed"), ("\(start).\(last - 3)", "trimmed"),
       ] {
         let query = "topics=conversation:\(room)&after=\(cursor)"
         let received = try await village.connect(query, as: "grace").next { $0.has("event") }
@@ -74,9 +77,45 @@ import Testing
         #expect(asked["reset"] == reason && asked["cursor"] == head && asked.count("data") == 0)
       }
       // The oldest cursor that the log still covers.
-      let edge = try village.connect("topics=conversation:\(room)&after=\(epoch).\(last - 2)", as: "grace")
+      let edge = try village.connect("topics=conversation:\(room)&after=\(start).\(last - 2)", as: "grace")
       let events = try await edge.events { $0["event"] == "complete" }
       #expect(events.map { $0["data.text"] } == ["3", "4", nil])
+    }
+  }
+
+  @Test func `a resume after a restart tells the new start before the events`() async throws {
+    try await Village.open(.socket, isRestarted: true) { village in
+      let store = village.community.store
+      let earlier = try #require(
+        try await store.write { tx throws(Refusal) in
+          try tx.run { connection in
+            try connection.first("select number from start order by ordinal") { row in try row.int(0) }
+          }
+        })
+      let cursor = "\(store.epoch).\(String(UInt(bitPattern: earlier), radix: 36)).0"
+      let room = try await village.garden().room
+      let id = try await village.post("seeds", in: room)
+      let topic = "conversation:\(room)"
+      let now = try await village.cursor(topic, as: "grace")
+      let restarted = ["restarted", store.cursor(at: 0)]
+      // By the URL, by a command, and not again with a cursor of the current start.
+      let opened = try village.connect("topics=\(topic)&after=\(cursor)", as: "grace")
+      let frames = try await opened.events { $0["event"] == "complete" }
+      #expect([frames.first?["event"], frames.first?["cursor"]] == restarted)
+      #expect(frames.contains { $0["data.id"] == id } && frames.last?["cursor"] == now)
+      let told = try village.connect(as: "grace")
+      told.send(#"{"id":1,"do":"hello","cursor":"\#(cursor)","topics":["\#(topic)"]}"#)
+      let first = try await told.next()
+      #expect([first["event"], first["cursor"]] == restarted)
+      #expect(try await told.next { $0.int("re") == 1 }["cursor"] == now)
+      let again = try village.connect("topics=\(topic)&after=\(store.cursor(at: 0))", as: "grace")
+      #expect(try await again.events { $0["event"] == "complete" }.allSatisfy { $0["event"] != "restarted" })
+      let page = try await village.request(.get, "/sync?topics=\(topic)&after=\(cursor)", as: "grace")
+      #expect(page["cursor"] == now && page.isNull("reset") && page.text.contains("\"id\":\"\(id)\""))
+      // The earlier start ended without an event.
+      let beyond = cursor.dropLast() + "1"
+      let reset = try await village.connect("topics=\(topic)&after=\(beyond)", as: "grace").next()
+      #expect(reset["reason"] == "rewound" && reset["cursor"] == now)
     }
   }
 
@@ -121,8 +160,8 @@ import Testing
       let again = try await village.post("with her again", in: talk)
       #expect(try await grace.event("message.created")["data.id"] == again)
       // A client that reconnects gets the same events, and no message from the time without access.
-      let epoch = village.community.store.epoch
-      let later = try village.connect("topics=me&after=\(epoch).\(cursor)", as: "grace")
+      let after = village.community.store.cursor(at: try #require(Int(cursor)))
+      let later = try village.connect("topics=me&after=\(after)", as: "grace")
       let events = try await later.events { $0["event"] == "complete" }
       #expect(!events.contains { $0.text.contains("after her") || $0.text.contains("before her") })
       #expect(events.compactMap { $0["data.text"] } == ["with her again"])
@@ -229,13 +268,93 @@ import Testing
     }
   }
 
-  @Test func `an invalid command closes the socket, and an anonymous socket times out`() async throws {
+  private static let unreadable = [
+    "", "{", "[]", "{\"do\":\"ping\"}", "{\"id\":null,\"do\":\"ping\"}", "{\"id\":{},\"do\":\"ping\"}",
+  ]
+
+  @Test func `a command without a readable id gets a problem, in its turn`() async throws {
     try await Village.open(.socket) { village in
-      for text in ["", "{", "[]", "{\"do\":\"ping\"}", "{\"id\":null,\"do\":\"ping\"}", "{\"id\":{},\"do\":\"ping\"}"] {
-        let grace = try village.connect(as: "grace")
+      let grace = try village.connect(as: "grace")
+      for text in Self.unreadable {
         grace.send(text)
-        #expect(try await grace.closed().code == 4502, "\(text)")
+        let answer = try await grace.next()
+        #expect(answer.isNull("re") && answer["problem.code"] == "invalid", "\(text): \(answer.text)")
       }
+      grace.send(binary: Array(#"{"id":1,"do":"ping"}"#.utf8))
+      #expect(try await grace.next().isNull("re"))
+      grace.send(#"{"id":7,"do":"dance"}"#)
+      #expect(try await grace.next { $0.int("re") == 7 }["problem.code"] == "invalid")
+      #expect(try await grace.request(["do": "ping"]).bool("ok") == true)
+    }
+  }
+
+  @Test func `a client that goes on with malformed commands is disconnected, and may return`() async throws {
+    try await Village.open(.socket) { village in
+      let grace = try village.connect(as: "grace")
+      let limit = RealtimeSocket.Bound.refusedCommands
+      for number in 1..<limit {
+        grace.send(Self.unreadable[number % Self.unreadable.count])
+        #expect(try await grace.next().isNull("re"))
+      }
+      // A minute later they are forgotten.
+      village.advanceClock(61)
+      #expect(try await grace.request(["do": "ping"]).bool("ok") == true)
+      for number in 1...limit {
+        grace.send(#"{"id":\#(number),"do":"dance"}"#)
+        #expect(try await grace.next { $0.int("re") == number }["problem.code"] == "invalid")
+      }
+      #expect(try await grace.closed().code == 1008)
+      #expect(try await village.connect(as: "grace").request(["do": "ping"]).bool("ok") == true)
+    }
+  }
+
+  @Test func `a client sends short messages until it is identified`() async throws {
+    try await Village.open(.socket) { village in
+      func ping(_ id: Int, _ bytes: Int) -> String {
+        #"{"id":\#(id),"do":"ping"}"# + String(repeating: " ", count: bytes)
+      }
+      let visitor = try village.connect(as: nil)
+      visitor.send(ping(1, 4_000))
+      #expect(try await visitor.next { $0.int("re") == 1 }.bool("ok") == true)
+      visitor.send(ping(2, 4_096))
+      #expect(try await visitor.closed().code == 1009)
+      // By `hello`, and by the handshake.
+      let late = try village.connect(as: nil)
+      #expect(try await late.request(["do": "hello", "token": village.token("grace")]).bool("ok") == true)
+      for grace in [late, try village.connect(as: "grace")] {
+        grace.send(ping(1, 200_000))
+        #expect(try await grace.next { $0.int("re") == 1 }.bool("ok") == true)
+        grace.send(ping(2, 300_000))
+        #expect(try await grace.closed().code == 1009)
+      }
+    }
+  }
+
+  @Test func `typing lasts although no client was connected before`() async throws {
+    try await Village.open(.socket) { village in
+      let talk = try await village.talk(.group, ["ada", "grace", "linus"])
+      let early = try village.connect("topics=me", as: "linus")
+      _ = try await early.event("complete")
+      early.leave()
+      let end = ContinuousClock.now + .seconds(60)
+      while village.community.hub.hasAudience(.stream(.user(village.user("linus")))), .now < end {
+        try await Task.sleep(for: .milliseconds(2))
+      }
+      let quiet = village.advanceClock(15)
+      let linus = try village.connect("topics=conversation:\(talk)", as: "linus")
+      let grace = try village.connect("topics=conversation:\(talk)", as: "grace")
+      _ = try await linus.event("complete")
+      #expect(try await grace.request(["do": "typing", "conversation_id": talk]).bool("ok") == true)
+      #expect(try await linus.event("typing").bool("data.typing") == true)
+      village.advanceClock(1, since: quiet)
+      let id = try await village.post("still typing", in: talk, as: "linus")
+      let next = try await linus.next()
+      #expect(next["data.id"] == id, "\(next.text)")
+    }
+  }
+
+  @Test func `an anonymous socket times out`() async throws {
+    try await Village.open(.socket) { village in
       let began = village.now
       let anonymous = try village.connect(as: nil)
       #expect(try await anonymous.request(["do": "ping"]).bool("ok") == true)
@@ -429,12 +548,11 @@ import Testing
       while slow.waitingCount > 0 { had.append(try await slow.next().int("offset") ?? 0) }
       #expect(had.last == offset && had == Array((had.first ?? 0)...offset))
       let cursor = try await village.cursor(as: "grace")
-      let epoch = village.community.store.epoch
       let page = try await village.request(
         .get, "/streams/conversation:\(talk)/events?after_offset=\(offset - 1)&limit=1", as: "grace")
-      let from = try #require(page["data.0.id"])
+      let from = village.community.store.cursor(at: try #require(page["data.0.id"].flatMap { Int($0) }))
       slow.send(
-        #"{"id":"again","do":"subscribe","topics":[{"topic":"conversation:\#(talk)","cursor":"\#(epoch).\#(from)"}]}"#)
+        #"{"id":"again","do":"subscribe","topics":[{"topic":"conversation:\#(talk)","cursor":"\#(from)"}]}"#)
       let rest = try await slow.events { $0["data.id"] == ids.last }
       #expect(rest.map { $0.int("offset") } == Array((offset + 1)...(offset + rest.count)).map(Optional.some))
       let done = try await slow.next { $0["re"] == "again" }

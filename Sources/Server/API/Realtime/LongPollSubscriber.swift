@@ -126,7 +126,6 @@ final class LongPollSubscriber: Subscriber {
   }
 
   func tick(_ now: Int64) {
-    live.note(now)
     if isPastDeadline { wakeUp.yield() }
   }
 

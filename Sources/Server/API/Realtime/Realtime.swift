@@ -9,13 +9,13 @@ extension API {
     let (topics, after) = try context.query { query in (try query.topics(), try query.text("after")) }
     let caller = try context.socketCaller()
     let live = LoopBroadcasts.of(context)
-    let (api, id, address, now) = (context.api, context.server.id, context.server.client, context.server.now)
+    let (api, id, address) = (context.api, context.server.id, context.server.client)
     let upgrade = WebSocketUpgrade(
-      options: RealtimeSocket.options, subprotocols: [RealtimeSocket.subprotocol]
+      options: RealtimeSocket.options(for: caller), subprotocols: [RealtimeSocket.subprotocol]
     ) { socket in
       RealtimeSocket(
         socket, RealtimeSocket.Origin(api: api, id: id, address: address, caller: caller, topics: topics, after: after),
-        live, now: now)
+        live)
     }
     return Response(.switchingProtocols, body: .webSocket(upgrade))
   }
@@ -27,6 +27,7 @@ extension RequestContext {
   fileprivate func socketCaller() throws -> Caller {
     if caller.user != nil {
       guard request.fields.has("authorization") || request.fields["origin"].map(server.isOwnOrigin) == true else {
+        api.hints.examineForeignOrigin(request.fields, server)
         throw Problem.foreignOrigin
       }
       return caller
@@ -65,6 +66,14 @@ enum Control {
       json.field("event", "lagging")
       json.field("stream", stream.description)
       json.field("last_offset", lastOffset)
+    }
+  }
+
+  /// Precedes the events after a cursor of an earlier start. The new cursor has the same event and the current start.
+  static func restarted(_ cursor: String) -> [UInt8] {
+    object { json in
+      json.field("event", "restarted")
+      json.field("cursor", cursor)
     }
   }
 

@@ -6,17 +6,17 @@ import Web
 extension API {
   @Sendable static func listStreamEvents(_ context: RequestContext) async throws -> Response {
     guard let stream = context.request.parameters["stream"].flatMap({ EventStream($0) }) else { throw Refusal.notFound }
-    let (offset, limit) = try context.query { query in
-      (try query.int("after_offset", in: 0...Int.max), try query.limit())
+    let (offset, page) = try context.query { query in
+      (try query.int("after_offset", in: 0...Int.max), try query.page())
     }
-    let page = try await context.community.listStreamEvents(
-      in: stream, after: offset ?? 0, limit: limit, for: context.caller)
+    let found = try await context.community.listStreamEvents(
+      in: stream, after: page.position == nil ? offset ?? 0 : 0, page, for: context.caller)
+    let list = try context.list()
     return .object { json in
-      json.field("data", page.events)
-      json.field("more", page.hasMore)
-      json.field("next", page.hasMore ? page.events.last.map { String($0.event.offset) } : nil)
-      json.field("last_offset", page.lastOffset)
-      json.field("cursor", page.cursor)
+      json.field("data", found.page.items)
+      json.positions(next: found.page.next, previous: found.page.previous, in: list)
+      json.field("last_offset", found.lastOffset)
+      json.field("cursor", found.cursor)
     }
   }
 }

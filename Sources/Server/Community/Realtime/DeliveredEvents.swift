@@ -15,16 +15,26 @@ extension ReadTransaction {
         messages[message.id] = message
       }
     }
-    let entries = try inbox(about.inbox.sorted()).map { ($0.id, $0) }
-    let current = CurrentState(
-      messages: messages, conversations: try conversations(about.conversations), forums: try forums(about.forums),
-      users: try users(about.users), settings: about.hasSettings ? try settings() : nil,
-      participants: try roles(of: about.participants), members: try roles(of: about.members),
-      gains: try gains(about.gains), readPositions: try readPositions(of: about.readPositions),
-      receipts: try receipts(of: about.receipts),
-      stars: try stars(of: about.stars), levels: try levels(of: about.levels),
-      relations: try relations(of: about.relations), inbox: Dictionary(entries, uniquingKeysWith: { one, _ in one }))
+    var current = CurrentState(messages: messages)
+    // Nearly all events are about messages alone.
+    if about.hasMoreThanMessages { try read(about, into: &current) }
     return events.map { current.delivered($0) }
+  }
+
+  private func read(_ about: EventSubjects, into current: inout CurrentState) throws(Refusal) {
+    current.conversations = try conversations(about.conversations)
+    current.forums = try forums(about.forums)
+    current.users = try users(about.users)
+    current.settings = about.hasSettings ? try settings() : nil
+    current.participants = try roles(of: about.participants)
+    current.members = try roles(of: about.members)
+    current.gains = try gains(about.gains)
+    current.readPositions = try readPositions(of: about.readPositions)
+    current.receipts = try receipts(of: about.receipts)
+    current.stars = try stars(of: about.stars)
+    current.levels = try levels(of: about.levels)
+    current.relations = try relations(of: about.relations)
+    for entry in try inbox(about.inbox.sorted()) { current.inbox[entry.id] = entry }
   }
 }
 
@@ -44,10 +54,12 @@ private struct EventSubjects {
   var levels: Set<Concern<LevelScope>> = []
   var relations: Set<Concern<User>> = []
   var inbox: Set<ID<Notification>> = []
+  var hasMoreThanMessages = false
 
   init(of events: [Event]) {
     for event in events {
       let subject = event.subject
+      if !event.concernsMessageOfConversation { hasMoreThanMessages = true }
       switch event.stream {
       case .conversation(let conversation): add(event, in: conversation)
       case .user(let user): add(event, of: user)
@@ -106,19 +118,21 @@ private struct EventSubjects {
 /// The rows that were read.
 private struct CurrentState {
   let messages: [ID<Message>: Message]
-  let conversations: [ID<Conversation>: Conversation]
-  let forums: [ID<Forum>: Forum]
-  let users: [ID<User>: User]
-  let settings: SiteSettings?
-  let participants: [Concern<Conversation>: ParticipantRole]
-  let members: [Concern<Forum>: ForumRole]
-  let gains: [Concern<Conversation>: Gain]
-  let readPositions: [Concern<Conversation>: ReadPosition]
-  let receipts: [Concern<Conversation>: ReadPosition]
-  let stars: Set<Concern<Message>>
-  let levels: [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)]
-  let relations: [Concern<User>: UserRelations]
-  let inbox: [ID<Notification>: Notification]
+  var conversations: [ID<Conversation>: Conversation] = [:]
+  var forums: [ID<Forum>: Forum] = [:]
+  var users: [ID<User>: User] = [:]
+  var settings: SiteSettings?
+  var participants: [Concern<Conversation>: ParticipantRole] = [:]
+  var members: [Concern<Forum>: ForumRole] = [:]
+  var gains: [Concern<Conversation>: Gain] = [:]
+  var readPositions: [Concern<Conversation>: ReadPosition] = [:]
+  var receipts: [Concern<Conversation>: ReadPosition] = [:]
+  var stars: Set<Concern<Message>> = []
+  var levels: [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)] = [:]
+  var relations: [Concern<User>: UserRelations] = [:]
+  var inbox: [ID<Notification>: Notification] = [:]
+
+  init(messages: [ID<Message>: Message]) { self.messages = messages }
 
   func delivered(_ event: Event) -> DeliveredEvent {
     let subject = event.subject
@@ -213,6 +227,12 @@ private struct CurrentState {
 }
 
 extension Event {
+  /// Whether only a message has to be read. Events of a user's stream about messages are stars.
+  fileprivate var concernsMessageOfConversation: Bool {
+    guard case .conversation = stream else { return false }
+    return concernsMessage
+  }
+
   /// Whether the subject is a message, or an action on one.
   var concernsMessage: Bool {
     switch kind {

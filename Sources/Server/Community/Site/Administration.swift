@@ -8,11 +8,15 @@ extension Community {
   public func getStatistics(for caller: Caller) async throws(Refusal) -> Statistics {
     _ = try caller.requireUser(.admin)
     let folder = store.folder
-    return try await store.readInBackground { tx throws(Refusal) in
+    let statistics = try await store.readInBackground { tx throws(Refusal) in
       guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
       return try tx.statistics(of: folder)
     }
+    return try await store.measureFolder(statistics)
   }
+
+  /// The maximum number of backups in the data folder. An owner deletes one before the next is created.
+  static let maxBackups = 10
 
   /// Starts a backup into a file in the data folder. Only one runs at a time. `program` is the version of Parley.
   ///
@@ -26,23 +30,54 @@ extension Community {
     let backup = try await store.write { tx throws(Refusal) in
       guard try tx.reloadCaller(caller).role == .owner else { throw .forbidden }
       guard !store.isBackingUp else { throw .conflict }
+      guard try tx.backupFileCount(in: store.folder) < Self.maxBackups else { throw .tooMany(limit: Self.maxBackups) }
       let backup = try tx.addBackup(by: actor)
       try tx.audit(.backupStarted, by: actor, subject: backup.id.number)
       return backup
     }
     return (backup, store.make(backup, program: program))
   }
+
+  /// Deletes a backup and its file, for owners. No-op if it does not exist.
+  public func deleteBackup(_ id: ID<StoredBackup>, by caller: Caller) async throws(Refusal) {
+    let actor = try caller.requireUser(.admin)
+    let store = store
+    let found = try await store.write { tx throws(Refusal) in
+      guard try tx.reloadCaller(caller).role == .owner else { throw .forbidden }
+      return try tx.backup(id, in: store.folder)
+    }
+    guard let found else { return }
+    guard found.state != .running else { throw .conflict }
+    // The file first: a file without a row would stay for ever.
+    try await store.deleteFile(of: found)
+    try await store.write { tx throws(Refusal) in
+      guard try tx.backup(id, in: store.folder) != nil else { return }
+      try tx.removeBackup(id)
+      try tx.audit(.backupDeleted, by: actor, subject: id.number)
+    }
+  }
 }
 
 extension CommunityView {
-  /// The backups created through the API, newest first, for owners. Returns one more than `limit` if there are more.
+  /// One backup and the path of its file, for owners.
+  public func getBackup(_ id: ID<StoredBackup>, for caller: Caller) throws(Refusal) -> (StoredBackup, path: String) {
+    _ = try caller.requireUser(.admin)
+    guard caller.role == .owner else { throw .forbidden }
+    let store = community.store
+    guard let backup = try read({ tx throws(Refusal) in try tx.backup(id, in: store.folder) }) else { throw .notFound }
+    return (backup, store.path(of: backup))
+  }
+
+  /// The backups created through the API, newest first, for owners.
   public func listBackups(
-    before last: ID<StoredBackup>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [StoredBackup] {
+    _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<StoredBackup> {
     _ = try caller.requireUser(.admin)
     guard caller.role == .owner else { throw .forbidden }
     return try read { tx throws(Refusal) in
-      try tx.backups(before: last, limit: limit + 1, in: community.store.folder)
+      try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+        try tx.backups(slice, in: community.store.folder)
+      }
     }
   }
 }

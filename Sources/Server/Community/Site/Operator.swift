@@ -24,10 +24,12 @@ extension CommunityView {
     return Caller(user: owner, role: .owner, scope: .admin, session: nil)
   }
 
-  /// All users in any state, by id. Returns one more than `limit` if there are more.
-  public func listAllUsers(after id: ID<User>?, limit: Int) throws(Refusal) -> [User] {
+  /// All users in any state, by id.
+  public func listAllUsers(_ page: PageRequest) throws(Refusal) -> ListPage<User> {
     try read { tx throws(Refusal) in
-      try tx.everyone(after: id, limit: limit + 1).map { $0.redacted(for: [.see, .inspect]) }
+      try ListPage(page, by: { ListKey($0.summary.id) }) { slice throws(Refusal) in
+        try tx.everyone(slice).map { $0.redacted(for: [.see, .inspect]) }
+      }
     }
   }
 }
@@ -50,12 +52,13 @@ extension Community {
     _ draft: TokenDraft, for reference: UserReference, by operatorCaller: Caller
   ) async throws(Refusal) -> CreatedToken {
     let draft = try draft.checked(bounds)
-    let secret = try Secret.make()
+    let secret = try Secret.makeToken()
+    let actor = try operatorCaller.requireUser()
     return try await store.write { [bounds] tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(operatorCaller))
       guard rights.contains(.govern) else { throw .forbidden }
       try user.standing?.state.checkMaySignIn()
-      return try tx.addToken(draft, secret, for: user.summary.id, atMost: bounds.tokens)
+      return try tx.addToken(draft, secret, for: user.summary.id, atMost: bounds.tokens, by: actor)
     }
   }
 }

@@ -35,36 +35,42 @@ extension Community {
 }
 
 extension CommunityView {
-  /// The users that the caller follows, mutes or blocks. Returns one more than `limit` if there are more.
+  /// The users that the caller follows, mutes or blocks.
   public func listRelatedUsers(
-    _ relation: Relation, after other: ID<User>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [User] {
+    _ relation: Relation, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<User> {
     let user = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      try tx.users(relation, of: user, after: other, limit: limit + 1).map { $0.redacted(for: caller) }
+      try tx.users(page, for: caller) { slice throws(Refusal) in try tx.users(relation, of: user, slice) }
     }
   }
 
   public func listFollowing(
-    _ reference: UserReference, after other: ID<User>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [User] {
+    _ reference: UserReference, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<User> {
     try read { tx throws(Refusal) in
       let user = try tx.userWithVisibleFollows(reference, for: caller)
-      return try tx.users(.follow, of: user, after: other, limit: limit + 1).map { $0.redacted(for: caller) }
+      return try tx.users(page, for: caller) { slice throws(Refusal) in try tx.users(.follow, of: user, slice) }
     }
   }
 
   public func listFollowers(
-    _ reference: UserReference, after other: ID<User>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [User] {
+    _ reference: UserReference, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<User> {
     try read { tx throws(Refusal) in
       let user = try tx.userWithVisibleFollows(reference, for: caller)
-      return try tx.followers(of: user, after: other, limit: limit + 1).map { $0.redacted(for: caller) }
+      return try tx.users(page, for: caller) { slice throws(Refusal) in try tx.followers(of: user, slice) }
     }
   }
 }
 
 extension ReadTransaction {
+  fileprivate func users(
+    _ page: PageRequest, for caller: Caller, _ read: (ListSlice) throws(Refusal) -> [User]
+  ) throws(Refusal) -> ListPage<User> {
+    try ListPage(page, by: { ListKey($0.summary.id) }, read).map { users in users.map { $0.redacted(for: caller) } }
+  }
+
   fileprivate func userWithVisibleFollows(
     _ reference: UserReference, for caller: Caller
   ) throws(Refusal) -> ID<User> {

@@ -59,25 +59,31 @@ extension CommunityView {
     }
   }
 
-  /// Active users with this name prefix. Returns one more than `limit` if there are more.
+  /// Active users with this name prefix.
   public func listUsers(
-    namePrefix: String, after name: String?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [User] {
+    namePrefix: String, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<User> {
     _ = try caller.requireUser()
     guard let role = caller.role, role != .guest else { throw .forbidden }
     return try read { tx throws(Refusal) in
-      try tx.users(namePrefix: namePrefix, after: name, limit: limit + 1).map { $0.redacted(for: caller, role) }
+      let found = try ListPage(page, by: { ListKey([], text: UserName.key($0.summary.name ?? "")) }) {
+        slice throws(Refusal) in try tx.users(namePrefix: namePrefix, slice)
+      }
+      return try found.map { users in users.map { $0.redacted(for: caller, role) } }
     }
   }
 
   /// Users in a state, for moderators.
   public func listUsers(
-    in state: UserState, after id: ID<User>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [User] {
+    in state: UserState, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<User> {
     _ = try caller.requireUser()
     guard let role = caller.role, role.isModerator else { throw .forbidden }
     return try read { tx throws(Refusal) in
-      try tx.users(in: state, after: id, limit: limit + 1).map { $0.redacted(for: caller, role) }
+      let found = try ListPage(page, by: { ListKey($0.summary.id) }) { slice throws(Refusal) in
+        try tx.users(in: state, slice)
+      }
+      return try found.map { users in users.map { $0.redacted(for: caller, role) } }
     }
   }
 }
