@@ -20,6 +20,13 @@ enum FileSystem {
     }
   }
 
+  /// The permissions of a folder that other users of the machine can open; nil if none can.
+  static func openPermissions(_ path: String) -> String? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
+    return String(status.st_mode & 0o777, radix: 8)
+  }
+
   static func open(_ path: String) throws(Settings.UsageError) -> Descriptor {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't open the folder \(path): \(reason).") }

@@ -16,7 +16,8 @@ struct Setting: Sendable {
   var isFlagOnly = false
 
   var flag: String { "--\(name)" }
-  var variable: String { "PARLEY_" + name.uppercased().replacing("-", with: "_") }
+  static let variablePrefix = "PARLEY_"
+  var variable: String { Self.variablePrefix + name.uppercased().replacing("-", with: "_") }
 }
 
 extension Setting {
@@ -74,7 +75,7 @@ extension Setting {
   static let limits: [Setting] = Limits.all.map { entry in
     Setting(
       name: "limit-\(entry.name)", value: entry.unit == .count ? "N" : entry.unit.rawValue.uppercased(),
-      summary: entry.meaning, fallback: String(entry.value))
+      summary: entry.meaning, fallback: entry.diskParts.map { "1/\($0) of the disk" } ?? String(entry.value))
   }
 
   static let rates: [Setting] = RateLimits.all.map { entry in

@@ -35,7 +35,8 @@ struct Settings: Sendable {
       }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard let setting = known.first(where: { $0.flag == parts[0] }) else {
-        throw UsageError(message: "Unknown argument \(argument). See parley \(command) --help.")
+        let nearest = Self.nearest(parts[0], of: known.map(\.flag)).map { " Did you mean \($0)?" } ?? ""
+        throw UsageError(message: "Unknown argument \(argument).\(nearest) See parley \(command) --help.")
       }
       let value: String
       if setting.value == nil {
@@ -61,8 +62,57 @@ struct Settings: Sendable {
     }
   }
 
+  /// Sentences about variables that look like settings and are none.
+  func warnings(environment: [String: String]) -> [String] {
+    let variables = (Setting.all + [CLISession.profile]).filter { !$0.isFlagOnly }.map(\.variable)
+    let unknown = environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !variables.contains($0) }
+    return unknown.sorted().map { name in
+      let nearest = Self.nearest(name, of: variables).map { "Did you mean \($0)?" }
+      return
+        "The variable \(name) is no setting and has no effect. \(nearest ?? "parley serve --help lists all settings.")"
+    }
+  }
+
+  /// The most changed letters of a mistyped name.
+  private static let maxDistance = 3
+
+  /// The name with the fewest changed letters; nil if every name is too different.
+  private static func nearest(_ text: String, of names: [String]) -> String? {
+    let distances = names.map { (name: $0, distance: editDistance(Array(text.utf8), Array($0.utf8))) }
+    guard let found = distances.min(by: { $0.distance < $1.distance }), found.distance <= maxDistance else {
+      return nil
+    }
+    return found.name
+  }
+
+  /// Levenshtein distance.
+  private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    guard abs(left.count - right.count) <= maxDistance else { return .max }
+    var row = Array(0...right.count)
+    for (line, byte) in left.enumerated() {
+      var corner = row[0]
+      row[0] = line + 1
+      for column in right.indices {
+        let substituted = corner + (byte == right[column] ? 0 : 1)
+        corner = row[column + 1]
+        row[column + 1] = min(substituted, row[column] + 1, row[column + 1] + 1)
+      }
+    }
+    return row[right.count]
+  }
+
   func all(_ setting: Setting) -> [String] { values[setting.name] ?? [] }
   func text(_ setting: Setting) -> String? { values[setting.name]?.first }
+
+  /// The data folder of the systemd unit.
+  private static let unitData = "/var/lib/parley"
+
+  /// The data folder of a command: the setting, else ./data, else the folder of the systemd unit.
+  var dataFolder: String {
+    if let text = text(.data) { return text }
+    let fallback = Setting.data.fallback ?? ""
+    return !FileSystem.exists(fallback) && FileSystem.exists(Self.unitData) ? Self.unitData : fallback
+  }
 
   /// The value of a switch. `no`, `off`, `false` and `0` are false, any other value is true.
   func isOn(_ setting: Setting) -> Bool {
@@ -102,10 +152,15 @@ struct Settings: Sendable {
     return origins
   }
 
-  func limits() throws(UsageError) -> Limits {
+  /// - Parameter diskSize: the size of the disk of the data folder in bytes; nil if it is unknown.
+  func limits(diskSize: Int? = nil) throws(UsageError) -> Limits {
     var limits = Limits()
     for (entry, setting) in zip(Limits.all, Setting.limits) {
-      if let number = try number(setting, in: entry.range) { limits[keyPath: entry.path] = number }
+      if let number = try number(setting, in: entry.range) {
+        limits[keyPath: entry.path] = number
+      } else if let diskSize {
+        limits.adapt(entry, toDiskOf: diskSize)
+      }
     }
     return limits
   }

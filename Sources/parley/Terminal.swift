@@ -22,6 +22,8 @@ enum Terminal {
     return all
   }
 
+  static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
   /// The width of the terminal of standard error; nil if it is unknown.
   static var columns: Int? {
     var size = winsize()

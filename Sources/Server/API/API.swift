@@ -12,6 +12,7 @@ public struct API: Sendable {
   let limiter: RateLimiter
   /// Nil if link previews are disabled.
   let previews: LinkPreviews?
+  let hints: OperatorHints
 
   /// The prefix of every path.
   public static let base = "/api/v1"
@@ -33,18 +34,24 @@ public struct API: Sendable {
 
   public init(
     _ community: Community, release: Release = Release(), rates: RateLimits = RateLimits(),
-    previews: LinkPreviews? = nil
+    previews: LinkPreviews? = nil, log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.community = community
     self.release = release
     limiter = RateLimiter(rates)
     self.previews = previews
+    hints = OperatorHints(log: log)
   }
 
   /// The publisher for the store of this API's community.
   public static func publisher() -> Publisher {
     let frames = FrameMaker()
     return Publisher(Hub { frames.frame($0) })
+  }
+
+  /// Throws the problem that a write would get now; for `/readyz`.
+  public func checkReadiness() throws(Problem) {
+    if let refusal = community.store.writeRefusal { throw Problem(refusal) }
   }
 
   public func add(to routes: inout Router.Builder) {

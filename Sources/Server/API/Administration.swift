@@ -19,11 +19,31 @@ extension API {
       .accepted)
   }
 
+  @Sendable static func getBackup(_ context: RequestContext) async throws -> Response {
+    .one(try context.view.getBackup(context.id(), for: context.caller).0)
+  }
+
+  @Sendable static func deleteBackup(_ context: RequestContext) async throws -> Response {
+    try await context.community.deleteBackup(context.id(), by: context.caller)
+    return Response(.noContent)
+  }
+
+  /// Returns the file of a finished backup, with ranges.
+  @Sendable static func getBackupContent(_ context: RequestContext) async throws -> Response {
+    let (backup, path) = try context.view.getBackup(context.id(), for: context.caller)
+    guard backup.state == .done, let file = OpenFile(path) else {
+      throw backup.state == .running ? Refusal.conflict : Refusal.gone
+    }
+    return try .file(
+      file, ContentType("application/x-tar", isCompressible: false), tag: EntityTag(backup.name),
+      fields: [
+        "Content-Disposition": FileContent.disposition(backup.name, isInline: false),
+        "Cache-Control": "private, no-store",
+      ], for: context.request, now: context.server.now)
+  }
+
   @Sendable static func listBackups(_ context: RequestContext) async throws -> Response {
-    let (limit, next): (Int, ID<StoredBackup>?) = try context.query { query in (try query.limit(), try query.id("next"))
-    }
-    return .page(try context.view.listBackups(before: next, limit: limit, for: context.caller), limit: limit) {
-      $0.id.description
-    }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listBackups(page, for: context.caller), context)
   }
 }

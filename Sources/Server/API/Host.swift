@@ -29,8 +29,8 @@ extension API {
   }
 
   @Sendable private static func listAllUsers(_ context: RequestContext) async throws -> Response {
-    let (limit, next): (Int, ID<User>?) = try context.query { query in (try query.limit(), try query.id("next")) }
-    return .page(try context.view.listAllUsers(after: next, limit: limit), limit: limit) { $0.summary.id.description }
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listAllUsers(page), context)
   }
 
   @Sendable private static func addUser(_ context: RequestContext) async throws -> Response {
@@ -52,6 +52,7 @@ extension API {
   @Sendable private static func createInviteLink(_ context: RequestContext) async throws -> Response {
     let draft = try await context.body { body in try InviteDraft(&body) }
     let made = try await context.community.createInvite(draft, by: context.caller)
-    return .object(.created) { json in json.field("url", "\(context.server.origin)/i/\(made.invite.code)") }
+    guard let code = made.code else { throw Refusal.clientIDReused }
+    return .object(.created) { json in json.field("url", "\(context.server.origin)/i/\(code)") }
   }
 }

@@ -19,6 +19,10 @@ extension Problem {
   init(_ refusal: Refusal) {
     switch refusal {
     case .unauthenticated: self = .unauthenticated
+    case .wrongCredentials:
+      self = .unauthenticated
+      code = refusal.code
+      title = "The name or the password is wrong."
     case .forbidden: self = Problem(.forbidden, code: refusal.code, title: "You may not do this.")
     case .notFound: self = .notFound
     case .gone: self = Problem(.gone, code: refusal.code, title: "It is no longer here.")
@@ -26,6 +30,7 @@ extension Problem {
     case .clientIDReused:
       self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
+    case .stepUpRequired: self = Problem(.forbidden, code: refusal.code, title: "Confirm it with your password.")
     case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This user may not sign in.")
     case .tooMany(let limit):
       self = Problem(
@@ -51,6 +56,16 @@ extension Problem {
         ("limit", .text(limit.rawValue)), ("most", .number(maxPerHour)), ("until", .text(Timestamp.format(Int(until)))),
       ]
     case .unavailable: self = .unavailable
+    case .damaged:
+      self = Problem(
+        .serviceUnavailable, code: refusal.code,
+        title: "The database is damaged. The operator has to restore a backup.",
+        fields: ["Retry-After": "60"])
+    case .diskFull:
+      self = Problem(
+        .serviceUnavailable, code: refusal.code,
+        title: "The disk of the server is full. The operator has to make room.",
+        fields: ["Retry-After": "60"])
     }
   }
 
@@ -103,7 +118,7 @@ extension Problem.FieldProblem {
   init(_ fault: FieldFault) {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
-      case .missing, .unknownField, .invalid, .taken, .unknown, .mismatch, .unreachable: []
+      case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable: []
       case .tooShort(let min): [("least", .number(min))]
       case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]
       case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]

@@ -19,16 +19,17 @@ extension API {
       json.field("web_version", release.web)
       json.field("min_client", release.minClient)
       json.field("epoch", facts.epoch)
+      json.field("start", facts.start)
       json.field("policy", facts.settings.registration.rawValue)
       json.field("set_up", facts.isSetUp)
       json.field("link_previews", facts.settings.linkPreviews && context.api.previews != nil)
       json.object("limits") { context.community.bounds.write(to: &$0) }
-    }.tagged(tag)
+    }.tagged(tag, since: context.community.start)
   }
 
   @Sendable static func getSettings(_ context: RequestContext) async throws -> Response {
     let settings = try context.view.getSettings()
-    return .one(settings).tagged("\(settings.revision)")
+    return .one(settings).tagged("\(settings.revision)", since: context.community.start)
   }
 
   @Sendable static func updateSettings(_ context: RequestContext) async throws -> Response {

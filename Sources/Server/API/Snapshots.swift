@@ -9,7 +9,7 @@ extension API {
     var json = JSONWriter(reserving: 1 << 16)
     json.value(snapshot)
     let state = json.bytes[(json.bytes.firstIndex(of: UInt8(ascii: ",")) ?? 0)...]
-    return .written(json).tagged(fingerprint(state).hexadecimal)
+    return .written(json).tagged(fingerprint(state).hexadecimal, since: context.community.start)
   }
 
   /// Hashes in four parallel lanes, since a snapshot may have a million bytes.

@@ -2,6 +2,8 @@
 public enum Refusal: Error, Sendable, Hashable {
   /// Authentication is required.
   case unauthenticated
+  /// The name or the password of a sign-in is wrong.
+  case wrongCredentials
   /// The object is visible to the caller, but the operation is not permitted.
   case forbidden
   /// No object with this name or id is visible to the caller.
@@ -14,6 +16,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case clientIDReused
   /// Invalid fields. Never empty.
   case invalid([FieldFault])
+  /// The operation needs the password, or a session that began a few minutes ago.
+  case stepUpRequired
   /// The user is authenticated but not active: pending or disabled.
   case notAdmitted(UserState)
   /// The maximum number of objects is reached; the caller must delete some first.
@@ -32,6 +36,10 @@ public enum Refusal: Error, Sendable, Hashable {
   case newcomer(Newcomers.Limit, max: Int, until: Int64, seconds: Int)
   /// The server can't do it now; a retry may succeed.
   case unavailable
+  /// The database is damaged. The server writes nothing until the operator restores a backup.
+  case damaged
+  /// The disk of the server is full.
+  case diskFull
 
   /// A refusal for one invalid field.
   public static func invalid(_ field: String, _ code: FieldFault.Code) -> Refusal {
@@ -42,12 +50,14 @@ public enum Refusal: Error, Sendable, Hashable {
   public var code: String {
     switch self {
     case .unauthenticated: "unauthenticated"
+    case .wrongCredentials: "wrong_credentials"
     case .forbidden: "forbidden"
     case .notFound: "not_found"
     case .gone: "gone"
     case .conflict: "conflict"
     case .clientIDReused: "client_id_reused"
     case .invalid: "invalid"
+    case .stepUpRequired: "step_up_required"
     case .notAdmitted(let state): "account_\(state.rawValue)"
     case .tooMany: "too_many"
     case .tooLarge: "too_large"
@@ -57,6 +67,20 @@ public enum Refusal: Error, Sendable, Hashable {
     case .rateLimited: "rate_limited"
     case .newcomer: "newcomer_limited"
     case .unavailable: "unavailable"
+    case .damaged: "database_damaged"
+    case .diskFull: "disk_full"
+    }
+  }
+
+  /// Whether the server is at fault, not the request: the same request may succeed later.
+  public var isFault: Bool {
+    switch self {
+    case .unavailable, .damaged, .diskFull: true
+    case .unauthenticated, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused, .invalid,
+      .stepUpRequired,
+      .notAdmitted, .tooMany,
+      .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer:
+      false
     }
   }
 }
@@ -80,6 +104,8 @@ public struct FieldFault: Sendable, Hashable {
     case tooLong(limit: Int)
     case tooMany(limit: Int)
     case outOfRange(ClosedRange<Int>)
+    /// A password that is among the first to be guessed.
+    case tooCommon
     /// The value is in use elsewhere.
     case taken
     /// The referenced object does not exist or is not visible to the caller.
@@ -98,6 +124,7 @@ public struct FieldFault: Sendable, Hashable {
       case .tooLong: "too_long"
       case .tooMany: "too_many"
       case .outOfRange: "out_of_range"
+      case .tooCommon: "too_common"
       case .taken: "taken"
       case .unknown: "unknown"
       case .mismatch: "mismatch"

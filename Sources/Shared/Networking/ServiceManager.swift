@@ -4,16 +4,37 @@
 import CParleyLinux
 import Glibc
 
+/// A socket of the service manager, with its `FileDescriptorName=`.
+public struct InheritedSocket: Sendable {
+  public let name: String
+  public let socket: ListeningSocket
+}
+
 public enum ServiceManager {
   /// The inherited listening sockets. Unsets the variables, so that child processes do not inherit them.
-  public static func inheritedSockets() -> [ListeningSocket] {
+  public static func inheritedSockets() -> [InheritedSocket] {
     defer {
       for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
     }
     guard let pid = variable("LISTEN_PID"), Int32(pid) == getpid(), let text = variable("LISTEN_FDS"),
       let count = Int32(text), (1...64).contains(count)
     else { return [] }
-    return (3..<(3 + count)).map { ListeningSocket(inheriting: Descriptor(owning: $0)) }
+    let names =
+      variable("LISTEN_FDNAMES")?.split(separator: ":", omittingEmptySubsequences: false).map(String.init) ?? []
+    return (0..<Int(count)).map { index in
+      InheritedSocket(
+        name: index < names.count ? names[index] : "",
+        socket: ListeningSocket(inheriting: Descriptor(owning: Int32(3 + index))))
+    }
+  }
+
+  /// The time within which the service manager expects `WATCHDOG=1` again (sd_watchdog_enabled(3)); nil without a
+  /// watchdog.
+  public static var watchdogInterval: Duration? {
+    guard let microseconds = variable("WATCHDOG_USEC").flatMap({ Int64($0) }), microseconds > 0,
+      variable("WATCHDOG_PID").map({ Int32($0) == getpid() }) ?? true
+    else { return nil }
+    return .microseconds(microseconds)
   }
 
   /// Sends a state to the service manager, for example `READY=1` or `STOPPING=1`.

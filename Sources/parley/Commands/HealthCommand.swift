@@ -1,5 +1,6 @@
-// `parley health`: requests /healthz of a server. Container images use it as their health check, without curl.
+// `parley health`: requests /readyz of a server. Container images use it as their health check, without curl.
 
+import ParleyJSON
 import ParleyNetworking
 import ParleyWire
 
@@ -9,20 +10,31 @@ extension Command {
 }
 
 enum HealthCommand {
-  private static let path = "/healthz"
+  private static let path = "/readyz"
 
   static func run(_ arguments: [String]) async -> Int32 {
     do {
       let request = try request(arguments)
       let (status, body) = try await request.response()
       guard status == .ok else {
-        return Outcome(.failure, "\(request.name) answered \(status.code) \(status.reason)").report()
+        let reason = title(body).map { ": \($0)" } ?? ""
+        return Outcome(.failure, "\(request.name) answered \(status.code) \(status.reason)\(reason)").report()
       }
       return Outcome(.success, String(decoding: body, as: UTF8.self)).report()
     } catch let error as Settings.UsageError {
       return Outcome(.error, error.message).report()
     } catch {
       return Outcome(.failure, "\(error)").report()
+    }
+  }
+
+  /// The title of a problem document; nil for another body, such as a proxy's.
+  private static func title(_ body: [UInt8]) -> String? {
+    do {
+      var object = try JSONValue(parsing: body).object()
+      return try object.string("title")
+    } catch {
+      return nil
     }
   }
 
@@ -57,7 +69,7 @@ enum HealthCommand {
     if address.host == "0.0.0.0" || address.host == "::", let port = address.port {
       address = .ipv4(0x7f00_0001, port: port)
     }
-    let certificates = try Certificates(settings, data: settings.text(.data) ?? "./data")
+    let certificates = try Certificates(settings, data: settings.dataFolder)
     guard address.port != nil, let fingerprint = try certificates?.load().digest else {
       return HTTPRequest(address: address, host: "localhost", name: "\(address)", path: path)
     }

@@ -1,4 +1,5 @@
 import ParleyCrypto
+import ParleyJSON
 import ParleyNetworking
 
 /// The server's certificate and key: files of the operator, or a self-signed pair in the data folder.
@@ -44,6 +45,33 @@ struct Certificates: Sendable {
     } catch {
       throw Settings.UsageError(message: "Can't create a certificate: \(error).")
     }
+  }
+
+  /// The period before the end of a certificate in which the log warns, in seconds.
+  private static let warningTime: Int64 = 14 * 86_400
+
+  /// Sentences for the operator about a certificate that browsers refuse, or will soon. `now` is in seconds since 1970.
+  func warnings(publicNames: [String], now: Int64) -> [String] {
+    guard let pem = try? FileSystem.read(certificatePath), let certificate = Certificate.list(fromPEM: pem).first else {
+      // `load` reports an unreadable file.
+      return []
+    }
+    var warnings: [String] = []
+    if let expiry = certificate.expiry, expiry - now < Self.warningTime {
+      let date = Timestamp.format(Int(expiry) * 1_000).prefix(10)
+      let remedy =
+        isSelfSigned
+        ? "Delete \(certificatePath) and restart, to get a new one."
+        : "Renew it, write it to \(Setting.certificate.flag), and send SIGHUP."
+      warnings.append(
+        "The certificate \(certificatePath) \(expiry <= now ? "expired on" : "is valid only until") \(date). \(remedy)")
+    }
+    for name in publicNames where isSelfSigned && !certificate.covers(name) {
+      warnings.append(
+        "The self-signed certificate \(certificatePath) does not contain \(name), the name of \(Setting.publicURL.flag). "
+          + "Delete it and restart, to get a new one, or set \(Setting.certificate.flag) and \(Setting.key.flag).")
+    }
+    return warnings
   }
 
   /// Reads the files. Session tickets remain valid across a reload.

@@ -34,6 +34,35 @@ extension ReadTransaction {
   }
 }
 
+extension Store {
+  /// Adds the disk space of the data folder and of its backups. It visits every file, on a thread of its own.
+  public func measureFolder(_ statistics: Statistics) async throws(Refusal) -> Statistics {
+    try await folderWork.measure(folder, statistics)
+  }
+}
+
+/// Long work on the data folder, on a thread of its own.
+actor FolderWork {
+  private nonisolated let executor = SerialQueue("parley.folder")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  func remove(_ path: String) throws(DiskError) { try Disk.remove(path) }
+
+  func measure(_ folder: DataFolder, _ statistics: Statistics) throws(Refusal) -> Statistics {
+    var statistics = statistics
+    do throws(DiskError) {
+      statistics.folderSize = try Disk.usage(folder.path)
+      statistics.backupSize = try Disk.usage(folder.backups)
+      for name in try Disk.names(in: folder.path) where name.hasPrefix(PendingRestore.replacedPrefix) {
+        statistics.replacedSize += try Disk.usage("\(folder.path)/\(name)")
+      }
+      return statistics
+    } catch {
+      throw .unavailable
+    }
+  }
+}
+
 extension WriteTransaction {
   /// That everything was copied just now, to a file of so many bytes.
   func noteBackup(size: Int) throws(Refusal) {

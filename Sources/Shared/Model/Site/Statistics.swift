@@ -14,6 +14,12 @@ public struct Statistics: Sendable, Hashable {
   // In bytes.
   public var databaseSize = 0
   public var fileSize = 0
+  /// The folder with the backups that the API created.
+  public var backupSize = 0
+  /// Folders with the data that a restore replaced.
+  public var replacedSize = 0
+  /// The whole data folder, as du counts it.
+  public var folderSize = 0
   /// Of the data folder's disk; nil if the system does not report it.
   public var freeSpace: Int?
   public var totalSpace: Int?
@@ -45,6 +51,9 @@ extension Statistics {
     json.object("storage") { json in
       json.field("database_bytes", databaseSize)
       json.field("files_bytes", fileSize)
+      json.field("backups_bytes", backupSize)
+      json.field("replaced_bytes", replacedSize)
+      json.field("folder_bytes", folderSize)
       json.field("free_bytes", freeSpace)
       json.field("total_bytes", totalSpace)
     }

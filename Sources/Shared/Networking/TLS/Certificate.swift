@@ -22,6 +22,18 @@ import CParleyOpenSSL
     return certificates
   }
 
+  /// The end of the validity, in seconds since 1970; nil if it is malformed.
+  public var expiry: Int64? {
+    let time = unsafe parley_X509_not_after(pointer)
+    return time < 0 ? nil : Int64(time)
+  }
+
+  /// Whether the certificate is valid for a host name or an IP address.
+  public func covers(_ host: String) -> Bool {
+    let isAddress = SocketAddress(host: host, port: 0) != nil
+    return unsafe parley_X509_covers(pointer, host, isAddress ? 1 : 0) == 1
+  }
+
   /// The SHA-256 of the certificate (DER), for pinning.
   public var fingerprint: [UInt8]? {
     var digest = [UInt8](repeating: 0, count: 32)

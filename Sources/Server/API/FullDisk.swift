@@ -1,0 +1,27 @@
+// On a full disk the server refuses what adds content. The reserve that it gave up serves the rest.
+
+import ParleyWire
+
+extension Endpoint {
+  /// Unsafe endpoints, besides DELETE, that work on a full disk: they let users in, free space or let staff act.
+  static let onFullDisk: Set<String> = [
+    "POST /sessions", "POST /links/{code}", "POST /me/tokens", "PUT /me/password", "POST /users/{id}/reset",
+    "PATCH /users/{id}", "PATCH /settings", "POST /messages/{id}/remove", "POST /removals", "PUT /users/{id}/ban",
+    "PUT /users/{id}/silence", "PATCH /reports/{id}",
+  ]
+
+  var name: String { "\(method.name) \(path)" }
+
+  var worksOnFullDisk: Bool {
+    method.isSafe || method == .delete || access == .controlSocket || Self.onFullDisk.contains(name)
+  }
+}
+
+extension RealtimeCommand {
+  var worksOnFullDisk: Bool {
+    switch self {
+    case .hello, .subscribe, .unsubscribe, .delete, .removeAction, .typing, .presence, .publish, .ping: true
+    case .send, .edit, .setAction, .read: false
+    }
+  }
+}
