@@ -1,5 +1,6 @@
 """`parley backup` and `parley restore`, with a running daemon and with a stopped one."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -93,6 +94,58 @@ class Backup(Site):
         done = command("backup", self.backup, env={**os.environ, "PARLEY_DATA": str(self.data)})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.check_backup()
+
+    def stream(self, output):
+        return subprocess.run([PARLEY, "backup", "-", "--data", self.data], stdout=output, stderr=subprocess.PIPE,
+                              text=True, timeout=60)
+
+    def check_stream(self):
+        """Streams into `self.backup` through a pipe, checks and restores it."""
+        with open(self.backup, "wb") as file, subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file) as cat:
+            done = self.stream(cat.stdin)
+            cat.stdin.close()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("0 messages and 1 file", done.stderr)
+        self.check_backup()
+        restored = command("restore", self.backup, "--data", Path(self.folder) / "restored")
+        self.assertEqual(restored.returncode, 0, restored.stderr)
+
+    def test_a_running_daemon_streams_it(self):
+        before = set(self.data.iterdir())
+        with self.start(*parley(self.folder)) as server:
+            self.check_stream()
+            self.assertEqual(server.stop(), 0)
+        self.assertLessEqual(set(self.data.iterdir()), before | {self.data / "reserve"})
+
+    def test_the_command_streams_the_folder_of_a_stopped_daemon(self):
+        before = set(self.data.iterdir())
+        self.check_stream()
+        # A reader creates the files of the write-ahead log and does not remove them.
+        log = {self.data / "parley.db-wal", self.data / "parley.db-shm"}
+        self.assertEqual(set(self.data.iterdir()) - log, before)
+
+    def test_a_stream_without_a_reader_ends_and_leaves_nothing(self):
+        # More than a pipe holds.
+        with sqlite3.connect(self.data / "parley.db") as database:
+            database.executemany(
+                "insert into setting (name, value) values (?, ?)", [(f"seed {n}", "x" * 1000) for n in range(1000)])
+        database.close()
+        for is_running in (False, True):
+            with self.subTest(is_running=is_running):
+                server = self.start(*parley(self.folder)) if is_running else contextlib.nullcontext()
+                with server, subprocess.Popen(["head", "-c", "10"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as head:
+                    done = self.stream(head.stdin)
+                    head.stdin.close()
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    names = [path.name for path in self.data.iterdir()]
+                    self.assertFalse([name for name in names if "stream" in name], names)
+
+    def test_a_missing_file_fails_the_exit_status_of_a_stream(self):
+        self.file.unlink()
+        with self.start(*parley(self.folder)), open(self.backup, "wb") as file:
+            done = self.stream(file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 file of the database", done.stderr)
 
     def test_after_a_kill_a_backup_succeeds(self):
         with self.start(*parley(self.folder)) as server:

@@ -16,7 +16,7 @@ enum MigrateCommand {
     do throws(Settings.UsageError) {
       let settings = try Settings(
         arguments: arguments.filter { $0 != "--status" }, environment: Terminal.environment)
-      let data = settings.text(.data) ?? "./data"
+      let data = settings.dataFolder
       let migrations = FileSystem.migrations(try FileSystem.share(settings.text(.share)))
       return arguments.contains("--status") ? try status(data, migrations) : try migrate(data, migrations)
     } catch {

@@ -27,7 +27,7 @@ enum PurgeCommand {
   }
 
   private static func purge(_ settings: Settings, _ bar: ProgressBar) async throws(Settings.UsageError) -> Outcome {
-    let data = settings.text(.data) ?? "./data"
+    let data = settings.dataFolder
     guard FileSystem.exists(data) else {
       throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")
     }

@@ -19,7 +19,7 @@ enum RestoreCommand {
     do throws(Settings.UsageError) {
       let settings = try Settings(
         arguments: arguments, environment: Terminal.environment, of: "restore", [.data, .replace], operands: ["FILE"])
-      let data = settings.text(.data) ?? "./data"
+      let data = settings.dataFolder
       let file = settings.operands[0]
       guard FileSystem.exists(file) else { throw Settings.UsageError(message: "The file \(file) does not exist.") }
       try FileSystem.makeFolder(data)

@@ -14,7 +14,7 @@ enum VerifyCommand {
       let checksAll = arguments.contains("--all")
       let settings = try Settings(
         arguments: arguments.filter { $0 != "--all" }, environment: Terminal.environment)
-      let data = settings.text(.data) ?? "./data"
+      let data = settings.dataFolder
       let bar = ProgressBar.onTerminal
       defer { bar?.clear() }
       let findings = try Verification(data).run(all: checksAll) { step in

@@ -30,7 +30,7 @@ extension Command {
   private static func withClient(
     _ settings: Settings, _ work: (ControlClient) async throws -> Outcome
   ) async throws -> Outcome {
-    let data = settings.text(.data) ?? "./data"
+    let data = settings.dataFolder
     guard FileSystem.exists(data) else {
       throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")
     }
@@ -88,6 +88,8 @@ struct RefusedRequest: Error {
     "gone": "The site already has an owner.",
     "last_owner": "The site has no owner. parley setup prints the setup link for the first one.",
     "unavailable": "The server is unavailable. Try again later.",
+    "disk_full": "The disk of the server is full. Make room on it and try again.",
+    "database_damaged": "The database is damaged, and the server refuses all changes. See its log.",
   ]
 
   private struct Fault: JSONReadable {

@@ -14,8 +14,10 @@ enum ControlRoutes {
     let router = Router { routes in
       api.addForHost(to: &routes)
       routes.on(.post, BackupCommand.path) { request, _ throws(Problem) in
-        let file = try await BackupCommand.file(request)
-        return stream { onProgress in await BackupCommand.create(file, of: store, onProgress: onProgress) }
+        let (file, isStream) = try await BackupCommand.target(request)
+        return stream { onProgress in
+          await BackupCommand.create(file, isStream: isStream, of: store, onProgress: onProgress)
+        }
       }
       routes.on(.post, PurgeCommand.path) { _, _ in
         stream { onProgress in await PurgeCommand.purge(store, onProgress: onProgress) }

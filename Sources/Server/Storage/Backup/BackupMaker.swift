@@ -10,6 +10,8 @@
 // 3. Copy and files are packed into FILE.part, which is synced.
 // 4. FILE.part is read as for a restore, and the database in it must be the checked one.
 // 5. FILE.part becomes FILE.
+//
+// A stream goes to a pipe instead: the copy of the database is in the data folder, and steps 4 and 5 are omitted.
 
 import ParleyCrypto
 import ParleySQLite
@@ -17,6 +19,8 @@ import ParleySQLite
 struct BackupMaker {
   let folder: DataFolder
   let path: String
+  /// Whether `path` is a named pipe with a reader, or "-" for standard output.
+  let isStream: Bool
   /// Version of Parley.
   let program: String
   /// In milliseconds since 1970.
@@ -25,7 +29,7 @@ struct BackupMaker {
   let report: BackupProgress.Report
 
   /// A name of its own, since `FILE.db` may belong to another program.
-  private var part: String { path + ".part" }
+  private var part: String { isStream ? "\(folder.path)/backup-stream.part" : path + ".part" }
   private var copy: String { part + ".db" }
 
   /// Pages copied per step, 1 MiB.
@@ -33,7 +37,7 @@ struct BackupMaker {
 
   func make() throws(BackupFault) -> BackupReport {
     do {
-      guard !Disk.exists(path) else {
+      guard isStream || !Disk.exists(path) else {
         throw BackupFault.impossible("\(path) already exists.")
       }
       guard Disk.exists(folder.database) else {
@@ -44,8 +48,10 @@ struct BackupMaker {
       _ = try DiskFile.make(part)
       try Disk.remove(part)
       let report = try makeParts()
-      try Disk.move(part, to: path)
-      try Disk.sync(Disk.folder(of: path))
+      if !isStream {
+        try Disk.move(part, to: path)
+        try Disk.sync(Disk.folder(of: path))
+      }
       return report
     } catch {
       // The next attempt removes any leftovers.
@@ -72,13 +78,21 @@ struct BackupMaker {
   private func makeParts() throws -> BackupReport {
     let manifest = try copyDatabase()
     let files = try check(manifest)
-    let (database, missing) = try pack(manifest, files)
+    let (database, missing, size) = try pack(manifest, files)
+    if isStream {
+      try Disk.remove(copy)
+      return report(manifest, size, files.count - missing.count, missing)
+    }
     let contents = try BackupReader.read(part, .comparing, step)
     guard contents.manifest == manifest, contents.database == database, contents.files == files.count - missing.count
     else { throw BackupFault.damaged(["\(path) differs from what was written"]) }
     try Disk.remove(copy)
-    return BackupReport(
-      size: contents.size, messages: manifest.counts["message"] ?? 0, files: contents.files, missing: missing.count,
+    return report(manifest, contents.size, contents.files, missing)
+  }
+
+  private func report(_ manifest: BackupManifest, _ size: Int, _ files: Int, _ missing: [String]) -> BackupReport {
+    BackupReport(
+      size: size, messages: manifest.counts["message"] ?? 0, files: files, missing: missing.count,
       firstMissing: Array(missing.prefix(BackupReport.maxListed)))
   }
 
@@ -122,7 +136,7 @@ struct BackupMaker {
 
   private func pack(
     _ manifest: BackupManifest, _ files: [StoredFile]
-  ) throws -> (database: [UInt8], missing: [String]) {
+  ) throws -> (database: [UInt8], missing: [String], size: Int) {
     let database = try DiskFile.open(copy)
     let databaseSize = try database.size
     let total = files.reduce(databaseSize) { $0 + $1.size }
@@ -131,7 +145,7 @@ struct BackupMaker {
       done += count
       try step(BackupProgress(.packing, done: min(done, total), of: total))
     }
-    var writer = try BackupWriter(part, createdAt: now)
+    var writer = try BackupWriter(isStream ? path : part, isStream: isStream, createdAt: now)
     try writer.add(BackupName.manifest, manifest.bytes)
     guard
       let digest = try writer.add(
@@ -147,6 +161,6 @@ struct BackupMaker {
       }
     }
     try writer.finish()
-    return (digest, missing)
+    return (digest, missing, writer.size)
   }
 }

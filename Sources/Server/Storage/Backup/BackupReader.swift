@@ -112,7 +112,7 @@ struct BackupReader: ~Copyable {
     return try digest.finish()
   }
 
-  /// Reads an entry, unpacks it into the folder and returns its digest.
+  /// Reads an entry, unpacks it into the folder and returns its digest. The caller syncs all files at once.
   private mutating func unpack(_ header: TarHeader) throws -> [UInt8] {
     let file = try folder.map { folder in
       let path = "\(folder)/\(header.name)"
@@ -125,7 +125,6 @@ struct BackupReader: ~Copyable {
       try file?.write(chunk)
       try report(BackupProgress(phase, done: tar.position, of: size))
     }
-    try file?.sync()
     let found = try digest.finish()
     try addSum(found, header)
     return found

@@ -16,7 +16,8 @@ actor Backups {
   nonisolated var isClosed: Bool { state.withLock { $0.isClosed } }
 
   nonisolated func make(
-    _ folder: DataFolder, to path: String, program: String, at now: Int64, report: @escaping BackupProgress.Report,
+    _ folder: DataFolder, to path: String, isStream: Bool, program: String, at now: Int64,
+    report: @escaping BackupProgress.Report,
     afterWrites: () async throws(Refusal) -> Void
   ) async throws(BackupFault) -> BackupReport {
     let cancellation = Cancellation()
@@ -25,7 +26,8 @@ actor Backups {
     // A removal of files that started before the backup has finished after this write.
     do throws(Refusal) { try await afterWrites() } catch { throw .impossible("The database can't be written to.") }
     let maker = BackupMaker(
-      folder: folder, path: path, program: program, now: Int(now), cancellation: cancellation, report: report)
+      folder: folder, path: path, isStream: isStream, program: program, now: Int(now), cancellation: cancellation,
+      report: report)
     let result = await withTaskCancellationHandler {
       await run(maker)
     } onCancel: {

@@ -17,8 +17,10 @@ final class Cancellation: Sendable {
     }
   }
 
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
   func check() throws(BackupFault) {
-    if state.withLock({ $0.isCancelled }) { throw .cancelled }
+    if isCancelled { throw .cancelled }
   }
 
   /// Interrupts this connection on cancellation.

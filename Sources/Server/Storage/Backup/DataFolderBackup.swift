@@ -1,10 +1,11 @@
 extension DataFolder {
   /// Backs up the folder of a stopped server. `program` is the version of Parley, `now` is in milliseconds since 1970.
   public func backUp(
-    to path: String, program: String, at now: Int64, report: @escaping BackupProgress.Report
+    to path: String, isStream: Bool = false, program: String, at now: Int64, report: @escaping BackupProgress.Report
   ) throws(BackupFault) -> BackupReport {
     try BackupMaker(
-      folder: self, path: path, program: program, now: Int(now), cancellation: Cancellation(), report: report
+      folder: self, path: path, isStream: isStream, program: program, now: Int(now), cancellation: Cancellation(),
+      report: report
     ).make()
   }
 

@@ -31,7 +31,7 @@ struct Restoration {
       let contents = try BackupReader.read(path, unpackingTo: unpacked, .unpacking, report)
       let outcome = try prepare(contents)
       for made in [unpacked, folder.lockPath] { try Disk.give(made, toOwnerOf: folder.path) }
-      try Disk.syncFolders(unpacked)
+      try Disk.syncFileSystem(of: unpacked)
       try Disk.move(unpacked, to: ready)
       try Disk.sync(folder.path)
       try settle()

@@ -25,6 +25,10 @@ extension WriteTransaction {
       missingCount: 0)
   }
 
+  public func removeBackup(_ id: ID<StoredBackup>) throws(Refusal) {
+    try run { connection in try connection.execute("delete from backup where id = $1", id.number) }
+  }
+
   fileprivate func finish(_ backup: ID<StoredBackup>, _ report: BackupReport?) throws(Refusal) {
     try run { connection in
       try connection.execute(
@@ -38,39 +42,75 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// Backups with ids below `last`, newest first.
+  /// Backups, newest first.
   public func backups(
-    before last: ID<StoredBackup>?, limit: Int, in folder: DataFolder
+    _ slice: ListSlice, in folder: DataFolder
   ) throws(Refusal) -> [StoredBackup] {
-    try run { connection in
+    let page = Keyset(slice, .descending)
+    return try run { connection in
       try connection.all(
+        SQL(
+          """
+          select id, name, created_by, created_at, finished_at, size, missing
+          from backup
+          where id \(page.comparison) $1
+          order by id \(page.order)
+          limit $2
+          """), page.number(), slice.limit
+      ) { row in try StoredBackup(row, in: folder) }
+    }
+  }
+
+  public func backup(_ id: ID<StoredBackup>, in folder: DataFolder) throws(Refusal) -> StoredBackup? {
+    try run { connection in
+      try connection.first(
         """
         select id, name, created_by, created_at, finished_at, size, missing
         from backup
-        where id < $1
-        order by id desc
-        limit $2
-        """, last?.number ?? Int.max, limit
-      ) { row in
-        let (name, size) = (try row.text(1), try row.optionalInt(5))
-        let finishedAt = try row.optionalInt(4).map { Int64($0) }
-        let state: StoredBackup.State =
-          if finishedAt == nil {
-            .running
-          } else if size == nil {
-            .failed
-          } else {
-            Disk.size("\(folder.backups)/\(name)") == nil ? .gone : .done
-          }
-        return StoredBackup(
-          id: ID(try row.int(0)), name: name, createdBy: ID(try row.int(2)), createdAt: Int64(try row.int(3)),
-          finishedAt: finishedAt, state: state, size: size, missingCount: try row.int(6))
-      }
+        where id = $1
+        """, id.number
+      ) { row in try StoredBackup(row, in: folder) }
     }
+  }
+
+  /// How many backups have a file, or will have one.
+  public func backupFileCount(in folder: DataFolder) throws(Refusal) -> Int {
+    try backups(ListSlice(limit: Int.max), in: folder).count { $0.state == .done || $0.state == .running }
+  }
+}
+
+extension StoredBackup {
+  fileprivate init(_ row: borrowing Row, in folder: DataFolder) throws {
+    let (name, size) = (try row.text(1), try row.optionalInt(5))
+    let finishedAt = try row.optionalInt(4).map { Int64($0) }
+    let state: State =
+      if finishedAt == nil {
+        .running
+      } else if size == nil {
+        .failed
+      } else {
+        Disk.size("\(folder.backups)/\(name)") == nil ? .gone : .done
+      }
+    self.init(
+      id: ID(try row.int(0)), name: name, createdBy: ID(try row.int(2)), createdAt: Int64(try row.int(3)),
+      finishedAt: finishedAt, state: state, size: size, missingCount: try row.int(6))
   }
 }
 
 extension Store {
+  /// Path of the file of a backup, existing or not.
+  public func path(of backup: StoredBackup) -> String { "\(folder.backups)/\(backup.name)" }
+
+  /// Deletes the file of a backup, on a thread of its own. A missing file is no error.
+  public func deleteFile(of backup: StoredBackup) async throws(Refusal) {
+    do throws(DiskError) {
+      try await folderWork.remove(path(of: backup))
+    } catch {
+      log("the backup \(backup.name) can't be deleted: \(error)")
+      throw .unavailable
+    }
+  }
+
   /// Creates the file of a backup and stores the result in its row. The task ends after that.
   public func make(_ backup: StoredBackup, program: String) -> Task<Void, Never> {
     Task {
