@@ -7,8 +7,9 @@ import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
-from servers import PARLEY, accepts
+from servers import PARLEY, TOP, accepts
 from serving import ServingTest, bench_server, parley
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -55,6 +56,24 @@ class Drain(ServingTest):
             self.assertEqual(server.wait(), 0)
 
 
+class Permissions(ServingTest):
+    def test_the_files_in_an_open_data_folder_are_private_and_the_log_warns(self):
+        data = Path(self.folder) / "data"
+        for mode, warns in ((0o755, True), (0o700, False)):
+            data.mkdir(exist_ok=True)
+            data.chmod(mode)
+            before = os.umask(0o022)
+            try:
+                with self.start(*parley(self.folder)) as server:
+                    self.assertEqual("Other users of this machine can open the data folder" in server.output(), warns)
+                    for file in data.rglob("*"):
+                        self.assertEqual(file.stat().st_mode & 0o077, 0, file)
+                    self.assertTrue((data / "parley.db-wal").exists())
+                    self.assertEqual(server.stop(), 0)
+            finally:
+                os.umask(before)
+
+
 class Systemd(ServingTest):
     def test_an_inherited_socket_is_served(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -65,6 +84,43 @@ class Systemd(ServingTest):
             with self.start(*command, pass_fds=[listener.fileno()]) as server:
                 self.assertEqual(server.port, port)
                 self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+
+    def test_a_socket_named_redirect_redirects_to_https(self):
+        with socket.create_server(("127.0.0.1", 0)) as tls, socket.create_server(("127.0.0.1", 0)) as plain:
+            activate = (f'LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES=parley-https.socket:redirect '
+                        f'exec "$@" 3<&{tls.fileno()} 4<&{plain.fileno()}')
+            folder = os.path.join(self.folder, "tls")
+            command = ("bash", "-c", activate, "bash", *parley(folder, "--self-signed", listen=None))
+            with self.start(*command, pass_fds=[tls.fileno(), plain.fileno()]) as server:
+                port = tls.getsockname()[1]
+                self.assertEqual(self.curl_headers("--insecure", f"https://127.0.0.1:{port}/healthz")[0], 200)
+                status, headers = self.curl_headers(f"http://127.0.0.1:{plain.getsockname()[1]}/forums")
+                self.assertEqual((status, headers["location"]), (308, f"https://127.0.0.1:{port}/forums"))
+                self.assertIn("redirecting from", server.output())
+
+    def test_the_watchdog_is_fed(self):
+        path = os.path.join(self.folder, "watchdog")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+            systemd.bind(path)
+            systemd.settimeout(60)
+            environment = {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"}
+            with self.start(*parley(self.folder), env=environment):
+                for _ in range(3):
+                    while b"WATCHDOG=1" not in systemd.recv(4096).split(b"\n"):
+                        pass
+
+    def test_the_units_are_valid(self):
+        units = Path(self.folder) / "units"
+        units.mkdir()
+        for unit in [*(TOP / "docker").glob("*.service"), *(TOP / "docker").glob("*.socket")]:
+            text = unit.read_text().replace("/opt/parley/bin/parley", str(PARLEY.resolve()))
+            (units / unit.name).write_text(text.replace("file:///opt/parley/README.md", "https://example.org"))
+        (units / "parley.service.d").mkdir()
+        (units / "parley.service.d" / "tls.conf").write_text((TOP / "docker/parley-tls.conf").read_text())
+        done = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", *sorted(units.glob("parley*.s*t")), units / "parley.service"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_sockets_for_another_process_are_ignored(self):
         with self.start(*parley(self.folder), env={"LISTEN_PID": "1", "LISTEN_FDS": "1"}) as server:

@@ -1,5 +1,7 @@
 import json
+import os
 import re
+from pathlib import Path
 
 from nginx import nginx
 from servers import TOP, free_port
@@ -28,6 +30,13 @@ class BehindNginx(ServingTest):
     def test_a_request_is_proxied(self):
         through = json.loads(self.curl(f"{self.proxy.url}/json"))
         self.assertEqual(through, json.loads(self.curl(f"{self.server.url}/json")))
+
+    def test_a_photo_of_16_mb_is_uploaded(self):
+        photo = Path(self.folder) / "photo.jpg"
+        photo.write_bytes(os.urandom(16 << 20))
+        answer = json.loads(self.curl(
+            "--form", f"file=@{photo}", "--form", "name=photo.jpg", f"{self.proxy.url}/upload"))
+        self.assertGreater(answer["bytes"], 16 << 20)
 
     def test_a_websocket_is_proxied(self):
         with connect(f"{self.proxy.websocket_url}/echo") as socket:
