@@ -172,6 +172,7 @@ public actor Parley {
           failures = 0
           if let cursor = EventCursor(cursor) { try await sync.caughtUp(to: cursor) }
           set(.live)
+        case .restarted: return .interrupted("the server has restarted")
         case .reset(let reason, _): return .interrupted("the missed events are not available: \(reason)")
         case .disconnected(let fault, _), .ended(let fault): return fault
         }
@@ -243,9 +244,9 @@ public actor Parley {
 
   // MARK: Signing out
 
-  /// Revokes the session and erases the local data. Throws if the outbox is not empty, unless forced.
+  /// Revokes the session and erases the local data. Throws if the outbox has more than read positions, unless forced.
   public func signOut(isForced: Bool = false) async throws {
-    let waiting = await outbox.list()
+    let waiting = await outbox.list().filter { $0.kind != .read }
     guard waiting.isEmpty || isForced else { throw OutboxRefusal.unsentWork(waiting) }
     await stop()
     do throws(ClientFault) {
@@ -256,6 +257,6 @@ public actor Parley {
     }
     client.token = nil
     try await pictures.erase()
-    try await cache.erase()
+    try await sync.erase()
   }
 }

@@ -350,3 +350,47 @@ import Testing
     #expect(stretches.all == [3...3, 9...9])
   }
 }
+
+@Suite struct DatePageTests {
+  @Test(arguments: [false, true], [1, 2, 3, 7])
+  func `pages by date have each message once, even of one date`(hasDisk: Bool, limit: Int) async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let garden = try await hamlet.group("ada", "grace")
+      var indexing = MessageIndexing()
+      // Three days, each with several messages.
+      indexing.displayDate = { message in Int64(message.content?.text.first?.wholeNumberValue ?? 0) * 86_400_000 }
+      let ada = try HamletClient(hamlet, "ada", file: hasDisk ? folder.path + "/cache.db" : nil, indexing)
+      for text in ["1a #x", "2a #x", "1b #x", "3a #x", "2b #x", "1c #x"] {
+        let posted = try await hamlet.post(text, as: "ada", in: garden)
+        _ = try await ada.client.send(.setAction(on: posted.id, type: "like"))
+      }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      for text in ["2c #x", "2d #x", "1d #x"] {
+        let unsent = try await ada.outbox.send(Draft(text), in: garden)
+        try await ada.outbox.setAction("like", on: .unsent(unsent.id), in: garden)
+      }
+      let expected = ["3a", "2d", "2c", "2b", "2a", "1d", "1c", "1b", "1a"].map { "\($0) #x" }
+      let pages: [(CacheQuery.Position?) async throws -> SearchResult] = [
+        { try await ada.cache.messagesByDate(in: garden, next: $0, limit: limit) },
+        { try await ada.cache.search("x", in: garden, next: $0, limit: limit) },
+        { try await ada.cache.find([.hashtag("x")], in: garden, next: $0, limit: limit) },
+        { position in
+          let found = try await ada.cache.messagesWithAction("like", in: garden, next: position, limit: limit)
+          return SearchResult(messages: found, next: found.last.map { .init(after: $0) })
+        },
+      ]
+      for (number, page) in pages.enumerated() {
+        var (found, next): ([String], CacheQuery.Position?) = ([], nil)
+        repeat {
+          let result = try await page(next)
+          found += result.messages.map(\.text)
+          next = result.next
+        } while next != nil && found.count < 20
+        #expect(found == expected, "\(number)")
+      }
+    }
+  }
+}

@@ -1,5 +1,6 @@
 import ParleyJSON
 import ParleyModel
+import TestSupport
 import Testing
 
 @testable import ParleyKit
@@ -45,6 +46,84 @@ import Testing
       while list.last?.text != "after" || list.first?.text != "edited", let update = await iterator.next() {
         apply(update, to: &list)
       }
+    }
+  }
+
+  @Test(arguments: 0..<6 as Range<UInt64>)
+  func `a message never leaves the window while it is sent`(seed: UInt64) async throws {
+    try await Hamlet.open { hamlet in
+      var random = Seeded(seed: seed)
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20)
+      try await window.newest()
+      let updates = await window.updates()
+      try await ada.outbox.start()
+      var sent: [String] = []
+      for number in 0..<40 {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: try await hamlet.post("grace \(number)", as: "grace", in: garden)
+        case 1: try await ada.sync.catchUp()
+        case 2: ada.server.set { $0.responsesLost = 1 }
+        case 3 where !sent.isEmpty:
+          let name = try #require(sent.randomElement(using: &random))
+          _ = try? await ada.outbox.edit(.unsent(name), in: garden, to: "edited \(number)")
+        case 4: _ = try await window.newer()
+        default: sent.append(try await ada.outbox.send(Draft("ada \(number)"), in: garden).id)
+        }
+      }
+      try await wait { await ada.outbox.list().isEmpty }
+      await ada.outbox.stop()
+      let last = try await ada.outbox.send(Draft("last"), in: garden).id
+      var shown: Set<String> = []
+      var stored: Set<String> = []
+      let me = hamlet.id("ada")
+      for await update in updates {
+        let now = Set(update.messages.map(\.identity))
+        for name in sent where now.contains("\(me):\(name)") { shown.insert(name) }
+        for name in shown.subtracting(stored) { #expect(now.contains("\(me):\(name)"), "\(name)") }
+        for message in update.messages { if let name = message.message?.clientID { stored.insert(name) } }
+        if now.contains("\(me):\(last)") { break }
+      }
+      #expect(Set(sent).isSubset(of: stored))
+    }
+  }
+
+  @Test func `a window has a limit`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...100 { try await hamlet.post("\(number)", as: "ada", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20)
+      func numbers() async -> [Int] { await window.messages.compactMap { Int($0.text) } }
+      try await window.newest()
+      try await window.older()
+      #expect(await numbers() == Array(81...100))
+      // The newest messages are dropped, and come back.
+      try await window.older()
+      let (hasOlder, hasNewer) = (await window.hasOlder, await window.hasNewer)
+      #expect(await numbers() == Array(71...90) && hasOlder && hasNewer)
+      try await window.newer()
+      #expect(await numbers() == Array(81...100))
+      #expect(await !window.hasNewer)
+      // New messages drop the oldest, but not while the user reads them.
+      func post(_ new: ClosedRange<Int>) async throws {
+        for number in new { try await hamlet.post("\(number)", as: "ada", in: garden) }
+        try await ada.sync.catchUp()
+      }
+      try await post(101...105)
+      try await wait { await numbers() == Array(86...105) }
+      try await window.setSticking(false)
+      try await post(106...120)
+      try await wait { await numbers() == Array(86...120) }
+      try await post(121...130)
+      try await wait { await numbers() == Array(86...125) }
+      #expect(await window.hasNewer)
+      try await window.newest()
+      try await window.setSticking(true)
+      #expect(await numbers() == Array(121...130))
     }
   }
 
@@ -105,7 +184,8 @@ import Testing
       #expect(hasNewer && hasOlder)
       expect(try await window.newer(), 35...54)
       expect(try await window.older(20), 15...54)
-      expect(try await window.newer(500), 15...300)
+      // At most 200 messages: the oldest are dropped.
+      expect(try await window.newer(500), 101...300)
       #expect(await !window.hasNewer)
       try await hamlet.post("301", as: "grace", in: garden)
       try await ada.sync.catchUp()
@@ -198,6 +278,32 @@ import Testing
 }
 
 @Suite struct DraftTests {
+  @Test func `a copy of another user's message has files of its own`() async throws {
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let grace = try harbour.client("grace")
+      let bytes = Array("a note of grace".utf8)
+      let file = try await grace.upload(FileSource(name: "note.txt", bytes: bytes)).id
+      let posted = try await grace.send(.postMessage(in: garden, "see this", attachments: [file])).message
+      let ada = try Parley(
+        try harbour.client("ada"), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+      ) { MemoryStore() }
+      try await ada.sync.catchUp()
+      let me = harbour.id("ada")
+      try await ada.outbox.send(.copy(posted, by: me), in: garden)
+      #expect(try await ada.outbox.sendAll() == nil)
+      let copied = try #require(try await ada.cache.messages(.range(1...Int.max, of: garden)).last?.message)
+      let attached = try #require(copied.content?.attachments.first)
+      #expect(copied.content?.text == "see this" && attached != file)
+      var received: [UInt8] = []
+      try await ada.client.download(attached) { received += $0 }
+      #expect(received == bytes)
+      #expect(try await ada.client.send(.getFile(attached)).value.name == "note.txt")
+      // Own files are attached again.
+      #expect(Draft.copy(copied, by: me).attachments == [attached])
+    }
+  }
+
   @Test func `drafts start with the required mentions`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace", "linus")
@@ -211,7 +317,7 @@ import Testing
       #expect(Draft.replyToAll(message, by: grace, me: me, except: ["linus"]).text == "@grace ")
       #expect(Draft.mention(grace).text == "@grace ")
       #expect(Draft.forward(message, by: grace).text == "» @grace hello @linus and @ada")
-      #expect(Draft.copy(message).text == "hello @linus and @ada")
+      #expect(Draft.copy(message, by: me.id).text == "hello @linus and @ada")
     }
   }
 }

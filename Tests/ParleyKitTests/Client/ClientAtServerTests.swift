@@ -4,7 +4,9 @@ import ParleyModel
 import Synchronization
 import Testing
 
+@testable import Community
 @testable import ParleyKit
+@testable import Storage
 
 @Test func `a conversation works from sign-in to deletion`() async throws {
   try await Harbour.open { harbour in
@@ -27,9 +29,8 @@ import Testing
     var seqs: [Int] = []
     for try await page in client.pages(of: .listMessages(in: room, order: "asc", limit: 2)) {
       seqs += page.elements.map(\.message.seq)
-      break
     }
-    #expect(seqs == [1, 2])
+    #expect(seqs == [1, 2, 3, 4, 5])
     let edited = try await client.send(first.edit("first, but better"))
     #expect(edited.message.content?.text == "first, but better" && edited.message.revision == 2)
     #expect(try await client.send(first.setAction("like")).mine == ["like"])
@@ -46,6 +47,43 @@ import Testing
     try await session.signOut()
     #expect(client.token == nil)
     await #expect(throws: ClientFault.self) { try await session.verify() }
+  }
+}
+
+@Test func `a thousand messages are paged from any bound in both directions, each once`() async throws {
+  try await Harbour.open { harbour in
+    let room = try await harbour.room()
+    let author = harbour.id("grace")
+    try await harbour.community.store.write { tx throws(Refusal) in
+      for number in 1...1_000 { _ = try tx.post(NewMessage(conversation: room, author: author, text: "\(number)")) }
+    }
+    let client = try harbour.client("grace")
+    func seqs(_ request: Request<Page<Resource<MessageView>>>, _ direction: PageDirection) async throws -> [Int] {
+      var pages: [[Int]] = []
+      for try await page in client.pages(of: request, direction) { pages.append(page.elements.map(\.message.seq)) }
+      return (direction == .next ? pages : pages.reversed()).flatMap(\.self)
+    }
+    let all = Array(1...1_000)
+    let middle = try await client.send(.listMessages(in: room, order: "asc", limit: 200)).elements[122].message
+    for limit in [7, 50, 200] {
+      #expect(try await seqs(.listMessages(in: room, limit: limit), .next) == all.reversed())
+      #expect(try await seqs(.listMessages(in: room, order: "asc", limit: limit), .next) == all)
+      for request in [
+        Request.listMessages(in: room, around: middle.id, order: "asc", limit: limit),
+        .listMessages(in: room, after: middle.id, order: "asc", limit: limit),
+        .listMessages(in: room, before: middle.id, order: "asc", limit: limit),
+        .listMessages(in: room, atTime: Timestamp(middle.createdAt), order: "asc", limit: limit),
+      ] {
+        let first = try await client.send(request)
+        let newer = try await seqs(request, .next)
+        var older: [Int] = []
+        if let previous = request.following(first, .previous) { older = try await seqs(previous, .previous) }
+        #expect(older + newer == all, "\(request.target)")
+      }
+    }
+    let within = Request.listMessages(in: room, before: middle.id, order: "asc", limit: 1)
+    #expect(try await client.send(within).elements.map(\.message.seq) == [122])
+    #expect(try await seqs(within, .previous) == Array(1...122))
   }
 }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ParleyKit
 
 @Test func `path and query values are percent-encoded`() {
-  #expect(Request<Resource<InviteDetails>>.getInvite("a/b?c#d e%").target == "/api/v1/invites/a%2Fb%3Fc%23d%20e%25")
+  #expect(Request<Resource<LinkPurpose>>.getLink("a/b?c#d e%").target == "/api/v1/links/a%2Fb%3Fc%23d%20e%25")
   #expect(
     Request<Page<Resource<SearchMatch>>>.searchMessages(q: "a&b=ä").target == "/api/v1/messages/search?q=a%26b%3D%C3%A4"
   )

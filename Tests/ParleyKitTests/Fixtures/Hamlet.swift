@@ -87,6 +87,7 @@ final class HamletServer: Transport {
   }
 
   static let noNetwork = ClientFault.offline("there is no network")
+  static let lostResponse = ClientFault.interrupted("the response was lost")
   private static let failure = TransportFailure.unreachable("there is no network")
 
   func set(_ change: (inout NetworkState) -> Void) { state.withLock { change(&$0) } }
@@ -94,9 +95,10 @@ final class HamletServer: Transport {
   /// Methods and paths below the base.
   var requests: [String] { state.withLock { $0.requests } }
 
-  /// A client with this transport.
-  func client() throws -> Client {
-    Client(try #require(ServerAddress("https://hamlet.example")), over: self, token: token, retryPolicy: .never)
+  /// A client with this transport, or with one that wraps it.
+  func client(over transport: (any Transport)? = nil) throws -> Client {
+    let address = try #require(ServerAddress("https://hamlet.example"))
+    return Client(address, over: transport ?? self, token: token, retryPolicy: .never)
   }
 
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
@@ -114,7 +116,7 @@ final class HamletServer: Transport {
       state.responsesLost -= 1
       return true
     }
-    if isLost { throw Self.failure }
+    if isLost { throw .interrupted("the response was lost") }
     return answer
   }
 
@@ -155,7 +157,8 @@ private actor HamletLoop {
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
     let context = Context(
-      id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, loop: self, peer: IPAddress("192.0.2.1"),
+      id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, uptime: 1_000_000, loop: self,
+      peer: IPAddress("192.0.2.1"),
       isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
     let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
     var pieces: [[UInt8]] = []
@@ -179,10 +182,15 @@ struct HamletClient {
   let outbox: Outbox
   let sync: Sync
 
-  /// - Parameter file: nil for memory.
-  init(_ hamlet: Hamlet, _ name: String, file: String? = nil, _ indexing: MessageIndexing = MessageIndexing()) throws {
+  /// - Parameters:
+  ///   - file: nil for memory.
+  ///   - transport: wraps the server.
+  init(
+    _ hamlet: Hamlet, _ name: String, file: String? = nil, _ indexing: MessageIndexing = MessageIndexing(),
+    through transport: (HamletServer) -> any Transport = { $0 }
+  ) throws {
     server = hamlet.server(name)
-    client = try server.client()
+    client = try server.client(over: transport(server))
     cache = try Cache(indexing) { () throws(CacheFault) -> sending any CacheStore in
       if let file { return try DiskStore(file) }
       return MemoryStore()

@@ -123,7 +123,7 @@ import Testing
       ]
       try await grace.cache.change(bringing: [], changes) { _ in }
       let cursor = try #require(await grace.cache.replica.cursor)
-      try await grace.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
+      try await grace.cache.move(to: EventCursor(epoch: "another", start: "s", event: cursor.event + 1_000))
       #expect(await receipts.send() == .everything && sentCount(by: grace) == 1)
       try await grace.sync.catchUp()
       let two = try await hamlet.post("two", as: "ada", in: garden)

@@ -180,6 +180,54 @@ import Testing
     }
   }
 
+  @Test func `signing out erases what a concurrent synchronization has fetched`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      try await hamlet.post("private", as: "grace", in: garden)
+      let server = hamlet.server("ada")
+      let transport = HookedTransport(server)
+      let parley = try Parley(
+        try server.client(over: transport), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+      ) { MemoryStore() }
+      try await parley.sync.catchUp()
+      let (reached, reach) = AsyncStream.makeStream(of: Void.self)
+      let (releases, release) = AsyncStream.makeStream(of: Void.self)
+      transport.set { request in
+        guard request.hasPrefix("GET") else { return }
+        reach.yield()
+        for await _ in releases { return }
+      }
+      let tasks = [
+        Task { _ = try? await parley.sync.refresh(garden) },
+        Task { _ = try? await parley.user(hamlet.id("grace")).fresh() },
+      ]
+      var iterator = reached.makeAsyncIterator()
+      for _ in tasks { _ = await iterator.next() }
+      let signingOut = Task { try await parley.signOut() }
+      // Without a lock the erasure would not wait for the request.
+      for _ in 0..<100_000 where await parley.cache.replica.me != nil { await Task.yield() }
+      release.finish()
+      for task in tasks { await task.value }
+      try await signingOut.value
+      #expect(await parley.cache.replica == Replica())
+      #expect(try await parley.cache.messages(.range(1...Int.max, of: garden)).isEmpty)
+    }
+  }
+
+  @Test func `a read position does not hinder signing out`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let posted = try await hamlet.post("one", as: "grace", in: garden)
+      let parley = try Parley(
+        try hamlet.client("ada"), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+      ) { MemoryStore() }
+      try await parley.sync.catchUp()
+      try await parley.outbox.markRead(posted.id, in: garden)
+      try await parley.signOut()
+      #expect(await parley.cache.replica == Replica())
+    }
+  }
+
   @Test func `signing out with unsent operations is refused unless forced`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")

@@ -184,7 +184,7 @@ private struct IncompleteTransport: Transport {
       let forum = try await owner.send(.createForum(title: "attic", visibility: .private)).value.forum.id
       let topic = try await owner.send(.createTopic(in: forum, title: "roses")).value.id
       for number in 1...30 { try await hamlet.post("\(number)", as: "ada", in: topic) }
-      _ = try await owner.send(.updateForum(forum, ForumChange(visibility: .members)))
+      _ = try await owner.send(.updateForum(forum, ForumChange([.set(\.visibility, .members)])))
       _ = try await hamlet.client("grace").send(.setForumMember(of: forum, to: .me))
       try await hamlet.post("31", as: "grace", in: topic)
       for number in 32...50 { try await hamlet.post("\(number)", as: "ada", in: topic) }
@@ -260,7 +260,7 @@ private struct IncompleteTransport: Transport {
       try await ada.cache.change(bringing: [], changes) { _ in }
       try await ada.cache.setDraft(Draft("kept"), in: garden)
       let cursor = try #require(await ada.cache.replica.cursor)
-      try await ada.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
+      try await ada.cache.move(to: EventCursor(epoch: "another", start: "s", event: cursor.event + 1_000))
       try await ada.sync.catchUp()
       #expect(await ada.cache.replica.cursor?.epoch == cursor.epoch)
       #expect(try await ada.texts(garden) == ["message 1", "message 2", "message 3"])
@@ -328,7 +328,7 @@ private struct IncompleteTransport: Transport {
       ]
       try await ada.cache.change(bringing: [], changes) { _ in }
       let cursor = try #require(await ada.cache.replica.cursor)
-      try await ada.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
+      try await ada.cache.move(to: EventCursor(epoch: "another", start: "s", event: cursor.event + 1_000))
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["message 1", "message 2", "message 3"])
       #expect(await ada.outbox.orphans.map(\.id) == [lost.id])
@@ -430,6 +430,88 @@ private struct IncompleteTransport: Transport {
       try await laptop.sync.catchUp()
       #expect(try await laptop.texts(channel) == ["milk"])
       await #expect(throws: ClientFault.self) { try await hamlet.post("no", as: "grace", in: channel) }
+    }
+  }
+
+  @Test func `a private channel is created again, and is never shared`() async throws {
+    try await Hamlet.open { hamlet in
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let shared = try await ada.client.send(
+        .createConversation(
+          .channel, with: [.id(hamlet.id("grace"))], type: "com.example.todo", readers: .init(.listed),
+          writers: .init(.listed, isImmutable: true)))
+      try await ada.sync.catchUp()
+      var channels = [shared.conversation.id]
+      for _ in 0..<3 {
+        let channel = try await ada.sync.privateChannel("com.example.todo")
+        #expect(!channels.contains(channel))
+        #expect(try await ada.sync.privateChannel("com.example.todo") == channel)
+        #expect(try await HamletClient(hamlet, "ada").sync.privateChannel("com.example.todo") == channel)
+        channels.append(channel)
+        try await ada.client.send(.deleteConversation(channel))
+        try await ada.sync.catchUp()
+      }
+    }
+  }
+
+  @Test func `a room without events is fetched, compared and proven`() async throws {
+    try await Hamlet.open { hamlet in
+      let room = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
+        .room
+      let grace = try hamlet.client("grace")
+      var posted: [Message] = []
+      for number in 1...230 { posted.append(try await hamlet.post("\(number)", as: "ada", in: room)) }
+      let linus = try HamletClient(hamlet, "linus")
+      try await linus.sync.begin()
+      // Nothing is cached: the copy is not compared with nothing.
+      #expect(try await linus.sync.verify(room).checked > 0)
+      guard case .incomplete(.missing(let missing)) = try await linus.sync.proof(of: room) else {
+        Issue.record("it is complete")
+        return
+      }
+      #expect(missing.first?.lowerBound == 1)
+      try await linus.sync.fetchAll([room])
+      _ = try await hamlet.client("ada").send(.editMessage(posted[0].id, text: "edited"))
+      let last = try await hamlet.post("231", as: "ada", in: room)
+      try await linus.sync.fetchAll([room])
+      #expect(
+        try await linus.held(room).filter { $0.kind == .message }.map { $0.content?.text ?? "" }
+          == ["edited"] + (2...231).map(String.init))
+      #expect(try await linus.sync.proof(of: room) == .complete(through: last))
+      linus.server.set { $0.isOffline = true }
+      #expect(try await linus.sync.proof(of: room) == .incomplete(.unreachable(HamletServer.noNetwork)))
+      linus.server.set { $0.isOffline = false }
+      #expect(try await linus.sync.proof(of: ID(999_999)) == .incomplete(.unknownConversation))
+      await #expect(throws: SyncRefusal.unknownConversation) { try await linus.sync.verify(ID(999_999)) }
+      await #expect(throws: SyncRefusal.unknownConversation) { try await linus.sync.fetchAll([ID(999_999)]) }
+      let empty = try await grace.send(.createConversation(.group, title: "empty")).conversation.id
+      let other = try HamletClient(hamlet, "grace")
+      try await other.sync.begin()
+      #expect(try await other.sync.proof(of: empty) == .complete(through: nil))
+    }
+  }
+
+  @Test func `a fresh answer has all messages as they are, without events`() async throws {
+    try await Hamlet.open { hamlet in
+      let room = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
+        .room
+      var posted: [Message] = []
+      for number in 1...300 { posted.append(try await hamlet.post("\(number)", as: "ada", in: room)) }
+      let parley = try Parley(
+        try hamlet.client("linus"), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+      ) { MemoryStore() }
+      func texts(before: ID<Message>? = nil, _ limit: Int) async throws -> [String] {
+        try await parley.messages(in: room, before: before, limit: limit).fresh().map(\.text)
+      }
+      try await parley.sync.begin()
+      #expect(try await texts(250) == (51...300).reversed().map(String.init))
+      _ = try await hamlet.client("ada").send(.editMessage(posted[298].id, text: "edited"))
+      try await hamlet.post("301", as: "ada", in: room)
+      #expect(try await texts(3) == ["301", "300", "edited"])
+      _ = try await hamlet.client("ada").send(.editMessage(posted[99].id, text: "edited"))
+      #expect(try await texts(before: posted[100].id, 2) == ["edited", "99"])
+      #expect(try await texts(before: posted[9].id, 2) == ["9", "8"])
     }
   }
 

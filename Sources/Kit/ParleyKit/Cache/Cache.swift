@@ -24,6 +24,7 @@ public actor Cache {
   /// Number of erasures. A task that began before an erasure must not write.
   private var eraseCount = 0
   private var countRequests: [ID<Conversation>: Int] = [:]
+  private var readCount = 0
   private var isClosed = false
   private var observers: [Int: AsyncStream<CacheUpdate>.Continuation] = [:]
   private var lastObserver = 0
@@ -84,16 +85,22 @@ public actor Cache {
     try store.save(changes)
   }
 
-  /// Incremented when the server was restored from a backup.
-  private var generation: Int { number("generation") ?? 1 }
+  /// Incremented when the server was restored or goes on from an older copy of its data: ages are not comparable.
+  var generation: Int { number("generation") ?? 1 }
 
   /// The age of a response: the last event before its request. Event ids of another generation are not comparable.
   struct ResponseAge: Sendable {
     fileprivate let generation: Int
+    fileprivate let eraseCount: Int
     fileprivate let event: Int
   }
 
-  var responseAge: ResponseAge { ResponseAge(generation: generation, event: replica.cursor?.event ?? 0) }
+  var responseAge: ResponseAge {
+    ResponseAge(generation: generation, eraseCount: eraseCount, event: replica.cursor?.event ?? 0)
+  }
+
+  /// Whether the cache was neither reset by a restored server nor erased since the request.
+  func isCurrent(_ age: ResponseAge) -> Bool { age.generation == generation && age.eraseCount == eraseCount }
 
   func event(of age: ResponseAge) -> Int { age.generation == generation ? age.event : 0 }
 
@@ -104,6 +111,67 @@ public actor Cache {
 
   private func number(_ note: String) -> Int? {
     notes[note].flatMap { try? JSONValue(parsing: $0.bytes).int() }
+  }
+
+  // MARK: Data beyond the cursor
+
+  private static let aheadPrefix = "ahead "
+  /// The least value of a response whose event is unknown. Each has another one.
+  private static let unknownEvent = 1 << 53
+  private var aheadCount = 0
+
+  /// The conversations with data of responses, and the events of these. A response may be ahead of the cursor, and a server
+  /// that goes on from an older copy of its data has lost what the cursor does not cover, without a reset.
+  var ahead: [ID<Conversation>: Int] {
+    var ahead: [ID<Conversation>: Int] = [:]
+    for key in notes.keys where key.hasPrefix(Self.aheadPrefix) {
+      if let id = ID<Conversation>(String(key.dropFirst(Self.aheadPrefix.count))) { ahead[id] = number(key) }
+    }
+    return ahead
+  }
+
+  /// - Parameter event: the event of the response; nil if unknown.
+  private func aheadRows(_ conversations: Set<ID<Conversation>>, _ event: Int?) -> [CacheRow] {
+    guard let cursor = replica.cursor?.event, event.map({ $0 > cursor }) ?? true else { return [] }
+    return conversations.sorted().compactMap { id in
+      let key = "\(Self.aheadPrefix)\(id)"
+      if event == nil { aheadCount = max(aheadCount, number(key) ?? 0, Self.unknownEvent) + 1 }
+      let value = event ?? aheadCount
+      return value > number(key) ?? 0 ? CacheRow(.note, key, writing: value) : nil
+    }
+  }
+
+  /// Moves the cursor after a catch-up that covers all responses from before its last request.
+  func move(to cursor: EventCursor, covering before: [ID<Conversation>: Int]) throws(CacheFault) {
+    var changes = CacheChanges()
+    for (id, event) in ahead where event <= cursor.event || event == before[id] {
+      changes.rows.append(CacheRow(.note, "\(Self.aheadPrefix)\(id)", nil))
+    }
+    try change(bringing: [], changes) { $0.move(to: cursor) }
+  }
+
+  /// Forgets the ages of messages if the cache has data beyond the cursor.
+  /// - Returns: the conversations to compare with the server.
+  func beginStart() throws(CacheFault) -> [ID<Conversation>] {
+    guard let cursor = replica.cursor?.event else { return [] }
+    let beyond = ahead.filter { $0.value > cursor }.keys.sorted()
+    guard !beyond.isEmpty else { return [] }
+    try save([
+      CacheRow(.note, "generation", writing: generation + 1),
+      CacheRow(.note, Self.actionsNote, writing: max(1, cursor)),
+    ])
+    return beyond
+  }
+
+  /// Replaces a conversation whose cached state may be of a lost history.
+  func replace(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {
+    let last = own.lastMessage.map { [$0] } ?? []
+    let loaded = try held(.ids(last.map(\.message.id)))
+    try change(bringing: loaded) { replica in
+      replica.drop(own.conversation.id)
+      replica.hold(own, asOf: event)
+      replica.hold(last, asOf: event)
+    }
   }
 
   // MARK: Changes
@@ -125,10 +193,17 @@ public actor Cache {
     var now = new
     let before = Dictionary(messages.map { ($0.message.id, $0) }) { one, _ in one }
     var changes = more
-    var changed: [HeldMessage] = []
     for held in now.conversations.values {
-      for message in held.messages.values where before[message.message.id] != message { changed.append(message) }
+      for message in held.messages.values where before[message.message.id] != message {
+        changes.messages.append(try cached(message))
+      }
     }
+    let new = changes.messages.map(\.message)
+    let displaced = try displaced(by: new, before, unknown: Set(more.messages.map(\.message.id)))
+    changes.removed += displaced.map { .init($0.message.conversation, $0.message.seq...$0.message.seq) }
+    // A message that was sent again is not lost.
+    changes.rows += orphans(
+      of: displaced.filter { held in !new.contains { $0.isResent(held.message) } })
     now.setMessagesAside()
     for row in now.rows(changedSince: replica) {
       changes.rows.append(CacheRow(CacheTable(row.name.table), row.name.key, row.value))
@@ -140,8 +215,6 @@ public actor Cache {
       if removal.seqs == 1...Int.max { histories[removal.conversation] = nil }
       histories[removal.conversation]?.held.remove(removal.seqs)
     }
-    for held in changed { changes.messages.append(try cached(held)) }
-    changes.rows += orphans(of: try lost(at: changed.map(\.message).filter { before[$0.id] == nil }))
     for cached in changes.messages {
       let message = cached.message
       histories[message.conversation, default: CachedHistory()].held.add(message.seq...message.seq)
@@ -215,6 +288,12 @@ public actor Cache {
   }
 
   private func held(_ query: CacheQuery) throws(CacheFault) -> [HeldMessage] { try messages(query).map(\.held) }
+
+  /// Numbers the reads of windows, so that a later one is never replaced by an earlier one.
+  func nextRead() -> Int {
+    readCount += 1
+    return readCount
+  }
 
   // MARK: Location names
 
@@ -344,6 +423,11 @@ public actor Cache {
 
   public func hold(_ user: User) throws(CacheFault) { try change { $0.hold(user) } }
 
+  /// Caches a user, unless the cache was erased since the request.
+  func hold(_ user: User, asOf age: ResponseAge) throws(CacheFault) {
+    if age.eraseCount == eraseCount { try hold(user) }
+  }
+
   public func hold(_ counts: InboxCounts) throws(CacheFault) { try change { $0.hold(counts) } }
 
   public func hold(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
@@ -362,7 +446,9 @@ public actor Cache {
     let isCurrent = countRequest == self.countRequest(of: id)
     let last = own.lastMessage.map { [$0] } ?? []
     let loaded = try held(.ids(last.map(\.message.id)))
-    try change(bringing: loaded) { replica in
+    var changes = CacheChanges()
+    changes.rows = aheadRows([id], nil)
+    try change(bringing: loaded, changes) { replica in
       let isRequested = replica.needs.contains(.conversation(id))
       replica.hold(own, asOf: event)
       replica.hold(last, asOf: event)
@@ -374,11 +460,23 @@ public actor Cache {
     try hold(ahead: messages, asOf: event)
   }
 
+  /// Caches a page, which includes exactly the events up to its cursor.
+  func hold(_ page: FetchedMessages, sync state: SyncState? = nil, of conversation: ID<Conversation>? = nil)
+    throws(CacheFault)
+  {
+    var changes = CacheChanges()
+    if let conversation { changes.syncs[conversation] = state }
+    try hold(ahead: page.messages, asOf: page.asOf.event, isExact: true, changes)
+  }
+
   /// Caches messages of a response that may be ahead of the events.
+  /// - Parameter isExact: the response includes no later event.
   func hold(
-    ahead messages: [MessageView], asOf event: Int, _ changes: CacheChanges = CacheChanges()
+    ahead messages: [MessageView], asOf event: Int, isExact: Bool = false, _ more: CacheChanges = CacheChanges()
   ) throws(CacheFault) {
     let loaded = try held(.ids(messages.map(\.message.id)))
+    var changes = more
+    changes.rows += aheadRows(Set(messages.map(\.message.conversation)), isExact ? event : nil)
     let requested = try change(bringing: loaded, changes) { $0.hold(ahead: messages, asOf: event) }
     for id in requested { countRequests[id, default: 0] += 1 }
   }
@@ -387,31 +485,31 @@ public actor Cache {
     try change { $0.drop(need) }
   }
 
-  /// Replaces the cached messages of a range after a digest mismatch. The user's own messages become orphans if the server
-  /// has another message with their `seq`.
+  /// Replaces the cached messages of a range after a digest mismatch.
+  /// - Parameter lost: messages that the server does not have. The user's own become orphans, as do those whose `seq` or
+  ///   id another message has.
   func replace(
-    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView], asOf event: Int
+    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView], asOf event: Int,
+    lost: [Message]
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.removed = [.init(conversation, seqs)]
-    var found: [Int: Message] = [:]
     for seen in messages where seqs.contains(seen.message.seq) {
       changes.messages.append(try cached(HeldMessage(seen, asOf: event)))
-      found[seen.message.seq] = seen.message
     }
-    let names = Set(messages.map { [$0.message.author.description, $0.message.clientID] })
-    let lost = try held(.range(seqs, of: conversation)).filter { held in
-      guard let other = found[held.message.seq], !other.isSame(as: held.message) else { return false }
-      return held.message.clientID == nil || !names.contains([held.message.author.description, held.message.clientID])
-    }
-    changes.rows = orphans(of: lost)
+    changes.rows = orphans(of: try cachedCopies(of: lost)) + aheadRows([conversation], event)
     let requested = try change(bringing: [], changes) { $0.askForCounts(aheadOf: messages) }
     for id in requested { countRequests[id, default: 0] += 1 }
   }
 
+  /// The messages that are still cached.
+  private func cachedCopies(of messages: [Message]) throws(CacheFault) -> [HeldMessage] {
+    try held(.ids(messages.map(\.id))).filter { held in messages.contains { $0.isSame(as: held.message) } }
+  }
+
   /// Removes messages that the server has lost. The user's own become orphans, which can be resent.
   func orphan(_ lost: [Message], of conversation: ID<Conversation>) throws(CacheFault) {
-    let cached = try held(.ids(lost.map(\.id))).filter { $0.message.conversation == conversation }
+    let cached = try cachedCopies(of: lost).filter { $0.message.conversation == conversation }
     guard !cached.isEmpty else { return }
     var changes = CacheChanges()
     changes.removed = cached.map { .init(conversation, $0.message.seq...$0.message.seq) }
@@ -419,14 +517,24 @@ public actor Cache {
     try change(bringing: [], changes) { _ in }
   }
 
-  /// The cached messages with the `seq` of another message.
-  private func lost(at messages: [Message]) throws(CacheFault) -> [HeldMessage] {
-    var lost: [HeldMessage] = []
-    for message in messages where histories[message.conversation]?.held.contains(message.seq) ?? false {
-      for held in try held(.range(message.seq...message.seq, of: message.conversation))
-      where !held.message.isSame(as: message) { lost.append(held) }
+  /// The cached messages that have the `seq` or the id of another message: a restored server has assigned it again.
+  /// - Parameters:
+  ///   - loaded: the cached messages with the ids of the others.
+  ///   - unknown: ids for which none were loaded.
+  private func displaced(
+    by messages: [Message], _ loaded: [ID<Message>: HeldMessage], unknown: Set<ID<Message>>
+  ) throws(CacheFault) -> [HeldMessage] {
+    var found = try held(.ids(unknown.sorted()))
+    for message in messages where loaded[message.id].map({ !$0.message.isSame(as: message) }) ?? true {
+      if let other = loaded[message.id] { found.append(other) }
+      if histories[message.conversation]?.held.contains(message.seq) ?? false {
+        found += try held(.range(message.seq...message.seq, of: message.conversation))
+      }
     }
-    return lost
+    return found.filter { held in
+      let old = held.message
+      return messages.contains { ($0.id == old.id || $0.hasPlace(of: old)) && !$0.isSame(as: old) }
+    }
   }
 
   private func orphans(of lost: [HeldMessage]) -> [CacheRow] {
@@ -439,9 +547,12 @@ public actor Cache {
 
   /// Applies a snapshot. Cached messages stay. The cursor does not move, because events between them and the snapshot may be
   /// missing; the caller verifies the messages first.
+  /// - Parameter lost: messages of conversations that are not in the snapshot. The user's own become orphans.
   /// - Returns: whether the cache belonged to another user and was erased.
   @discardableResult
-  public func begin(_ snapshot: Snapshot, others: [OwnConversation] = []) throws(CacheFault) -> Bool {
+  public func begin(
+    _ snapshot: Snapshot, others: [OwnConversation] = [], lost: [Message] = []
+  ) throws(CacheFault) -> Bool {
     let isOther = replica.me.map { $0.summary.id != snapshot.me.summary.id } ?? false
     guard !isOther else {
       try erase()
@@ -455,13 +566,15 @@ public actor Cache {
     var changes = CacheChanges()
     var generation = generation
     if let before = replica.cursor {
-      if before.epoch != snapshot.cursor.epoch {
+      if before.isOtherHistory(than: snapshot.cursor) {
         generation += 1
         changes.rows.append(CacheRow(.note, "generation", writing: generation))
       }
       // A digest does not cover actions: those of cached messages may be stale from now on.
       changes.rows.append(CacheRow(.note, Self.actionsNote, writing: snapshot.cursor.event))
       fresh.move(to: before)
+      // All of it is compared.
+      changes.rows += ahead.keys.map { CacheRow(.note, "\(Self.aheadPrefix)\($0)", nil) }
       // The snapshot has no actions of cached messages.
       fresh.keepMessageNeeds(of: replica)
       // Conversations without a subscription: a window fetches their messages again.
@@ -470,7 +583,7 @@ public actor Cache {
     let last = fresh.conversations.values.flatMap { $0.messages.values.map(\.message.id) }
     var cached: [ID<Message>: HeldMessage] = [:]
     for one in try self.messages(.ids(last)) where one.generation == generation { cached[one.message.id] = one.held }
-    changes.rows += orphans(of: try lost(at: fresh.conversations.values.flatMap { $0.messages.values.map(\.message) }))
+    changes.rows += orphans(of: try cachedCopies(of: lost))
     var stored = fresh
     stored.setMessagesAside()
     for new in fresh.conversations.values.flatMap(\.messages.values) {
@@ -556,15 +669,6 @@ public actor Cache {
     var changes = CacheChanges()
     changes.syncs[conversation] = state
     try change(bringing: [], changes) { _ in }
-  }
-
-  /// Saves a page of a full sync and its progress in one transaction.
-  func hold(
-    _ messages: [MessageView], asOf event: Int, sync state: SyncState, of conversation: ID<Conversation>
-  ) throws(CacheFault) {
-    var changes = CacheChanges()
-    changes.syncs[conversation] = state
-    try hold(ahead: messages, asOf: event, changes)
   }
 
   /// The unsent draft of the composer.

@@ -16,6 +16,8 @@ public struct CacheQuery: Sendable, Hashable {
   public var ids: [ID<Message>]?
   public var clientIDs: [String]?
   public var includesDeleted = false
+  /// The end of the previous page, of a query by displayed date.
+  public var next: Position?
   public var order = Order.newestFirst
   public var limit = 50
 
@@ -24,6 +26,34 @@ public struct CacheQuery: Sendable, Hashable {
     case newestFirst
     /// By `seq`.
     case ascending, descending
+  }
+
+  /// A position in messages by displayed date. Many may have one date, so the date alone is no position.
+  public struct Position: Sendable, Hashable {
+    var shownAt: Int64
+    /// Nil for an unsent message, which comes before those of the server with its date.
+    var message: ID<Message>?
+    /// The order of an unsent message in the outbox.
+    var order = Int.max
+
+    /// The position after a message.
+    public init(after shown: ShownMessage) {
+      shownAt = shown.displayDate
+      message = shown.message?.id
+      if shown.isUnsent { order = shown.waiting.first?.order ?? .max }
+    }
+
+    init(after cached: CachedMessage) { (shownAt, message) = (cached.index.shownAt, cached.message.id) }
+
+    func isBefore(_ cached: CachedMessage) -> Bool {
+      guard let message else { return cached.index.shownAt <= shownAt }
+      return (cached.index.shownAt, cached.message.id) < (shownAt, message)
+    }
+
+    func isBefore(unsent shown: ShownMessage) -> Bool {
+      guard message == nil else { return shown.displayDate < shownAt }
+      return (shown.displayDate, shown.waiting.first?.order ?? .max) < (shownAt, order)
+    }
   }
 
   public init(in conversation: ID<Conversation>? = nil, limit: Int = 50) {
@@ -68,7 +98,7 @@ extension CacheQuery {
 
   /// Runs the query over all messages, for a store without queries.
   func filter(_ all: [CachedMessage]) -> [CachedMessage] {
-    let found = matching(all)
+    let found = matching(all).filter { next?.isBefore($0) ?? true }
     let sorted = found.sorted { one, other in
       switch order {
       case .ascending: one.message.seq < other.message.seq

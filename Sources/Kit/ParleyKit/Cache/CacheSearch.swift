@@ -6,49 +6,51 @@ public import ParleyModel
 public struct SearchResult: Sendable, Hashable {
   public var messages: [ShownMessage]
   public var excluded: [ShownMessage] = []
+  /// The next page begins here; nil at the end. A date alone would skip messages that have the same one.
+  public var next: CacheQuery.Position?
 }
 
 extension Cache {
   /// Searches the texts for a query as the user typed it.
   public func search(
     _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
-    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+    next: CacheQuery.Position? = nil, limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> SearchResult {
     var query = CacheQuery(in: conversation, limit: limit)
     query.words = try SearchQuery(text)
-    (query.notBefore, query.before) = (since, before)
+    (query.notBefore, query.before, query.next) = (since, before, next)
     return try find(query, isIncluded)
   }
 
   /// Searches the names of locations for a query as the user typed it.
   public func searchLocations(
     _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
-    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+    next: CacheQuery.Position? = nil, limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> SearchResult {
     var query = CacheQuery(in: conversation, limit: limit)
     query.locationName = try SearchQuery(text)
-    (query.notBefore, query.before) = (since, before)
+    (query.notBefore, query.before, query.next) = (since, before, next)
     return try find(query, isIncluded)
   }
 
   /// Finds the messages with all of the features.
   public func find(
     _ features: [MessageFeature], in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
-    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+    next: CacheQuery.Position? = nil, limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> SearchResult {
     var query = CacheQuery(in: conversation, limit: limit)
     query.features = features
-    (query.notBefore, query.before) = (since, before)
+    (query.notBefore, query.before, query.next) = (since, before, next)
     return try find(query, isIncluded)
   }
 
   /// The messages of a conversation by displayed date.
   public func messagesByDate(
     in conversation: ID<Conversation>, since: Int64? = nil, before: Int64? = nil,
-    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+    next: CacheQuery.Position? = nil, limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> SearchResult {
     var query = CacheQuery(in: conversation, limit: limit)
-    (query.notBefore, query.before) = (since, before)
+    (query.notBefore, query.before, query.next) = (since, before, next)
     return try find(query, isIncluded)
   }
 
@@ -60,10 +62,12 @@ extension Cache {
   }
 
   /// The cached messages with an action of the user, by displayed date.
+  /// - Parameter next: the position after the last message of the previous page.
   public func messagesWithAction(
-    _ type: String, in conversation: ID<Conversation>, before: Int64? = nil, limit: Int = 50
+    _ type: String, in conversation: ID<Conversation>, before: Int64? = nil, next: CacheQuery.Position? = nil,
+    limit: Int = 50
   ) throws -> [ShownMessage] {
-    try messagesWithAction(type, in: conversation, before: before, limit: limit, page: 500)
+    try messagesWithAction(type, in: conversation, before: before, next: next, limit: limit, page: 500)
   }
 
   /// Whether the user's action is set or pending in the outbox.
@@ -76,23 +80,34 @@ extension Cache {
 
   /// Actions are not indexed, because they change without the message. This scans `page` messages at a time.
   func messagesWithAction(
-    _ type: String, in conversation: ID<Conversation>, before: Int64?, limit: Int, page: Int
+    _ type: String, in conversation: ID<Conversation>, before: Int64?, next: CacheQuery.Position? = nil, limit: Int,
+    page: Int
   ) throws(CacheFault) -> [ShownMessage] {
     var query = CacheQuery(in: conversation, limit: page)
-    query.before = before
-    var found: [ShownMessage] = unsent(query).filter { $0.mine.contains(type) }.reversed()
-    var known: Set<ID<Message>> = []
+    (query.before, query.next) = (before, next)
+    let unsent = unsent(query).filter { $0.mine.contains(type) && !$0.isDeleted }
+    var found: [ShownMessage] = []
     while found.count < limit {
       let page = try messages(query)
-      let new = page.filter { known.insert($0.message.id).inserted }
-      found += shown(new).filter { $0.mine.contains(type) && !$0.isDeleted }
+      found += shown(page).filter { $0.mine.contains(type) && !$0.isDeleted }
       guard page.count == query.limit, let last = page.last else { break }
-      // Several messages may have the same date, so the next page begins with that date. If the page has nothing new, it
-      // grows.
-      query.before = last.index.shownAt + 1
-      if new.isEmpty { query.limit *= 2 }
+      query.next = .init(after: last)
     }
-    return Array(found.prefix(limit))
+    return Array(Self.merged(found, unsent.filter { next?.isBefore(unsent: $0) ?? true }).prefix(limit))
+  }
+
+  /// Both by displayed date, newest first. With equal dates the last posted message comes first.
+  private static func merged(_ held: [ShownMessage], _ unsent: [ShownMessage]) -> [ShownMessage] {
+    var all: [ShownMessage] = []
+    var pending = unsent.reversed().sorted { $0.displayDate > $1.displayDate }[...]
+    for message in held {
+      while let next = pending.first, next.displayDate >= message.displayDate {
+        all.append(next)
+        pending.removeFirst()
+      }
+      all.append(message)
+    }
+    return all + pending
   }
 
   public func user(_ id: ID<User>) -> User? {
@@ -102,20 +117,23 @@ extension Cache {
   private func find(
     _ query: CacheQuery, _ isIncluded: (@Sendable (ShownMessage) -> Bool)?
   ) throws(CacheFault) -> SearchResult {
-    let held = shown(try messages(query)).filter { !$0.isDeleted }
+    let stored = try messages(query)
+    let held = shown(stored).filter { !$0.isDeleted }
     let known = Set(held.map(\.identity))
-    var found: [ShownMessage] = []
-    // With equal dates the last posted message comes first.
-    var pending = unsent(query).reversed().filter { !known.contains($0.identity) }
-      .sorted { $0.displayDate > $1.displayDate }[...]
-    for message in held {
-      while let next = pending.first, next.displayDate >= message.displayDate {
-        found.append(next)
-        pending.removeFirst()
-      }
-      found.append(message)
+    // More messages may come between the last stored one and those that are older.
+    let end = stored.count == query.limit ? stored.last : nil
+    let pending = unsent(query).filter { shown in
+      !shown.isDeleted && !known.contains(shown.identity) && query.next?.isBefore(unsent: shown) ?? true
+        && end.map { shown.displayDate >= $0.index.shownAt } ?? true
     }
-    return Self.split(Array((found + pending).prefix(query.limit)), isIncluded)
+    let found = Self.merged(held, pending)
+    var result = Self.split(Array(found.prefix(query.limit)), isIncluded)
+    if found.count > query.limit {
+      result.next = found.prefix(query.limit).last.map { CacheQuery.Position(after: $0) }
+    } else if let end {
+      result.next = CacheQuery.Position(after: end)
+    }
+    return result
   }
 
   private static func split(

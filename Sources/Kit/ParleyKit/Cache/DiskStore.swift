@@ -221,13 +221,21 @@ public final class DiskStore: CacheStore {
     return try foundByDate(query)
   }
 
+  /// The moments before this one come after a position. If its message is gone, those of its date come again.
+  private func moment(after position: CacheQuery.Position) throws(SQLiteError) -> Int {
+    let date = Self.moment(at: position.shownAt)
+    if let id = position.message, let moment = try moment(of: id), moment >> Self.idBits == date >> Self.idBits {
+      return moment
+    }
+    return date + (1 << Self.idBits)
+  }
+
   /// Builds the statement from constant clauses and bound parameters.
   private func foundByDate(_ query: CacheQuery) throws(SQLiteError) -> [CachedMessage] {
     let tokens = query.features.map(\.token)
-    var values: [any Bindable] = [
-      query.notBefore.map(Self.moment) ?? 0,
-      query.before.flatMap { $0 > Self.latest ? nil : Self.moment(at: $0) } ?? Int.max,
-    ]
+    var end = query.before.flatMap { $0 > Self.latest ? nil : Self.moment(at: $0) } ?? Int.max
+    if let next = query.next { end = min(end, try moment(after: next)) }
+    var values: [any Bindable] = [query.notBefore.map(Self.moment) ?? 0, end]
     func bound(_ value: any Bindable) -> String {
       values.append(value)
       return "$\(values.count)"

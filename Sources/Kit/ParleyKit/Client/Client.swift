@@ -2,6 +2,7 @@
 // All failures are `ClientFault`s. A process may have any number of clients.
 
 public import ParleyJSON
+public import ParleyModel
 import Synchronization
 
 public final class Client: Sendable {
@@ -53,7 +54,14 @@ public final class Client: Sendable {
   }
 
   /// The pages of a list, requested one by one.
-  public func pages<Element>(of request: Request<Page<Element>>) -> Pages<Element> { Pages(self, request) }
+  ///
+  /// - Parameter direction: `.previous` walks against the order of the list, for example up from the page around a
+  ///   message.
+  public func pages<Element>(
+    of request: Request<Page<Element>>, _ direction: PageDirection = .next
+  ) -> Pages<Element> {
+    Pages(self, request, direction)
+  }
 
   func reply<Response>(
     to request: Request<Response>, _ progress: (@Sendable (Int, Int) -> Void)? = nil
@@ -174,17 +182,20 @@ public struct Pages<Item: JSONReadable & Sendable>: AsyncSequence, Sendable {
   public typealias Failure = ClientFault
   private let client: Client
   private let first: Request<Page<Item>>
+  private let direction: PageDirection
 
-  init(_ client: Client, _ first: Request<Page<Item>>) {
+  init(_ client: Client, _ first: Request<Page<Item>>, _ direction: PageDirection) {
     self.client = client
     self.first = first
+    self.direction = direction
   }
 
-  public func makeAsyncIterator() -> Iterator { Iterator(client: client, request: first) }
+  public func makeAsyncIterator() -> Iterator { Iterator(client: client, request: first, direction: direction) }
 
   public struct Iterator: AsyncIteratorProtocol {
     let client: Client
     var request: Request<Page<Item>>?
+    let direction: PageDirection
 
     public mutating func next() async throws(ClientFault) -> Page<Item>? {
       try await next(isolation: #isolation)
@@ -193,7 +204,7 @@ public struct Pages<Item: JSONReadable & Sendable>: AsyncSequence, Sendable {
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(ClientFault) -> Page<Item>? {
       guard let current = request else { return nil }
       let page = try await client.send(current)
-      request = page.hasMore ? page.next.map { current.with("next", $0) } : nil
+      request = current.following(page, direction)
       return page
     }
   }

@@ -39,10 +39,11 @@ public enum ClientFault: Error, Sendable, Hashable {
   /// The server has certainly not processed the request.
   var wasNotProcessed: Bool {
     switch self {
-    case .offline, .untrusted: true
-    case .refused(let problem): problem.status == 429
-    case .timedOut, .interrupted, .captivePortal, .invalidResponse, .tooLarge, .unreadable, .userChanged, .cancelled,
-      .unfinished, .storageFailed:
+    case .offline, .untrusted, .unreadable: true
+    // 409 to a post: the server has a message with its `client_id`.
+    case .refused(let problem): (400...499).contains(problem.status) && ![408, 409].contains(problem.status)
+    case .timedOut, .interrupted, .captivePortal, .invalidResponse, .tooLarge, .userChanged, .cancelled, .unfinished,
+      .storageFailed:
       false
     }
   }
@@ -162,6 +163,7 @@ extension Problem {
   public var userMessage: String {
     switch code {
     case "unauthenticated", "session_ended": "Sign in first."
+    case "wrong_credentials": "The user name or the password is wrong."
     case "forbidden": "You don’t have permission to do this."
     case "not_found": "Not found."
     case "gone": "This no longer exists."
@@ -174,6 +176,8 @@ extension Problem {
     case "rate_limited", "newcomer_limited":
       retryAfter.map { "Too many requests. Try again in \($0) s." } ?? "Too many requests. Try again later."
     case "unavailable": "The server is busy. Try again later."
+    case "disk_full": "The disk of the server is full. Tell its operator."
+    case "database_damaged": "The database of the server is damaged. Tell its operator."
     default: title
     }
   }

@@ -1,5 +1,5 @@
 public import ParleyJSON
-import ParleyModel
+public import ParleyModel
 
 /// A request as a value. It can be changed and sent any number of times. Each endpoint has a function that creates its
 /// request (`Endpoints`); a request for any other path can be created with `init`.
@@ -69,6 +69,18 @@ public struct Request<Response: Sendable>: Sendable {
     request.query.removeAll { $0.name == name }
     request.query.append(QueryItem(name, value))
     return request
+  }
+
+  /// The request for the page after, or before, a page of this list; nil if there is none.
+  public func following<Element>(
+    _ page: Page<Element>, _ direction: PageDirection = .next
+  ) -> Request? where Response == Page<Element> {
+    var request = self
+    request.query.removeAll { $0.name == "next" || $0.name == "previous" }
+    switch direction {
+    case .next: return page.next.map { request.with("next", $0) }
+    case .previous: return page.previous.map { request.with("previous", $0) }
+    }
   }
 
   /// Marks a request with an idempotency key as repeatable.

@@ -12,6 +12,8 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   public let minClientVersion: String
   /// Changes with each restore from a backup.
   public let epoch: String
+  /// Changes with each start of the server; the second part of its cursors.
+  public let start: String
   /// The sign-up policy: `open`, `approval`, `invite` or `closed`.
   public let policy: String
   public let isSetUp: Bool
@@ -25,6 +27,7 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     version = try object.string("version")
     minClientVersion = try object.string("min_client")
     epoch = try object.string("epoch")
+    start = try object.string("start")
     policy = try object.string("policy")
     isSetUp = try object.bool("set_up")
     showsLinkPreviews = try object.bool("link_previews")
@@ -112,8 +115,8 @@ public struct SearchMatch: JSONReadable, Sendable, Hashable {
 /// A page of notifications and the unread counts.
 public struct Inbox: JSONReadable, Sendable, Hashable {
   public let entries: [NotificationView]
-  public let hasMore: Bool
   public let next: String?
+  public let previous: String?
   public let unread: InboxCounts
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -122,8 +125,8 @@ public struct Inbox: JSONReadable, Sendable, Hashable {
       var members = try entry.object()
       return NotificationView(try Notification(json: entry), try members.optional("message"))
     }
-    hasMore = try object.bool("more")
     next = try object.optional("next")
+    previous = try object.optional("previous")
     unread = try object.read("unread")
   }
 }
@@ -192,18 +195,16 @@ public enum ChangedConversation: JSONReadable, Sendable, Hashable {
   }
 }
 
-/// An invite: complete for its creator and moderators, the welcome for everyone else.
-public enum InviteDetails: JSONReadable, Sendable, Hashable {
-  case whole(Invite)
-  case welcome(Welcome)
+/// A newly created invite. Its code is returned once.
+public struct InviteWithCode: JSONReadable, Sendable, Hashable {
+  public let invite: Invite
+  /// Nil if the request was repeated with its `client_id`.
+  public let code: String?
 
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    if try object.optional("code") as String? != nil {
-      self = .whole(try Invite(json: value))
-    } else {
-      self = .welcome(try Welcome(json: value))
-    }
+    code = try object.optional("code")
+    invite = try Invite(json: value)
   }
 }
 

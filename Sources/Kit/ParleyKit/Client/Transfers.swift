@@ -151,6 +151,22 @@ extension Client {
     }
   }
 
+  /// A file on the server as the source of an upload, read in ranges.
+  func source(of file: ID<File>) async throws(ClientFault) -> FileSource {
+    let info = try await send(.getFile(file)).value
+    return FileSource(name: info.name, size: info.size, type: info.type) { offset, count in
+      guard count > 0, offset < info.size else { return [] }
+      let end = min(info.size, offset + count)
+      var request = Request<RawResponse>.getFileContent(of: file)
+      request.fields.append(TransportRequest.Field("Range", "bytes=\(offset)-\(end - 1)"))
+      // A response without the range is larger.
+      request.maxResponseBytes = end - offset
+      let body = try await self.send(request).body
+      guard body.count == end - offset else { throw ClientFault.invalidResponse("not the range of the file") }
+      return body
+    }
+  }
+
   private static func next(_ response: TransportResponse) async throws(ClientFault) -> [UInt8]? {
     do throws(TransportFailure) { return try await response.next() } catch { throw ClientFault(error) }
   }

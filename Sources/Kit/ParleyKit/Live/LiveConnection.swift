@@ -5,6 +5,7 @@
 // delivered.
 
 import ParleyJSON
+import ParleyModel
 import Synchronization
 
 public final class LiveConnection: AsyncSequence, Sendable {
@@ -130,12 +131,11 @@ public final class LiveConnection: AsyncSequence, Sendable {
       switch update {
       case .event(let frame):
         if let stream = frame.stream, let offset = frame.offset { state.offsets.record(offset, in: stream) }
-        if let id = frame.id, let cursor = state.cursor, let dot = cursor.firstIndex(of: "."),
-          let held = Int(cursor[cursor.index(after: dot)...]), id > held
-        {
-          state.cursor = cursor[...dot] + String(id)
+        if let id = frame.id, var cursor = state.cursor.flatMap({ EventCursor($0) }), id > cursor.event {
+          cursor.event = id
+          state.cursor = cursor.description
         }
-      case .live(let cursor): state.cursor = cursor
+      case .live(let cursor), .restarted(let cursor): state.cursor = cursor
       case .ended: state.isEnded = true
       case .reset, .signal, .disconnected: break
       }
@@ -204,6 +204,9 @@ public final class LiveConnection: AsyncSequence, Sendable {
       guard let cursor = frame.cursor else { return }
       state.withLock { $0.attempts = 0 }
       enqueue(.live(cursor: cursor))
+    case "restarted":
+      guard let cursor = frame.cursor else { return }
+      enqueue(.restarted(cursor: cursor))
     case "reset":
       guard let cursor = frame.cursor else { return }
       state.withLock { $0.offsets.reset() }

@@ -6,6 +6,9 @@ public enum LiveUpdate: Sendable {
   case signal(LiveFrame)
   /// The catch-up is complete; further events are live.
   case live(cursor: String)
+  /// The server has restarted since it made the cursor, perhaps with an older copy of its data. It has all events up to the
+  /// cursor, which `cursor` replaces; all later data of the client is unconfirmed. The events after it follow.
+  case restarted(cursor: String)
   /// The missed events are not available. The client verifies its cache, then resumes from `cursor`.
   case reset(reason: String, cursor: String)
   /// The connection is lost. It reconnects after the delay, or when `networkAvailable` is called.

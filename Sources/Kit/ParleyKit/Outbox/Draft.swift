@@ -90,10 +90,15 @@ extension Draft {
     Draft("» @\(author.name ?? "") \(message.content?.text ?? "")")
   }
 
-  /// The same text and attachments.
-  public static func copy(_ message: Message) -> Draft {
+  /// The same text and attachments. Files of another user are uploaded again as the current user's.
+  public static func copy(_ message: Message, by me: ID<User>) -> Draft {
     var draft = Draft(message.content?.text ?? "")
-    draft.attachments = message.content?.attachments ?? []
+    let attachments = message.content?.attachments ?? []
+    if message.author == me {
+      draft.attachments = attachments
+    } else {
+      draft.files = attachments.map { PendingFile(copying: $0) }
+    }
     return draft
   }
 }

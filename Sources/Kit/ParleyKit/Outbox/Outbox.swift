@@ -120,20 +120,25 @@ public actor Outbox {
   }
 
   /// Retries a failed or pending operation now. It keeps its position before later operations.
-  public func retry(_ id: OutboxOperation.Name) async throws {
-    guard let operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
+  @discardableResult
+  public func retry(_ id: OutboxOperation.Name) async throws -> OutboxOperation {
     try await cache.retryOperations { $0.id == id }
+    guard let operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
     retryTimers.removeValue(forKey: operation.conversation)?.cancel()
     schedule()
+    return operation
   }
 
   /// Removes an operation, and the changes of the message that it would have created. Replies to the message are sent
-  /// without a reference.
+  /// without a reference. A message that the server may have is deleted there, as by `delete`.
   public func cancel(_ id: OutboxOperation.Name) async throws {
-    let removed = try await cache.removeOperation(id)
-    guard let operation = removed.first else { throw OutboxRefusal.unknownOperation }
-    if lanes[operation.conversation]?.operation == id { lanes[operation.conversation]?.task?.cancel() }
-    for operation in removed { publish(.cancelled(operation.id)) }
+    switch try await cache.cancelOperation(id, deletion: clock.name(), at: clock.now()) {
+    case nil, .noTarget: throw OutboxRefusal.unknownOperation
+    case .added: publish(.cancelled(id))
+    case .removed(let removed):
+      if let lane = removed.first.flatMap({ lanes[$0.conversation] }), lane.operation == id { lane.task?.cancel() }
+      for operation in removed { publish(.cancelled(operation.id)) }
+    }
     schedule()
   }
 

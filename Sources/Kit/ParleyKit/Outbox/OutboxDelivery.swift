@@ -52,16 +52,22 @@ struct OutboxDelivery: Sendable {
       draft.attachments.append(id)
       if file.shown == .embed { draft.annotations.append(.embedded(id, file.kind)) }
     }
-    let sent = try await client.send(try await post(operation, draft))
+    let last = try await cache.lastContiguousMessage(in: operation.conversation)
+    var sent: SentMessage
+    do { sent = try await client.send(try request(operation, draft, catchUpAfter: last)) } catch {
+      // A restored server may have lost the last cached message.
+      guard last != nil, let problem = error.problem, problem.errors.contains(where: { $0.field == "catch_up_after" })
+      else { throw error }
+      sent = try await client.send(try request(operation, draft, catchUpAfter: nil))
+    }
     let message = sent.message.message.id
     try await cache.complete(operation.id, sent.messages, asOf: known, creating: message)
     return message
   }
 
-  private func post(
-    _ operation: OutboxOperation, _ draft: Draft
-  ) async throws -> Request<SentMessage> {
-    let last = try await cache.lastContiguousMessage(in: operation.conversation)
+  private func request(
+    _ operation: OutboxOperation, _ draft: Draft, catchUpAfter last: ID<Message>?
+  ) throws(ClientFault) -> Request<SentMessage> {
     let replyTo = try draft.replyTo.map { target throws(ClientFault) in try id(of: target) }
     let body = RequestBody.message(
       draft.text, replyTo: replyTo, attachments: draft.attachments.isEmpty ? nil : draft.attachments,
@@ -90,6 +96,10 @@ struct OutboxDelivery: Sendable {
   private func upload(
     _ file: PendingFile, _ progress: @escaping @Sendable (_ sent: Int, _ size: Int) -> Void
   ) async throws(ClientFault) -> ID<File> {
+    if let original = file.original {
+      let copied = try await client.source(of: original)
+      return try await client.upload(copied, clientID: file.id, public: file.isPublic, progress: progress).id
+    }
     var source: FileSource
     do { source = try await open(file) } catch { throw .unreadable("\(error)") }
     source.name = file.name
@@ -152,7 +162,9 @@ extension Cache {
   fileprivate func complete(
     _ operation: OutboxOperation.Name, _ seen: [MessageView], asOf age: Cache.ResponseAge,
     creating message: ID<Message>? = nil
-  ) throws(CacheFault) {
+  ) throws {
+    // The response is of a server that has been restored since, or of an erased cache: the operation is sent again.
+    guard isCurrent(age) else { throw ClientFault.interrupted("the local data was reset during the request") }
     var changes = CacheChanges()
     changes.rows = [CacheRow(.operation, operation, nil)]
     if let message {

@@ -178,8 +178,14 @@ extension Outbox {
       lastFault = fault
       // A locally cancelled attempt was not refused by the server.
       let isDeferred = fault.isTemporary || fault.isSignedOut || fault == .cancelled
-      guard let ended = try await cache.endTry(of: operation.id, fault, isDeferred: isDeferred) else {
-        return .cancelled
+      let ended: OutboxOperation
+      switch try await cache.endTry(of: operation.id, fault, isDeferred: isDeferred) {
+      case .removed: return .cancelled
+      case .kept(let operation): ended = operation
+      case .dropped(let operation, let others):
+        for one in others { publish(.cancelled(one.id)) }
+        guard operation.kind == .read else { return .cancelled }
+        ended = operation
       }
       if Task.isCancelled { return .deferred(ended, fault) }
       publish(.didFail(ended, fault))

@@ -5,14 +5,7 @@ import ParleyModel
 
 extension OutboxOperation {
   /// Whether the server can't have the message of this operation.
-  fileprivate var isCertainlyUnsent: Bool {
-    guard kind == .send, !isUnderWay else { return false }
-    switch state {
-    case .pending: return attempts == 0
-    // Without a response, the server may have the message.
-    case .failed(let fault): return !fault.isTemporary
-    }
-  }
+  fileprivate var isCertainlyUnsent: Bool { kind == .send && !isUnderWay && !mayBeSent }
 
   /// The operation after the end of the process.
   var interrupted: OutboxOperation {
@@ -64,7 +57,7 @@ extension Cache {
     of target: Draft.Target, in conversation: ID<Conversation>, to text: String, id: OutboxOperation.Name,
     at time: Int64
   ) throws(CacheFault) -> OutboxOperation? {
-    if var unsent = unsentOperation(target), !unsent.mayBeSent, case .send(var draft) = unsent.work {
+    if var unsent = unsentOperation(target), case .send(var draft) = unsent.work {
       draft.text = text
       unsent.work = .send(draft)
       try save([unsent])
@@ -74,13 +67,14 @@ extension Cache {
   }
 
   enum AddedDeletion {
-    /// The message was never sent.
+    /// The operations that the server has nothing of, and is not to have.
     case removed([OutboxOperation])
     case added(OutboxOperation)
     case noTarget
   }
 
-  /// Removes a message that the server can't have, or adds a deletion that replaces the other changes of the message.
+  /// Removes a message that the server can't have, or adds a deletion that replaces the other changes of the message. A
+  /// failed message that the server may have is sent again first: its response names the message to delete.
   func addDeletion(
     of target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool, id: OutboxOperation.Name, at time: Int64
   ) throws(CacheFault) -> AddedDeletion {
@@ -89,7 +83,24 @@ extension Cache {
       $0.target == target && !$0.isUnderWay && $0.kind != .send && $0.kind != .read
     }
     let work = OutboxOperation.Work.delete(target, andFiles: andFiles)
-    return try append(work, in: conversation, id: id, at: time, replacing: others).map { .added($0) } ?? .noTarget
+    guard let added = try append(work, in: conversation, id: id, at: time, replacing: others) else { return .noTarget }
+    if let name = added.dependsOn { try retryOperations { $0.id == name } }
+    return .added(added)
+  }
+
+  /// Removes an operation. A message that the server may have is deleted there, unless the server has refused that, too.
+  /// - Returns: nil if there is no such operation.
+  func cancelOperation(
+    _ name: OutboxOperation.Name, deletion id: OutboxOperation.Name, at time: Int64
+  ) throws(CacheFault) -> AddedDeletion? {
+    guard let operation = operations[name] else { return nil }
+    let target = Draft.Target.unsent(name)
+    let isDeleted = operations.values.contains { $0.kind == .delete && $0.target == target }
+    let isRefused = operation.failure.map { !$0.isTemporary } ?? false
+    guard operation.kind == .send, !operation.isCertainlyUnsent, !(isDeleted && isRefused) else {
+      return .removed(try removeOperation(name))
+    }
+    return try addDeletion(of: target, in: operation.conversation, andFiles: false, id: id, at: time)
   }
 
   enum AddedAction {
@@ -177,20 +188,35 @@ extension Cache {
     return operation
   }
 
+  /// The result of a failed attempt.
+  enum EndedTry {
+    /// The operation stays, pending or failed.
+    case kept(OutboxOperation)
+    /// The operation has failed, and nothing is left of it to retry.
+    case dropped(OutboxOperation, with: [OutboxOperation])
+    /// The operation was removed meanwhile.
+    case removed
+  }
+
   /// Ends a failed attempt.
-  /// - Returns: nil if the operation was removed meanwhile.
   func endTry(
     of id: OutboxOperation.Name, _ fault: ClientFault, isDeferred: Bool
-  ) throws(CacheFault) -> OutboxOperation? {
-    guard var operation = operations[id] else { return nil }
+  ) throws(CacheFault) -> EndedTry {
+    guard var operation = operations[id] else { return .removed }
     operation.isUnderWay = false
-    if !fault.wasNotProcessed, fault.problem == nil || fault.isTemporary { operation.mayBeSent = true }
+    if !fault.wasNotProcessed { operation.mayBeSent = true }
     // A body that the server rejects is not stored from an earlier attempt either: the server looks for the `client_id`
     // first.
     if let status = fault.problem?.status, status == 400 || status == 413 { operation.mayBeSent = false }
     if !isDeferred { operation.state = .failed(fault) }
+    // A refused read position is of no use to the user, and neither is a refused message that is to be deleted.
+    let deletes = { (other: OutboxOperation) in other.kind == .delete && other.target == .unsent(id) }
+    if !isDeferred, operation.kind == .read || operation.isCertainlyUnsent && operations.values.contains(where: deletes)
+    {
+      return .dropped(operation, with: try removeOperation(id))
+    }
     try save([operation])
-    return operation
+    return .kept(operation)
   }
 
   /// Saves the id of an uploaded file. The other parts of the operation stay.

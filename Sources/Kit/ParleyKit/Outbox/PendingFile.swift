@@ -17,6 +17,8 @@ public struct PendingFile: Sendable, Hashable {
   public var shown: Shown
   /// The id after the upload.
   public var file: ID<File>?
+  /// A file on the server that is uploaded again: users attach only their own. It has no local path.
+  public private(set) var original: ID<File>?
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case image, audio, video, other
@@ -43,6 +45,14 @@ public struct PendingFile: Sendable, Hashable {
   }
 }
 
+extension PendingFile {
+  /// A copy of another user's file. The server's name and type are used.
+  init(copying original: ID<File>) {
+    self.init(id: Outbox.Clock.randomName(), path: "", name: "")
+    self.original = original
+  }
+}
+
 extension PendingFile: JSONWritable, JSONReadable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
@@ -55,6 +65,7 @@ extension PendingFile: JSONWritable, JSONReadable {
       json.field("public", isPublic)
       json.field("shown", shown.rawValue)
       json.field("file_id", file)
+      if let original { json.field("copy_of", original) }
     }
   }
 
@@ -65,5 +76,6 @@ extension PendingFile: JSONWritable, JSONReadable {
       type: try object.string("type"), kind: try object.word("kind"), mimeType: try object.string("mime_type"),
       isPublic: try object.bool("public"), shown: try object.word("shown"))
     file = try object.optional("file_id")
+    original = try object.optional("copy_of")
   }
 }

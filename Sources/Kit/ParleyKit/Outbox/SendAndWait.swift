@@ -1,28 +1,86 @@
 public import ParleyModel
 
+// Operations that wait until the server has processed them. Each throws the fault of its attempt; the operation then stays
+// in the outbox.
+
 extension Outbox {
   /// Sends a message and waits until the server has it.
   /// - Returns: the messages that were not cached up to the sent one, oldest first.
-  /// - Throws: the fault of the attempt. The message then stays in the outbox.
   public func sendAndWait(_ draft: Draft, in conversation: ID<Conversation>) async throws -> [Message] {
     let before = await cache.history(of: conversation).held
+    let message = try await waitUntilSent { try await send(draft, in: conversation) }
+    guard let message, let seq = try await cache.messages(.ids([message])).first?.message.seq else { return [] }
+    if let last = before.all.last(where: { $0.upperBound < seq })?.upperBound, last + 1 < seq {
+      try await fetchMissed(in: last + 1...seq - 1, of: conversation)
+    }
+    var new: [Message] = []
+    for seqs in before.missing(in: 1...seq) {
+      new += try await cache.messages(.range(seqs, of: conversation)).map(\.message)
+    }
+    return new
+  }
+
+  /// Edits a message and waits until the server has the change. A failed message is sent again with the new text.
+  /// - Returns: the message as stored.
+  public func editAndWait(
+    _ target: Draft.Target, in conversation: ID<Conversation>, to text: String
+  ) async throws -> Message? {
+    try await stored(waitUntilSent { try await edit(target, in: conversation, to: text) })
+  }
+
+  /// Deletes a message and waits until the server has the deletion.
+  /// - Returns: the tombstone; nil if the message was never sent.
+  public func deleteAndWait(
+    _ target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool = false
+  ) async throws -> Message? {
+    try await stored(waitUntilSent { try await delete(target, in: conversation, andFiles: andFiles) })
+  }
+
+  /// Sets or removes an action and waits until the server has it.
+  /// - Returns: the message with its actions; nil if it had that state.
+  public func setActionAndWait(
+    _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
+  ) async throws -> Message? {
+    try await stored(waitUntilSent { try await setAction(type, on: target, in: conversation, isSet: isSet) })
+  }
+
+  /// Retries an operation and waits until the server has it.
+  /// - Returns: the message that it has created or changed; nil for a read position.
+  public func retryAndWait(_ id: OutboxOperation.Name) async throws -> Message? {
+    try await stored(waitUntilSent { try await retry(id) })
+  }
+
+  private func stored(_ message: ID<Message>?) async throws -> Message? {
+    guard let message else { return nil }
+    return try await cache.messages(.ids([message])).first?.message
+  }
+
+  /// Adds an operation and waits until the server has processed it.
+  /// - Returns: the created message or the target.
+  private func waitUntilSent(_ add: () async throws -> OutboxOperation?) async throws -> ID<Message>? {
     let events = events()
-    let name = try await send(draft, in: conversation).id
+    guard let operation = try await add() else { return nil }
+    let (name, conversation) = (operation.id, operation.conversation)
+    if let dependency = operation.dependsOn, let failure = await cache.operations[dependency]?.failure { throw failure }
+    try await cache.retryOperations { $0.id == name }
     if !isRunning {
       let round = try await sendWaiting()
       if await cache.operations[name]?.state == .pending { throw round.stopped ?? .unfinished }
     } else if retryTimers[conversation] != nil {
       throw lastFault ?? .unfinished
+    } else {
+      schedule()
     }
     for await event in events {
       switch event {
-      case .didSend(let sent, let message) where sent.id == name:
-        return try await new(in: conversation, upTo: message, before)
+      case .didSend(let sent, let message) where sent.id == name: return message
       // An earlier operation of the conversation is deferred, and so is this one.
       case .didFail(let failed, let fault)
       where failed.id == name || failed.conversation == conversation && failed.state == .pending:
         throw fault
-      case .cancelled(name): throw ClientFault.cancelled
+      case .didFail(let failed, let fault) where failed.id == operation.dependsOn && failed.failure != nil: throw fault
+      // A deletion is cancelled with its message, which was never sent.
+      case .cancelled(name): if operation.kind == .delete { return nil } else { throw ClientFault.cancelled }
       case .signedOut, .stopped: throw lastFault ?? .cancelled
       case .didSend, .didFail, .cancelled, .progress: continue
       }
@@ -30,14 +88,33 @@ extension Outbox {
     throw ClientFault.cancelled
   }
 
-  private func new(
-    in conversation: ID<Conversation>, upTo message: ID<Message>?, _ before: SeqRanges
-  ) async throws -> [Message] {
-    guard let message, let seq = try await cache.messages(.ids([message])).first?.message.seq else { return [] }
-    var new: [Message] = []
-    for seqs in before.missing(in: 1...seq) {
-      new += try await cache.messages(.range(seqs, of: conversation)).map(\.message)
+  /// Fetches messages that the response to a post did not have: it has at most 100.
+  private func fetchMissed(in seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
+    while let last = try await cache.messageBeforeGap(in: seqs, of: conversation) {
+      let known = await cache.responseAge
+      let page = try await client.send(
+        .listMessages(
+          in: conversation, after: last.id, order: "asc", limit: Sync.pageSize, includeMachine: true, includeMuted: true
+        ))
+      let messages = page.elements.map(\.value)
+      guard let newest = messages.last, newest.message.seq > last.seq else { return }
+      try await cache.hold(missed: messages, asOf: known)
     }
-    return new
+  }
+}
+
+extension Cache {
+  /// The message before the first gap of a range; nil if there is none.
+  fileprivate func messageBeforeGap(
+    in seqs: ClosedRange<Int>, of conversation: ID<Conversation>
+  ) throws(CacheFault) -> Message? {
+    guard let gap = history(of: conversation).held.missing(in: seqs).first, gap.lowerBound > 1 else { return nil }
+    let before = gap.lowerBound - 1
+    return try messages(.range(before...before, of: conversation)).first?.message
+  }
+
+  fileprivate func hold(missed messages: [MessageView], asOf age: ResponseAge) throws(CacheFault) {
+    guard isCurrent(age) else { return }
+    try hold(ahead: messages, asOf: event(of: age))
   }
 }

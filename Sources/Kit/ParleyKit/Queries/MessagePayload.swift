@@ -30,9 +30,7 @@ extension Parley {
   /// The message of a notification, from the cache or else from the server, in a single request.
   public nonisolated func message(ofPayload payload: [UInt8]) async throws -> ShownMessage {
     let payload = try MessagePayload(payload)
-    let held = try await cache.messages(.ids([payload.message]))
-      .filter { $0.message.revision >= payload.revision ?? 0 }
-    if let shown = await cache.shown(held).first { return shown }
+    if let shown = try await cache.shown(payload) { return shown }
     guard let found = try await sync.refresh([payload.message]).first,
       let shown = try await cache.shown(found).first
     else { throw SyncRefusal.unknownMessage }
@@ -41,6 +39,11 @@ extension Parley {
 }
 
 extension Cache {
+  fileprivate func shown(_ payload: MessagePayload) throws(CacheFault) -> ShownMessage? {
+    let held = try messages(.ids([payload.message]))
+    return shown(held.filter { $0.message.revision >= payload.revision ?? 0 }).first
+  }
+
   /// Works for messages of conversations that are not in the cache, too.
   func shown(_ seen: MessageView) throws(CacheFault) -> [ShownMessage] {
     let held = try messages(.ids([seen.message.id]))

@@ -26,8 +26,9 @@ extension Parley {
   }
 
   private static func fetch(_ id: ID<User>, _ client: Client, _ cache: Cache) async throws -> User {
+    let age = await cache.responseAge
     let user = try await client.send(.getUser(.id(id))).value
-    try await cache.hold(user)
+    try await cache.hold(user, asOf: age)
     return await cache.user(id) ?? user
   }
 
@@ -63,7 +64,7 @@ extension Parley {
 
   public nonisolated func message(_ id: ID<Message>) -> CachedThenFresh<ShownMessage> {
     CachedThenFresh { [cache] in
-      try await cache.shown(cache.messages(.ids([id]))).first
+      try await cache.shown([id]).first
     } fresh: { [sync, cache] in
       guard let seen = try await sync.refresh([id]).first, let shown = try await cache.shown(seen).first else {
         throw SyncRefusal.unknownMessage
@@ -82,6 +83,11 @@ extension Parley {
     }
   }
 
+  /// Compares the cached copy of a conversation with the server's, repairs it, and says whether it is complete.
+  public nonisolated func proof(of conversation: ID<Conversation>) async throws -> Proof {
+    try await sync.proof(of: conversation)
+  }
+
   /// The messages of a conversation, newest first: those before a message, or the newest.
   public nonisolated func messages(
     in conversation: ID<Conversation>, before message: ID<Message>? = nil, limit: Int = 50
@@ -92,9 +98,8 @@ extension Parley {
       return held.isEmpty ? nil : held
     } fresh: { [sync, cache] in
       try await sync.catchUp()
-      let seqs = try await cache.seqs(in: conversation, before: message, limit)
-      try await sync.fetchOlder(than: seqs.upperBound, in: conversation, limit: limit)
-      return try await cache.shown(seqs, of: conversation)
+      try await sync.fetchPage(of: conversation, before: message, limit: limit)
+      return try await cache.shown(try await cache.seqs(in: conversation, before: message, limit), of: conversation)
     }
   }
 }
@@ -110,8 +115,11 @@ extension Cache {
 
   var forums: [HeldForum] { replica.forums.values.sorted { $0.forum.activity > $1.forum.activity } }
 
+  /// The messages with their pending changes, read at once.
+  fileprivate func shown(_ ids: [ID<Message>]) throws(CacheFault) -> [ShownMessage] { shown(try messages(.ids(ids))) }
+
   /// The range of the requested page.
-  fileprivate func seqs(
+  func seqs(
     in conversation: ID<Conversation>, before message: ID<Message>?, _ limit: Int
   ) throws -> Range<Int> {
     guard let message else {

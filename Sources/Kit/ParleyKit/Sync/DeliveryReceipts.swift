@@ -11,8 +11,8 @@ actor DeliveryReceipts {
   private let wait: @Sendable (Duration) async throws -> Void
   /// The last sent or rejected receipt of each conversation that no event has confirmed.
   private var sent: [ID<Conversation>: Int] = [:]
-  /// The epoch of `sent`. A restore from a backup starts a new epoch with lower numbers.
-  private var epoch: String?
+  /// The cache's generation of `sent`. A restored server has lower numbers.
+  private var generation: Int?
   private var isDue = false
   private var sendTask: Task<Void, Never>?
 
@@ -92,7 +92,8 @@ actor DeliveryReceipts {
   /// The newest message of each conversation with new messages by others, oldest first.
   private func pending() async throws(CacheFault) -> [(ID<Conversation>, Message)] {
     let replica = await cache.replica
-    if epoch != replica.cursor?.epoch { (epoch, sent) = (replica.cursor?.epoch, [:]) }
+    let generation = await cache.generation
+    if self.generation != generation { (self.generation, sent) = (generation, [:]) }
     guard let me = replica.me, me.own?.showsReceipts == true else { return [] }
     var pending: [(ID<Conversation>, Message)] = []
     for (id, held) in replica.conversations where Self.hasReceipts(held) {

@@ -26,14 +26,18 @@ public struct EventPage: JSONReadable, Sendable, Hashable {
 /// A page of events of one stream.
 public struct StreamEventPage: JSONReadable, Sendable, Hashable {
   public let events: [ReceivedEvent]
-  public let hasMore: Bool
+  /// The position of the later events, if there are any.
+  public let next: String?
+  /// The position of the earlier events that the log still has.
+  public let previous: String?
   /// The offset of the stream's newest event.
   public let lastOffset: Int
 
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     events = try object.read("data")
-    hasMore = try object.bool("more")
+    next = try object.optional("next")
+    previous = try object.optional("previous")
     lastOffset = try object.int("last_offset", in: 0...Int.max)
   }
 }
@@ -41,13 +45,14 @@ public struct StreamEventPage: JSONReadable, Sendable, Hashable {
 /// A page of messages of a conversation.
 struct FetchedMessages: JSONReadable, Sendable {
   let messages: [MessageView]
-  let hasMore: Bool
+  /// The position of the next page in the order of the request.
+  let next: String?
   let asOf: EventCursor
 
   init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     messages = try object.read("data")
-    hasMore = try object.bool("more")
+    next = try object.optional("next")
     asOf = try object.read("cursor")
   }
 }

@@ -19,6 +19,8 @@ public actor Sync {
   static let pageSize = 200
   /// Rounds of requests for needs if the responses are older than the cache.
   private static let maxNeedRounds = 4
+  /// Comparisons of a proof while the copy changes.
+  private static let maxProofRounds = 4
 
   public init(_ cache: Cache, _ client: Client) {
     self.cache = cache
@@ -43,6 +45,11 @@ public actor Sync {
     }
   }
 
+  /// Erases the cache, after the requests that apply their responses to it.
+  func erase() async throws {
+    try await lock.withLock { try await cache.erase() }
+  }
+
   /// Applies live events. Missing events are fetched first.
   public func receive(_ events: [ReceivedEvent]) async throws {
     try await exclusively { try await apply(events) }
@@ -51,6 +58,34 @@ public actor Sync {
   /// Moves the cursor: the server has delivered all events up to here.
   public func caughtUp(to cursor: EventCursor) async throws {
     try await lock.withLock { try await cache.move(to: cursor) }
+  }
+
+  /// Compares what the cache holds beyond its cursor if the server has restarted, perhaps with an older copy of its data.
+  /// - Returns: the conversations that are gone.
+  private func compareAhead(_ new: EventCursor) async throws -> [ID<Conversation>] {
+    guard let cursor = await cache.replica.cursor, cursor.start != new.start else { return [] }
+    var gone: [ID<Conversation>] = []
+    for id in try await cache.beginStart() where await cache.replica.conversations[id] != nil {
+      let own: OwnConversation
+      do { own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [id.description])) } catch
+      {
+        guard error.isGone else { throw error }
+        gone.append(id)
+        continue
+      }
+      try await cache.replace(own, asOf: cursor.event)
+      try await removeLost(in: id, after: own.conversation.lastSeq)
+      _ = try await compare(id, isRestored: true)
+    }
+    return gone
+  }
+
+  /// Drops conversations that the server has lost: no event has removed them.
+  private func drop(_ lost: [ID<Conversation>]) async throws {
+    for id in lost where await cache.replica.conversations[id] != nil {
+      try await cache.orphan(try await lostMessages(of: id), of: id)
+      try await cache.drop(.conversation(id))
+    }
   }
 
   /// Resynchronizes after the server has lost the events after the cursor.
@@ -67,14 +102,18 @@ public actor Sync {
     try await exclusively {
       if await cache.replica.cursor == nil { try await resync() }
       var wait = wait
+      var gone: [ID<Conversation>] = []
       while let cursor = await cache.replica.cursor {
+        let ahead = await cache.ahead
         let found = try await client.send(.sync(topics: "me", after: cursor.description, wait: wait)).value
-        guard found.reset == nil else {
-          try await resync()
+        if let reset = found.reset {
+          try await resync(reset)
           continue
         }
+        gone += try await compareAhead(found.cursor)
         try await apply(found.events)
-        try await cache.move(to: found.cursor)
+        if !found.hasMore { try await drop(gone) }
+        try await cache.move(to: found.cursor, covering: found.hasMore ? [:] : ahead)
         wait = 0
         if !found.hasMore { break }
       }
@@ -95,20 +134,20 @@ public actor Sync {
   }
 
   private func pull(_ stream: EventStream, after offset: Int) async throws {
-    var offset = offset
+    var next: String?
     while true {
       let found: StreamEventPage
       do {
         found = try await client.send(
-          .listStreamEvents(of: stream.description, afterOffset: offset, limit: Self.pageSize)
+          .listStreamEvents(of: stream.description, afterOffset: offset, limit: Self.pageSize, next: next)
         ).value
       } catch {
         guard error.isGone else { throw error }
         return
       }
       _ = try await cache.apply(found.events, movesCursor: false)
-      guard found.hasMore, let last = found.events.last else { return }
-      offset = last.offset
+      guard let position = found.next else { return }
+      next = position
     }
   }
 
@@ -175,11 +214,11 @@ public actor Sync {
     try await cache.hold(own, asOf: known, countRequest: request)
     guard own.conversation.lastSeq > 0 else { return }
     let page = try await fetch(id, [.init("order", "desc")], limit: 50)
-    try await cache.hold(page.messages, asOf: page.asOf.event)
+    try await cache.hold(page)
   }
 
   private func fetch(
-    _ conversation: ID<Conversation>, _ query: [QueryItem], limit: Int
+    _ conversation: ID<Conversation>, _ query: [QueryItem?], limit: Int
   ) async throws(ClientFault) -> FetchedMessages {
     let all = [
       QueryItem("limit", "\(limit)"), .init("include_machine", "true"), .init("include_muted", "true"),
@@ -190,7 +229,8 @@ public actor Sync {
 
   // MARK: Snapshot
 
-  private func resync() async throws {
+  /// - Parameter reason: the reason of the server's reset; nil without one.
+  private func resync(_ reason: String? = nil) async throws {
     let snapshot = try await client.send(.getSnapshot()).value
     var others: [OwnConversation] = []
     if snapshot.hasMoreConversations {
@@ -198,7 +238,10 @@ public actor Sync {
       others = try await all(.listConversations(limit: Self.pageSize)).map(\.value)
         .filter { !listed.contains($0.conversation.id) }
     }
-    if try await cache.begin(snapshot, others: others) { throw SyncRefusal.userChanged }
+    let isRestored = try await isRestored(snapshot.cursor, reason)
+    let known = Set((snapshot.conversations + others).map(\.conversation.id))
+    let lost = isRestored ? try await lostMessages(outside: known) : []
+    if try await cache.begin(snapshot, others: others, lost: lost) { throw SyncRefusal.userChanged }
     if snapshot.hasMoreForums {
       for forum in try await all(.listForums(limit: Self.pageSize)) {
         try await cache.hold(forum.value, asOf: snapshot.cursor.event)
@@ -207,24 +250,60 @@ public actor Sync {
     for id in await cache.cachedConversations {
       guard let held = await cache.replica.conversations[id] else { continue }
       try await removeLost(in: id, after: held.conversation.lastSeq)
-      _ = try await compare(id)
+      _ = try await compare(id, isRestored: isRestored)
     }
     try await cache.move(to: snapshot.cursor)
+  }
+
+  /// Whether the server has lost data that the cache may have.
+  private func isRestored(_ new: EventCursor, _ reason: String?) async throws -> Bool {
+    guard let cursor = await cache.replica.cursor, cursor.isOtherHistory(than: new) else { return false }
+    if cursor.epoch != new.epoch { return true }
+    var reason = reason
+    if reason == nil { reason = try await client.send(.sync(topics: "me", after: cursor.description)).value.reset }
+    return reason == ResetReason.rewound.rawValue
   }
 
   /// Removes the messages that the server has lost. The snapshot may be older than a message that was sent meanwhile.
   func removeLost(in conversation: ID<Conversation>, after lastSeq: Int) async throws {
     guard lastSeq < Int.max else { return }
     let beyond = try await cache.messages(.range(lastSeq + 1...Int.max, of: conversation)).map(\.message)
-    var rest = beyond[...]
+    try await cache.orphan(try await lost(of: beyond), of: conversation)
+  }
+
+  /// The messages that the server does not have, or does not show.
+  private func lost(of messages: [Message]) async throws -> [Message] {
+    var lost: [Message] = []
+    var rest = messages[...]
     while !rest.isEmpty {
-      let part = Array(rest.prefix(Self.pageSize))
+      let part = rest.prefix(Self.pageSize)
       let found = try await client.send(.getMessages(ids: part.map(\.id.description).joined(separator: ",")))
         .elements.map(\.value.message)
-      try await cache.orphan(
-        part.filter { message in !found.contains { $0.isSame(as: message) } }, of: conversation)
+      lost += part.filter { message in !found.contains { $0.isSame(as: message) } }
       rest = rest.dropFirst(Self.pageSize)
     }
+    return lost
+  }
+
+  /// The user's own messages of a range that the server does not have.
+  private func lostMessages(
+    in seqs: ClosedRange<Int> = 1...Int.max, of conversation: ID<Conversation>, besides found: [MessageView] = []
+  ) async throws -> [Message] {
+    let me = await cache.replica.me?.summary.id
+    // Earlier messages are only hidden.
+    let first = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
+    let absent = try await cache.messages(.range(seqs, of: conversation)).map(\.message).filter { message in
+      message.author == me && message.content != nil && message.seq >= first
+        && !found.contains { $0.message.isSame(as: message) }
+    }
+    return try await lost(of: absent)
+  }
+
+  /// The user's own messages in conversations that a restored server does not list, and does not have.
+  private func lostMessages(outside known: Set<ID<Conversation>>) async throws -> [Message] {
+    var lost: [Message] = []
+    for id in await cache.cachedConversations where !known.contains(id) { lost += try await lostMessages(of: id) }
+    return lost
   }
 
   private func all<Element>(_ request: Request<Page<Element>>) async throws(ClientFault) -> [Element] {
@@ -246,18 +325,19 @@ public actor Sync {
     return try await exclusively {
       guard let last = try await cache.lastContiguousMessage(in: conversation) else {
         let page = try await fetch(conversation, [.init("order", "desc")], limit: 50)
-        try await cache.hold(page.messages, asOf: page.asOf.event)
+        try await cache.hold(page)
         return page.messages.reversed().map(\.message)
       }
       var new: [Message] = []
-      var after = last
+      var next: String?
       while true {
         let page = try await fetch(
-          conversation, [.init("after", after.description), .init("order", "asc")], limit: Self.pageSize)
-        try await cache.hold(page.messages, asOf: page.asOf.event)
+          conversation, [.init("after", last.description), .init("order", "asc"), .init("next", next)],
+          limit: Self.pageSize)
+        try await cache.hold(page)
         new += page.messages.map(\.message)
-        guard page.hasMore, let newest = page.messages.last else { return new }
-        after = newest.message.id
+        guard page.next != nil else { return new }
+        next = page.next
       }
     }
   }
@@ -288,7 +368,46 @@ public actor Sync {
     try await exclusively {
       let page = try await fetch(
         conversation, try await before(top.upperBound + 1, in: conversation), limit: min(limit, Self.pageSize))
-      try await cache.hold(page.messages, asOf: page.asOf.event)
+      try await cache.hold(page)
+    }
+  }
+
+  /// Fetches the messages before one, or the newest: the uncached ones of a conversation with events, and all of any other,
+  /// since no event has changed the copy.
+  func fetchPage(of conversation: ID<Conversation>, before message: ID<Message>?, limit: Int) async throws {
+    try await refreshWithoutEvents(conversation)
+    if let message, try await cache.messages(.ids([message])).isEmpty { try await refresh([message]) }
+    let seqs = try await cache.seqs(in: conversation, before: message, limit)
+    guard !seqs.isEmpty else { return }
+    guard await hasEvents(conversation) else { return try await refetchPage(of: conversation, seqs, before: message) }
+    try await fetch(ClosedRange(seqs), of: conversation)
+  }
+
+  private func refetchPage(
+    of conversation: ID<Conversation>, _ seqs: Range<Int>, before message: ID<Message>?
+  ) async throws {
+    try await exclusively {
+      let anchor = message.map { [QueryItem("before", $0.description)] } ?? []
+      var (next, left): (String?, Int) = (nil, seqs.count)
+      repeat {
+        let page = try await fetch(
+          conversation, anchor + [.init("order", "desc"), .init("next", next)], limit: min(seqs.count, Self.pageSize))
+        try await cache.hold(page)
+        (next, left) = (page.next, left - page.messages.count)
+      } while next != nil && left > 0
+    }
+  }
+
+  /// Whether events keep a conversation up to date: the user participates, or owns the feed.
+  private func hasEvents(_ conversation: ID<Conversation>) async -> Bool {
+    await cache.replica.conversations[conversation]?.isOwn ?? false
+  }
+
+  /// Fetches the state of a conversation without events, such as the room of a forum that the user has not joined.
+  private func refreshWithoutEvents(_ conversation: ID<Conversation>) async throws {
+    guard await !hasEvents(conversation) else { return }
+    do { try await refresh(conversation) } catch let fault as ClientFault {
+      throw fault.isGone ? SyncRefusal.unknownConversation : fault
     }
   }
 
@@ -317,7 +436,7 @@ public actor Sync {
       query = [.init("after", anchor.message.id.description), .init("order", "asc")]
     }
     let page = try await fetch(conversation, query, limit: min(gap.count, Self.pageSize))
-    try await cache.hold(page.messages, asOf: page.asOf.event)
+    try await cache.hold(page)
   }
 
   /// Fetches the complete history that the user may read. Resumes after an interruption, skips cached messages, and returns
@@ -329,15 +448,19 @@ public actor Sync {
   ) async throws {
     var hasStarted = false
     for conversation in conversations {
-      guard await cache.replica.conversations[conversation] != nil else { throw SyncRefusal.unknownConversation }
-      if await cache.history(of: conversation).sync == .complete { continue }
-      if !hasStarted { started() }
-      hasStarted = true
-      var requested = SeqRanges()
-      while let (left, page) = try await fetchNextPage(of: conversation, excluding: requested) {
-        requested.add(page)
-        progress(conversation, left)
+      try await refreshWithoutEvents(conversation)
+      let isOld = await !hasEvents(conversation)
+      if await cache.history(of: conversation).sync != .complete {
+        if !hasStarted { started() }
+        hasStarted = true
+        var requested = SeqRanges()
+        while let (left, page) = try await fetchNextPage(of: conversation, excluding: requested) {
+          requested.add(page)
+          progress(conversation, left)
+        }
       }
+      // No event has changed what was cached before.
+      if isOld { _ = try await exclusively { try await compare(conversation) } }
     }
   }
 
@@ -365,9 +488,8 @@ public actor Sync {
         try await cache.setSync(.complete, of: conversation)
         return nil
       }
-      let isDone = !page.hasMore && history.held.all.first.map { $0.lowerBound >= oldest } ?? true
-      try await cache.hold(
-        page.messages, asOf: page.asOf.event, sync: isDone ? .complete : .started(before: oldest), of: conversation)
+      let isDone = page.next == nil && history.held.all.first.map { $0.lowerBound >= oldest } ?? true
+      try await cache.hold(page, sync: isDone ? .complete : .started(before: oldest), of: conversation)
       return isDone ? nil : (oldest - 1, oldest...max(oldest, next))
     }
   }
@@ -379,26 +501,21 @@ public actor Sync {
     return [.init("before", anchor.message.id.description), order]
   }
 
-  /// The user's private channel of a type, for an app's own data. Returns the oldest of several, and creates it if there is
-  /// none.
+  /// The user's private channel of a type, for an app's own data, without other participants. Returns the oldest of several,
+  /// and creates it if there is none, also after it was deleted.
   public func privateChannel(_ spec: ConversationSpec) async throws -> ID<Conversation> {
-    let type = spec.type
-    return try await exclusively {
+    try await exclusively {
       let replica = await cache.replica
-      let me = replica.me?.summary.id
-      var found: ID<Conversation>?
-      for one in replica.conversations.values.map(\.conversation) where one.kind == .channel && one.type == type {
-        guard one.createdBy == me, one.writers.audience == .listed, one.writers.isImmutable else { continue }
-        found = found.map { min($0, one.id) } ?? one.id
-      }
-      if let found { return found }
+      let found = replica.conversations.values.map(\.conversation)
+        .filter { $0.type == spec.type && $0.isPrivateChannel(of: replica.me?.summary.id) }
+      if let oldest = found.map(\.id).min() { return oldest }
       let known = replica.cursor?.event ?? 0
-      let own = try await client.send(
-        // The client id makes concurrent creations on two devices idempotent.
-        .createConversation(
-          .channel, title: spec.title, type: type, annotations: spec.annotations.isEmpty ? nil : spec.annotations,
-          readers: .init(.listed), writers: .init(.listed, isImmutable: true),
-          clientID: type.utf8.count <= 56 ? "private:\(type)" : nil))
+      // The server has one distinct channel per type: two devices that create it get the same.
+      var request = Request<Resource<OwnConversation>>.createConversation(
+        .channel, title: spec.title, type: spec.type, annotations: spec.annotations.isEmpty ? nil : spec.annotations,
+        readers: .init(.listed), writers: .init(.listed, isImmutable: true), isDistinct: true)
+      request.isRepeatable = true
+      let own = try await client.send(request)
       try await cache.hold(own.value, asOf: known)
       return own.conversation.id
     }
@@ -426,11 +543,49 @@ public actor Sync {
   /// Compares the cached messages of a conversation with the server's digest and repairs differences.
   public func verify(_ conversation: ID<Conversation>) async throws -> VerificationResult {
     try await catchUp()
+    try await refreshWithoutEvents(conversation)
+    // An empty copy would be compared with nothing.
+    if await cache.history(of: conversation).held.all.isEmpty { try await refresh(conversation) }
     var verdict = try await exclusively { try await compare(conversation) }
     for seqs in await cache.history(of: conversation).held.all {
       verdict.refreshed += try await refreshActions(in: seqs, of: conversation)
     }
     return verdict
+  }
+
+  /// Compares the cached copy of a conversation with the server's, repairs it, and says whether it is complete.
+  public func proof(of conversation: ID<Conversation>) async throws -> Proof {
+    do {
+      _ = try await verify(conversation)
+      for _ in 0..<Self.maxProofRounds {
+        if let proof = try await exclusively({ try await prove(conversation) }) { return proof }
+      }
+      return .incomplete(.changing)
+    } catch SyncRefusal.unknownConversation {
+      return .incomplete(.unknownConversation)
+    } catch let fault as ClientFault {
+      return .incomplete(fault.isGone ? .unknownConversation : .unreachable(fault))
+    }
+  }
+
+  /// Compares the whole readable history. Repairs differences and returns nil if there were any.
+  private func prove(_ conversation: ID<Conversation>) async throws -> Proof? {
+    let parts = try await client.send(.getDigest(of: conversation, parts: 16)).value.parts
+    guard let first = parts.first?.seqs.lowerBound, let last = parts.last?.seqs.upperBound else {
+      return .complete(through: nil)
+    }
+    let missing = await cache.history(of: conversation).held.missing(in: first...last)
+    guard missing.isEmpty else { return .incomplete(.missing(missing)) }
+    var newest: Message?
+    for part in parts {
+      let held = try await cache.messages(.range(part.seqs, of: conversation)).map(\.message)
+      guard held.count == part.seqs.count, try MessageDigest.of(held) == part.digest else {
+        _ = try await compare(conversation)
+        return nil
+      }
+      newest = held.last
+    }
+    return .complete(through: newest)
   }
 
   /// Fetches the actions that may be stale since a reset: a digest does not cover them.
@@ -461,11 +616,14 @@ public actor Sync {
     try await exclusively { try await fetch(.forum(forum)) }
   }
 
-  private func compare(_ conversation: ID<Conversation>) async throws -> VerificationResult {
+  /// - Parameter isRestored: the server has lost data. Own messages that it does not show become orphans.
+  private func compare(
+    _ conversation: ID<Conversation>, isRestored: Bool = false
+  ) async throws -> VerificationResult {
     var verdict = VerificationResult()
     for range in await cache.history(of: conversation).held.all {
       verdict.checked += range.count
-      verdict.repaired += try await compare(range, of: conversation)
+      verdict.repaired += try await compare(range, of: conversation, isRestored)
     }
     return verdict
   }
@@ -473,7 +631,9 @@ public actor Sync {
   /// Smaller ranges are fetched again instead of being split further.
   private static let minSplitCount = 50
 
-  private func compare(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
+  private func compare(
+    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, _ isRestored: Bool
+  ) async throws -> Int {
     let remote: ConversationDigest
     do {
       remote = try await client.send(
@@ -482,7 +642,8 @@ public actor Sync {
     } catch {
       guard error.isGone || error.problem?.status == 400 else { throw error }
       // The readable history begins later, or the conversation is gone.
-      try await cache.replace(seqs, of: conversation, by: [], asOf: 0)
+      let lost = isRestored ? try await lostMessages(in: seqs, of: conversation) : []
+      try await cache.replace(seqs, of: conversation, by: [], asOf: 0, lost: lost)
       return 0
     }
     var repaired = 0
@@ -490,7 +651,7 @@ public actor Sync {
       let held = try await cache.messages(.range(part.seqs, of: conversation)).map(\.message)
       if held.count == part.seqs.count, try MessageDigest.of(held) == part.digest { continue }
       if part.seqs.count > Self.minSplitCount, part.seqs != seqs {
-        repaired += try await compare(part.seqs, of: conversation)
+        repaired += try await compare(part.seqs, of: conversation, isRestored)
       } else {
         repaired += try await refetch(part.seqs, of: conversation, held.first)
       }
@@ -504,20 +665,36 @@ public actor Sync {
     var found: [MessageView] = []
     var asOf = 0
     var query = [QueryItem("order", "asc")]
-    if seqs.lowerBound > 1, let previous = first?.previous { query.append(.init("after", previous.description)) }
+    // The part before was compared already; the copy of this part may name a message that is lost.
+    let before = seqs.lowerBound - 1
+    let anchor = try await cache.messages(.range(before...before, of: conversation)).first?.message.id
+    if seqs.lowerBound > 1, let previous = anchor ?? first?.previous {
+      query.append(.init("after", previous.description))
+    }
+    var next: String?
     while true {
       let page: FetchedMessages
-      do { page = try await fetch(conversation, query, limit: min(Self.pageSize, seqs.count)) } catch {
+      do {
+        page = try await fetch(conversation, query + [.init("next", next)], limit: min(Self.pageSize, seqs.count))
+      } catch {
         guard error.isGone || error.problem?.status == 400 else { throw error }
         // The anchor is gone, too. The range is fetched when a window shows it.
         break
       }
       asOf = page.asOf.event
       found += page.messages
-      guard page.hasMore, let last = page.messages.last, last.message.seq < seqs.upperBound else { break }
-      query = [.init("order", "asc"), .init("after", last.message.id.description)]
+      guard page.next != nil, let last = page.messages.last, last.message.seq < seqs.upperBound else { break }
+      next = page.next
     }
-    try await cache.replace(seqs, of: conversation, by: found, asOf: asOf)
+    let lost = try await lostMessages(in: seqs, of: conversation, besides: found)
+    try await cache.replace(seqs, of: conversation, by: found, asOf: asOf, lost: lost)
     return seqs.count
+  }
+}
+
+extension Conversation {
+  fileprivate func isPrivateChannel(of user: ID<User>?) -> Bool {
+    guard let user, kind == .channel, createdBy == user, readers.audience == .listed else { return false }
+    return writers == Openness(.listed, isImmutable: true) && participants?.map(\.user) == [user]
   }
 }

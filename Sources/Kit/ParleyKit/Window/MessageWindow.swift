@@ -1,5 +1,5 @@
-// The list that a view shows: a range of one conversation, with the unsent messages at the newest end. It reads only the
-// cache; missing messages are fetched into the cache.
+// The list that a view shows: a bounded range of one conversation, with the unsent messages at the newest end. It reads
+// only the cache, all of it at once; missing messages are fetched into the cache.
 
 public import ParleyModel
 
@@ -28,21 +28,26 @@ public actor MessageWindow {
   private let cache: Cache
   private let sync: Sync?
   private let size: Int
-  /// Nil until the window is first moved.
-  private var first: Int?
-  /// Nil while the window is pinned to the newest messages.
-  private var last: Int?
+  private var range: Range
+  /// The number of the read that `current` shows.
+  private var lastRead = 0
   private var current: Update
   private var observers: [Int: AsyncStream<Update>.Continuation] = [:]
   private var lastObserver = 0
   private var watchTask: Task<Void, Never>?
 
-  /// - Parameter sync: fetches uncached messages; without it the window shows only cached messages.
-  public init(_ conversation: ID<Conversation>, _ cache: Cache, _ sync: Sync? = nil, size: Int = 50) {
+  /// - Parameters:
+  ///   - sync: fetches uncached messages; without it the window shows only cached messages.
+  ///   - size: the messages that each move adds.
+  ///   - limit: the most messages. A move beyond it drops the messages at the other end.
+  public init(
+    _ conversation: ID<Conversation>, _ cache: Cache, _ sync: Sync? = nil, size: Int = 50, limit: Int = 200
+  ) {
     self.conversation = conversation
     self.cache = cache
     self.sync = sync
     self.size = size
+    range = Range(limit: max(size, limit))
     current = Update(messages: [], deltas: [], hasOlder: false, hasNewer: false)
   }
 
@@ -51,6 +56,39 @@ public actor MessageWindow {
   public var messages: [ShownMessage] { current.messages }
   public var hasOlder: Bool { current.hasOlder }
   public var hasNewer: Bool { current.hasNewer }
+
+  /// The part of the conversation that the window shows.
+  struct Range: Sendable, Hashable {
+    /// Nil until the window is first moved.
+    var first: Int?
+    /// Nil while the window is pinned to the newest messages.
+    var last: Int?
+    /// Whether the view is scrolled to the end.
+    var isSticking = true
+    let limit: Int
+
+    var seqs: ClosedRange<Int> {
+      let start = first ?? 1
+      return start...max(start, last ?? Int.max)
+    }
+
+    /// Drops the oldest messages beyond the limit. While the view is scrolled up, a pinned window grows to twice the limit
+    /// and then stops appending.
+    mutating func bound(end: Int) {
+      guard last == nil, let first, end - first >= limit else { return }
+      if isSticking {
+        self.first = end - limit + 1
+      } else if end - first >= 2 * limit {
+        last = first + 2 * limit - 1
+      }
+    }
+  }
+
+  /// Call it when the view is scrolled to the end, and when it no longer is: then new messages drop no old ones.
+  public func setSticking(_ isSticking: Bool) async throws {
+    range.isSticking = isSticking
+    try await refresh()
+  }
 
   // MARK: Moving
 
@@ -73,15 +111,19 @@ public actor MessageWindow {
 
   private func moveToNewest() async {
     let end = await end
-    last = nil
-    first = max(1, end - size + 1)
+    (range.first, range.last) = (max(1, end - size + 1), nil)
   }
 
   /// Adds `count` older messages. Fetches uncached ones.
   @discardableResult
   public func older(_ count: Int? = nil) async throws -> Update {
-    guard let first else { return try await newest() }
-    if first > 1 { self.first = max(1, first - (count ?? size)) }
+    guard range.first != nil else { return try await newest() }
+    let end = await end
+    if let first = range.first, first > 1 {
+      let start = max(1, first - (count ?? size))
+      range.first = start
+      if (range.last ?? end) - start >= range.limit { range.last = start + range.limit - 1 }
+    }
     try await fetch()
     return try await refresh()
   }
@@ -89,10 +131,12 @@ public actor MessageWindow {
   /// Adds `count` newer messages. Fetches uncached ones. At the end the window is pinned to the newest again.
   @discardableResult
   public func newer(_ count: Int? = nil) async throws -> Update {
-    guard first != nil else { return try await newest() }
-    if let last {
-      let newEnd = last + (count ?? size)
-      self.last = newEnd >= (await end) ? nil : newEnd
+    guard range.first != nil else { return try await newest() }
+    let end = await end
+    if let last = range.last {
+      let newEnd = min(last + (count ?? size), max(last, end))
+      range.last = newEnd >= end ? nil : newEnd
+      range.first = max(range.first ?? 1, newEnd - range.limit + 1)
     }
     try await fetch()
     return try await refresh()
@@ -107,8 +151,8 @@ public actor MessageWindow {
     guard let seq = try await seq(of: message) else { throw SyncRefusal.unknownMessage }
     let start = max(1, seq - size / 2)
     let newEnd = start + size - 1
-    first = start
-    last = newEnd >= (await end) ? nil : newEnd
+    let end = await end
+    (range.first, range.last) = (start, newEnd >= end ? nil : newEnd)
     try await fetch()
     return try await refresh()
   }
@@ -137,8 +181,9 @@ public actor MessageWindow {
   /// Fetches the uncached messages of the window.
   private func fetch() async throws {
     let newEnd = await end
-    let start = max(first ?? 1, await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1)
-    let stop = min(last ?? newEnd, newEnd)
+    let range = range
+    let start = max(range.first ?? 1, await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1)
+    let stop = min(range.last ?? newEnd, newEnd)
     guard let sync, start <= stop else { return }
     try await ignoringOffline {
       try await sync.fetch(start...stop, of: conversation)
@@ -154,29 +199,28 @@ public actor MessageWindow {
 
   @discardableResult
   private func refresh() async throws(CacheFault) -> Update {
-    let start = first ?? 1
-    let seqs = start...max(start, last ?? Int.max)
-    var shown = await cache.shown(try await cache.messages(.range(seqs, of: conversation)))
-    let newestSeq = shown.last?.message?.seq ?? 0
-    if last == nil {
-      // The event of a message may arrive before the response to its request.
-      let known = Set(shown.map(\.identity))
-      shown += await cache.unsent(in: conversation).filter { !known.contains($0.identity) }
+    while true {
+      let range = range
+      let content = try await cache.windowContent(of: conversation, range)
+      // Another refresh may have shown a later read, or the window may have moved, during the `await`.
+      guard content.read > lastRead, self.range == range else { continue }
+      lastRead = content.read
+      self.range = content.range
+      return show(content)
     }
+  }
+
+  private func show(_ content: WindowContent) -> Update {
+    let (shown, last, start) = (content.messages, content.range.last, content.range.first ?? 1)
     let sent = shown.prefix { $0.held != nil }.compactMap(\.message)
-    let old = current
-    var from = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
-    let history = await cache.history(of: conversation)
-    // The history is complete: there are no readable messages before its first.
-    if history.sync == .complete, let begin = history.first { from = max(from, begin) }
-    let hasUnfetched = await end > newestSeq
+    let hasUnfetched = content.end > sent.last?.seq ?? 0
     var gaps = zip(sent, sent.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
       .map { $0.offset + 1 }
-    if let oldest = sent.first, oldest.seq > max(start, from) { gaps.insert(0, at: 0) }
+    if let oldest = sent.first, oldest.seq > max(start, content.from) { gaps.insert(0, at: 0) }
     if last == nil, hasUnfetched, !sent.isEmpty { gaps.append(sent.count) }
-    // Another refresh may have run during an `await`: the deltas start from the current list.
+    let old = current
     let update = Update(
-      messages: shown, deltas: Self.deltas(from: current.messages, to: shown), hasOlder: start > from,
+      messages: shown, deltas: Self.deltas(from: old.messages, to: shown), hasOlder: start > content.from,
       hasNewer: last != nil && hasUnfetched, gaps: gaps)
     current = update
     if update.messages != old.messages || update.gaps != old.gaps {
@@ -235,5 +279,38 @@ public actor MessageWindow {
         _ = try? await self.refresh()
       }
     }
+  }
+}
+
+/// What a window shows.
+struct WindowContent: Sendable {
+  /// Increases with each read.
+  let read: Int
+  let range: MessageWindow.Range
+  let messages: [ShownMessage]
+  /// The first readable `seq`, and the highest known one.
+  let from: Int
+  let end: Int
+}
+
+extension Cache {
+  /// Reads a range with the unsent messages at its end, at once: a message being sent is always in one of them.
+  func windowContent(of conversation: ID<Conversation>, _ range: MessageWindow.Range) throws(CacheFault)
+    -> WindowContent
+  {
+    let end = end(of: conversation)
+    var range = range
+    range.bound(end: end)
+    var all = shown(try messages(.range(range.seqs, of: conversation)))
+    if range.last == nil {
+      // The event of a message may arrive before the response to its request.
+      let known = Set(all.map(\.identity))
+      all += unsent(in: conversation).filter { !known.contains($0.identity) }
+    }
+    var from = replica.conversations[conversation]?.participation?.fromSeq ?? 1
+    let history = history(of: conversation)
+    // The history is complete: there are no readable messages before its first.
+    if history.sync == .complete, let begin = history.first { from = max(from, begin) }
+    return WindowContent(read: nextRead(), range: range, messages: all, from: from, end: end)
   }
 }

@@ -36,20 +36,29 @@ public struct ShownMessage: Sendable, Hashable {
     displayDate = cached.index.shownAt
     displayLocation = cached.index.locationName
     self.waiting = waiting
-    var text = message.content?.text ?? ""
-    var isDeleted = message.tombstone != nil
-    var mine = cached.held.mine ?? []
-    for operation in waiting where operation.failure == nil {
-      switch operation.work {
-      case .edit(_, let new): text = new
-      case .delete:
-        text = ""
-        isDeleted = true
-      case .action(_, let type, let isSet): if isSet { mine.insert(type) } else { mine.remove(type) }
-      case .send, .read: break
+    var content = Content(text: message.content?.text ?? "", isDeleted: message.tombstone != nil)
+    content.mine = cached.held.mine ?? []
+    content.apply(waiting)
+    (text, isDeleted, mine) = (content.text, content.isDeleted, content.mine)
+  }
+
+  /// What pending operations change.
+  private struct Content {
+    var text: String
+    var isDeleted = false
+    var mine: Set<String> = []
+
+    /// Failed operations change nothing.
+    mutating func apply(_ waiting: [OutboxOperation]) {
+      for operation in waiting where operation.failure == nil {
+        switch operation.work {
+        case .edit(_, let new): text = new
+        case .delete: (text, isDeleted) = ("", true)
+        case .action(_, let type, let isSet): if isSet { mine.insert(type) } else { mine.remove(type) }
+        case .send, .read: break
+        }
       }
     }
-    (self.text, self.isDeleted, self.mine) = (text, isDeleted, mine)
   }
 
   /// An unsent message with its index entry; nil if the operation sends no message.
@@ -61,14 +70,12 @@ public struct ShownMessage: Sendable, Hashable {
     target = .unsent(operation.id)
     held = nil
     author = me
-    text = draft.text
     displayDate = index.shownAt
     displayLocation = index.locationName
-    isDeleted = false
     waiting = [operation] + others
-    var mine: Set<String> = []
-    for other in others { if case .action(_, let type, true) = other.work { mine.insert(type) } }
-    self.mine = mine
+    var content = Content(text: draft.text)
+    content.apply(others)
+    (text, isDeleted, mine) = (content.text, content.isDeleted, content.mine)
   }
 }
 
