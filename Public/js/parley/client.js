@@ -129,7 +129,7 @@ export class Client {
 
   /** @param {Response} answer @param {any} said */
   #problem(answer, said) {
-    if (answer.status === 401) this.onSignedOut?.();
+    if (answer.status === 401 && said?.code !== 'wrong_credentials') this.onSignedOut?.();
     const seconds = Number(answer.headers.get('retry-after') ?? NaN);
     const retryAfter = Number.isFinite(seconds) ? seconds * 1000 : null;
     // A proxy before the server answers with pages of its own.

@@ -21,10 +21,17 @@ export function newClientId() {
 }
 
 /**
- * A client's position: the history's epoch, and the last event.
- * @param {string} cursor @returns {{ epoch: string, id: number }}
+ * A client's position: the history's epoch, the start of the server that named it (empty for older servers), and the last
+ * event.
+ * @param {string} cursor @returns {{ epoch: string, start: string, id: number }}
  */
 export function readCursor(cursor) {
-  const dot = cursor.lastIndexOf('.');
-  return { epoch: cursor.slice(0, dot), id: Number(cursor.slice(dot + 1)) };
+  const parts = cursor.split('.');
+  return { epoch: parts[0], start: parts.length > 2 ? parts[1] : '', id: Number(parts[parts.length - 1]) };
 }
+
+/**
+ * The cursor after a later event of the same connection.
+ * @param {string} cursor @param {number} id
+ */
+export const moveCursor = (cursor, id) => `${cursor.slice(0, cursor.lastIndexOf('.'))}.${id}`;

@@ -59,7 +59,7 @@ export class Live {
     this.#listen('removeEventListener');
     clearTimeout(this.#timer);
     this.#drop();
-    this.#become('offline', null);
+    if (this.state !== 'stopped') this.#become('offline', null);
   }
 
   /** Comes back at once instead of when the pause is over; an open connection is asked whether it still is one. */

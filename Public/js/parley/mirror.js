@@ -12,11 +12,21 @@ export class Mirror {
   #tables = Object.fromEntries(mirrored.map((table) => [table, new Map()]));
   /** @type {import('./outbox.js').Operation[] | null} */
   #inOrder = null;
+  /** The last order of the outbox up to which this mirror has seen every operation. */
+  order = 0;
   /**
    * Names of the streams with a known offset.
    * @type {Set<string>}
    */
   streams = new Set();
+
+  /** Forgets everything. */
+  clear() {
+    for (const rows of Object.values(this.#tables)) rows.clear();
+    this.#inOrder = null;
+    this.streams.clear();
+    this.order = 0;
+  }
 
   /** @param {import('./store.js').Store} store */
   async load(store) {
@@ -24,6 +34,8 @@ export class Mirror {
       mirrored.map(async (table) => this.apply((await store.list(table)).map((row) => put(table, row)))),
     );
     this.streams = new Set((await store.list('streams')).map(({ name }) => name));
+    // `site` is read before `outbox`, so the outbox has every operation up to here.
+    this.order = Math.max(this.order, this.value('order') ?? 0);
   }
 
   /**
@@ -32,7 +44,7 @@ export class Mirror {
    * that changed in the meantime.
    * @param {import('./store.js').Store} store @returns {Promise<() => import('./store.js').Change[]>}
    */
-  async untold(store) {
+  async unannounced(store) {
     const tables = mirrored.filter((table) => table !== 'drafts');
     const before = tables.map((table) => new Map(this.#tables[table]));
     const listed = await Promise.all(tables.map((table) => store.list(table)));
@@ -58,6 +70,8 @@ export class Mirror {
 
   /** @param {import('./store.js').Change[]} changes */
   apply(changes) {
+    const added = new Set(changes.map((change) => (change.table === 'outbox' && 'row' in change ? change.row.order : 0)));
+    while (added.has(this.order + 1)) this.order++;
     for (const change of changes) {
       if (change.table === 'streams') {
         if ('row' in change) this.streams.add(String(change.key));
@@ -94,6 +108,11 @@ export class Mirror {
     return this.#inOrder;
   }
 
+  /** @param {string} id @returns {import('./outbox.js').Operation | undefined} */
+  operation(id) {
+    return this.#tables.outbox.get(id);
+  }
+
   /**
    * A value by its name: `settings`, `inbox`, …
    * @param {string} name
@@ -121,11 +140,20 @@ export class Mirror {
     return position(this.generation, this.lastEvent);
   }
 
-  /** The last event of the cursor. During a reset the cursor is still of the earlier epoch, so it is 0. */
+  /** The last event of the cursor. During a reset the cursor is still of the earlier history, so it is 0. */
   get lastEvent() {
-    if (this.cursor === null) return 0;
+    if (this.cursor === null || this.value('isResetting')) return 0;
     const { epoch, id } = readCursor(this.cursor);
     return epoch === (this.value('epoch') ?? epoch) ? id : 0;
+  }
+
+  /**
+   * Whether a cursor is of the same start of the server as this cache, so that their events have the same numbers.
+   * @param {string} cursor
+   */
+  isOfThisStart(cursor) {
+    const { epoch, start } = readCursor(cursor);
+    return epoch === (this.value('epoch') ?? epoch) && start === (this.value('start') ?? start);
   }
 
   /** @returns {import('./reducer.js').Context} */

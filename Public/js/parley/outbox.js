@@ -1,9 +1,10 @@
 // Operations of the user that the server has not confirmed.
 //
 // - Each transition (add, begin a try, finish, fail, cancel) is one transaction of the store, and decides by the rows
-//   that it reads there. Other tabs and a crash see the outbox before it or after it.
-// - A try is stored as begun before its request is sent. From then on the server may have the message, so it is not
-//   edited or dropped locally: the edit or the deletion is queued behind it.
+//   that it reads there: the operation, its target and the operations on its message, never the whole outbox. Other tabs
+//   and a crash see the outbox before it or after it.
+// - A post is stored as begun before its request is sent. From then on the server may have the message, so it is not
+//   edited or dropped locally: the edit or the deletion is queued behind it. Its files are uploaded before that.
 // - Operations of one conversation leave in their order, one at a time. An operation on an unsent message waits for it,
 //   and gets its id when the message is sent.
 // - `client_id` makes a repeated post idempotent: an operation without an answer is sent again. A refused operation has
@@ -11,11 +12,15 @@
 
 import { newClientId } from './ids.js';
 import { Problem, networkProblem } from './problem.js';
-import { Rows, finishSend, isAnother, keepLost, keepSent, mergeMessage, position, wantLater } from './reducer.js';
+import {
+  Rows, acknowledge, agesOf, finishSend, isAnother, keepLost, keepSent, mergeMessage, position, sourcesOfSend, unconfirmed,
+  wantLater, withReply,
+} from './reducer.js';
 import { put } from './store.js';
 import { backOff } from './time.js';
 import { upload } from './upload.js';
 
+/** @typedef {import('./store.js').Source} Source @typedef {import('./store.js').Change} Change */
 /**
  * A file of a pending message. Its id makes a repeated upload idempotent.
  * @typedef {{ id: string, name: string, type: string, size: number, file_id: string | null,
@@ -28,23 +33,26 @@ import { upload } from './upload.js';
  * @property {'send' | 'edit' | 'delete' | 'set_action' | 'remove_action' | 'read'} kind
  * @property {string} conversation_id
  * @property {string} [message_id] The message that it changes.
- * @property {string} [target] The operation of that message while it is unsent.
+ * @property {string} [target] The operation of that message while it is unsent; of a reply: of the message it answers.
  * @property {number} [seq] Of a read position.
  * @property {any} body
  * @property {PendingFile[]} files
  * @property {'pending' | 'failed'} state
  * @property {any} reason The problem, as JSON.
  * @property {number} tries Number of tries begun.
- * @property {boolean} [unanswered] A try has begun whose answer is unknown: the server may have the message.
+ * @property {boolean} unanswered A request has begun whose answer is unknown: the server may have the message.
+ * @property {boolean} [isResent] A message that a restore removed. If the server lost the message it answers, it is sent
+ *   without the reference.
  * @property {string} created_at
  */
+/** @typedef {{ operation: Operation, wasUnanswered: boolean }} Begun */
 /**
  * @typedef {object} OutboxOptions
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
  * @property {() => { generation: number, cursor: number, me: string | null }} now
- * @property {() => readonly Operation[]} operations The mirrored outbox, in order.
- * @property {(changes: import('./store.js').Change[]) => void} publish
+ * @property {import('./mirror.js').Mirror} mirror
+ * @property {(changes: Change[]) => void} publish
  * @property {(kind: string, detail: any) => void} emit
  * @property {(name: string) => void} [want] Fetches or recounts a thing.
  * @property {typeof backOff} [pause]
@@ -63,11 +71,11 @@ export class Outbox {
   #isRunning = false;
 
   /** @param {OutboxOptions} options */
-  constructor({ client, store, now, operations, publish, emit, want = () => {}, pause = backOff }) {
+  constructor({ client, store, mirror, now, publish, emit, want = () => {}, pause = backOff }) {
     this.client = client;
     this.store = store;
+    this.mirror = mirror;
     this.now = now;
-    this.operations = operations;
     this.publish = publish;
     this.emit = emit;
     this.want = want;
@@ -94,48 +102,83 @@ export class Outbox {
     /** @type {Operation | null} */
     let result = null;
     let isCancelled = false;
-    /** @type {import('./store.js').Source[]} */
-    const sources = [['site', 'order']];
-    if (draft.kind !== 'send') sources.push(['outbox'], ['messages@client', target]);
-    const changes = await this.store.update(sources, (found) => {
-      const rows = new Rows(sources, found);
-      const all = rows.list('outbox');
-      const unsent = all.find((op) => op.id === target);
+    /** @type {(rows: Rows, sent: any) => Change[] | null} */
+    const decide = (rows, sent) => {
+      result = null;
       isCancelled = false;
+      if (target !== '' && rows.get('messages@client', target)?.id !== sent?.id) return null;
+      const unsent = target === '' ? undefined : rows.get('outbox', target);
+      const about = sent && !unsent ? aboutSent(draft, sent.id) : draft;
+      const changing = inOrder([
+        ...rows.list('outbox@target', target), ...rows.list('outbox@message', about.message_id ?? ''),
+      ]).filter(({ kind }) => kind !== 'send');
       if (unsent && !mayBeSent(unsent) && draft.kind === 'delete') {
         isCancelled = true;
-        result = null;
-        return removalOfAll(unsent, all);
+        return [unsent, ...changing].flatMap(removal);
       }
       if (unsent && !mayBeSent(unsent) && draft.kind === 'edit') {
         // Edits that were queued before a refusal are older than this one.
-        const earlier = inOrder(all.filter((op) => op.kind === 'edit' && op.target === unsent.id));
+        const earlier = changing.filter((op) => op.kind === 'edit');
         result = { ...unsent, body: Object.assign({ ...unsent.body }, ...earlier.map(({ body }) => body), draft.body) };
         return [put('outbox', result), ...earlier.flatMap(removal)];
       }
-      const about = { ...draft };
-      const sent = rows.get('messages@client', target);
-      if (!unsent && sent && draft.kind !== 'send') {
-        about.message_id = sent.id;
-        delete about.target;
-      }
-      const waiting = all.filter((op) => isSameAction(op, about) && !mayBeSent(op)).pop();
+      // The server may have a refused message from an earlier try: it is sent again, and deleted there.
+      if (unsent?.state === 'failed' && draft.kind === 'delete') this.#putAgain(rows, unsent);
+      const waiting = changing.filter((op) => isSameAction(op, about) && !mayBeSent(op)).pop();
       // A failed action does not stop a new one.
       if (waiting?.state === 'failed') rows.remove('outbox', waiting.id);
       else if (waiting) {
         result = waiting.kind === about.kind ? waiting : null;
         return result ? [] : removal(waiting);
       }
-      result = null;
       if (isDone) return rows.changes;
       result = this.#put(rows, about, id, files);
       files.forEach((file, number) => rows.put('files', { id: file.id, blob: blobs[number] }));
       return rows.changes;
+    };
+    const changes = await this.#update(async () => {
+      const sent = target === '' ? undefined : await this.store.get('messages@client', target);
+      const message = sent?.id ?? draft.message_id;
+      /** @type {Source[]} */
+      const sources = [['site', 'order']];
+      if (target !== '') sources.push(...sourcesOfSend(target), ['messages@client', target]);
+      if (message !== undefined && draft.kind !== 'send') sources.push(['outbox@message', message]);
+      return { sources, decide: (rows) => decide(rows, sent) };
     });
     this.publish(changes);
-    if (isCancelled) this.emit('cancelled', { id: target });
+    if (isCancelled) {
+      this.#abort(target);
+      this.emit('cancelled', { id: target });
+    }
     this.kick();
     return result;
+  }
+
+  /**
+   * Runs a transition whose sources depend on rows that are read first; again, if they have changed in the meantime.
+   * @param {() => Promise<{ sources: Source[], decide: (rows: Rows) => Change[] | null }>} plan `decide` returns null if
+   *   the plan is outdated.
+   * @returns {Promise<Change[]>}
+   */
+  async #update(plan) {
+    for (;;) {
+      const { sources, decide } = await plan();
+      let isOutdated = false;
+      const changes = await this.store.update(sources, (found) => {
+        const decided = decide(new Rows(sources, found));
+        isOutdated = decided === null;
+        return decided ?? [];
+      }, { isDurable: true });
+      if (!isOutdated) return changes;
+    }
+  }
+
+  /**
+   * Ends the current request of an operation that was dropped.
+   * @param {string} id
+   */
+  #abort(id) {
+    for (const [conversation, current] of this.#current) if (current === id) this.#lanes.get(conversation)?.abort();
   }
 
   /**
@@ -157,12 +200,22 @@ export class Outbox {
   }
 
   /**
+   * Makes a failed operation pending again, as the last one.
+   * @param {Rows} rows With the last order. @param {Operation} operation
+   */
+  #putAgain(rows, operation) {
+    const order = (rows.get('site', 'order')?.value ?? 0) + 1;
+    rows.put('site', { name: 'order', value: order });
+    rows.put('outbox', { ...operation, state: 'pending', reason: null, order });
+  }
+
+  /**
    * Moves the read position in the cache and queues it, in one transaction. An older position changes nothing.
    * @param {any} message
    */
   async markRead({ id: message, conversation_id: conversation, seq }) {
     const id = `read:${conversation}`;
-    /** @type {import('./store.js').Source[]} */
+    /** @type {Source[]} */
     const sources = [['site', 'order'], ['site', 'wanted'], ['outbox', id], ['conversations', conversation]];
     let isPartial = false;
     const changes = await this.store.update(sources, (found) => {
@@ -178,26 +231,32 @@ export class Outbox {
         this.#put(rows, { kind: 'read', conversation_id: conversation, seq, body: { message_id: message } }, id);
       }
       return rows.changes;
-    });
+    }, { isDurable: true });
     this.publish(changes);
     if (isPartial) this.want(`unread:${conversation}`);
     this.kick();
   }
 
-  /** Queues messages that a restore removed from the server, under their earlier names, in one transaction. */
+  /**
+   * Queues messages that a restore removed from the server, under their earlier names, in one transaction. A reply to one
+   * of them waits for it; any other reply keeps its reference, if the server still has the message.
+   */
   async sendLost() {
-    /** @type {import('./store.js').Source[]} */
+    /** @type {Source[]} */
     const sources = [['site', 'order'], ['site', 'lost']];
     const changes = await this.store.update(sources, (found) => {
       const rows = new Rows(sources, found);
-      for (const message of rows.get('site', 'lost')?.value ?? []) {
-        const { client_id: id, conversation_id, text, annotations, attachments } = message;
-        const body = { text, annotations, attachments };
-        this.#put(rows, { kind: 'send', conversation_id, body }, id ?? newClientId());
+      const lost = rows.get('site', 'lost')?.value ?? [];
+      const names = new Map(lost.map((/** @type {any} */ one) => [one.id, one.client_id ?? newClientId()]));
+      for (const { id, conversation_id, text, annotations, attachments, reply_to } of lost) {
+        const target = names.get(reply_to);
+        const body = { text, annotations, attachments, ...(reply_to && !target ? { reply_to } : {}) };
+        const reply = target ? { target } : {};
+        this.#put(rows, { kind: 'send', conversation_id, body, ...reply, isResent: true }, names.get(id));
       }
       rows.remove('site', 'lost');
       return rows.changes;
-    });
+    }, { isDurable: true });
     this.publish(changes);
     this.kick();
   }
@@ -209,15 +268,15 @@ export class Outbox {
   async retry(id) {
     /** @type {string | undefined} */
     let conversation;
-    const changes = await this.store.update([['outbox', id], ['site', 'order']], ([held, order]) => {
+    /** @type {Source[]} */
+    const sources = [['outbox', id], ['site', 'order']];
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      const held = rows.get('outbox', id);
       conversation = held?.conversation_id;
-      if (held?.state !== 'failed') return [];
-      const next = (order?.value ?? 0) + 1;
-      return [
-        put('outbox', { ...held, state: 'pending', reason: null, order: next }),
-        put('site', { name: 'order', value: next }),
-      ];
-    });
+      if (held?.state === 'failed') this.#putAgain(rows, held);
+      return rows.changes;
+    }, { isDurable: true });
     this.publish(changes);
     if (conversation !== undefined) {
       clearTimeout(this.#resting.get(conversation));
@@ -234,12 +293,12 @@ export class Outbox {
   async cancel(id) {
     /** @type {Operation[]} */
     let dropped = [];
-    /** @type {import('./store.js').Source[]} */
-    const sources = [['site', 'order'], ['outbox'], ['messages@client', id]];
+    /** @type {Source[]} */
+    const sources = [['site', 'order'], ...sourcesOfSend(id), ['messages@client', id]];
     const changes = await this.store.update(sources, (found) => {
       const rows = new Rows(sources, found);
-      const all = rows.list('outbox');
-      const operation = all.find((op) => op.id === id);
+      const operation = rows.get('outbox', id);
+      const changing = rows.list('outbox@target', id).filter(({ kind }) => kind !== 'send');
       dropped = [];
       const sent = rows.get('messages@client', id);
       if (!operation) {
@@ -249,19 +308,17 @@ export class Outbox {
         return rows.changes;
       }
       if (operation.kind === 'send' && operation.state === 'pending' && mayBeSent(operation)) {
-        dropped = all.filter((op) => changesMessageOf(op, id) && !mayBeSent(op));
+        dropped = changing.filter((op) => !mayBeSent(op));
         for (const op of dropped) rows.remove('outbox', op.id);
-        const isDeleted = all.some((op) => op.kind === 'delete' && op.target === id && !dropped.includes(op));
+        const isDeleted = changing.some((op) => op.kind === 'delete' && !dropped.includes(op));
         const draft = { kind: /** @type {const} */ ('delete'), conversation_id: operation.conversation_id, target: id };
         if (!isDeleted) this.#put(rows, draft, newClientId());
         return rows.changes;
       }
-      dropped = [operation, ...all.filter((op) => changesMessageOf(op, id))];
-      return removalOfAll(operation, all);
-    });
-    for (const op of dropped) {
-      if (this.#current.get(op.conversation_id) === op.id) this.#lanes.get(op.conversation_id)?.abort();
-    }
+      dropped = [operation, ...changing];
+      return dropped.flatMap(removal);
+    }, { isDurable: true });
+    for (const op of dropped) this.#abort(op.id);
     this.publish(changes);
     this.emit('cancelled', { id });
     this.kick();
@@ -295,7 +352,7 @@ export class Outbox {
 
   /** The operations that may be sent, in order. */
   #waiting() {
-    return sendable(this.operations());
+    return sendable(this.mirror.outbox);
   }
 
   /** @param {string} conversation */
@@ -330,39 +387,50 @@ export class Outbox {
 
   /**
    * Stores that a try of the lane's next operation begins, before anything is sent.
-   * @param {string} conversation
+   * @param {string} conversation @returns {Promise<Begun | null>}
    */
   async #begin(conversation) {
-    /** @type {{ operation: Operation, wasUnanswered: boolean } | null} */
-    let begun = null;
-    const changes = await this.store.update([['outbox']], ([rows]) => {
-      const all = inOrder(rows);
-      const next = sendable(all).find((op) => op.conversation_id === conversation);
-      begun = null;
+    for (;;) {
+      const next = this.#waiting().find((op) => op.conversation_id === conversation);
       this.#current.delete(conversation);
-      if (!next) return this.#corrections(conversation, all);
-      begun = { operation: { ...next, tries: next.tries + 1, unanswered: true }, wasUnanswered: mayBeSent(next) };
-      this.#current.set(conversation, next.id);
-      return [put('outbox', begun.operation)];
-    });
-    this.publish(changes);
-    return /** @type {{ operation: Operation, wasUnanswered: boolean } | null} */ (begun);
+      if (!next) return null;
+      /** @type {Source[]} */
+      const sources = [['site', 'order'], ['outbox', next.id], ['outbox', next.target ?? '']];
+      /** @type {Begun | null} */
+      let begun = null;
+      const changes = await this.store.update(sources, ([order, held, target]) => {
+        begun = null;
+        // Another tab has added, changed or removed an operation, and has not announced it.
+        if ((order?.value ?? 0) > this.mirror.order || target || !held || !isSameTry(held, next)) return [];
+        const wasUnanswered = mayBeSent(held);
+        begun = { operation: { ...held, tries: held.tries + 1, unanswered: isUploaded(held) || wasUnanswered }, wasUnanswered };
+        this.#current.set(conversation, held.id);
+        return [put('outbox', begun.operation)];
+      }, { isDurable: true });
+      this.publish(changes);
+      if (begun) return begun;
+      await this.#readOutbox();
+    }
   }
 
-  /**
-   * Returns the changes of a lane that another tab stored and did not announce.
-   * @param {string} conversation @param {Operation[]} all
-   */
-  #corrections(conversation, all) {
-    return this.#waiting().filter((op) => op.conversation_id === conversation).map((op) => {
-      const row = all.find(({ id }) => id === op.id);
-      return row ? put('outbox', row) : { table: 'outbox', key: op.id };
+  /** Reads the operations that another tab stored and did not announce. */
+  async #readOutbox() {
+    let last = 0;
+    const changes = await this.store.update([['outbox'], ['site', 'order']], ([rows, order]) => {
+      const held = new Set(rows.map((/** @type {Operation} */ { id }) => id));
+      last = order?.value ?? 0;
+      return [
+        ...rows.map((/** @type {Operation} */ row) => put('outbox', row)),
+        ...this.mirror.outbox.filter(({ id }) => !held.has(id)).map(({ id }) => ({ table: 'outbox', key: id })),
+      ];
     });
+    this.publish(changes);
+    this.mirror.order = Math.max(this.mirror.order, last);
   }
 
   /**
    * Returns whether the lane continues.
-   * @param {{ operation: Operation, wasUnanswered: boolean }} begun @param {Problem} problem
+   * @param {Begun} begun @param {Problem} problem
    */
   async #settleFailure({ operation: op, wasUnanswered }, problem) {
     // After a refusal the server has nothing of this try. A body that it rejects is not stored from an earlier try either:
@@ -370,18 +438,51 @@ export class Outbox {
     const { status, code } = problem;
     const isRefused = status === 0 ? code !== 'network' : status < 500 && status !== 408;
     const isRejected = status === 400 || status === 413;
-    const unanswered = isRefused ? wasUnanswered && !isRejected : true;
+    // A try that ended before its request, as during an upload, has changed nothing.
+    const ended = (/** @type {Operation} */ held) =>
+      ({ ...held, unanswered: mayBeSent(held) && (isRefused ? wasUnanswered && !isRejected : true) });
     if (problem.isTemporary || problem.isSignedOut) {
-      await this.#change(op.id, (held) => ({ ...held, unanswered }));
+      await this.#change(op.id, ended);
       this.emit('waiting', { id: op.id, reason: problem.toJSON() });
       if (problem.isSignedOut) this.stop();
       else this.#rest(op.conversation_id, problem.retryAfter ?? this.pause(op.tries));
       return false;
     }
-    const failed = await this.#change(op.id, (held) =>
-      held.order === op.order ? { ...held, unanswered, state: 'failed', reason: problem.toJSON() } : held);
-    if (failed?.state === 'failed') this.emit('failed', { operation: failed, problem });
+    await this.#fail(op, ended, problem);
     return true;
+  }
+
+  /**
+   * Stores a refusal. A message that is to be deleted and that the server does not have is dropped. If the server may have
+   * it, the deletion fails with it, so that both are shown.
+   * @param {Operation} op @param {(held: Operation) => Operation} ended @param {Problem} problem
+   */
+  async #fail(op, ended, problem) {
+    const sources = sourcesOfSend(op.id);
+    const reason = problem.toJSON();
+    /** @type {Operation | null} */
+    let failed = null;
+    let isDropped = false;
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      const held = rows.get('outbox', op.id);
+      [failed, isDropped] = [null, false];
+      // It was retried, or replaced, in the meantime.
+      if (held?.order !== op.order) return [];
+      const changing = rows.list('outbox@target', op.id).filter(({ kind }) => kind !== 'send');
+      const deletions = changing.filter(({ kind, state }) => kind === 'delete' && state === 'pending');
+      const { reply_to: _, ...body } = held.body;
+      if (held.isResent && problem.errors.some(({ field }) => field === 'reply_to')) {
+        return [put('outbox', { ...ended(held), body })];
+      }
+      failed = /** @type {Operation} */ ({ ...ended(held), state: 'failed', reason });
+      isDropped = deletions.length > 0 && !mayBeSent(failed);
+      if (isDropped) return [held, ...changing].flatMap(removal);
+      return [put('outbox', failed), ...deletions.map((one) => put('outbox', { ...one, state: 'failed', reason }))];
+    }, { isDurable: true });
+    this.publish(changes);
+    if (isDropped) this.emit('cancelled', { id: op.id });
+    else if (failed) this.emit('failed', { operation: failed, problem });
   }
 
   /** @param {string} conversation @param {number} milliseconds */
@@ -402,7 +503,7 @@ export class Outbox {
       if (!held) return [];
       changed = change(held);
       return [put('outbox', changed)];
-    });
+    }, { isDurable: true });
     this.publish(changes);
     return changed;
   }
@@ -417,9 +518,11 @@ export class Outbox {
     const options = { signal, tries: 1 };
     switch (op.kind) {
       case 'send': {
-        const body = { ...op.body, client_id: op.id, sent_at: op.created_at };
-        const attachments = await this.#uploadFiles(op, signal);
-        if (attachments.length > 0) body.attachments = [...(body.attachments ?? []), ...attachments];
+        const ready = isUploaded(op) ? op : await this.#uploadFiles(op, signal);
+        if (!ready) return undefined;
+        const body = { ...ready.body, client_id: op.id, sent_at: op.created_at };
+        const attachments = [...(body.attachments ?? []), ...ready.files.map(({ file_id }) => file_id)];
+        if (attachments.length > 0) body.attachments = attachments;
         return this.#settle(op, await calls.postMessage({ ...options, id: op.conversation_id, body }), known);
       }
       case 'edit':
@@ -452,11 +555,11 @@ export class Outbox {
   }
 
   /**
-   * Uploads the files that are not uploaded yet. Returns the ids of all.
-   * @param {Operation} op @param {AbortSignal} signal
+   * Uploads the files that are not uploaded yet. Then stores that the message is posted, as it is by now: it can be edited
+   * and dropped during the uploads.
+   * @param {Operation} op @param {AbortSignal} signal @returns {Promise<Operation | null>} Null if it was dropped.
    */
   async #uploadFiles(op, signal) {
-    const ids = [];
     for (const held of op.files) {
       const file = { ...held };
       if (file.file_id === null) {
@@ -475,9 +578,9 @@ export class Outbox {
         });
         await note({ file_id: uploaded.id });
       }
-      ids.push(/** @type {string} */ (file.file_id));
     }
-    return ids;
+    signal.throwIfAborted();
+    return this.#change(op.id, (held) => ({ ...held, unanswered: true }));
   }
 
   /**
@@ -489,12 +592,17 @@ export class Outbox {
     // A proxy or a captive portal answered.
     if (message?.id === undefined || message.seq === undefined) throw networkProblem(new TypeError('no message'));
     const { catch_up: _, ...own } = message;
-    /** @type {import('./store.js').Source[]} */
-    const sources = [...placesOfMessage(own), ['site', 'generation'], ['site', 'lost'], ['outbox']];
-    let isStale = false;
+    /** @type {Source[]} */
+    const sources = [
+      ['site', 'generation'], ['site', 'epoch'], ['site', 'cursor'], ['site', 'lost'],
+      ...sourcesOfMessage(own), ...sourcesOfSend(op.id), unconfirmed,
+    ];
+    /** @type {Change[] | null} */
+    let history = null;
     const changes = await this.store.update(sources, (found) => {
       const rows = new Rows(sources, found);
-      isStale = (rows.get('site', 'generation')?.value ?? 0) !== known.generation;
+      const isStale = (rows.get('site', 'generation')?.value ?? 0) !== known.generation;
+      history = isStale ? found.slice(0, 3).filter(Boolean).map((row) => put('site', row)) : null;
       if (isStale) return [];
       const before = rows.get('messages', [own.conversation_id, own.seq]);
       const isForced = isAnother(before, own);
@@ -502,20 +610,31 @@ export class Outbox {
       if (isForced) keepLost(rows, [before], this.now().me);
       const asOf = isForced ? Math.max(known.position, before.known) : known.position;
       keepSent(rows, mergeMessage(before, own, asOf, { isForced }));
+      const isAction = actionKinds.includes(op.kind);
+      const isKnown = before?.id === own.id &&
+        (isAction ? agesOf(before).actions > known.position : before.revision >= own.revision);
+      if (!isKnown) {
+        acknowledge(rows, `${isAction ? 'action' : 'message'}:${own.id}`, own.conversation_id, isAction ? 0 : own.revision);
+      }
       if (op.kind === 'send') finishSend(rows, { ...own, client_id: op.id });
       else rows.remove('outbox', op.id);
       return rows.changes;
-    });
+    }, { isDurable: true });
+    if (history) {
+      // The tab that stored the reset may not have announced it.
+      this.publish(history);
+      throw networkProblem(new TypeError('an answer of an earlier history'));
+    }
     this.publish(changes);
-    if (!isStale) this.emit('sent', { id: op.id, kind: op.kind, message: own });
+    this.emit('sent', { id: op.id, kind: op.kind, message: own });
   }
 
   /** @param {Operation} op @param {any} read */
   async #settleRead(op, read) {
     if (typeof read?.read_up_to !== 'number') throw networkProblem(new TypeError('no read position'));
     const name = `unread:${op.conversation_id}`;
-    /** @type {import('./store.js').Source[]} */
-    const sources = [['conversations', op.conversation_id], ['outbox', op.id], ['site', 'wanted']];
+    /** @type {Source[]} */
+    const sources = [['conversations', op.conversation_id], ['outbox', op.id], ['site', 'wanted'], unconfirmed];
     let isRecounted = false;
     const changes = await this.store.update(sources, (found) => {
       const rows = new Rows(sources, found);
@@ -530,9 +649,10 @@ export class Outbox {
       // Events that arrived before the answer may be missing from its count.
       isRecounted = unread !== held.unread_count;
       if (isRecounted) wantLater(rows, name);
+      acknowledge(rows, `read:${op.conversation_id}`, op.conversation_id, read.read_up_to);
       rows.put('conversations', { ...held, read_up_to: position, delivered_up_to: delivered, unread_count: unread });
       return rows.changes;
-    });
+    }, { isDurable: true });
     this.publish(changes);
     if (isRecounted) this.want(name);
   }
@@ -554,16 +674,31 @@ function sendable(all) {
 }
 
 /**
- * Whether the server may have the operation: a try has begun and was not refused.
+ * Whether the server may have the operation: a request has begun and was not refused.
  * @param {Operation} op
  */
-const mayBeSent = (op) => op.unanswered ?? op.tries > 0;
+const mayBeSent = (op) => op.unanswered;
 
 /**
- * Whether an operation changes the message that another one sends. A reply does not.
- * @param {Operation} op @param {string} id
+ * Whether all files of a message are uploaded, so that it can be posted.
+ * @param {Operation} op
  */
-const changesMessageOf = (op, id) => op.target === id && op.kind !== 'send';
+const isUploaded = (op) => op.files.every(({ file_id }) => file_id !== null);
+
+/**
+ * Whether a stored operation is the mirrored one.
+ * @param {Operation} held @param {Operation} mirrored
+ */
+const isSameTry = (held, mirrored) =>
+  held.state === 'pending' && held.order === mirrored.order && held.target === mirrored.target;
+
+/**
+ * An operation on a message that was sent in the meantime.
+ * @template {Partial<Operation>} Draft @param {Draft} draft @param {string} message @returns {Draft}
+ */
+function aboutSent({ target: _, ...draft }, message) {
+  return /** @type {any} */ (draft.kind === 'send' ? withReply(draft, message) : { ...draft, message_id: message });
+}
 
 /**
  * Whether an operation sets or removes the same action.
@@ -575,24 +710,18 @@ const isSameAction = (op, { kind, body, message_id, target }) =>
 
 const actionKinds = ['set_action', 'remove_action'];
 
-/** @param {any} message @returns {import('./store.js').Source[]} */
-export const placesOfMessage = (message) => [
+/** @param {any} message @returns {Source[]} */
+export const sourcesOfMessage = (message) => [
   ['messages', [message.conversation_id, message.seq]],
   ['conversations', message.conversation_id],
   ['history', message.conversation_id],
 ];
 
-/** @param {Operation} op @returns {import('./store.js').Change[]} */
+/** @param {Operation} op @returns {Change[]} */
 const removal = (op) => [
   { table: 'outbox', key: op.id },
   ...op.files.map((file) => ({ table: 'files', key: file.id })),
 ];
-
-/**
- * Removes an operation and the operations that change its message.
- * @param {Operation} op @param {Operation[]} all
- */
-const removalOfAll = (op, all) => [op, ...all.filter((one) => changesMessageOf(one, op.id))].flatMap(removal);
 
 /**
  * Returns a message with its pending operations applied.

@@ -9,13 +9,16 @@ import { compareIds } from './ids.js';
 import { Mirror } from './mirror.js';
 import { Outbox } from './outbox.js';
 import { Pages } from './pages.js';
-import { Looking, Presences } from './presence.js';
+import { TabVisibility, Presences } from './presence.js';
 import { Problem } from './problem.js';
-import { searchHeld } from './search.js';
-import { browserStore, memoryStore, put } from './store.js';
+import { DeliveryReceipts } from './receipts.js';
+import { searchCache } from './search.js';
+import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
+import { browserStore, eraseOthers, memoryStore, put } from './store.js';
 import { Sync } from './sync.js';
 import { Tabs } from './tabs.js';
-import { verify } from './verify.js';
+import { backOff, wait } from './time.js';
+import { proof, verify } from './verify.js';
 import { MessageWindow } from './window.js';
 
 /** @typedef {import('./live.js').LiveState} LiveState */
@@ -24,10 +27,12 @@ import { MessageWindow } from './window.js';
  * @typedef {object} ParleyOptions
  * @property {string} [url] Address of the server; default: the page's origin.
  * @property {string | null} [token] For programs. Without a token the session cookie authenticates.
- * @property {string} [account] Name of the cache, for pages with several signed-in users.
+ * @property {string} [account] Name of the cache, such as the user's id. A page with a session cookie has one user: when it
+ *   is live, the caches of other users are erased.
  * @property {import('./store.js').Store} [store] The cache; default: IndexedDB, or memory without it.
  * @property {typeof globalThis.fetch} [fetch]
  * @property {Partial<import('./live.js').LiveOptions>} [live]
+ * @property {{ delay?: number, interval?: number }} [receipts] Times of delivery receipts, for tests.
  * @property {number} [awayAfter] Milliseconds without a visible tab until the presence becomes `away`.
  * @property {LockManager | null} [locks]
  * @property {(new (name: string) => BroadcastChannel) | null} [BroadcastChannel]
@@ -36,7 +41,7 @@ import { MessageWindow } from './window.js';
 
 /** How long the answer of `GET /server` stays fresh, in milliseconds. */
 const day = 24 * 60 * 60 * 1000;
-/** So long a person may look elsewhere and is here all the same. */
+/** How long no tab may be visible until the user is away, in milliseconds. */
 const aMinute = 60_000;
 
 export class Parley {
@@ -48,7 +53,7 @@ export class Parley {
    * The topics that each tab watches, by the tab's name.
    * @type {Map<string, string[]>}
    */
-  #lookedAt = new Map();
+  #topicsByTab = new Map();
   /**
    * The tabs that are visible or were visible a moment ago.
    * @type {Set<string>}
@@ -61,7 +66,6 @@ export class Parley {
   #inFront = new Set();
   /** @type {Set<MessageWindow>} */
   #windows = new Set();
-  #tab = `${Math.random()}`;
   #isLeaving = false;
   #presences = new Presences();
   /** @type {import('./live.js').LiveState} */
@@ -69,6 +73,13 @@ export class Parley {
   /** @type {Problem | null} */
   #reason = null;
   #isClosed = false;
+  /** The store, also for a copy that is locked. @type {import('./store.js').Store} */
+  #opened;
+  /**
+   * The user whose copy is locked.
+   * @type {string | null}
+   */
+  #locked = null;
 
   /**
    * Opens the cache, which needs no network, and then subscribes to the server.
@@ -79,24 +90,28 @@ export class Parley {
     const name = `parley ${client.origin} ${options.account ?? ''}`;
     const store = options.store ?? (globalThis.indexedDB ? await browserStore(name) : memoryStore());
     const mirror = new Mirror();
-    await mirror.load(store);
-    const parley = new Parley(client, store, mirror, name, options);
+    const locked = await lockedFor(store);
+    if (locked === null) await mirror.load(store);
+    const parley = new Parley(client, store, mirror, name, { ...options, locked });
     parley.#begin();
     return parley;
   }
 
   /**
    * @param {Client} client @param {import('./store.js').Store} opened @param {Mirror} mirror @param {string} name
-   * @param {ParleyOptions} options
+   * @param {ParleyOptions & { locked?: string | null }} options
    */
   constructor(client, opened, mirror, name, options) {
     this.client = client;
+    this.name = name;
+    this.#opened = opened;
+    this.#locked = options.locked ?? null;
     // Operations in progress write nothing after `close`: the next owner of the cache would not be notified.
     /** @type {import('./store.js').Store} */
     const store = {
       ...opened,
-      update: (sources, decide) =>
-        this.#isClosed ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(sources, decide),
+      update: (...transition) =>
+        this.#isClosed || this.#locked !== null ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(...transition),
     };
     this.store = store;
     this.mirror = mirror;
@@ -107,33 +122,35 @@ export class Parley {
       generation: mirror.generation,
       cursor: mirror.lastEvent,
       me: mirror.me?.id ?? null,
+      isOfThisStart: (/** @type {string} */ position) => mirror.isOfThisStart(position),
     });
-    this.pages = new Pages({ client, store, now, publish, want: (name) => this.#want(name) });
     const want = (/** @type {string} */ name) => this.#want(name);
-    this.outbox = new Outbox({ client, store, now, operations: () => mirror.outbox, publish, emit, want });
+    this.pages = new Pages({ client, store, now, publish, want, onFault: (error) => emit('fault', error) });
+    this.outbox = new Outbox({ client, store, mirror, now, publish, emit, want });
     this.tabs = new Tabs({
       name,
       locks: options.locks,
       BroadcastChannel: options.BroadcastChannel,
       onMessage: (message) => this.#heard(message),
       onLead: (isFirst) => this.#lead(isFirst),
-      onFollow: () => this.#takeUntold(),
+      onStandby: () => this.#readUnannounced(),
+      onGone: (tab) => this.#forgetTab(tab),
     });
-    this.looking = new Looking({ after: options.awayAfter ?? aMinute, onChange: () => this.#look() });
+    this.visibility = new TabVisibility({ after: options.awayAfter ?? aMinute, onChange: () => this.#announceTab() });
     client.onActivity = (underWay) => this.#emit('activity', underWay);
     this.on('presence', (said) => this.#presences.note(said));
   }
 
   #begin() {
     this.tabs.start();
-    this.looking.start();
-    this.#look();
+    this.visibility.start();
+    this.#announceTab();
     globalThis.addEventListener?.('online', this.#isBack);
     for (const name of ['pagehide', 'pageshow']) globalThis.addEventListener?.(name, this.#leaves);
     globalThis.document?.addEventListener('visibilitychange', this.#turns);
   }
 
-  #turns = () => this.#look();
+  #turns = () => this.#announceTab();
 
   /** Whether a tab of this device has the focus, so that the user needs no notification. */
   get isInFront() {
@@ -145,7 +162,7 @@ export class Parley {
   /** Removes a closed tab's subscriptions and tells the other tabs. */
   #leaves = (/** @type {Event} */ { type }) => {
     this.#isLeaving = type === 'pagehide';
-    this.#look();
+    this.#announceTab();
   };
 
   // The cache.
@@ -190,7 +207,7 @@ export class Parley {
    * Returns a user, fetched if not cached.
    * @param {string} id
    */
-  person(id) {
+  user(id) {
     const held = this.mirror.users.get(id) ?? null;
     if (!held) this.#want(`user:${id}`);
     return held;
@@ -258,7 +275,7 @@ export class Parley {
     return this.outbox.sendLost();
   }
 
-  async forgetLost() {
+  async discardLost() {
     this.#publish(await this.store.update([], () => [{ table: 'site', key: 'lost' }]));
   }
 
@@ -383,7 +400,7 @@ export class Parley {
    * @param {{ size?: number, page?: number }} options
    */
   window(conversation, onChange, options = {}) {
-    const close = this.follow(`conversation:${conversation}`);
+    const close = this.subscribe(`conversation:${conversation}`);
     /** @type {MessageWindow} */
     const window = new MessageWindow({
       ...options,
@@ -410,15 +427,15 @@ export class Parley {
    * Subscribes to a conversation or forum while a view shows it. The user's own conversations are always subscribed.
    * @param {string} topic `conversation:12`, `forum:3`, or `presence`. @returns {() => void} Ends it.
    */
-  follow(topic) {
+  subscribe(topic) {
     this.#topics.push(topic);
-    this.#look();
+    this.#announceTab();
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
       this.#topics.splice(this.#topics.indexOf(topic), 1);
-      this.#look();
+      this.#announceTab();
     };
   }
 
@@ -429,38 +446,38 @@ export class Parley {
   #topics = [];
 
   /** Announces this tab's topics. Presence is subscribed only while a tab is visible. */
-  #look() {
-    const isSeen = this.looking.isLooking && !this.#isLeaving;
+  #announceTab() {
+    const isSeen = this.visibility.isVisible && !this.#isLeaving;
     const topics = this.#isLeaving ? [] : this.#topics.filter((topic) => isSeen || topic !== 'presence');
     const isInFront = !this.#isLeaving && globalThis.document?.visibilityState !== 'hidden';
-    const look = { kind: 'look', tab: this.#tab, topics, isSeen, isInFront, isLeaving: this.#isLeaving };
-    this.#takeLook(look);
-    this.tabs.tell(look);
+    const state = { kind: 'tab', tab: this.tabs.id, topics, isSeen, isInFront, isLeaving: this.#isLeaving };
+    this.#noteTab(state);
+    this.tabs.tell(state);
   }
 
-  /** @param {{ tab: string, topics: string[], isSeen: boolean, isInFront: boolean, isLeaving: boolean }} look */
-  #takeLook({ tab, topics, isSeen, isInFront, isLeaving }) {
+  /** @param {{ tab: string, topics: string[], isSeen: boolean, isInFront: boolean, isLeaving: boolean }} state */
+  #noteTab({ tab, topics, isSeen, isInFront, isLeaving }) {
     if (isInFront) this.#inFront.add(tab);
     else this.#inFront.delete(tab);
-    if (topics.length > 0) this.#lookedAt.set(tab, topics);
-    else this.#lookedAt.delete(tab);
-    // Another tab that is loaded anew is here again at once; one that was closed was a look elsewhere, and those have time.
-    if (isLeaving && tab !== this.#tab && this.#seen.has(tab)) {
+    if (topics.length > 0) this.#topicsByTab.set(tab, topics);
+    else this.#topicsByTab.delete(tab);
+    // A reloaded tab is back at once. A closed one makes the user away after the same time as a hidden one.
+    if (isLeaving && tab !== this.tabs.id && this.#seen.has(tab)) {
       clearTimeout(this.#goesAway);
       this.#goesAway = setTimeout(() => {
         this.#goesAway = undefined;
-        this.#followAll();
+        this.#subscribeAll();
       }, this.options.awayAfter ?? aMinute);
     }
     if (isSeen) this.#seen.add(tab);
     else this.#seen.delete(tab);
-    this.#followAll();
+    this.#subscribeAll();
   }
 
-  #followAll() {
-    const all = new Set([...this.#lookedAt.values()].flat());
+  #subscribeAll() {
+    const all = new Set([...this.#topicsByTab.values()].flat());
     for (const topic of all) if (/^(conversation|user):/.test(topic) && this.mirror.isOwn(topic)) all.delete(topic);
-    this.sync?.follow(all);
+    this.sync?.subscribe(all);
     const isSeen = this.#seen.size > 0;
     if (isSeen) this.#staysHere();
     // After the last tab closes, the user is offline, or back at once after a reload: never `away`.
@@ -468,7 +485,7 @@ export class Parley {
   }
 
   /**
-   * When it counts that the tab that was looked at is gone.
+   * Runs out when a closed tab makes the user away.
    * @type {ReturnType<typeof setTimeout> | undefined}
    */
   #goesAway;
@@ -479,7 +496,8 @@ export class Parley {
   }
 
   /**
-   * Answers from the cache first and from the server next. Drops a cached answer that arrives after the fresh one.
+   * Answers from the cache first and from the server next. Drops a cached answer that arrives after the fresh one. A cache
+   * that fails is a `fault`, and delays or hides no fresh answer.
    * @template T
    * @param {{ cached: () => Promise<T | null>, fresh: () => Promise<T> }} answers
    * @param {(answer: T, isCached: boolean) => void} onAnswer
@@ -487,12 +505,17 @@ export class Parley {
    */
   async both({ cached, fresh }, onAnswer) {
     let isFresh = false;
-    const early = cached().then((answer) => {
-      if (answer !== null && !isFresh) onAnswer(answer, true);
-    });
+    const early = async () => {
+      try {
+        const answer = await cached();
+        if (answer !== null && !isFresh) onAnswer(answer, true);
+      } catch (error) {
+        this.#tell('fault', error);
+      }
+    };
+    early();
     const answer = await fresh();
     isFresh = true;
-    await early;
     onAnswer(answer, false);
     return answer;
   }
@@ -511,8 +534,8 @@ export class Parley {
    * Searches cached messages, newest first.
    * @param {import('./search.js').Search} search @param {AbortSignal} [signal]
    */
-  searchHeld(search, signal) {
-    return searchHeld(this.store, this.conversations.map(({ id }) => id), search, signal);
+  searchCache(search, signal) {
+    return searchCache(this.store, this.conversations.map(({ id }) => id), search, signal);
   }
 
   /**
@@ -530,6 +553,15 @@ export class Parley {
    */
   verify(conversation) {
     return verify(this.pages, conversation);
+  }
+
+  /**
+   * Returns whether a conversation is proven to be cached as the server has it, and through which `seq`, or why not. Makes
+   * no request: `fetchAll` and `verify` lead to a proof.
+   * @param {string} conversation
+   */
+  proof(conversation) {
+    return proof(this.pages, conversation);
   }
 
   // Events.
@@ -563,17 +595,110 @@ export class Parley {
       return;
     }
     this.#emit(kind, detail);
-    if (kind !== 'fault' && kind !== 'event') this.tabs.tell({ kind: 'told', name: kind, detail: plain(detail) });
+    if (kind !== 'fault' && kind !== 'event') this.tabs.tell({ kind: 'emit', name: kind, detail: plain(detail) });
   }
 
   /** @param {import('./live.js').LiveState} connection @param {Problem | null} reason */
   #become(connection, reason) {
     this.#connection = connection;
     this.#reason = reason;
-    if (connection === 'live') this.outbox.kick({ isBack: true });
-    else if (this.#presences.all.length > 0) this.#emit('presence', null);
+    if (connection === 'live') {
+      this.#unseal();
+      this.outbox.kick({ isBack: true });
+      this.receipts?.schedule();
+    } else if (this.#presences.all.length > 0) this.#emit('presence', null);
     this.#emit('state', this.state);
-    if (reason?.isSignedOut || reason?.code === 'session_ended') this.#emit('signedOut', reason);
+    const isRevoked = reason?.code === 'session_ended';
+    if (!isRevoked && !reason?.isSignedOut && reason?.code !== 'unauthenticated') return;
+    this.#emit('signedOut', reason);
+    // A session that expired, or ended with a restore, can be continued by its user. A revoked one can't.
+    if (this.tabs.isLeader) this.#endSession({ isLocked: !isRevoked });
+  }
+
+  /**
+   * Erases or locks the copy, in every tab.
+   * @param {{ isLocked: boolean }} how
+   */
+  async #endSession({ isLocked }) {
+    const user = this.mirror.me?.id ?? null;
+    this.sync?.stop();
+    this.outbox.stop();
+    try {
+      if (!isLocked) await this.#eraseCopy(user);
+      else if (user !== null) await lock(this.#opened, user);
+      this.#leave();
+    } catch (error) {
+      this.#tell('fault', error);
+    }
+  }
+
+  /** @param {string | null} user Whose unsent operations are sealed. */
+  async #eraseCopy(user) {
+    if (!(await eraseCopy(this.#opened, user))) await this.#opened.erase();
+  }
+
+  /** Closes this Parley and those of the other tabs: their session has ended. */
+  #leave() {
+    this.tabs.tell({ kind: 'ended' });
+    this.close();
+    this.mirror.clear();
+  }
+
+  /** Gives the user what was sealed at the end of an earlier session. */
+  async #unseal() {
+    if (!this.tabs.isLeader || !this.mirror.me) return;
+    this.#eraseOthers();
+    try {
+      this.#publish(await unseal(this.store, this.mirror.me.id));
+      this.outbox.kick();
+    } catch (error) {
+      if (!this.#isClosed) this.#tell('fault', error);
+    }
+  }
+
+  /**
+   * Asks who has signed in, and opens the copy for its user. Another user's sign-in erases it.
+   * @param {string} user The owner of the copy. @returns {Promise<boolean>}
+   */
+  async #unlock(user) {
+    for (let tries = 1; !this.#isClosed; tries++) {
+      try {
+        const me = await this.client.calls.getUser({ id: 'me', tries: 1 });
+        if (me.id !== user) return this.#changeUser(me, user);
+        await unlock(this.#opened);
+        await this.#openCopy();
+        this.tabs.tell({ kind: 'unlocked' });
+        return true;
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        const isOver = !error.isTemporary;
+        this.#tell('state', { connection: isOver ? 'stopped' : 'offline', reason: error });
+        if (isOver) return false;
+        await wait(error.retryAfter ?? backOff(tries));
+      }
+    }
+    return false;
+  }
+
+  async #openCopy() {
+    this.#locked = null;
+    await this.mirror.load(this.#opened);
+    this.#apply([]);
+  }
+
+  /**
+   * Erases the copy of the user who was signed in before.
+   * @param {any} me @param {string | null} before @returns {Promise<false>}
+   */
+  async #changeUser(me, before) {
+    this.#connection = 'stopped';
+    this.sync?.stop();
+    this.outbox.stop();
+    await this.#eraseCopy(before);
+    this.#tell('accountChanged', me);
+    this.close();
+    this.mirror.clear();
+    return false;
   }
 
   /**
@@ -595,6 +720,7 @@ export class Parley {
     for (const listener of this.#changeListeners) listener(changes);
     this.#emit('change', changes);
     if (changes.some(({ table }) => table === 'outbox')) this.#emit('state', this.state);
+    if (this.#connection === 'live' && changes.some(({ table }) => table === 'messages')) this.receipts?.schedule();
   }
 
   /** @param {any} message */
@@ -605,28 +731,34 @@ export class Parley {
         this.#apply(message.changes);
         if (message.changes.some((/** @type {Change} */ { table }) => table === 'outbox')) this.outbox.kick();
         break;
-      case 'told':
+      case 'emit':
         this.#emit(message.name, message.detail);
+        if (message.name === 'accountChanged') this.close();
         break;
       case 'state':
         if (!this.tabs.isLeader) this.#become(message.connection, message.reason && new Problem(message.reason));
         break;
-      case 'look':
-        this.#takeLook(message);
+      case 'tab':
+        this.#noteTab(message);
         if (this.tabs.isLeader && message.topics.includes('presence'))
-          for (const one of this.#presences.all) this.tabs.tell({ kind: 'told', name: 'presence', detail: one });
+          for (const one of this.#presences.all) this.tabs.tell({ kind: 'emit', name: 'presence', detail: one });
         break;
       case 'want':
         this.sync?.want(message.name);
         break;
       case 'leader':
         // A new tab requests the topics of the others and announces its own.
-        this.#look();
-        if (!this.tabs.isLeader) this.#takeUntold();
+        this.#announceTab();
+        if (!this.tabs.isLeader) this.#readUnannounced();
         break;
       case 'erased':
+      case 'ended':
         this.close();
-        this.#emit('signedOut', null);
+        this.mirror.clear();
+        if (message.kind === 'erased') this.#emit('signedOut', null);
+        break;
+      case 'unlocked':
+        this.#openCopy().catch((error) => this.#tell('fault', error));
         break;
     }
   }
@@ -637,13 +769,23 @@ export class Parley {
     else this.tabs.tell({ kind: 'want', name });
   }
 
+  /**
+   * Handles the end of another tab, which may have stored changes that it did not announce.
+   * @param {string} tab
+   */
+  #forgetTab(tab) {
+    this.#noteTab({ tab, topics: [], isSeen: false, isInFront: false, isLeaving: true });
+    this.#readUnannounced();
+  }
+
   /** Reads changes on disk that no tab announced: the writing tab was closed, or this tab was not listening yet. */
-  async #takeUntold() {
+  async #readUnannounced() {
     try {
-      const windows = [...this.#windows].map((window) => window.untold());
-      const [held, ...shown] = await Promise.all([this.mirror.untold(this.store), ...windows]);
+      const windows = [...this.#windows].map((window) => window.unannounced());
+      const [held, ...shown] = await Promise.all([this.mirror.unannounced(this.store), ...windows]);
       if (this.#isClosed) return;
       for (const changes of [held, ...shown]) this.#apply(changes());
+      this.outbox.kick();
     } catch (error) {
       if (!this.#isClosed) this.#tell('fault', error);
     }
@@ -662,23 +804,27 @@ export class Parley {
       pages: this.pages,
       publish: (changes) => this.#publish(changes),
       emit: (kind, detail) => {
-        if (kind === 'accountChanged') this.outbox.stop();
-        this.#tell(kind, detail);
+        if (kind !== 'accountChanged') this.#tell(kind, detail);
+        else this.#changeUser(detail, this.mirror.me?.id ?? null).catch((error) => this.#tell('fault', error));
       },
       live: this.options.live,
     });
+    this.receipts = new DeliveryReceipts({
+      client: this.client, mirror: this.mirror, pages: this.pages, ...this.options.receipts,
+    });
     if (!isFirst) {
       // The previous leader may have closed without a message; the other tabs announce their topics again.
-      for (const tabs of [this.#inFront, this.#seen, this.#lookedAt]) tabs.clear();
-      this.#look();
-      await this.#takeUntold();
+      for (const tabs of [this.#inFront, this.#seen, this.#topicsByTab]) tabs.clear();
+      this.#announceTab();
+      await this.#readUnannounced();
       if (this.#isClosed) return;
     }
     this.tabs.tell({ kind: 'leader' });
-    this.#followAll();
+    this.#subscribeAll();
     try {
+      if (this.#locked !== null && !(await this.#unlock(this.#locked))) return;
       // Before the outbox: it must not send the messages of one user as another.
-      if (this.mirror.cursor !== null && !(await this.#isSamePerson())) return;
+      if (this.mirror.cursor !== null && !(await this.#isSameUser())) return;
       if (this.#isClosed) return;
       this.outbox.start();
       await this.sync.start();
@@ -688,14 +834,11 @@ export class Parley {
   }
 
   /** Detects the sign-in of another user. Without a network the user is assumed unchanged. */
-  async #isSamePerson() {
+  async #isSameUser() {
     try {
       const me = await this.client.calls.getUser({ id: 'me', tries: 1 });
       if (me.id === this.mirror.me?.id) return true;
-      this.#connection = 'stopped';
-      this.outbox.stop();
-      this.#emit('accountChanged', me);
-      return false;
+      return this.#changeUser(me, this.mirror.me?.id ?? null);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (!error.isSignedOut) return true;
@@ -704,7 +847,17 @@ export class Parley {
     }
   }
 
-  /** How much waits that a person would miss. */
+  /** Erases the copies of users who were signed in before, since a page has one session cookie. */
+  #eraseOthers() {
+    if (this.client.token !== null || this.options.store) return;
+    const erase = async (/** @type {import('./store.js').Store} */ store) => {
+      const me = (await store.get('site', 'me'))?.value;
+      return me && me.id !== this.me?.id ? eraseCopy(store, me.id) : true;
+    };
+    eraseOthers(`parley ${this.client.origin} `, this.name, erase).catch((error) => this.#tell('fault', error));
+  }
+
+  /** How much waits that a user would miss. */
   get unsent() {
     return this.mirror.outbox.filter(({ kind }) => kind !== 'read').length;
   }
@@ -733,7 +886,7 @@ export class Parley {
     this.tabs.tell({ kind: 'erased' });
     this.sync?.stop();
     this.outbox.stop();
-    await this.store.erase();
+    await this.#eraseCopy(null);
     this.close();
   }
 
@@ -743,9 +896,10 @@ export class Parley {
     globalThis.removeEventListener?.('online', this.#isBack);
     for (const name of ['pagehide', 'pageshow']) globalThis.removeEventListener?.(name, this.#leaves);
     globalThis.document?.removeEventListener('visibilitychange', this.#turns);
-    this.looking.stop();
+    this.visibility.stop();
     this.#staysHere();
     this.sync?.stop();
+    this.receipts?.stop();
     this.outbox.stop();
     this.tabs.close();
     this.store.close();

@@ -28,14 +28,14 @@ export class Presences {
 }
 
 /** Whether this tab is visible. A short absence does not count. */
-export class Looking {
-  isLooking = true;
+export class TabVisibility {
+  isVisible = true;
   #after;
   #onChange;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  /** @param {{ after: number, onChange: () => void }} options `after`: milliseconds until a look elsewhere counts. */
+  /** @param {{ after: number, onChange: () => void }} options `after`: milliseconds until a hidden tab counts as hidden. */
   constructor({ after, onChange }) {
     this.#after = after;
     this.#onChange = onChange;
@@ -54,17 +54,17 @@ export class Looking {
 
   #ask = () => this.set(globalThis.document?.visibilityState !== 'hidden');
 
-  /** @param {boolean} isLooking */
-  set(isLooking) {
+  /** @param {boolean} isVisible */
+  set(isVisible) {
     clearTimeout(this.#timer);
-    if (isLooking === this.isLooking) return;
-    if (isLooking) this.#become(true);
+    if (isVisible === this.isVisible) return;
+    if (isVisible) this.#become(true);
     else this.#timer = setTimeout(() => this.#become(false), this.#after);
   }
 
-  /** @param {boolean} isLooking */
-  #become(isLooking) {
-    this.isLooking = isLooking;
+  /** @param {boolean} isVisible */
+  #become(isVisible) {
+    this.isVisible = isVisible;
     this.#onChange();
   }
 }

@@ -14,9 +14,10 @@
 // - Read positions never move back.
 // - Offsets of a stream are consecutive. A known offset changes nothing; a larger one reveals a gap.
 
-import { newHistory, withStretch } from './history.js';
-import { clearOf, keyOf, put } from './store.js';
+import { newHistory, withRange } from './history.js';
+import { clearOf, isList, keyOf, put } from './store.js';
 
+/** @typedef {[table: string, key: Key]} RowSource */
 /** @typedef {import('./store.js').Source} Source @typedef {import('./store.js').Change} Change */
 /** @typedef {import('./store.js').Key} Key */
 /**
@@ -50,6 +51,9 @@ const generationStep = 2 ** 40;
 /** @param {number} generation @param {number | string} id */
 export const position = (generation, id) => generation * generationStep + Number(id);
 
+/** The age of a row whose real age is unknown: every answer and event is newer. */
+export const unknownAge = -1;
+
 /** @param {number} known */
 const generationOf = (known) => Math.floor(known / generationStep);
 
@@ -61,7 +65,7 @@ export class Rows {
   #changes = new Map();
   /** @type {Change[]} */
   #clears = [];
-  /** @type {Map<string, string[]>} The names of the rows of whole tables. */
+  /** @type {Map<string, string[]>} The names of the rows of each source that is a list. */
   #lists = new Map();
 
   /** @param {Source[]} sources @param {any[]} rows */
@@ -69,8 +73,9 @@ export class Rows {
     sources.forEach(([source, key], number) => {
       const [table, index] = source.split('@');
       const row = rows[number];
-      if (key === undefined) {
-        this.#lists.set(table, row.map((/** @type {any} */ one) => nameOf(table, keyOf(table, one))));
+      if (key === undefined || isList(table, index)) {
+        const name = key === undefined ? table : nameOf(source, key);
+        this.#lists.set(name, row.map((/** @type {any} */ one) => nameOf(table, keyOf(table, one))));
         for (const one of row) this.#rows.set(nameOf(table, keyOf(table, one)), one);
         return;
       }
@@ -89,11 +94,12 @@ export class Rows {
   }
 
   /**
-   * Returns the rows of a table that was read whole, as changed so far.
-   * @param {string} table @returns {any[]}
+   * Returns the rows of a list, as changed so far.
+   * @param {string} source @param {Key} [key] @returns {any[]}
    */
-  list(table) {
-    return (this.#lists.get(table) ?? []).map((name) => this.#rows.get(name)).filter((row) => row !== undefined);
+  list(source, key) {
+    const names = this.#lists.get(key === undefined ? source : nameOf(source, key)) ?? [];
+    return names.map((name) => this.#rows.get(name)).filter((row) => row !== undefined);
   }
 
   /** @param {string} table @param {any} row */
@@ -124,7 +130,15 @@ export class Rows {
     this.#clears.push(clearOf(table, conversation));
   }
 
-  /** @returns {Change[]} Deletions of whole tables first. */
+  /**
+   * Takes the messages of a range, none of which is changed otherwise.
+   * @param {string} conversation @param {number} from @param {number} to
+   */
+  clearRange(conversation, from, to) {
+    this.#clears.push({ table: 'messages', from: [conversation, from], to: [conversation, to] });
+  }
+
+  /** @returns {Change[]} Deletions of whole tables and ranges first. */
   get changes() {
     return [...this.#clears, ...this.#changes.values()];
   }
@@ -135,22 +149,22 @@ const nameOf = (table, key) => `${table} ${JSON.stringify(key)}`;
 
 /**
  * The rows that an event may touch.
- * @param {Event} event
+ * @param {Event} event @param {string | null} me
  * @returns {Source[]}
  */
-export function placesOf({ event, stream, data }) {
+export function sourcesOf({ event, stream, data }, me) {
   /** @type {Source[]} */
   const sources = [['streams', stream]];
   if (event === 'hidden' || !data) return sources;
   const conversation = data.conversation_id ?? data.id;
   switch (event.split('.')[0]) {
     case 'message':
-      sources.push(['messages', [conversation, data.seq]], ['messages@id', data.id], ['site', 'lost']);
+      sources.push(['messages', [conversation, data.seq]], ['messages@id', data.id], ['site', 'lost'], unconfirmed);
       sources.push(['conversations', conversation], ['history', conversation]);
-      if (data.client_id) sources.push(['outbox']);
+      if (data.client_id && data.author_id === me) sources.push(...sourcesOfSend(data.client_id));
       return sources;
     case 'action':
-      return [...sources, ['messages@id', data.message_id]];
+      return [...sources, ['messages@id', data.message_id], unconfirmed];
     case 'receipt':
       return [...sources, ['receipts', [conversation, data.user_id]]];
     case 'conversation':
@@ -159,7 +173,7 @@ export function placesOf({ event, stream, data }) {
     case 'level':
       return [...sources, data.forum_id ? ['forums', data.forum_id] : ['conversations', conversation]];
     case 'read_position':
-      return [...sources, ['conversations', conversation]];
+      return [...sources, ['conversations', conversation], unconfirmed];
     case 'forum':
       return [...sources, ['forums', data.id]];
     case 'user':
@@ -175,6 +189,31 @@ export function placesOf({ event, stream, data }) {
     default:
       return sources;
   }
+}
+
+/**
+ * Acknowledgements of the server whose events have not arrived: the cursor does not cover them.
+ * @type {RowSource}
+ */
+export const unconfirmed = ['site', 'unconfirmed'];
+
+/**
+ * Stores an acknowledgement until its event arrives.
+ * @param {Rows} rows With `unconfirmed`. @param {string} name @param {string} conversation
+ * @param {number} [at] The acknowledged revision or `seq`.
+ */
+export function acknowledge(rows, name, conversation, at = 0) {
+  const value = { ...rows.get(...unconfirmed)?.value, [name]: { conversation_id: conversation, at } };
+  rows.put('site', { name: 'unconfirmed', value });
+}
+
+/**
+ * Removes an acknowledgement whose event has arrived.
+ * @param {Rows} rows @param {string} name @param {number} at
+ */
+function confirm(rows, name, at = Infinity) {
+  const { [name]: one, ...others } = rows.get(...unconfirmed)?.value ?? {};
+  if (one && one.at <= at) rows.put('site', { name: 'unconfirmed', value: others });
 }
 
 /** @param {Rows} rows @param {Event} event @param {Context} context @returns {Outcome} */
@@ -200,6 +239,7 @@ const kinds = {
     const message = mergeMessage(before, data, known, { isEvent: true });
     if (message !== before && isAnother(before, data)) keepLost(rows, [before], context.me);
     keepMessage(rows, message);
+    confirm(rows, `message:${data.id}`, data.revision);
     // A newer read has the deletion already, but the count may be of before it.
     const isReread = event.event !== 'message.created' && before !== undefined && known <= before.known;
     countMessage(rows, before, message, context, outcome, isReread);
@@ -214,6 +254,7 @@ const kinds = {
     const { star, ...others } = message.actions ?? {};
     if (event.stream.startsWith('user:')) {
       // The own stream has the star alone; the other counts may be older.
+      confirm(rows, `action:${data.message_id}`);
       if (known <= age.star) return;
       const actions = data.actions.star ? { ...others, star: { count: 1, mine: true } } : others;
       rows.put('messages', { ...message, actions, actions_known: age.actions, star_known: known });
@@ -223,6 +264,7 @@ const kinds = {
     const actions = { ...keepMine(data.actions, message.actions), ...(star ? { star } : {}) };
     // No event has the user's own part. It is fetched if the user is the actor.
     if (event.actor_id === context.me) outcome.refetch.push(`message:${data.message_id}`);
+    if (event.actor_id === context.me) confirm(rows, `action:${data.message_id}`);
     rows.put('messages', { ...message, actions, actions_known: known, star_known: age.star });
   },
 
@@ -274,6 +316,7 @@ const kinds = {
   read_position({ rows, data, outcome }) {
     const held = rows.get('conversations', data.conversation_id);
     if (!held) return;
+    confirm(rows, `read:${held.id}`, data.read_up_to);
     const read = Math.max(held.read_up_to ?? 0, data.read_up_to);
     const delivered = Math.max(held.delivered_up_to ?? 0, data.delivered_up_to);
     const isAllRead = read >= (held.last_seq ?? 0);
@@ -393,7 +436,7 @@ export const isAnother = (held, message) =>
  * The ages of a message's actions and of the user's star.
  * @param {any} message
  */
-function agesOf(message) {
+export function agesOf(message) {
   const actions = message.actions_known ?? message.known;
   return { actions, star: message.star_known ?? actions };
 }
@@ -462,7 +505,9 @@ export function wantLater(rows, ...names) {
 export function keepLost(rows, messages, me) {
   const own = messages.filter((one) => one.author_id === me && !one.deleted && !one.machine_only);
   if (own.length === 0) return;
-  const all = [...(rows.get('site', 'lost')?.value ?? []), ...own];
+  const held = rows.get('site', 'lost')?.value ?? [];
+  const isHeld = (/** @type {any} */ one) => held.some((/** @type {any} */ other) => !isAnother(other, one));
+  const all = [...held, ...own.filter((one) => !isHeld(one))];
   rows.put('site', { name: 'lost', value: all.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)) });
 }
 
@@ -473,23 +518,33 @@ export function keepLost(rows, messages, me) {
 export function keepMessage(rows, message) {
   const history = rows.get('history', message.conversation_id) ?? newHistory(message.conversation_id);
   rows.put('messages', message);
-  const held = withStretch(history.held, message.seq, message.seq);
+  const held = withRange(history.held, message.seq, message.seq);
   if (JSON.stringify(held) !== JSON.stringify(history.held)) rows.put('history', { ...history, held });
 }
 
 /**
- * Removes the operation of a sent message. Operations on the message get its id.
- * @param {Rows} rows With the whole outbox. @param {any} message
+ * The operation of a message that may be unsent, and the operations that wait for it.
+ * @param {string} id @returns {Source[]}
+ */
+export const sourcesOfSend = (id) => [['outbox', id], ['outbox@target', id]];
+
+/**
+ * Removes the operation of a sent message. Operations on the message, and replies to it, get its id.
+ * @param {Rows} rows With `sourcesOfSend`. @param {any} message
  */
 export function finishSend(rows, message) {
   const operation = rows.get('outbox', message.client_id);
   if (!operation) return;
   rows.remove('outbox', operation.id);
   for (const file of operation.files ?? []) rows.remove('files', file.id);
-  for (const { target, ...waiting } of rows.list('outbox')) {
-    if (target === operation.id && waiting.kind !== 'send') rows.put('outbox', { ...waiting, message_id: message.id });
+  for (const { target: _, ...waiting } of rows.list('outbox@target', operation.id)) {
+    const isReply = waiting.kind === 'send';
+    rows.put('outbox', isReply ? withReply(waiting, message.id) : { ...waiting, message_id: message.id });
   }
 }
+
+/** @param {any} operation @param {string} message */
+export const withReply = (operation, message) => ({ ...operation, body: { ...operation.body, reply_to: message } });
 
 /** The name of all conversations, to recount them. */
 export const everyConversation = '*';

@@ -71,7 +71,7 @@ export function matchesQuery(text, terms) {
  * @param {AbortSignal} [signal]
  * @returns {Promise<any[]>}
  */
-export async function searchHeld(store, conversations, search, signal) {
+export async function searchCache(store, conversations, search, signal) {
   const { limit = 50 } = search;
   const terms = readQuery(search.q ?? '');
   /** @type {any[]} */

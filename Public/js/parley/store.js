@@ -15,9 +15,11 @@
 // | `outbox` | operation's id | an unsent operation |
 // | `drafts` | conversation | a draft |
 // | `files` | a name | the content of a pending upload |
+// | `sealed` | user | unsent operations, drafts and lost messages after a session |
 
 /** @typedef {string | number | (string | number)[]} Key */
-// The address of a row. A table's name may carry an index: `messages@id`. Without a key: all rows of the table.
+// The address of a row. A table's name may carry an index: `messages@id`. Without a key: all rows of the table. An index
+// of `lists` gives all rows with the value: `outbox@target`.
 /** @typedef {[table: string, key?: Key]} Source */
 /** @typedef {{ table: string, key: Key, row: any }} Put @typedef {{ table: string, key: Key }} Remove */
 /** @typedef {{ table: string, from: Key, to: Key }} Clear */
@@ -26,13 +28,14 @@
  * @typedef {object} Store
  * @property {(table: string, key: Key) => Promise<any>} get A row, or undefined.
  * @property {(table: string, range?: Range) => Promise<any[]>} list Rows in the order of their keys.
- * @property {(sources: Source[], decide: (rows: any[]) => Change[]) => Promise<Change[]>} update Returns the written changes.
+ * @property {(sources: Source[], decide: (rows: any[]) => Change[], options?: { isDurable?: boolean }) => Promise<Change[]>} update
+ *   Returns the written changes. `isDurable`: after their synchronization with the disk.
  * @property {() => Promise<void>} erase Deletes all rows.
  * @property {() => void} close
  */
 /** @typedef {{ from?: Key, to?: Key, limit?: number, newestFirst?: boolean }} Range Both ends belong to it. */
 
-/** @type {Record<string, { key: string[], indices?: Record<string, string> }>} */
+/** @type {Record<string, { key: string[], indices?: Record<string, string>, lists?: Record<string, string> }>} */
 export const tables = {
   site: { key: ['name'] },
   users: { key: ['id'] },
@@ -44,9 +47,10 @@ export const tables = {
   receipts: { key: ['conversation_id', 'user_id'] },
   relations: { key: ['user_id'] },
   inbox: { key: ['id'] },
-  outbox: { key: ['id'] },
+  outbox: { key: ['id'], lists: { target: 'target', message: 'message_id' } },
   drafts: { key: ['conversation_id'] },
   files: { key: ['id'] },
+  sealed: { key: ['user_id'] },
 };
 
 /**
@@ -58,6 +62,12 @@ export function keyOf(table, row) {
   const names = tables[table].key;
   return names.length === 1 ? row[names[0]] : names.map((name) => row[name]);
 }
+
+/**
+ * Whether a source has all rows with a value.
+ * @param {string} table @param {string} [index]
+ */
+export const isList = (table, index) => index !== undefined && tables[table].lists?.[index] !== undefined;
 
 /**
  * A change that puts a row.
@@ -88,7 +98,8 @@ export function memoryStore() {
   const table = (/** @type {string} */ name) => (held[name] ??= new MemoryTable(name));
   const get = (/** @type {string} */ source, /** @type {Key | undefined} */ key) => {
     const [name, index] = source.split('@');
-    return structuredCopy(key === undefined ? table(name).all() : table(name).get(key, index));
+    if (key === undefined) return structuredCopy(table(name).all());
+    return structuredCopy(isList(name, index) ? table(name).list(key, String(index)) : table(name).get(key, index));
   };
   return {
     get: async (source, key) => get(source, key),
@@ -119,12 +130,16 @@ class MemoryTable {
   #rows = new Map();
   /** @type {Record<string, Map<any, any>>} */
   #indices = {};
+  /** @type {Record<string, Map<any, Set<any>>>} */
+  #lists = {};
 
   /** @param {string} name */
   constructor(name) {
     this.name = name;
     this.fields = Object.entries(tables[name].indices ?? {});
+    this.listFields = Object.entries(tables[name].lists ?? {});
     for (const [index] of this.fields) this.#indices[index] = new Map();
+    for (const [index] of this.listFields) this.#lists[index] = new Map();
   }
 
   all() {
@@ -137,6 +152,11 @@ class MemoryTable {
     return this.#rows.get(firstOf(key))?.get(JSON.stringify(key));
   }
 
+  /** @param {Key} value @param {string} index */
+  list(value, index) {
+    return [...(this.#lists[index].get(value) ?? [])];
+  }
+
   /** @param {any} row */
   put(row) {
     const key = keyOf(this.name, row);
@@ -145,6 +165,11 @@ class MemoryTable {
     if (!this.#rows.has(first)) this.#rows.set(first, new Map());
     this.#rows.get(first)?.set(JSON.stringify(key), row);
     for (const [index, field] of this.fields) if (row[field] != null) this.#indices[index].set(row[field], row);
+    for (const [index, field] of this.listFields) {
+      if (row[field] == null) continue;
+      if (!this.#lists[index].has(row[field])) this.#lists[index].set(row[field], new Set());
+      this.#lists[index].get(row[field])?.add(row);
+    }
   }
 
   /** @param {Key} key */
@@ -155,6 +180,11 @@ class MemoryTable {
     for (const [index, field] of this.fields) {
       // Another row may have the same value, as a message that was sent again after a restore.
       if (this.#indices[index].get(row[field]) === row) this.#indices[index].delete(row[field]);
+    }
+    for (const [index, field] of this.listFields) {
+      const rows = this.#lists[index].get(row[field]);
+      rows?.delete(row);
+      if (rows?.size === 0) this.#lists[index].delete(row[field]);
     }
   }
 
@@ -205,7 +235,21 @@ export function compareKeys(a, b) {
   return a.length - b.length;
 }
 
-const version = 1;
+const version = 3;
+
+/**
+ * Erases the copies of other users on this site. Their unsent operations stay, sealed.
+ * @param {string} prefix Of the names of the site's databases. @param {string} own The name of the current user's.
+ * @param {(store: Store) => Promise<boolean>} erase Returns whether the database is still needed.
+ */
+export async function eraseOthers(prefix, own, erase) {
+  for (const { name } of (await globalThis.indexedDB?.databases?.()) ?? []) {
+    if (!name?.startsWith(prefix) || name === own) continue;
+    const store = await browserStore(name);
+    if (await erase(store)) store.close();
+    else await store.erase();
+  }
+}
 
 /**
  * A store in IndexedDB. One database per site and user.
@@ -216,9 +260,14 @@ const version = 1;
 export async function browserStore(name, { indexedDB = globalThis.indexedDB, onLost } = {}) {
   const opening = indexedDB.open(name, version);
   opening.onupgradeneeded = () => {
-    for (const [table, { key, indices }] of Object.entries(tables)) {
-      const made = opening.result.createObjectStore(table, { keyPath: key.length === 1 ? key[0] : key });
-      for (const [index, field] of Object.entries(indices ?? {})) made.createIndex(index, field);
+    const { result: database, transaction } = opening;
+    for (const [table, { key, indices, lists }] of Object.entries(tables)) {
+      const store = database.objectStoreNames.contains(table)
+        ? /** @type {IDBTransaction} */ (transaction).objectStore(table)
+        : database.createObjectStore(table, { keyPath: key.length === 1 ? key[0] : key });
+      for (const [index, field] of Object.entries({ ...indices, ...lists })) {
+        if (!store.indexNames.contains(index)) store.createIndex(index, field);
+      }
     }
   };
   const database = await answered(opening);
@@ -254,10 +303,11 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
         };
       });
     },
-    update: (sources, decide) =>
+    update: (sources, decide, { isDurable = false } = {}) =>
       new Promise((resolve, reject) => {
         // All tables: the closure decides after reading which rows it writes.
-        const transaction = database.transaction(Object.keys(tables), 'readwrite');
+        const durability = isDurable ? 'strict' : 'default';
+        const transaction = database.transaction(Object.keys(tables), 'readwrite', { durability });
         /** @type {Change[]} */
         let changes = [];
         /** @type {unknown} */
@@ -283,7 +333,8 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
         if (left === 0) return write(rows);
         return sources.forEach(([source, key], number) => {
           const from = openSource(transaction, source);
-          const request = key === undefined ? from.getAll() : from.get(key);
+          const [table, index] = source.split('@');
+          const request = key === undefined ? from.getAll() : isList(table, index) ? from.getAll(key) : from.get(key);
           request.onsuccess = () => {
             rows[number] = request.result;
             if (--left === 0) write(rows);

@@ -2,13 +2,13 @@
 // its cursor. After a `reset`, when the server cannot replay, every conversation is compared by its digest and differences
 // are fetched before the cursor moves.
 
-import { withoutStretch } from './history.js';
-import { readCursor } from './ids.js';
+import { withoutRange } from './history.js';
+import { moveCursor, readCursor } from './ids.js';
 import { Live } from './live.js';
 import { Problem } from './problem.js';
 import {
-  Rows, dropConversation, everyConversation, isAnother, isUnread, keepLost, mergeConversation, mergeMessage, mergeThing,
-  placesOf, position, putMe, reduce, wantLater,
+  Rows, agesOf, dropConversation, everyConversation, isAnother, isUnread, keepLost, mergeConversation, mergeMessage,
+  mergeThing, position, putMe, reduce, sourcesOf, unconfirmed, unknownAge, wantLater,
 } from './reducer.js';
 import { put } from './store.js';
 import { wait } from './time.js';
@@ -28,7 +28,7 @@ import { verify } from './verify.js';
  */
 
 /** Work that is queued among the events. */
-const control = ['lagging', 'reset', 'notice', 'complete'];
+const control = ['lagging', 'reset', 'notice', 'complete', 'restarted'];
 
 /** Events that are kept in one transaction, at most. */
 const mostAtOnce = 200;
@@ -102,7 +102,7 @@ export class Sync {
    * Subscribes to conversations and forums beyond the user's own, while a view shows them.
    * @param {Set<string>} topics
    */
-  follow(topics) {
+  subscribe(topics) {
     const added = [...topics].filter((topic) => !this.topics.has(topic));
     const gone = [...this.topics].filter((topic) => !topics.has(topic));
     this.topics = new Set(topics);
@@ -184,6 +184,8 @@ export class Sync {
       this.live.caughtUp();
       if (this.#presence === 'away') this.presentAnew();
       if (this.topics.size > 0) await this.#subscribe([...this.topics]);
+    } else if (frame.event === 'restarted') {
+      await this.#restart(frame.cursor);
     } else if (frame.event === 'lagging') {
       // Later events and the cursor wait until this stream is complete.
       await this.#subscribe([frame.stream]);
@@ -221,7 +223,7 @@ export class Sync {
     while (left.length > 0) {
       const { changes, outcomes, gap } = await this.#keepEvents(left);
       this.publish(changes);
-      left.slice(0, outcomes.length).forEach((event, index) => this.#told(event, outcomes[index]));
+      left.slice(0, outcomes.length).forEach((event, index) => this.#announce(event, outcomes[index]));
       left = left.slice(outcomes.length);
       if (!gap) return;
       await this.#pull(gap.stream, gap.after);
@@ -239,7 +241,10 @@ export class Sync {
       ['cursor', /** @type {Source} */ (['site', 'cursor'])],
       ['wanted', /** @type {Source} */ (['site', 'wanted'])],
     ]);
-    for (const event of events) for (const source of placesOf(event)) sources.set(JSON.stringify(source), source);
+    for (const event of events) {
+      for (const source of sourcesOf(event, context.me)) sources.set(JSON.stringify(source), source);
+    }
+    const isConfirmation = (/** @type {Event} */ { data }) => this.mirror.operation(data?.client_id) !== undefined;
     /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
     const kept = { outcomes: [], gap: null };
     const list = [...sources.values()];
@@ -265,15 +270,15 @@ export class Sync {
       wantLater(rows, ...names);
       for (const name of names) this.#wanted.add(name);
       if (cursor && last > readCursor(cursor.value).id) {
-        rows.put('site', { ...cursor, value: `${readCursor(cursor.value).epoch}.${last}` });
+        rows.put('site', { ...cursor, value: moveCursor(cursor.value, last) });
       }
       return rows.changes;
-    });
+    }, { isDurable: events.some(isConfirmation) });
     return { changes, ...kept };
   }
 
   /** @param {Event} event @param {import('./reducer.js').Outcome} outcome */
-  #told(event, outcome) {
+  #announce(event, outcome) {
     if (outcome.result === 'known') return;
     this.emit('event', event);
     for (const name of wantedBy(outcome)) this.want(name);
@@ -284,10 +289,12 @@ export class Sync {
    * @param {string} stream @param {number} after
    */
   async #pull(stream, after) {
-    for (let offset = after; ; ) {
+    /** @type {string | undefined} */
+    let next;
+    for (;;) {
       let page;
       try {
-        page = await this.client.calls.listStreamEvents({ stream, query: { after_offset: offset, limit: 200 } });
+        page = await this.client.calls.listStreamEvents({ stream, query: { after_offset: after, limit: 200, next } });
       } catch (error) {
         if (!(error instanceof Problem) || ![403, 404, 410].includes(error.status)) throw error;
         if (error.status === 410) await this.#renew(stream);
@@ -298,11 +305,11 @@ export class Sync {
         const { changes, outcomes } = await this.#keepEvents(page.data);
         this.publish(changes);
         page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ index) =>
-          this.#told(event, outcomes[index]),
+          this.#announce(event, outcomes[index]),
         );
-        offset = page.data[page.data.length - 1].offset;
       }
-      if (!page.more) return;
+      if (page.next === null) return;
+      next = page.next;
     }
   }
 
@@ -528,7 +535,7 @@ export class Sync {
         const list = table === 'forums' ? this.client.calls.listForums : this.client.calls.listConversations;
         const page = await list({ query: { limit: 200, next }, signal });
         for (const one of page.data) if (!listed.has(one.id)) snapshot[table].push(one);
-        next = page.more ? page.next : null;
+        next = page.next;
       }
     }
     return snapshot;
@@ -536,19 +543,25 @@ export class Sync {
 
   /** @param {string} cursor */
   async #moveCursor(cursor) {
-    this.publish(await this.store.update([], () => [put('site', { name: 'cursor', value: cursor })]));
+    await this.#keep([], (rows) => {
+      rows.put('site', { name: 'cursor', value: cursor });
+      rows.put('site', { name: 'start', value: readCursor(cursor).start });
+      rows.remove('site', 'isResetting');
+    });
   }
 
   /**
-   * @param {any} snapshot @param {{ isFirst: boolean }} options
+   * @param {any} snapshot
+   * @param {{ isFirst: boolean, isOtherHistory?: boolean }} options `isOtherHistory`: ages cannot be compared.
+   * @returns {Promise<number>} The age of the snapshot.
    */
-  async #keepSnapshot(snapshot, { isFirst }) {
+  async #keepSnapshot(snapshot, { isFirst, isOtherHistory = false }) {
     this.want('inbox');
-    const { epoch, id } = readCursor(snapshot.cursor);
+    const { epoch, start, id } = readCursor(snapshot.cursor);
     // An interrupted reset has stored the epoch and not the cursor.
     const cursor = this.mirror.cursor;
     const before = this.mirror.value('epoch') ?? (cursor === null ? epoch : readCursor(cursor).epoch);
-    const generation = this.mirror.generation + (epoch === before ? 0 : 1);
+    const generation = this.mirror.generation + (epoch === before && !isOtherHistory ? 0 : 1);
     const known = position(generation, id);
     /** @type {Source[]} */
     const sources = [['site', 'me'], ['site', 'settings']];
@@ -559,6 +572,8 @@ export class Sync {
       const put = (/** @type {string} */ name, /** @type {any} */ value) => rows.put('site', { name, value });
       put('generation', generation);
       put('epoch', epoch);
+      put('start', start);
+      if (!isFirst) put('isResetting', true);
       if (snapshot.me) putMe(rows, snapshot.me, known);
       if (snapshot.settings) rows.put('site', { name: 'settings', value: snapshot.settings, known });
       for (const [name, offset] of Object.entries(snapshot.offsets ?? {})) rows.put('streams', { name, offset });
@@ -577,9 +592,9 @@ export class Sync {
         const row = rows.get(table, forum ?? id);
         if (row) rows.put(table, { ...row, level, level_set: true, level_known: known });
       }
-      if (!isFirst) return;
-      rows.put('site', { name: 'cursor', value: snapshot.cursor });
+      if (isFirst) put('cursor', snapshot.cursor);
     });
+    return known;
   }
 
   /**
@@ -596,22 +611,123 @@ export class Sync {
         if (one.role !== undefined && !listed.has(one.id)) dropConversation(rows, one.id);
       }
     });
-    await this.#keepSnapshot(snapshot, { isFirst: false });
-    let mended = 0;
+    const isOtherHistory = reason === 'rewound' || reason === 'ahead';
+    const { generation } = this.mirror;
+    const acknowledged = this.mirror.value('unconfirmed') ?? {};
+    const asOf = await this.#keepSnapshot(snapshot, { isFirst: false, isOtherHistory });
+    let repaired = 0;
     for (const { id } of await this.store.list('history')) {
-      try {
-        await this.#cutOff(id);
-        mended += (await verify(this.pages, id, { signal: this.#stop.signal })).mended;
-        // A digest does not cover actions: those of the newest messages are fetched in any case.
-        await this.pages.fetch(id, { limit: 200, signal: this.#stop.signal });
-      } catch (error) {
-        if (!(error instanceof Problem) || error.isTemporary) throw error;
-        if (error.status === 400) await this.#beginAnew(id);
-        else await this.#keep([], (rows) => dropConversation(rows, id));
-      }
+      // Nothing but later events has the read positions of others.
+      if (generation !== this.mirror.generation) await this.#keep([], (rows) => rows.clear('receipts', id));
+      repaired += await this.#compare(id, asOf);
     }
+    await this.#confirm(acknowledged);
     await this.#moveCursor(snapshot.cursor);
-    this.emit('reset', { reason, mended, lost: this.mirror.value('lost')?.length ?? 0, at: new Date().toISOString() });
+    this.emit('reset', { reason, repaired, lost: this.mirror.value('lost')?.length ?? 0, at: new Date().toISOString() });
+  }
+
+  /**
+   * Handles a restart of the server, perhaps with an older copy of its data. It has all events up to the cursor. What the
+   * cache holds beyond it (pages and acknowledgements) is compared, with unknown ages, before the cursor moves.
+   * @param {string} cursor The same event and the new start.
+   */
+  async #restart(cursor) {
+    const { id: event, start } = readCursor(cursor);
+    await this.#keep([], (rows) => rows.put('site', { name: 'start', value: start }));
+    const acknowledged = this.mirror.value('unconfirmed') ?? {};
+    const ahead = new Set(Object.values(acknowledged).map((one) => one.conversation_id));
+    for (const history of await this.store.list('history')) {
+      // No cursor covers conversations beyond the user's own.
+      if ((history.ahead ?? 0) > event || !this.mirror.isOwn(`conversation:${history.id}`)) ahead.add(history.id);
+    }
+    for (const id of ahead) {
+      await this.#forgetAges(id);
+      await this.#fetchOne(`conversation:${id}`);
+      await this.#compare(id, position(this.mirror.generation, event));
+    }
+    await this.#confirm(acknowledged);
+    await this.#moveCursor(cursor);
+  }
+
+  /**
+   * Removes acknowledgements that were compared with the server; later ones stay.
+   * @param {Record<string, { at: number }>} compared
+   */
+  async #confirm(compared) {
+    await this.#keep([unconfirmed], (rows) => {
+      const entries = Object.entries(rows.get(...unconfirmed)?.value ?? {});
+      const value = Object.fromEntries(entries.filter(([name, { at }]) => compared[name]?.at !== at));
+      rows.put('site', { name: 'unconfirmed', value });
+    });
+  }
+
+  /**
+   * Makes the ages of a conversation and its messages unknown, so that every answer and event is newer.
+   * @param {string} id
+   */
+  async #forgetAges(id) {
+    const messages = await this.pages.held(id, 1, Number.MAX_SAFE_INTEGER);
+    for (let first = 0; first === 0 || first < messages.length; first += mostAtOnce) {
+      /** @type {Source[]} */
+      const sources = [['conversations', id]];
+      for (const { seq } of messages.slice(first, first + mostAtOnce)) sources.push(['messages', [id, seq]]);
+      await this.#keep(sources, (rows) => {
+        const conversation = rows.get('conversations', id);
+        if (conversation) rows.put('conversations', { ...conversation, known: unknownAge });
+        for (const [, key] of sources.slice(1)) {
+          const message = rows.get('messages', /** @type {import('./store.js').Key} */ (key));
+          if (!message) continue;
+          const { actions_known: _, star_known: __, ...row } = message;
+          rows.put('messages', { ...row, known: unknownAge });
+        }
+        if (first === 0) rows.clear('receipts', id);
+      });
+    }
+  }
+
+  /**
+   * Compares a cached conversation with the server, and fetches what no digest covers.
+   * @param {string} id @param {number} asOf Actions of an earlier age are fetched.
+   * @returns {Promise<number>} How many messages were repaired.
+   */
+  async #compare(id, asOf) {
+    const { signal } = this.#stop;
+    try {
+      await this.#keep([['history', id]], (rows) => {
+        const history = rows.get('history', id);
+        if (history) rows.put('history', { ...history, ahead: 0 });
+      });
+      await this.#cutOff(id);
+      const { repaired } = await verify(this.pages, id, { signal });
+      await this.pages.fetch(id, { limit: 200, signal });
+      await this.#refreshActions(id, asOf);
+      return repaired;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.isTemporary || error.isSignedOut) throw error;
+      await this.#keep([], (rows) => dropConversation(rows, id));
+      return 0;
+    }
+  }
+
+  /**
+   * Fetches the messages whose actions are older, since a digest does not cover actions.
+   * @param {string} id @param {number} asOf
+   */
+  async #refreshActions(id, asOf) {
+    const isOlder = (/** @type {any} */ message) => agesOf(message).actions < asOf;
+    const older = (await this.pages.held(id, 1, Number.MAX_SAFE_INTEGER)).filter(isOlder);
+    for (let first = 0; first < older.length; first += mostAtOnce) {
+      const ids = older.slice(first, first + mostAtOnce).map((message) => message.id).join(',');
+      const { data } = await this.client.calls.getMessages({ query: { ids }, signal: this.#stop.signal });
+      /** @type {[string, import('./store.js').Key][]} */
+      const sources = data.map((/** @type {any} */ message) => ['messages', [id, message.seq]]);
+      await this.#keep(sources, (rows) => {
+        data.forEach((/** @type {any} */ message, /** @type {number} */ index) => {
+          const held = rows.get(...sources[index]);
+          if (held?.id === message.id) rows.put('messages', mergeMessage(held, message, asOf));
+        });
+      });
+    }
   }
 
   /**
@@ -638,21 +754,10 @@ export class Sync {
       let { held } = history;
       for (const { seq } of gone) {
         rows.remove('messages', [id, seq]);
-        held = withoutStretch(held, seq, seq);
+        held = withoutRange(held, seq, seq);
       }
       rows.put('history', { ...history, held, checked: Math.min(history.checked, last) });
       keepLost(rows, gone, this.mirror.context.me);
-    });
-  }
-
-  /**
-   * Handles a conversation whose end is before the cached one.
-   * @param {string} id
-   */
-  async #beginAnew(id) {
-    await this.#keep([], (rows) => {
-      rows.clear('messages', id);
-      rows.remove('history', id);
     });
   }
 

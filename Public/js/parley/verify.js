@@ -1,7 +1,7 @@
 // Verifies that the cached copy of a conversation equals the server's, message by message, and repairs it. Copies with the
 // same digest are equal (`GET /conversations/{id}/digest` defines its input).
 
-import { newHistory, stretchAt } from './history.js';
+import { newHistory, rangeAt } from './history.js';
 import { readCursor } from './ids.js';
 import { Problem } from './problem.js';
 import { sha256 } from './sha256.js';
@@ -36,15 +36,39 @@ async function hasCaughtUp(pages, cursor, signal) {
   return false;
 }
 
-/** Stretches of at most so many messages are fetched anew instead of looked at more closely. */
+/** Ranges of at most so many messages are fetched again instead of compared in smaller parts. */
 const smallest = 50;
 const parts = 16;
 
 /**
- * @typedef {{ checkedUpTo: number, isComplete: boolean, mended: number }} Verdict
- *   `isComplete`: all from the beginning of the person's history was compared. `mended`: messages that were not as the
+ * Why the cache of a conversation is not proven to be complete: `empty` (there are no messages), `not_cached`, `incomplete`
+ * (messages are missing), `not_verified` (the digests were not compared yet).
+ * @typedef {'empty' | 'not_cached' | 'incomplete' | 'not_verified'} Reason
+ */
+/**
+ * @typedef {{ isComplete: boolean, through: number, reason: Reason | null }} Proof
+ *   `isComplete`: all messages from the beginning of the user's history through the `seq` `through` are cached, as the
+ *   server has them. Later ones arrived as events. Otherwise `reason` says why not, and `through` is 0.
+ */
+/**
+ * @typedef {{ checkedUpTo: number, isComplete: boolean, repaired: number, reason: Reason | null }} Verdict
+ *   `isComplete`: all from the beginning of the user's history was compared. `repaired`: messages that were not as the
  *   server has them.
  */
+
+/**
+ * Returns what the last comparison has proven, without a request.
+ * @param {import('./pages.js').Pages} pages @param {string} conversation
+ * @returns {Promise<Proof>}
+ */
+export async function proof(pages, conversation) {
+  const { held, from, checked } = await pages.history(conversation);
+  const incomplete = (/** @type {Reason} */ reason) => ({ isComplete: false, through: 0, reason });
+  if (held.length === 0) return incomplete('not_cached');
+  const isWhole = (/** @type {number} */ to) => (rangeAt(held, to)?.[0] ?? Infinity) <= Math.max(1, from);
+  if (checked > 0 && isWhole(checked)) return { isComplete: true, through: checked, reason: null };
+  return incomplete(held.length === 1 && isWhole(held[0][1]) ? 'not_verified' : 'incomplete');
+}
 
 /**
  * Compares the cached ranges of a conversation with the server and repairs differences.
@@ -53,30 +77,53 @@ const parts = 16;
  * @returns {Promise<Verdict>}
  */
 export async function verify(pages, conversation, { signal } = {}) {
-  const history = await pages.history(conversation);
-  const held = history.held[history.held.length - 1];
-  if (!held) return { checkedUpTo: 0, isComplete: false, mended: 0 };
-  let mended = 0;
-  for (const [from, to] of [...history.held].reverse()) {
+  const before = await pages.history(conversation);
+  if (before.held.length === 0) {
+    const { last_seq: last } = await pages.client.calls.getConversation({ id: conversation, signal });
+    return { checkedUpTo: 0, isComplete: last === 0, repaired: 0, reason: last === 0 ? 'empty' : 'not_cached' };
+  }
+  let repaired = 0;
+  for (const [from, to] of [...before.held].reverse()) {
+    const isNewest = to === before.held[before.held.length - 1][1];
     try {
-      mended += await compare(pages, conversation, from, to, signal);
+      repaired += await compare(pages, conversation, from, to, signal);
     } catch (error) {
-      // A range before the last one is fetched again when it is shown.
-      if (from === held[0] || !(error instanceof Problem) || error.isTemporary || error.isSignedOut) throw error;
-      await pages.forget(conversation, from, to);
+      if (!(error instanceof Problem) || error.isTemporary || error.isSignedOut) throw error;
+      // The server does not know the neighbours of a part, or has no messages there: the range is of another history.
+      if (isNewest && error.status !== 400) throw error;
+      repaired += await replace(pages, conversation, from, to, { isNewest, signal });
     }
   }
-  // With a hole, the earlier ranges are equal and the whole is not complete.
-  const isComplete = history.held.length === 1 && held[0] <= Math.max(1, history.from);
+  const history = await pages.history(conversation);
+  const newest = history.held[history.held.length - 1];
+  const end = newest?.[1] ?? 0;
+  // With a hole, the ranges are equal and the whole is not complete.
+  const isComplete = end > 0 && history.held.length === 1 && newest[0] <= Math.max(1, history.from);
   const changes = await pages.store.update([['history', conversation]], ([row]) => {
     const now = row ?? newHistory(conversation);
     // Later messages arrived as events, each linked to its predecessor.
-    const reaches = stretchAt(now.held, held[1]) !== null;
-    const checked = reaches && isComplete ? held[1] : now.checked;
+    const reaches = rangeAt(now.held, end) !== null;
+    const checked = reaches && isComplete ? end : now.checked;
     return [{ table: 'history', key: conversation, row: { ...now, checked } }];
   });
   pages.publish(changes);
-  return { checkedUpTo: held[1], isComplete, mended };
+  const reason = isComplete ? null : end > 0 ? 'incomplete' : 'not_cached';
+  return { checkedUpTo: end, isComplete, repaired, reason };
+}
+
+/**
+ * Replaces a range of another history. The newest one is fetched again; earlier ones are, when they are shown.
+ * @param {import('./pages.js').Pages} pages @param {string} conversation @param {number} from @param {number} to
+ * @param {{ isNewest: boolean, signal?: AbortSignal }} options @returns {Promise<number>} How many messages differed.
+ */
+async function replace(pages, conversation, from, to, { isNewest, signal }) {
+  const before = await pages.held(conversation, from, to);
+  await pages.drop(conversation, from, to, signal);
+  if (!isNewest) return before.length;
+  const { last_seq: last } = await pages.client.calls.getConversation({ id: conversation, signal });
+  await pages.complete(conversation, from, Math.min(to, last), { signal });
+  const after = new Set((await pages.held(conversation, from, to)).map(digestLine));
+  return before.filter((message) => !after.has(digestLine(message))).length;
 }
 
 /**
@@ -86,7 +133,7 @@ export async function verify(pages, conversation, { signal } = {}) {
 async function compare(pages, conversation, from, to, signal) {
   const query = { from_seq: from, to_seq: to, parts };
   const said = await pages.client.calls.getDigest({ id: conversation, query, signal });
-  let mended = 0;
+  let repaired = 0;
   for (const part of said.parts) {
     const messages = await pages.held(conversation, part.from_seq, part.to_seq);
     if (digestOf(messages) === part.digest) continue;
@@ -96,13 +143,13 @@ async function compare(pages, conversation, from, to, signal) {
     }
     const count = part.to_seq - part.from_seq + 1;
     if (count > smallest) {
-      mended += await compare(pages, conversation, part.from_seq, part.to_seq, signal);
+      repaired += await compare(pages, conversation, part.from_seq, part.to_seq, signal);
     } else {
       const before = new Map(messages.map((message) => [message.seq, digestLine(message)]));
       await pages.complete(conversation, part.from_seq, part.to_seq, { isForced: true, signal });
       const after = await pages.held(conversation, part.from_seq, part.to_seq);
-      mended += after.filter((message) => before.get(message.seq) !== digestLine(message)).length;
+      repaired += after.filter((message) => before.get(message.seq) !== digestLine(message)).length;
     }
   }
-  return mended;
+  return repaired;
 }

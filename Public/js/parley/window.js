@@ -1,7 +1,7 @@
 // The message list of a view: a window of bounded size in memory, at the newest end or somewhere above. Cached messages
 // are shown at once and fetched ones after; a late cached answer is dropped. Unsent messages follow at the newest end.
 
-import { missing, stretchAt } from './history.js';
+import { missing, newHistory, rangeAt } from './history.js';
 import { withOperations } from './outbox.js';
 import { put } from './store.js';
 
@@ -82,7 +82,7 @@ export class MessageWindow {
    * in the meantime.
    * @returns {Promise<() => import('./store.js').Change[]>}
    */
-  async untold() {
+  async unannounced() {
     const bySeq = () => new Map(this.#messages.map((message) => [message.seq, message]));
     const before = bySeq();
     const [first] = this.#messages;
@@ -110,17 +110,23 @@ export class MessageWindow {
   /** Opens at the newest end. Shows cached messages first and resolves after the fresh answer. */
   async latest() {
     const turn = this.#begin();
-    const { held, from: start } = await this.pages.history(this.conversation);
-    const stretch = held[held.length - 1];
+    const { held, from: start } = await this.pages.history(this.conversation).catch((error) => {
+      this.pages.onFault(error);
+      return newHistory(this.conversation);
+    });
+    const range = held[held.length - 1];
     if (this.#turn !== turn) return;
     const last = this.#thing.last_seq;
     // A message sent ahead of the events before it is a range of its own, which does not fill a page.
-    const isWhole = stretch !== undefined && (stretch[0] <= start || stretch[1] - stretch[0] + 1 >= this.page);
-    const isFresh = isWhole && stretch[1] === last && this.isLive();
-    const from = stretch ? Math.max(stretch[0], stretch[1] - this.page + 1) : 1;
-    const cached = stretch ? this.pages.held(this.conversation, from, stretch[1]) : Promise.resolve([]);
+    const isWhole = range !== undefined && (range[0] <= start || range[1] - range[0] + 1 >= this.page);
+    const isFresh = isWhole && range[1] === last && this.isLive();
+    const from = range ? Math.max(range[0], range[1] - this.page + 1) : 1;
+    const cached = range ? this.pages.held(this.conversation, from, range[1]) : Promise.resolve([]);
     const show = async () => {
-      const messages = await cached;
+      const messages = await cached.catch((error) => {
+        this.pages.onFault(error);
+        return [];
+      });
       // The fresh answer may have been faster.
       if (this.#turn === turn && !isAnswered && messages.length > 0) this.#show(messages, { isAtNewest: true });
     };
@@ -128,7 +134,7 @@ export class MessageWindow {
     if (isFresh) return show();
     const shown = show();
     await this.#try(async () => {
-      const page = await this.pages.fetch(this.conversation, { limit: this.page, signal: this.#stop.signal });
+      const page = await this.#fetch({ limit: this.page });
       isAnswered = true;
       if (this.#turn !== turn) return;
       const joined = this.#joinedWith(page.messages);
@@ -157,7 +163,7 @@ export class MessageWindow {
         if (!met) return this.latest();
         around = met.id;
       }
-      const page = await this.pages.fetch(this.conversation, { around, limit: this.page, signal: this.#stop.signal });
+      const page = await this.#fetch({ around, limit: this.page });
       if (this.#turn === turn) this.#show(page.messages, { isAtNewest: page.isLast, isAtOldest: page.isFirst });
     });
     if (this.#turn === turn) await this.#catchUp();
@@ -169,15 +175,15 @@ export class MessageWindow {
    * @param {number} middle @param {number} turn
    */
   async #showHeld(middle, turn) {
-    const stretch = stretchAt((await this.pages.history(this.conversation)).held, middle);
-    if (!stretch) return false;
+    const range = rangeAt((await this.pages.history(this.conversation)).held, middle);
+    if (!range) return false;
     const half = Math.floor(this.page / 2);
-    const from = Math.max(stretch[0], middle - half);
-    const to = Math.min(stretch[1], middle + half);
+    const from = Math.max(range[0], middle - half);
+    const to = Math.min(range[1], middle + half);
     const messages = await this.pages.held(this.conversation, from, to);
     if (this.#turn !== turn) return true;
     this.#show(messages, { isAtNewest: to === this.#thing.last_seq });
-    return from > stretch[0] || to < stretch[1] || this.isLive();
+    return from > range[0] || to < range[1] || this.isLive();
   }
 
   /** Loads older messages. The window drops messages at the other end. */
@@ -189,15 +195,13 @@ export class MessageWindow {
       this.#show(this.#messages, { isAtOldest: true });
       return;
     }
-    const stretch = stretchAt(history.held, first.seq);
-    const from = Math.max(stretch?.[0] ?? first.seq, first.seq - this.page);
+    const range = rangeAt(history.held, first.seq);
+    const from = Math.max(range?.[0] ?? first.seq, first.seq - this.page);
     await this.#try(async () => {
       const isHeld = from < first.seq;
       const page = isHeld
         ? { messages: await this.pages.held(this.conversation, from, first.seq - 1), isFirst: from <= history.from }
-        : await this.pages.fetch(this.conversation, {
-            before: first.id, limit: this.page, signal: this.#stop.signal,
-          });
+        : await this.#fetch({ before: first.id, limit: this.page });
       if (this.#turn !== turn || this.#messages[0] !== first) return;
       const all = [...page.messages.filter(({ seq }) => seq < first.seq), ...this.#messages];
       const kept = all.slice(0, this.size);
@@ -211,13 +215,13 @@ export class MessageWindow {
     const last = this.#messages[this.#messages.length - 1];
     if (!last || this.isAtNewest) return;
     const { history, turn } = await this.#edge();
-    const stretch = stretchAt(history.held, last.seq);
-    const to = Math.min(stretch?.[1] ?? last.seq, last.seq + this.page);
+    const range = rangeAt(history.held, last.seq);
+    const to = Math.min(range?.[1] ?? last.seq, last.seq + this.page);
     await this.#try(async () => {
       const isHeld = to > last.seq;
       const page = isHeld
         ? { messages: await this.pages.held(this.conversation, last.seq + 1, to), isLast: false }
-        : await this.pages.fetch(this.conversation, { after: last.id, limit: this.page, signal: this.#stop.signal });
+        : await this.#fetch({ after: last.id, limit: this.page });
       if (this.#turn !== turn || this.#messages[this.#messages.length - 1] !== last) return;
       const all = [...this.#messages, ...page.messages.filter(({ seq }) => seq > last.seq)];
       const kept = all.slice(-this.size);
@@ -225,6 +229,11 @@ export class MessageWindow {
       this.#show(kept, { isAtNewest, isAtOldest: this.isAtOldest && kept.length === all.length });
     });
     if (this.#turn === turn) await this.#catchUp();
+  }
+
+  /** @param {{ limit: number, around?: string, before?: string, after?: string }} query */
+  #fetch(query) {
+    return this.pages.fetch(this.conversation, { ...query, isForView: true, signal: this.#stop.signal });
   }
 
   async #edge() {
@@ -400,7 +409,7 @@ export class MessageWindow {
       if (op.kind !== 'send' || op.body.machine_only || isSentHere.has(op.id)) continue;
       const operations = about(`c${op.id}`);
       // A cancelled message that the server may have: it is sent and deleted there.
-      if (operations.some(({ kind, state }) => kind === 'delete' && state === 'pending')) continue;
+      if (op.state === 'pending' && operations.some(({ kind, state }) => kind === 'delete' && state === 'pending')) continue;
       items.push({
         key: `c${op.id}`,
         message: withOperations(unsent(op, me), operations),

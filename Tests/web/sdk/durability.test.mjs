@@ -7,9 +7,10 @@ import { webcrypto } from 'node:crypto';
 import test, { afterEach } from 'node:test';
 
 import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
+import { Mirror } from '../../../Public/js/parley/mirror.js';
 import { Outbox } from '../../../Public/js/parley/outbox.js';
 import { Problem } from '../../../Public/js/parley/problem.js';
-import { Rows, mergeMessage, placesOf, position, reduce } from '../../../Public/js/parley/reducer.js';
+import { Rows, mergeMessage, sourcesOf, position, reduce } from '../../../Public/js/parley/reducer.js';
 import { put } from '../../../Public/js/parley/store.js';
 import { until } from './until.mjs';
 import { Peer, created, me, page, say, snapshot } from './peer.mjs';
@@ -42,7 +43,7 @@ const context = { me: '7', generation: 0, isMuted: () => false };
 async function applyAll(store, events) {
   const outcomes = [];
   for (const event of events) {
-    const sources = placesOf(event);
+    const sources = sourcesOf(event, context.me);
     await store.update(sources, (found) => {
       const rows = new Rows(sources, found);
       outcomes.push(reduce(rows, event, context));
@@ -60,17 +61,14 @@ const withConversation = async (over = {}) => {
 };
 
 /** An outbox alone, with its store; it sends only when `start` is called. */
-function outboxOf(store, calls = {}, { now = { generation: 0, cursor: 0, me: '7' } } = {}) {
-  let rows = new Map();
+function outboxOf(store, calls = {}, { now = { generation: 0, cursor: 0, me: '7' }, emit, client } = {}) {
+  const mirror = new Mirror();
   const outbox = new Outbox({
-    client: { calls }, store, now: () => now, emit: () => {}, pause: () => 1,
-    operations: () => [...rows.values()].sort((a, b) => a.order - b.order),
-    publish: (changes) => {
-      for (const { table, key, row } of changes) if (table === 'outbox') row ? rows.set(key, row) : rows.delete(key);
-    },
+    client: { calls, ...client }, store, mirror, now: () => now ?? { generation: mirror.generation, cursor: mirror.lastEvent, me: '7' },
+    emit: (kind, detail) => emit?.(kind, detail), pause: () => 1, publish: (changes) => mirror.apply(changes),
   });
   outbox.load = async () => {
-    rows = new Map((await store.list('outbox')).map((row) => [row.id, row]));
+    await mirror.load(store);
     return outbox;
   };
   return outbox;
@@ -106,8 +104,8 @@ test('a response never replaces newer actions, and newer actions never keep an o
   const held = { ...mergeMessage(undefined, say(1, { actions: { like: { count: 2 } } }), position(0, 5)), actions_known: position(0, 12) };
   const edited = mergeMessage(held, say(1, { revision: 2, text: 'edited', actions: { like: { count: 1 } } }), position(0, 10));
   assert.deepEqual([edited.text, edited.actions.like.count], ['edited', 2]);
-  const forced = mergeMessage(held, say(1, { text: 'mended', actions: {} }), position(0, 10), { isForced: true });
-  assert.deepEqual([forced.text, forced.actions.like.count, forced.actions_known], ['mended', 2, position(0, 12)]);
+  const forced = mergeMessage(held, say(1, { text: 'repaired', actions: {} }), position(0, 10), { isForced: true });
+  assert.deepEqual([forced.text, forced.actions.like.count, forced.actions_known], ['repaired', 2, position(0, 12)]);
   const newer = { ...held, revision: 3, text: 'newest', known: position(0, 11) };
   const acted = mergeMessage(newer, say(1, { revision: 2, text: 'older', actions: { like: { count: 3 } } }), position(0, 13));
   assert.deepEqual([acted.text, acted.actions.like.count], ['newest', 3]);
@@ -371,6 +369,167 @@ test('during a reset an answer is not newer than the events after it', async () 
   assert.equal(parley.mirror.position, position(1, 0));
 });
 
+/** A client whose upload waits for `upload.end()`. */
+function uploading() {
+  const upload = { isBegun: false, end: null };
+  upload.client = {
+    request: (method, path, { signal }) => new Promise((resolve, reject) => {
+      upload.isBegun = true;
+      upload.end = () => resolve({ status: 201, body: { id: '900' } });
+      signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
+    }),
+  };
+  return upload;
+}
+
+test('a message that is dropped during its upload is not posted', async () => {
+  for (const [act, isHere] of [['cancel', true], ['delete', true], ['cancel', false], ['delete', false]]) {
+    const store = memoryStore();
+    const upload = uploading();
+    const posts = [];
+    const calls = { postMessage: async ({ body }) => posts.push(body.client_id) && say(posts.length, body) };
+    const outbox = outboxOf(store, calls, { client: upload.client });
+    const operation = await outbox.add({ kind: 'send', conversation_id: '12', body: {} }, [new Blob(['x'])]);
+    const later = await send(outbox, 'later');
+    outbox.start();
+    await until(() => upload.isBegun, 'the upload');
+    assert.equal((await store.get('outbox', operation.id)).unanswered, false);
+    // The user may drop it in another tab.
+    const tab = isHere ? outbox : await outboxOf(store).load();
+    if (act === 'cancel') await tab.cancel(operation.id);
+    else await tab.add({ kind: 'delete', conversation_id: '12', target: operation.id });
+    if (!isHere) upload.end();
+    await until(async () => (await store.list('outbox')).length === 0, 'the later message');
+    outbox.stop();
+    assert.deepEqual([posts, await store.list('files')], [[later.id], []], `${act}, ${isHere ? 'here' : 'in another tab'}`);
+  }
+});
+
+test('a message that is edited during its upload is posted with the new text', async () => {
+  const store = memoryStore();
+  const upload = uploading();
+  const posts = [];
+  const calls = { postMessage: async ({ body }) => posts.push([body.text, body.attachments]) && say(1, body) };
+  const outbox = outboxOf(store, calls, { client: upload.client });
+  const operation = await outbox.add({ kind: 'send', conversation_id: '12', body: { text: 'first' } }, [new Blob(['x'])]);
+  outbox.start();
+  await until(() => upload.isBegun, 'the upload');
+  await outbox.add({ kind: 'edit', conversation_id: '12', target: operation.id, body: { text: 'second' } });
+  upload.end();
+  await until(async () => (await store.list('outbox')).length === 0, 'the message');
+  outbox.stop();
+  assert.deepEqual(posts, [['second', ['900']]]);
+});
+
+test('an upload that fails leaves the message certainly unsent', async () => {
+  const store = memoryStore();
+  const outbox = outboxOf(store, {}, { client: { request: offline } });
+  const operation = await outbox.add({ kind: 'send', conversation_id: '12', body: {} }, [new Blob(['x'])]);
+  outbox.start();
+  await until(async () => (await store.get('outbox', operation.id)).tries > 1, 'a second try');
+  outbox.stop();
+  await outbox.cancel(operation.id);
+  assert.deepEqual(await store.list('outbox'), []);
+});
+
+test('a deletion behind a refused message never waits unseen', async () => {
+  for (const status of [400, 403]) {
+    const store = memoryStore();
+    const emitted = [];
+    let tries = 0;
+    const postMessage = async () => {
+      if (++tries > 1) throw new Problem({ status, code: 'refused' });
+      return offline();
+    };
+    const outbox = outboxOf(store, { postMessage }, { emit: (kind, { id }) => emitted.push(kind === 'failed' ? kind : `${kind} ${id}`) });
+    const operation = await send(outbox, 'first');
+    outbox.pause = () => 1_000_000;
+    outbox.start();
+    await until(() => emitted.includes(`waiting ${operation.id}`), 'the first try');
+    await outbox.add({ kind: 'delete', conversation_id: '12', target: operation.id });
+    outbox.kick({ isBack: true });
+    await until(() => emitted.some((it) => it === 'failed' || it.startsWith('cancelled')), 'the refusal');
+    outbox.stop();
+    const held = (await store.list('outbox')).map(({ kind, state }) => `${kind} ${state}`).sort();
+    // A body that the server rejects cannot be there. After a lost access it may be.
+    assert.deepEqual(held, status === 400 ? [] : ['delete failed', 'send failed']);
+  }
+});
+
+test('deleting a refused message that the server may have sends it again and deletes it there', async () => {
+  const store = memoryStore();
+  const server = { message: null, mayPost: true };
+  let tries = 0;
+  const outbox = outboxOf(store, {
+    postMessage: async ({ body }) => {
+      if (++tries === 2) throw new Problem({ status: 403, code: 'forbidden' });
+      server.message ??= say(1, { author_id: '7', client_id: body.client_id });
+      return tries === 1 ? offline() : server.message;
+    },
+    deleteMessage: async () => Object.assign(server.message, { deleted: true, revision: 2 }),
+  });
+  const operation = await send(outbox, 'first');
+  outbox.start();
+  await until(async () => (await store.get('outbox', operation.id)).state === 'failed', 'the refusal');
+  await outbox.add({ kind: 'delete', conversation_id: '12', target: operation.id });
+  await until(async () => (await store.list('outbox')).length === 0, 'the deletion');
+  outbox.stop();
+  assert.equal(server.message.deleted, true);
+});
+
+test('an answer of an earlier history makes the lane rest and read the stored history', async () => {
+  const store = await withConversation();
+  // Another tab stored a reset and closed before it announced it.
+  await store.update([], () => [put('site', { name: 'generation', value: 1 }), put('site', { name: 'epoch', value: 'bb' })]);
+  let calls = 0;
+  const pauses = [];
+  const postMessage = async ({ body }) => say(++calls, { author_id: '7', client_id: body.client_id });
+  const outbox = outboxOf(store, { postMessage }, { now: null });
+  outbox.pause = (tries) => pauses.push(tries) && 1;
+  await send(outbox, 'seeds');
+  outbox.start();
+  await until(async () => (await store.list('outbox')).length === 0 || calls > 5, 'an answer');
+  outbox.stop();
+  assert.deepEqual([calls, pauses], [2, [1]]);
+});
+
+test('a lost reply keeps its reference, also to another lost message', async () => {
+  const store = memoryStore();
+  const lost = [
+    say(1, { id: '101', client_id: 'first', author_id: '7' }),
+    say(2, { id: '102', client_id: 'second', author_id: '7', reply_to: '101' }),
+    say(3, { id: '103', client_id: 'third', author_id: '7', reply_to: '50' }),
+    say(4, { id: '104', client_id: 'fourth', author_id: '7', reply_to: '51' }),
+  ];
+  await store.update([], () => [put('site', { name: 'lost', value: lost })]);
+  const posts = [];
+  const postMessage = async ({ body }) => {
+    if (body.reply_to === '51') throw new Problem({ status: 400, code: 'invalid', errors: [{ field: 'reply_to', code: 'mismatch' }] });
+    posts.push([body.client_id, body.reply_to ?? null]);
+    return say(posts.length, { id: String(200 + posts.length), author_id: '7', client_id: body.client_id });
+  };
+  const outbox = outboxOf(store, { postMessage });
+  await outbox.sendLost();
+  outbox.start();
+  await until(async () => (await store.list('outbox')).length === 0, 'the messages');
+  outbox.stop();
+  assert.deepEqual(posts.sort(), [['first', null], ['fourth', null], ['second', '201'], ['third', '50']]);
+});
+
+test('a lane sends the operation that another tab stored before its own', async () => {
+  const store = memoryStore();
+  const posts = [];
+  const postMessage = async ({ body }) => posts.push(body.text) && say(posts.length, { client_id: body.client_id });
+  const outbox = await outboxOf(store, { postMessage }).load();
+  // The other tab closed before it announced it.
+  await send(await outboxOf(store).load(), 'theirs');
+  await send(outbox, 'ours');
+  outbox.start();
+  await until(async () => (await store.list('outbox')).length === 0, 'both messages');
+  outbox.stop();
+  assert.deepEqual(posts, ['theirs', 'ours']);
+});
+
 // Schedules.
 
 /** Random numbers from a seed (mulberry32). */
@@ -458,10 +617,10 @@ async function play(seed) {
     const own = (isOpen = { value: true });
     const guarded = {
       ...store,
-      update: async (sources, decide) => {
+      update: async (...transition) => {
         await server.pause();
         if (!own.value) throw new DOMException('closed', 'AbortError');
-        return store.update(sources, decide);
+        return store.update(...transition);
       },
     };
     outbox = await outboxOf(guarded, server.calls).load();
@@ -496,6 +655,8 @@ async function play(seed) {
         if (draw(2) && op?.state === 'pending') await outbox.cancel(name);
         else await outbox.add({ kind: 'delete', ...about });
         state.deleted = true;
+        // A refused message that the server may have is sent again, and deleted there.
+        if (op && (await store.get('outbox', name))?.order !== op.order) state.isRetried = true;
         return;
       case 5:
         if (!state || state.deleted || isAbsent) return;

@@ -47,13 +47,13 @@ async function conversation(title) {
 
 async function texts(id) {
   const all = [];
-  let before;
-  for (;;) {
-    const page = await ada.client.calls.listMessages({ id, query: { limit: 200, before, include_machine: true } });
+  let next;
+  while (next !== null) {
+    const page = await ada.client.calls.listMessages({ id, query: { limit: 200, next, include_machine: true } });
     all.unshift(...page.data.reverse());
-    if (page.next_older === null) return all.map(({ text }) => text);
-    before = all[0].id;
+    next = page.next;
   }
+  return all.map(({ text }) => text);
 }
 
 test('500 offline messages arrive once and in order, with every third response lost', async () => {

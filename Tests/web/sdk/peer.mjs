@@ -88,6 +88,12 @@ export const snapshot = (event = 0, over = {}) => ({
   ...over,
 });
 
+/** `next` and `previous` of a page of messages. */
+export const positions = (order, hasOlder, hasNewer) => {
+  const [next, previous] = order === 'asc' ? [hasNewer, hasOlder] : [hasOlder, hasNewer];
+  return { next: next ? 'next' : null, previous: previous ? 'previous' : null };
+};
+
 /** A page in the server's format, of messages 1 to `last`. */
 export const page = (last, asOf = last) => ({ before, after, limit = 50, order = 'desc' }) => {
   const seqs = Array.from({ length: last }, (_, index) => index + 1).filter(
@@ -96,7 +102,7 @@ export const page = (last, asOf = last) => ({ before, after, limit = 50, order =
   const chosen = order === 'asc' ? seqs.slice(0, limit) : seqs.slice(-limit).reverse();
   const [first, final] = [Math.min(...chosen), Math.max(...chosen)];
   return {
-    data: chosen.map((seq) => say(seq)), more: chosen.length < seqs.length, cursor: `aa.${asOf}`, latest_seq: last, skipped: [],
-    next_older: first > 1 ? String(99 + first) : null, next_newer: final < last ? String(101 + final) : null,
+    data: chosen.map((seq) => say(seq)), cursor: `aa.${asOf}`, latest_seq: last, skipped: [],
+    ...positions(order, first > 1, final < last),
   };
 };

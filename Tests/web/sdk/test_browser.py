@@ -97,6 +97,13 @@ class Browser(ServingTest):
             await list({ from: ['1', 0], to: ['1', Infinity], newestFirst: true, limit: 2 });
             results.push(await store.get('messages@client', 'x'), await store.get('messages', ['1', 4]) ?? null);
             results.push(await store.get('messages@id', '1010'));
+            const operation = (id, target) => ({ table: 'outbox', key: id, row: { id, target } });
+            await store.update([], () => [operation('a', 'x'), operation('b', 'x'), operation('c', 'y'), operation('d')]);
+            await store.update([['outbox@target', 'x'], ['outbox@target', 'z']], (found) => {
+              results.push(found.map((rows) => rows.map(({ id }) => id)));
+              return [{ table: 'outbox', key: 'a' }];
+            });
+            results.push(await store.get('outbox', 'a') ?? null);
             await store.update([['messages', ['1', 3]], ['site', 'cursor']], ([found, none]) => {
               results.push(found.id, none ?? null);
               return [put({ ...found, text: 'new' }), { table: 'site', key: 'cursor', row: { name: 'cursor', value: 'a.1' } },
@@ -219,13 +226,85 @@ class Browser(ServingTest):
           await timed('older', () => view.older());
           await timed('middle', () => view.around({ seq: 7000 }));
           if (view.items[0].message.seq !== 6975) throw new Error(`${view.items[0].message.seq}`);
-          await timed('search', () => parley.searchHeld({ q: '"seed 77"', conversation: '12' }));
+          await timed('search', () => parley.searchCache({ q: '"seed 77"', conversation: '12' }));
           parley.close();
           return [took, read];
         }""")
         print({name: f"{time:.0f} ms, {read[name]} rows" for name, time in took.items()})
         for name in ("open", "latest", "older", "middle"):
             self.assertLess(read[name], 200, name)
+
+    def test_a_queued_message_costs_the_same_in_a_short_and_in_a_long_outbox(self):
+        page = self.page()
+        costs = {}
+        for count in (50, 500):
+            conversation = self.channel(f"outbox of {count}")
+            costs[count] = page.evaluate("""async ([id, count]) => {
+              const cost = { requests: 0, rows: 0 };
+              const restore = [];
+              for (const [type, names] of [[IDBObjectStore, ['get', 'getAll', 'openCursor', 'put', 'delete']], [IDBIndex, ['get', 'getAll']]]) {
+                for (const name of names) {
+                  const call = type.prototype[name];
+                  restore.push(() => { type.prototype[name] = call; });
+                  type.prototype[name] = function (...parameters) {
+                    const request = call.apply(this, parameters);
+                    cost.requests++;
+                    request.addEventListener('success', () => {
+                      cost.rows += Array.isArray(request.result) ? request.result.length : 1;
+                    });
+                    return request;
+                  };
+                }
+              }
+              const parley = await library.Parley.open({ account: `outbox of ${count}` });
+              await until(() => parley.state.connection === 'live', 'the connection to be live');
+              parley.outbox.stop();
+              for (let number = 0; number < count; number++) await parley.send(id, { text: `seed ${number}` });
+              Object.assign(cost, { requests: 0, rows: 0 });
+              const began = performance.now();
+              parley.outbox.start();
+              await until(() => parley.state.waiting === 0 && parley.conversation(id)?.last_seq === count, 'the messages to be sent');
+              cost.milliseconds = performance.now() - began;
+              for (const undo of restore) undo();
+              await parley.erase();
+              return cost;
+            }""", [conversation, count])
+        each = {count: {name: value / count for name, value in cost.items()} for count, cost in costs.items()}
+        print("per message:", {count: {name: f"{value:.1f}" for name, value in cost.items()} for count, cost in each.items()})
+        print(f"milliseconds per message, 500 queued to 50 queued: {each[500]['milliseconds'] / each[50]['milliseconds']:.2f}")
+        self.assertLess(each[500]["requests"], 1.5 * each[50]["requests"])
+        self.assertLess(each[500]["rows"], 1.5 * each[50]["rows"])
+
+    def test_outbox_operations_and_confirmations_are_synchronized_with_the_disk(self):
+        found = self.page().evaluate("""async (id) => {
+          const durabilities = new Set();
+          const { transaction: begin } = IDBDatabase.prototype;
+          IDBDatabase.prototype.transaction = function (...parameters) {
+            const transaction = begin.apply(this, parameters);
+            if (transaction.mode === 'readwrite') durabilities.add(transaction.durability);
+            return transaction;
+          };
+          const during = async (act) => {
+            durabilities.clear();
+            await act();
+            return [...durabilities];
+          };
+          const parley = await library.Parley.open({ account: 'durable' });
+          await until(() => parley.state.connection === 'live', 'the connection to be live');
+          parley.outbox.stop();
+          const found = {
+            draft: await during(() => parley.setDraft(id, { text: 'half' })),
+            add: await during(() => parley.send(id, { text: 'durable' })),
+            send: await during(async () => {
+              parley.sync.stop();
+              parley.outbox.start();
+              await until(() => parley.state.waiting === 0, 'the answer');
+            }),
+          };
+          await parley.erase();
+          return found;
+        }""", self.channel("durable"))
+        self.assertEqual(found, {"draft": ["default"], "add": ["strict"], "send": ["strict"]})
 
     def test_a_draft_is_in_every_tab_and_survives_them(self):
         first, second = self.opened(), self.opened()
@@ -243,6 +322,47 @@ class Browser(ServingTest):
         second.evaluate("() => until(() => window.isOut, 'the other tab to be signed out')")
         self.assertEqual(first.evaluate("async () => (await indexedDB.databases()).map(({ name }) => name)"), [])
         self.assertEqual(first.evaluate("async () => (await fetch('/api/v1/users/me')).status"), 401)
+
+    def test_a_revoked_session_leaves_only_sealed_unsent_messages_on_the_disk(self):
+        page = self.page()
+        # Another user of this device left a copy.
+        page.evaluate("""async () => {
+          const store = await library.browserStore(`parley ${location.origin} 4711`);
+          await store.update([], () => [{ table: 'site', key: 'me', row: { name: 'me', value: { id: '4711' } } },
+            { table: 'drafts', key: '1', row: { conversation_id: '1', value: { text: 'of another' } } },
+            { table: 'users', key: '4711', row: { id: '4711', name: 'zoe' } }]);
+          store.close();
+        }""")
+        page.evaluate("""async (id) => {
+          window.parley = await library.Parley.open({ account: 'ada' });
+          await until(() => parley.state.connection === 'live', 'the connection to be live');
+          await parley.fetchAll(id);
+          parley.outbox.stop();
+          await parley.send(id, { text: 'unsent' }, [new File(['a file'], 'seeds.txt')]);
+          window.isOut = false;
+          parley.on('signedOut', () => { window.isOut = true; });
+        }""", self.garden)
+        rows = """async () => {
+          const found = {};
+          for (const { name } of await indexedDB.databases()) {
+            const store = await library.browserStore(name);
+            const tables = ['site', 'users', 'forums', 'conversations', 'messages', 'history', 'streams', 'receipts', 'relations',
+              'inbox', 'outbox', 'drafts', 'files', 'sealed'];
+            for (const table of tables) for (const row of await store.list(table)) (found[name.split(' ')[2]] ??= []).push([table, row.user_id]);
+            store.close();
+          }
+          return found;
+        }"""
+        until = f"""async (wanted) => {{
+          const rows = {rows};
+          await until(async () => JSON.stringify(await rows()) === JSON.stringify(wanted), `the disk: ${{JSON.stringify(await rows())}}`);
+        }}"""
+        me = self.call("GET", "/users/me")["id"]
+        for session in self.call("GET", "/sessions")["data"]:
+            if not session["current"]:
+                self.call("DELETE", f"/sessions/{session['id']}")
+        page.evaluate("() => until(() => window.isOut, 'the end of the session')")
+        page.evaluate(until, {"4711": [["sealed", "4711"]], "ada": [["sealed", me]]})
 
     def test_nodes_contain_only_text(self):
         html = self.page().evaluate("""() => {

@@ -8,7 +8,7 @@ import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
 import { digestLine } from '../../../Public/js/parley/verify.js';
 import { sha256 } from '../../../Public/js/parley/sha256.js';
 import { until } from './until.mjs';
-import { Peer, created, me, page, say, snapshot } from './peer.mjs';
+import { Peer, created, me, page, positions, say, snapshot } from './peer.mjs';
 
 globalThis.crypto ??= webcrypto;
 
@@ -43,8 +43,8 @@ async function opened({
 
 /** Several tabs of one device; messages with `isLost` are dropped. */
 function device({ isLost = () => false } = {}) {
-  let leader = Promise.resolve();
-  let isFree = true;
+  /** The end of the last holder of each lock, by name. */
+  const held = new Map();
   const channels = new Set();
   return {
     store: memoryStore(),
@@ -52,11 +52,13 @@ function device({ isLost = () => false } = {}) {
       for (const channel of channels) channel.onmessage({ data: message });
     },
     locks: {
-      request(_, { ifAvailable }, work) {
-        if (ifAvailable && !isFree) return Promise.resolve(work(null));
-        isFree = false;
-        leader = leader.then(() => work({}));
-        return leader;
+      async request(name, { ifAvailable }, work) {
+        if (ifAvailable && held.has(name)) return work(null);
+        const end = (held.get(name) ?? Promise.resolve()).then(() => work({}));
+        held.set(name, end);
+        await end;
+        if (held.get(name) === end) held.delete(name);
+        return undefined;
       },
     },
     BroadcastChannel: class {
@@ -142,9 +144,10 @@ test('another user who signs in does not see the cache', async () => {
 test('a gap between two offsets is fetched before later events are applied', async () => {
   const { peer, parley, store, connect } = await opened({
     answers: {
-      'GET /streams/conversation:12/events': ({ after_offset: after }) => ({
-        data: [created(Number(after) + 1)], more: Number(after) + 1 < 4, last_offset: 4, next: null, cursor: 'aa.4',
-      }),
+      'GET /streams/conversation:12/events': ({ after_offset: after, next }) => {
+        const seq = Number(next ?? after) + 1;
+        return { data: [created(seq)], last_offset: 4, next: seq < 4 ? String(seq) : null, previous: null, cursor: 'aa.4' };
+      },
     },
   });
   await connect();
@@ -260,7 +263,7 @@ test('messages written after a restore do not hide lost ones with the same seq',
   await until(() => parley.mirror.cursor === 'aa.3', 'three messages');
   peer.answers['GET /snapshot'] = snapshot(2, { cursor: 'bb.2' });
   const resets = [];
-  parley.on('reset', ({ mended, lost }) => resets.push({ mended, lost }));
+  parley.on('reset', ({ repaired, lost }) => resets.push({ repaired, lost }));
   peer.socket.drop();
   await connect(2);
   await connect(3);
@@ -268,11 +271,174 @@ test('messages written after a restore do not hide lost ones with the same seq',
   assert.deepEqual(await seqs(store), [1, 2]);
   assert.equal((await store.get('messages', ['12', 2])).text, 'after the restore');
   assert.deepEqual(parley.lost.map(({ text }) => text), ['in its place', 'behind it']);
-  assert.deepEqual(resets, [{ mended: 1, lost: 2 }]);
+  assert.deepEqual(resets, [{ repaired: 1, lost: 2 }]);
   parley.outbox.stop();
   await parley.sendLost();
   assert.deepEqual(parley.operations().map(({ id, body }) => [id, body.text]), [['first', 'in its place'], ['second', 'behind it']]);
   assert.deepEqual(faults, []);
+});
+
+/** A conversation of a server, with the answers that a comparison asks for. */
+function serverOf(messages, cursor) {
+  const inRange = ({ from_seq: from, to_seq: to }) => messages.filter(({ seq }) => seq >= Number(from) && seq <= Number(to));
+  const own = (seq) => seq > messages.length;
+  return {
+    'GET /conversations/12': { ...snapshot(messages.length).conversations[0], last_message_id: messages.at(-1).id, last_message: messages.at(-1) },
+    'GET /messages': ({ ids }) => ({ data: messages.filter(({ id }) => ids.split(',').includes(id)) }),
+    'GET /conversations/12/messages': ({ before, after, around, limit = 50 }) => {
+      const anchor = before ?? after ?? around;
+      const at = messages.findIndex(({ id }) => id === anchor);
+      if (anchor !== undefined && at === -1) return Response.json({ status: 400, code: 'invalid' }, { status: 400 });
+      const data = messages.slice(0, before === undefined ? undefined : at).slice(-limit).reverse();
+      return { data, cursor, skipped: [], latest_seq: messages.length, ...positions('desc', data.at(-1)?.seq > 1, false) };
+    },
+    'GET /conversations/12/digest': (query) => {
+      if (own(Number(query.to_seq))) return Response.json({ status: 400, code: 'invalid' }, { status: 400 });
+      const [from, to] = [Number(query.from_seq), Number(query.to_seq)];
+      const size = Math.ceil((to - from + 1) / Number(query.parts));
+      const parts = [];
+      for (let first = from; first <= to; first += size) {
+        const part = { from_seq: first, to_seq: Math.min(to, first + size - 1) };
+        parts.push({ ...part, digest: sha256(inRange(part).map(digestLine).join('')) });
+      }
+      return { cursor, digest: '', parts };
+    },
+  };
+}
+
+const numbered = (count, over = () => ({})) => Array.from({ length: count }, (_, index) => say(index + 1, over(index + 1)));
+
+test('own messages survive a history that differs over several digest parts', async () => {
+  const before = numbered(60, (seq) => (seq === 20 || seq === 40 ? { author_id: '7', client_id: `c${seq}`, text: `own ${seq}` } : {}));
+  const id = (seq) => String(500 + seq);
+  // The first 10 are as before. One own message was sent again meanwhile.
+  const after = before.map((one) => (one.seq <= 10 ? one : say(one.seq, {
+    id: id(one.seq), previous_message: one.seq === 11 ? before[9].id : id(one.seq - 1), text: `other ${one.seq}`, created_at: '2026-11-23',
+  })));
+  const { peer, parley, store, connect, faults } = await opened({
+    event: 60, answers: serverOf(before, 'aa.60'),
+    hello: (command) => (command.cursor === 'aa.60' && isReset ? { complete: false, reset: true, reason: 'epoch' } : { complete: true, cursor: command.cursor }),
+  });
+  let isReset = false;
+  await connect();
+  await isLive(parley);
+  await parley.fetchAll('12');
+  isReset = true;
+  Object.assign(peer.answers, serverOf(after, 'bb.60'), { 'GET /snapshot': snapshot(60, { cursor: 'bb.60' }) });
+  peer.socket.drop();
+  await connect(2);
+  await until(() => peer.sockets.length > 2, 'the reset');
+  isReset = false;
+  await connect(3);
+  await isLive(parley);
+  assert.deepEqual((await store.list('messages')).map((one) => one.id), after.map((one) => one.id));
+  assert.deepEqual(parley.lost.map(({ text }) => text), ['own 20', 'own 40']);
+  assert.deepEqual(faults, []);
+});
+
+test('after rewound, all ages are unknown, and actions are fetched for every message', async () => {
+  const likes = (count) => ({ actions: { like: { count } } });
+  const before = numbered(250, () => ({ ...likes(5), revision: 4 }));
+  const after = numbered(250, () => ({ ...likes(2), revision: 4 }));
+  after[100] = say(101, { ...likes(2), revision: 2, text: 'edited again' });
+  let isReset = false;
+  const { peer, parley, store, connect, faults } = await opened({
+    event: 250, answers: { ...serverOf(before, 'aa.s1.900'), 'GET /snapshot': snapshot(250, { cursor: 'aa.s1.900' }) },
+    hello: (command) => (isReset ? { complete: false, reset: true, reason: 'rewound' } : { complete: true, cursor: command.cursor }),
+  });
+  await connect();
+  await isLive(parley);
+  await parley.fetchAll('12');
+  isReset = true;
+  Object.assign(peer.answers, serverOf(after, 'aa.s2.260'), { 'GET /snapshot': snapshot(250, { cursor: 'aa.s2.260' }) });
+  peer.socket.drop();
+  await connect(2);
+  await until(() => peer.sockets.length > 2, 'the reset');
+  isReset = false;
+  await connect(3);
+  await isLive(parley);
+  assert.equal(peer.socket.commands[0].cursor, 'aa.s2.260');
+  const held = await store.list('messages');
+  assert.deepEqual(held.filter(({ actions }) => actions.like.count !== 2).map(({ seq }) => seq), []);
+  assert.deepEqual([held[100].text, held[100].revision], ['edited again', 2]);
+  peer.socket.tell({ ...created(251), id: '261', offset: 251 });
+  await until(() => parley.mirror.cursor === 'aa.s2.261', 'an event of the new start');
+  assert.deepEqual(faults, []);
+});
+
+test('after a restart, what the cache holds beyond its cursor is compared', async () => {
+  const acknowledged = (seq) => say(seq, { author_id: '7', client_id: 'mine', text: 'acknowledged', created_at: '2026-11-23T10:00' });
+  let event = null;
+  const { peer, parley, store, connect, faults } = await opened({
+    answers: { ...serverOf(numbered(3), 'aa.s1.3'), 'GET /snapshot': snapshot(0, { cursor: 'aa.s1.0' }) },
+    hello: (command, socket) => ({ complete: true, cursor: event ? `aa.s2.${event}` : command.cursor }),
+  });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell(created(1), created(2));
+  await until(() => parley.mirror.cursor === 'aa.s1.2', 'two messages');
+  // A page and an answer without their events.
+  await parley.pages.fetch('12', { limit: 3 });
+  peer.answers['POST /conversations/12/messages'] = () => acknowledged(4);
+  await parley.outbox.add({ kind: 'send', conversation_id: '12', id: 'mine', body: { text: 'acknowledged' } });
+  await until(() => parley.operations().length === 0, 'the answer');
+  assert.deepEqual(await seqs(store), [1, 2, 3, 4]);
+  peer.socket.drop();
+
+  // The server continues from a copy with two messages, and has another third one.
+  const other = say(3, { id: '900', text: 'another third', created_at: '2026-11-23T11:00' });
+  Object.assign(peer.answers, serverOf([say(1), say(2), other], 'aa.s2.3'));
+  event = 2;
+  const answer = peer.onCommand;
+  peer.onCommand = (command, socket) => {
+    if (command.do === 'hello') socket.tell({ event: 'restarted', cursor: 'aa.s2.2' });
+    answer(command, socket);
+  };
+  await connect(2);
+  await until(() => parley.mirror.cursor === 'aa.s2.2', 'the comparison');
+  assert.deepEqual((await store.list('messages')).map(({ text }) => text), ['message 1', 'message 2', 'another third']);
+  assert.equal(parley.conversation('12').last_seq, 3);
+  assert.deepEqual(parley.lost.map(({ text }) => text), ['acknowledged']);
+  assert.deepEqual(parley.mirror.value('unconfirmed'), {});
+
+  // Nothing is beyond the cursor any more.
+  peer.socket.tell({ ...created(3), data: other });
+  await until(() => parley.mirror.cursor === 'aa.s2.3', 'the event of the third');
+  peer.calls = [];
+  peer.onCommand = (command, socket) => {
+    if (command.do === 'hello') socket.tell({ event: 'restarted', cursor: 'aa.s3.3' });
+    if (command.do === 'hello') socket.tell({ re: command.id, ok: true, user_id: '7', complete: true, cursor: 'aa.s3.3' });
+  };
+  peer.socket.drop();
+  await connect(3);
+  await until(() => parley.mirror.cursor === 'aa.s3.3', 'the third start');
+  assert.deepEqual(peer.calls.filter((call) => call.includes('digest')), []);
+  assert.deepEqual(faults, []);
+});
+
+test('an acknowledgement is confirmed by its event', async () => {
+  const { peer, parley, connect } = await opened();
+  await connect();
+  await isLive(parley);
+  const mine = say(1, { author_id: '7', client_id: 'mine' });
+  const action = (count) => ({ ...mine, actions: { like: { count, mine: true } } });
+  Object.assign(peer.answers, {
+    'POST /conversations/12/messages': mine, 'PUT /messages/101/actions/like': action(1), 'GET /messages/101': action(1),
+    'PUT /conversations/12/read': { conversation_id: '12', read_up_to: 1, delivered_up_to: 1, unread_count: 0 },
+  });
+  await parley.outbox.add({ kind: 'send', conversation_id: '12', id: 'mine', body: { text: 'seeds' } });
+  await until(() => parley.operations().length === 0, 'the answer');
+  await parley.setAction(mine, 'like');
+  await parley.markRead(mine);
+  await until(() => parley.operations().length === 0, 'the answers');
+  assert.deepEqual(Object.keys(parley.mirror.value('unconfirmed')).sort(), ['action:101', 'message:101', 'read:12']);
+  peer.socket.tell(
+    { ...created(1), data: mine },
+    { event: 'action.added', id: '2', stream: 'conversation:12', offset: 2, actor_id: '7', data: { message_id: '101', actions: { like: { count: 1 } } } },
+    { event: 'read_position.updated', id: '3', stream: 'user:7', offset: 1, actor_id: '7', data: { conversation_id: '12', read_up_to: 1, delivered_up_to: 1 } },
+  );
+  await until(() => parley.mirror.cursor === 'aa.3', 'the events');
+  assert.deepEqual(parley.mirror.value('unconfirmed'), {});
 });
 
 test('an interrupted reset restarts, because the cursor has not moved', async () => {
@@ -300,7 +466,7 @@ test('a lagging stream is subscribed again and fetched, and the cursor waits for
     answers: {
       'GET /streams/conversation:12/events': async () => {
         await until(() => !isHeldBack, 'the test');
-        return { data: [created(2), created(3)], more: false, last_offset: 3, next: null, cursor: 'aa.3' };
+        return { data: [created(2), created(3)], last_offset: 3, next: null, previous: null, cursor: 'aa.3' };
       },
     },
   });
@@ -316,6 +482,39 @@ test('a lagging stream is subscribed again and fetched, and the cursor waits for
   assert.deepEqual(await seqs(store), [1, 2, 3]);
   assert.equal(parley.mirror.cursor, 'aa.9');
   parley.close();
+});
+
+test('messages of others are marked as delivered, where the user shows receipts', async () => {
+  const delivered = [];
+  const receive = async (over, conversation, ...events) => {
+    const { conversations: [row] } = snapshot();
+    const { peer, parley, connect } = await opened({
+      answers: {
+        'GET /snapshot': snapshot(0, { me: { ...me, show_receipts: true, ...over }, conversations: [{ ...row, ...conversation }] }),
+        'PUT /conversations/12/delivered': () => delivered.push('12') && { conversation_id: '12', read_up_to: 0, delivered_up_to: 2, unread_count: 2 },
+      },
+      parley: { receipts: { delay: 1, interval: 1 } },
+    });
+    await connect();
+    await isLive(parley);
+    peer.socket.tell(...events);
+    await until(() => parley.mirror.cursor === `aa.${events.length}`, 'the events');
+    return { peer, parley };
+  };
+  const { peer } = await receive({}, {}, created(1), created(2));
+  await until(() => delivered.length === 1, 'the receipt');
+  peer.socket.tell(created(3, { author_id: '7' }));
+  peer.socket.tell(created(4));
+  await until(() => delivered.length === 2, 'the receipt of the fourth');
+  delivered.splice(0);
+  await receive({ show_receipts: false }, {}, created(1));
+  await receive({}, { kind: 'channel' }, created(1));
+  await receive({}, { request: true }, created(1));
+  await receive({}, { participant_count: 51 }, created(1));
+  await receive({}, {}, created(1, { author_id: '7' }));
+  await receive({}, {}, created(1));
+  await until(() => delivered.length > 0, 'the receipt of the last');
+  assert.deepEqual(delivered, ['12']);
 });
 
 test('a silent connection is detected and replaced', async () => {
@@ -347,8 +546,8 @@ test('a viewed topic is subscribed beside the user\'s own, until it is closed', 
   await connect();
   await isLive(parley);
   const subscribed = (name) => peer.socket.commands.filter((command) => command.do === name).map(({ topics }) => topics);
-  const end = parley.follow('forum:3');
-  const again = parley.follow('forum:3');
+  const end = parley.subscribe('forum:3');
+  const again = parley.subscribe('forum:3');
   await until(() => subscribed('subscribe').length === 1, 'the subscription');
   end();
   assert.deepEqual(subscribed('unsubscribe'), []);
@@ -378,8 +577,8 @@ test('conversations left out of a snapshot are fetched by pages, and the inbox t
     answers: {
       'GET /snapshot': snapshot(0, { more_conversations: true }),
       'GET /conversations': ({ next }) =>
-        next ? { data: [more], more: false, next: null } : { data: snapshot().conversations, more: true, next: 'x' },
-      'GET /inbox': { data: [waits], more: false, next: null, unread: { all: 1 } },
+        next ? { data: [more], next: null, previous: 'y' } : { data: snapshot().conversations, next: 'x', previous: null },
+      'GET /inbox': { data: [waits], next: null, previous: null, unread: { all: 1 } },
     },
   });
   await connect();
@@ -393,7 +592,7 @@ test('signals are emitted and not stored', async () => {
   const { peer, connect, parley } = await opened();
   await connect();
   await isLive(parley);
-  parley.follow('presence');
+  parley.subscribe('presence');
   const emitted = [];
   for (const kind of ['typing', 'presence', 'forumActivity']) parley.on(kind, (detail) => emitted.push([kind, detail.user_id ?? detail.forum_id]));
   peer.socket.tell(
@@ -409,7 +608,7 @@ test('presence is known while subscribed and connected', async () => {
   const { peer, connect, parley } = await opened();
   await connect();
   await isLive(parley);
-  const end = parley.follow('presence');
+  const end = parley.subscribe('presence');
   assert.deepEqual(peer.socket.commands.at(-1), { id: 2, do: 'subscribe', topics: [{ topic: 'presence' }] });
   const online = { user_id: '8', presence: 'online', last_seen_at: null };
   peer.socket.tell({ event: 'presence', data: online });
@@ -448,10 +647,10 @@ test('a hidden tab sends away only if the visible tab stays closed', async () =>
   await isLive(parley);
   const said = () => peer.socket.commands.filter((it) => it.do === 'presence').map((it) => it.state);
   const other = new Channel();
-  const look = (isSeen, isLeaving = false) => other.postMessage({ kind: 'look', tab: 'other', topics: [], isSeen, isLeaving });
+  const look = (isSeen, isLeaving = false) => other.postMessage({ kind: 'tab', tab: 'other', topics: [], isSeen, isLeaving });
   look(true);
-  parley.looking.set(false);
-  await until(() => !parley.looking.isLooking, 'the tab to be hidden');
+  parley.visibility.set(false);
+  await until(() => !parley.visibility.isVisible, 'the tab to be hidden');
   assert.deepEqual(said(), []);
   // A reload: closed and visible again.
   look(false, true);
@@ -510,6 +709,30 @@ test('with a new leader, a tab reads missed changes and keeps its own', async ()
   assert.equal(third.parley.mirror.users.get('99').name, 'eve');
 });
 
+test('the write of a tab that closed before it announced it is sent by the leader and shown by every tab', async () => {
+  const { store, locks, BroadcastChannel } = device();
+  const posted = [];
+  const tabs = { parley: { locks, BroadcastChannel } };
+  const first = await opened({ ...tabs, store });
+  await first.connect();
+  await isLive(first.parley);
+  first.peer.answers['POST /conversations/12/messages'] = () => new Promise(() => posted.push('message'));
+  let second;
+  const closing = {
+    ...store,
+    update: async (...transition) => {
+      const changes = await store.update(...transition);
+      if (changes.some(({ table }) => table === 'outbox')) second.parley.close();
+      return changes;
+    },
+  };
+  second = await opened({ ...tabs, store: closing });
+  const third = await opened({ ...tabs, store });
+  await second.parley.send('12', { text: 'last words' });
+  await until(() => posted.length === 1, 'the leader to send it');
+  await until(() => third.parley.operations().length === 1, 'the third tab to show it');
+});
+
 test('a broadcast during a disk read is newer than the read', async () => {
   const { store, locks, BroadcastChannel } = device();
   let isPaused = false;
@@ -531,7 +754,7 @@ test('a broadcast during a disk read is newer than the read', async () => {
   await window.latest();
   const last = window.items.at(-1).message;
   isPaused = true;
-  const read = window.untold();
+  const read = window.unannounced();
   await until(() => ends.length > 0, 'the disk read');
   first.peer.socket.tell({ ...created(61), event: 'message.updated', data: { ...last, text: 'better', revision: 2 } });
   await until(() => window.items.at(-1).message.text === 'better', 'the broadcast');
@@ -557,16 +780,16 @@ test('a new leader fetches users requested during its disk read, and drops a cra
     await first.connect();
     await isLive(first.parley);
     const second = await opened({ ...tabs, store: slow });
-    tell({ kind: 'look', tab: 'crashed', topics: ['presence'], isSeen: true, isInFront: true, isLeaving: false });
+    tell({ kind: 'tab', tab: 'crashed', topics: ['presence'], isSeen: true, isInFront: true, isLeaving: false });
     assert.equal(second.parley.isInFront, true);
     isPaused = true;
     first.parley.close();
     await until(() => ends.length > 0, 'the disk read');
     assert.equal(second.parley.isInFront, false);
-    assert.equal(second.parley.person('99'), null);
+    assert.equal(second.parley.user('99'), null);
     isPaused = false;
     for (const end of ends) end();
-    await until(() => second.parley.person('99')?.name === 'eve', 'the user');
+    await until(() => second.parley.user('99')?.name === 'eve', 'the user');
   } finally {
     delete globalThis.document;
   }
@@ -602,12 +825,12 @@ test('a hidden app is away after a while, also after a reconnect', async () => {
   const { peer, connect, parley } = await opened({ parley: { awayAfter: 5 } });
   await connect();
   await isLive(parley);
-  parley.follow('presence');
+  parley.subscribe('presence');
   const said = () => peer.socket.commands.filter((it) => it.do === 'presence').map((it) => it.state);
   // A short time in the background does not count.
-  parley.looking.set(false);
-  parley.looking.set(true);
-  parley.looking.set(false);
+  parley.visibility.set(false);
+  parley.visibility.set(true);
+  parley.visibility.set(false);
   await until(() => said().length > 0, 'a presence command');
   assert.deepEqual(said(), ['away']);
   assert.equal(peer.socket.commands.filter((it) => it.do === 'unsubscribe').at(-1).topics[0], 'presence');
@@ -615,7 +838,7 @@ test('a hidden app is away after a while, also after a reconnect', async () => {
   await connect(2);
   await until(() => said().length > 0, 'another presence command');
   assert.deepEqual(said(), ['away']);
-  parley.looking.set(true);
+  parley.visibility.set(true);
   assert.deepEqual(said(), ['away', 'online']);
   assert.equal(peer.socket.commands.at(-2).do, 'subscribe');
 });
@@ -627,7 +850,7 @@ test('closing or reloading the only tab does not send away', async () => {
     const { peer, connect, parley } = await opened();
     await connect();
     await isLive(parley);
-    parley.follow('presence');
+    parley.subscribe('presence');
     await until(() => peer.socket.commands.some((it) => it.do === 'subscribe'), 'presence to be subscribed');
     listeners.pagehide({ type: 'pagehide' });
     await until(() => peer.socket.commands.some((it) => it.do === 'unsubscribe'), 'presence to be unsubscribed');
@@ -686,5 +909,44 @@ test('a late cached response is dropped', async () => {
   await parley.both({ cached: async () => 'cached', fresh: () => new Promise((resolve) => setTimeout(resolve, 5, 'fresh')) },
     (answer, isCached) => results.push([answer, isCached]));
   assert.deepEqual(results, [['fresh', false], ['cached', true], ['fresh', false]]);
-  parley.close();
+});
+
+test('a cache that is slow or fails delays and hides no fresh response', async () => {
+  const { parley, faults } = await opened();
+  const results = [];
+  const note = (answer, isCached) => results.push([answer, isCached]);
+  const fresh = async () => 'fresh';
+  assert.equal(await parley.both({ cached: () => new Promise(() => {}), fresh }, note), 'fresh');
+  assert.equal(await parley.both({ cached: () => Promise.reject(new Error('disk')), fresh }, note), 'fresh');
+  assert.deepEqual(results, [['fresh', false], ['fresh', false]]);
+  await until(() => faults.length > 0, 'the fault');
+  assert.deepEqual(faults.map(({ message }) => message), ['disk']);
+  const late = parley.both({ cached: async () => 'cached', fresh: () => Promise.reject(new Error('offline')) }, note);
+  await assert.rejects(late, { message: 'offline' });
+  assert.deepEqual(results.at(-1), ['cached', true]);
+});
+
+test('a window shows fetched messages although they cannot be stored or read', async () => {
+  for (const fails of ['update', 'list', 'get']) {
+    let isFull = false;
+    const store = memoryStore();
+    const broken = {
+      ...store,
+      [fails]: (...parameters) => {
+        const isAffected = isFull && (fails === 'update' || ['messages', 'history'].includes(parameters[0]));
+        return isAffected ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store[fails](...parameters);
+      },
+    };
+    const { parley, connect, faults } = await opened({ event: 60, store: broken, answers: { 'GET /conversations/12/messages': page(60) } });
+    await connect();
+    await isLive(parley);
+    if (fails === 'list') await parley.pages.fetch('12', { limit: 5 });
+    isFull = true;
+    const window = parley.window('12', () => {}, { page: 30 });
+    await window.latest();
+    assert.deepEqual(window.items.map(({ message }) => message.seq).slice(-3), [58, 59, 60], fails);
+    assert.equal(faults[0]?.name, 'QuotaExceededError', fails);
+    isFull = false;
+    parley.close();
+  }
 });
