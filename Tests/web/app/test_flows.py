@@ -112,6 +112,19 @@ class Village(BrowsingTest):
         return page.locator(".message.is-mine .bubble").filter(has_text=text).last
 
 
+# The number of rows in each table of the caches on disk.
+ROWS = """async () => {
+  const { browserStore } = await import('/js/parley/parley.js');
+  const counts = {};
+  for (const { name } of await indexedDB.databases()) {
+    const store = await browserStore(name);
+    for (const table of ['conversations', 'sealed']) counts[table] = (counts[table] ?? 0) + (await store.list(table)).length;
+    store.close();
+  }
+  return counts;
+}"""
+
+
 class SigningIn(Village):
     def test_a_wrong_password_shows_an_error_above_the_name(self):
         page = self.page(self.context("phone"))
@@ -155,6 +168,41 @@ class SigningIn(Village):
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("link", name="Sign in")).to_be_visible()
         self.eventually(page, 0, lambda: page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)"))
+
+    def test_an_unsent_message_waits_for_its_user_after_the_end_of_the_session(self):
+        for is_online in (False, True):
+            with self.subTest(is_online=is_online):
+                page = self.signed_in("lin", anew=True)
+                self.room(page)
+                text = f"Said as the session ended, {'online' if is_online else 'offline'}"
+                refuse = lambda route: route.abort() if route.request.method == "POST" else route.fallback()
+                page.route("**/messages", refuse)
+                self.write(page, text)
+                expect(page.locator(".message.is-mine").filter(has_text=text)).to_be_visible()
+                if not is_online:
+                    page.close()
+                newest = max(self.call("GET", "/sessions", token=self.tokens["lin"])["data"], key=lambda it: int(it["id"]))
+                self.call("DELETE", f"/sessions/{newest['id']}", token=self.tokens["lin"])
+                if not is_online:
+                    page = self.page(page.context)
+                    self.open(page)
+                expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+                page.unroute_all()
+                # On disk are only the sealed message, or a locked copy.
+                stays = "sealed" if is_online else "conversations"
+                self.eventually(page, True, lambda: page.evaluate(ROWS).get(stays, 0) > 0)
+                self.assertEqual(page.evaluate(ROWS).get("conversations", 0) > 0, not is_online)
+                # Requests that were on their way are refused.
+                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it]
+
+                self.go(page, "/sign-in")
+                page.get_by_label("Name").fill("lin")
+                page.get_by_label("Password").fill(PASSWORD)
+                page.get_by_role("button", name="Sign in").click()
+                expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+                self.room(page)
+                expect(page.locator(".message.is-mine").filter(has_text=text).locator(".state")).to_have_attribute("title", "Stored")
+                self.assertEqual(page.evaluate(ROWS).get("sealed", 0), 0)
 
     def test_a_visitor_reads_only_public_content(self):
         self.say("Anyone may read this")

@@ -50,11 +50,11 @@ class Membership(Village):
         def answer(route):
             if "next=" not in route.request.url:
                 entries = route.fetch().json()
-                route.fulfill(json={**entries, "more": True, "next": "further"})
+                route.fulfill(json={**entries, "next": "further"})
             elif is_away:
                 route.abort()
             else:
-                route.fulfill(json={"data": [], "more": False, "next": None})
+                route.fulfill(json={"data": [], "next": None, "previous": "back"})
 
         page.route("**/api/v1/audit*", answer)
         self.go(page, "/admin/audit")
@@ -151,6 +151,11 @@ class Inviting(Village):
                 self.photograph(page, f"new-invite-{who}")
                 self.assert_accessible(page, "a new invite")
                 sheet.get_by_role("button", name="Make the link").click()
+                made = page.get_by_role("dialog", name="The invite is made")
+                expect(made.get_by_role("textbox", name="Invite link")).to_have_value(re.compile("/i/[0-9a-f]{32}$"))
+                self.photograph(page, f"invite-made-{who}")
+                self.assert_accessible(page, "the link of a new invite")
+                made.get_by_role("button", name="Close").click()
                 expect(page.get_by_role("main")).to_contain_text("Used 0 times of 5 · until")
         made = self.call("GET", "/invites", token=self.tokens["ada"])["data"]
         self.assertEqual(sum(it["max_uses"] == 5 and it["role"] == "member" for it in made), 2)

@@ -29,14 +29,14 @@ class Cached(Village):
 
     def texts(self, conversation=None):
         conversation = conversation or self.garden["room_id"]
-        found, after = [], None
+        found, position = [], ""
         while True:
-            more = f"&after={after}" if after else ""
-            page = self.call("GET", f"/conversations/{conversation}/messages?order=asc&limit=200{more}", token=self.tokens["ada"])
+            path = f"/conversations/{conversation}/messages?order=asc&limit=200{position}"
+            page = self.call("GET", path, token=self.tokens["ada"])
             found += [it.get("text") for it in page["data"]]
-            if not page["more"]:
+            if not page["next"]:
                 return found
-            after = page["data"][-1]["id"]
+            position = f"&next={page['next']}"
 
 
 class Offline(Cached):

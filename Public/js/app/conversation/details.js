@@ -9,7 +9,7 @@ import { personRow } from '../parts/person.js';
 import { toast } from '../parts/toast.js';
 import { plain } from '../core/rich.js';
 import { conversationTitle } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
 export function details(shell, conversation, forum, canWrite) {
@@ -191,7 +191,7 @@ function pinnedBlock(site, conversation) {
           el(
             'a.hit',
             { href: `/m/${message.id}` },
-            el('span.second', null, site.displayName(message.author_id), ' · ', time(message.created_at, moment)),
+            el('span.second', null, isolate(site.displayName(message.author_id)), ' · ', time(message.created_at, moment)),
             el('span', null, plain(message.text ?? '', 140)),
           ),
         ),
@@ -212,7 +212,8 @@ function jumpBlock(shell, conversation) {
     if (Number.isNaN(day.getTime())) return;
     const go = shell.fromHere();
     try {
-      const query = { after_time: day.toISOString(), order: 'asc', limit: 1 };
+      // `after_time` is exclusive: the day's first millisecond belongs to it.
+      const query = { after_time: new Date(day.getTime() - 1).toISOString(), order: 'asc', limit: 1 };
       const page = await site.call('GET', `/conversations/${conversation.id}/messages`, { query });
       if (page.data[0]) go(`/m/${page.data[0].id}`);
       else input.complain(say('talk.jumpNothing'));
@@ -234,8 +235,8 @@ function checkBlock(site, conversation) {
       whileBusy(check, async () => {
         try {
           const found = await site.verify(conversation);
-          const mended = found.mended ? `${say('check.mended', { n: found.mended })} ` : '';
-          words.textContent = mended + say(found.isComplete ? 'check.complete' : 'check.newest', { upTo: found.checkedUpTo });
+          const repaired = found.repaired ? `${say('check.mended', { n: found.repaired })} ` : '';
+          words.textContent = repaired + say(found.isComplete ? 'check.complete' : 'check.newest', { upTo: found.checkedUpTo });
         } catch (error) {
           words.textContent = sayProblem(error);
         }

@@ -5,7 +5,7 @@ import { button } from '../parts/button.js';
 import { dialog } from '../parts/dialog.js';
 import { plain } from '../core/rich.js';
 import { conversationTitle } from '../core/titles.js';
-import { say } from '../core/text.js';
+import { isolate, say } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
 export function showLostMessages(site) {
@@ -22,13 +22,13 @@ export function showLostMessages(site) {
       return el(
         'section.panel-block',
         null,
-        el('p.mark', null, talk ? `${conversationTitle(site, talk)} · ` : '', time(it.created_at, moment)),
+        el('p.mark', null, talk ? `${isolate(conversationTitle(site, talk))} · ` : '', time(it.created_at, moment)),
         el('p', null, plain(it.text ?? '', 240)),
       );
     }),
     {
       actions: [
-        button(say('lost.discard'), { on: () => end(() => parley.forgetLost()) }),
+        button(say('lost.discard'), { on: () => end(() => parley.discardLost()) }),
         button(say('lost.send'), { kind: 'primary', on: () => end(() => parley.sendLost()) }),
       ],
     },

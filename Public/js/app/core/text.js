@@ -44,7 +44,17 @@ export function knows(key) {
 
 function show(value, otherwise) {
   if (value === undefined || value === null) return otherwise;
-  return typeof value === 'number' ? number(value) : String(value);
+  return typeof value === 'number' ? number(value) : isolate(String(value));
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * Isolates a name in a right-to-left script (UAX #9 §2.4.2). Otherwise the punctuation and the digits behind it would take
+ * its direction and change places with it.
+ */
+export function isolate(name) {
+  return name && RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 /** Groups of three from 10,000 on, parted by a narrow space: 1 042 reads as one number. */

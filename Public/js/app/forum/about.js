@@ -53,7 +53,7 @@ export async function about(shell, forum) {
   const load = async (more = null) => {
     const page = await site.call('GET', `/forums/${forum.id}/members`, { query: { next: more, limit: 100 } });
     found = more ? [...found, ...page.data] : page.data;
-    next = page.more ? page.next : null;
+    next = page.next;
     draw();
   };
   const more = showMoreButton(() => load(next));

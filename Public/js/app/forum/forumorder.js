@@ -29,7 +29,7 @@ export async function orderForums(shell, column) {
     draw();
     const found = keys.map((key) => column.querySelector(`[data-key="${CSS.escape(`${subject}:${key}`)}"]:not(:disabled)`));
     found.find(Boolean)?.focus();
-    shell.live.textContent = words;
+    shell.live.node.textContent = words;
     last = last.then(keep, keep);
     return last;
   };

@@ -33,7 +33,7 @@ export const asItIs = (site, forum) => site.forums.get(forum?.id) ?? forum;
  */
 export function attend(site, forum) {
   if (!forum || !site.parley) return () => {};
-  const end = site.parley.follow(`forum:${forum.id}`);
+  const end = site.parley.subscribe(`forum:${forum.id}`);
   site.parley.renew(`forum:${forum.id}`);
   return end;
 }

@@ -82,7 +82,7 @@ async function removeAll(site, person, decide) {
     if (since !== asked) return;
     const n = page.data.length;
     verb.disabled = n === 0;
-    verb.lastChild.textContent = say(page.more ? 'order.removeMore' : n ? 'order.removeVerb' : 'order.removeNone', { n });
+    verb.lastChild.textContent = say(page.next ? 'order.removeMore' : n ? 'order.removeVerb' : 'order.removeNone', { n });
   };
   const look = () => count().catch((error) => toast(sayProblem(error)));
   const span = choice(

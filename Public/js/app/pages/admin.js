@@ -87,10 +87,10 @@ async function overview(shell, column) {
       'file',
       statistics.storage.total_bytes
         ? say('admin.storage', {
-            used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes),
+            used: bytes(statistics.storage.folder_bytes),
             of: bytes(statistics.storage.total_bytes),
           })
-        : say('admin.storageUsed', { used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes) }),
+        : say('admin.storageUsed', { used: bytes(statistics.storage.folder_bytes) }),
     ],
     ['/admin/settings', 'home', say(`admin.policy.${site.server.policy}`)],
     ['/admin/settings', 'check', say('admin.version', { version: site.server.version })],
@@ -215,23 +215,17 @@ async function invites(shell, column) {
 }
 
 function inviteRow(site, it, changed) {
-  const address = `${location.origin}/i/${it.code}`;
   const facts = [
     say('invite.used', { n: it.uses }) + (it.max_uses ? ` ${say('invite.most', { n: it.max_uses })}` : ''),
     it.expires_at && say('order.until', { at: moment(new Date(it.expires_at)) }),
-    say(`role.${it.role}`),
     site.forums.get(it.forum_id)?.title,
+    moment(new Date(it.created_at)),
   ];
-  const copy = async () => {
-    await navigator.clipboard.writeText(address);
-    toast(say('act.linkCopied'));
-  };
-  const end = () => site.call('DELETE', `/invites/${it.code}`).then(changed, (error) => toast(sayProblem(error)));
+  const end = () => site.call('DELETE', `/invites/${it.id}`).then(changed, (error) => toast(sayProblem(error)));
   return el(
     'div.setting-row',
     null,
-    el('span', null, el('code.one-line', null, address), el('span.second', null, facts.filter(Boolean).join(' · '))),
-    button(say('act.copy'), { picture: 'copy', on: copy }),
+    el('span', null, el('span', null, say(`role.${it.role}`)), el('span.second', null, facts.filter(Boolean).join(' · '))),
     button(say('invite.end'), { on: end }),
   );
 }
@@ -335,7 +329,7 @@ async function audit(shell, column) {
   const load = async () => {
     const page = await site.call('GET', '/audit', { query: { next } });
     entries = [...entries, ...page.data];
-    next = page.more ? page.next : null;
+    next = page.next;
   };
   await load();
   const more = showMoreButton(() => load().then(draw));

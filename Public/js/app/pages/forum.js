@@ -104,7 +104,7 @@ async function topics(shell, forum) {
   const load = async () => {
     const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next, limit: 100 } });
     list.push(...page.data);
-    next = page.more ? page.next : null;
+    next = page.next;
   };
   await load();
   const rows = el('div.topic-rows');

@@ -14,6 +14,9 @@ import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
 
+/** Boolean fields with a switch of their own, in the order of the form. */
+const SWITCHES = ['solvable', 'shows_revisions'];
+
 export function open(shell) {
   return form(shell, null);
 }
@@ -92,7 +95,8 @@ function form(shell, forum) {
     { value: String(forum?.slow_seconds ?? 0), hint: say('forum.slowHint') },
   );
   const is = (name) => toggle(say(`forum.${name}`), { checked: !!forum?.[name], hint: say(`forum.${name}Hint`) });
-  const [locked, archived, solvable, revisions] = ['locked', 'archived', 'solvable', 'shows_revisions'].map(is);
+  const [locked, archived] = ['locked', 'archived'].map(is);
+  const switches = SWITCHES.map((name) => [name, is(name)]);
   const ring = circle('room_mention', say('forum.ringHint'));
   const call = field(say('forum.callAddress'), {
     value: forum?.call_url ?? '',
@@ -187,8 +191,7 @@ function form(shell, forum) {
       ? {
           room_mention: ring.input.value,
           archived: archived.input.checked,
-          solvable: solvable.input.checked,
-          shows_revisions: revisions.input.checked,
+          ...Object.fromEntries(switches.map(([name, { input }]) => [name, input.checked])),
           call_url: asBrowsersSayIt(call.input.value.trim()),
         }
       : {}),
@@ -247,7 +250,7 @@ function form(shell, forum) {
             write,
             start,
           ],
-          forum && [isWhole && [ring, call], slow, isWhole && [solvable, revisions], locked],
+          forum && [isWhole && [ring, call], slow, isWhole && switches.map(([, node]) => node), locked],
           isWhole && [forum && archived, icon, own, el('p.field-label', null, say('forum.look')), look],
           el('div.form-foot', null, save, button(say('act.cancel'), { on: () => shell.router.back('/forums') })),
         ),

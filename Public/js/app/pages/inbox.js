@@ -99,9 +99,11 @@ function itemRow(site, item) {
       ? '/admin/reports'
       : item.kind === 'warning'
         ? '/you'
-        : item.message_id
-          ? `/m/${item.message_id}`
-          : `/c/${item.conversation_id}`;
+        : item.kind === 'token'
+          ? '/you/tokens'
+          : item.message_id
+            ? `/m/${item.message_id}`
+            : `/c/${item.conversation_id}`;
   return el(
     'a.inbox-row',
     { href, class: item.read_at ? '' : 'is-unread' },

@@ -6,7 +6,7 @@ import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { plain } from '../core/rich.js';
 import { conversationTitle } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
 const filters = [
@@ -160,15 +160,15 @@ function groups(site, hits, words) {
       el(
         'h2.section-title',
         null,
-        talk ? conversationTitle(site, talk) : say('search.elsewhere'),
-        forum && talk.kind === 'topic' ? ` · ${forum.title}` : '',
+        talk ? isolate(conversationTitle(site, talk)) : say('search.elsewhere'),
+        forum && talk.kind === 'topic' ? ` · ${isolate(forum.title)}` : '',
       ),
       found.map(({ message, snippet }) => {
         const author = site.person(message.author_id);
         return el(
           'a.hit',
           { href: `/m/${message.id}` },
-          el('span.second', null, displayName(author), ' · ', time(message.created_at, moment)),
+          el('span.second', null, isolate(displayName(author)), ' · ', time(message.created_at, moment)),
           el('span', null, snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' '))),
         );
       }),

@@ -98,7 +98,7 @@ export class SiteState extends EventTarget {
     this.me = me;
     localStorage.setItem(ACCOUNT, me.id);
     this.users.set(me.id, me);
-    if (!(await this.#hold(me.id))) throw this.parley.state.reason ?? new Problem({ code: 'network' });
+    if (!(await this.#hold(me.id))) throw this.parley?.state.reason ?? new Problem({ code: 'network' });
   }
 
   // MARK: Cache and sync
@@ -112,7 +112,7 @@ export class SiteState extends EventTarget {
       this.#listen();
     }
     await this.#settled();
-    if (this.parley.mirror.cursor === null || !this.parley.me) return false;
+    if (!this.parley?.me || this.parley.mirror.cursor === null) return false;
     this.isFollowed = true;
     this.forums = this.parley.mirror.forums;
     this.users = this.parley.mirror.users;
@@ -163,7 +163,9 @@ export class SiteState extends EventTarget {
     });
     parley.on('typing', ({ conversation_id: id, user_id: who }) => this.#typed(id, who));
     parley.on('signedOut', () => {
+      // The library closes this object; the next sign-in opens another one.
       if (this.me) this.#out();
+      else this.parley = null;
     });
     parley.on('accountChanged', (me) => {
       localStorage.setItem(ACCOUNT, me.id);
@@ -174,7 +176,7 @@ export class SiteState extends EventTarget {
     parley.on('event', (event) => this.say('event', event));
     parley.on('progress', (detail) => this.say('progress', detail));
     parley.on('presence', () => this.#sayPresence());
-    parley.follow('presence');
+    parley.subscribe('presence');
   }
 
   #take() {
@@ -234,10 +236,14 @@ export class SiteState extends EventTarget {
     this.say('state');
   }
 
-  #out() {
-    this.me = null;
+  /** Forgets the session. The library has erased or locked its cache. */
+  async #out() {
+    [this.me, this.parley, this.connection, this.isFollowed] = [null, null, null, false];
+    this.client = new Client();
+    [this.forums, this.conversations, this.users, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
     localStorage.clear();
     this.say('out');
+    (await import('../core/installation.js')).forgetPictures();
   }
 
   // MARK: Forums and conversations
@@ -248,7 +254,7 @@ export class SiteState extends EventTarget {
     do {
       const page = await this.call('GET', '/forums', { query: { next } });
       for (const it of page.data) forums.set(it.id, it);
-      next = page.more ? page.next : null;
+      next = page.next;
     } while (next && forums.size < 500);
     if (!this.isFollowed) this.forums = forums;
     else for (const [id, it] of forums) if (!this.forums.has(id)) this.forums.set(id, it);
@@ -319,7 +325,7 @@ export class SiteState extends EventTarget {
   person(id) {
     const known = this.users.get(id) ?? (id && id === this.me?.id ? this.me : null);
     if (known) return known;
-    if (id && this.isFollowed) this.parley.person(id);
+    if (id && this.isFollowed) this.parley.user(id);
     else if (id && !this.asked.has(id)) {
       this.asked.set(
         id,
@@ -349,7 +355,7 @@ export class SiteState extends EventTarget {
 
   async loadPeople(room) {
     const page = await this.call('GET', `/conversations/${room.id}/participants`, { query: { limit: 200 }, tries: 1 });
-    this.peopleOf.set(room.id, page.more ? null : page.data.map((it) => it.user_id));
+    this.peopleOf.set(room.id, page.next ? null : page.data.map((it) => it.user_id));
   }
 
   /** Returns the number of these users that are online, the user included. */
@@ -468,7 +474,7 @@ export class SiteState extends EventTarget {
       if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
       const { has, q, limit, conversation, author, mention, after_time } = query;
       const named = (wanted) => (wanted === 'me' ? this.me : [...this.users.values()].find((it) => `@${it.name}` === wanted));
-      const held = await this.parley.searchHeld(
+      const held = await this.parley.searchCache(
         {
           q, limit, conversation, after_time,
           ...(['file', 'link'].includes(has) ? { has } : {}),
@@ -483,13 +489,9 @@ export class SiteState extends EventTarget {
 
   /** Signs out and erases the cache. */
   async signOut({ isForced = false } = {}) {
-    await this.parley.signOut({ isForced });
-    (await import('../core/installation.js')).forgetPictures();
-    this.parley = null;
-    this.isFollowed = false;
-    this.client = new Client();
-    [this.forums, this.conversations, this.users, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
-    if (this.me) this.#out();
+    // The server may have ended the session already, as after a deletion of the account.
+    await this.parley?.signOut({ isForced });
+    if (this.me) await this.#out();
   }
 }
 
