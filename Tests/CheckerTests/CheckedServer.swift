@@ -37,7 +37,7 @@ final class CheckedServer {
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: Self.unlimited)
     site = Application(router: Router { routes in api.add(to: &routes) })
-    let live = LoopBroadcasts(community, community.view(), now: clock.now)
+    let live = LoopBroadcasts(community, community.view())
     self.live = locals.object(LoopBroadcasts.self) { live }
     probe = community.hub.open()
   }

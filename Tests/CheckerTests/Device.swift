@@ -152,6 +152,9 @@ final class Device {
     case .complete:
       if lagging.isEmpty { resumeCursor = nil }
       return .accepted
+    case .restarted(let cursor):
+      if resumeCursor == nil { replica.move(to: cursor) } else { resumeCursor = cursor }
+      return .accepted
     case .reset(let reason): return .fault(reason)
     case .closed: return .closed
     case .other: return .accepted

@@ -27,7 +27,7 @@ extension Schedule {
           device.hold { $0.hold([message], asOf: asOf) }
         case .inbox:
           let page = try await stage.server.community.listNotifications(
-            kind: nil, isUnread: true, before: nil, limit: 1, MessageOptions(), for: caller)
+            kind: nil, isUnread: true, PageRequest(limit: 1), MessageOptions(), for: caller)
           device.hold { $0.hold(page.unread) }
         case .everything: fail("\(device.name) has to reset")
         }

@@ -10,6 +10,8 @@ final class SimulatedSocket: WebSocket {
     /// The response to a command, with the problem's code if it was rejected.
     case response(Int, problem: String?, JSONValue)
     case complete
+    /// The server has restarted since it made the cursor that this one replaces.
+    case restarted(EventCursor)
     /// The device must discard its replica, for this reason.
     case reset(String)
     case lagging(EventStream)
@@ -118,6 +120,7 @@ final class SimulatedSocket: WebSocket {
     waiting.append(Sent(frame: .closed, bytes: []))
   }
 
+  func setMessageLimit(_ limit: Int?) {}
   func pause() {}
   func resume() {}
 
@@ -176,6 +179,7 @@ extension SimulatedSocket.Frame {
     }
     switch try object.string("event") {
     case "complete": self = .complete
+    case "restarted": self = .restarted(try object.read("cursor"))
     case "reset": self = .reset("it was reset: \(try object.string("reason"))")
     case "lagging":
       let name = try object.string("stream")

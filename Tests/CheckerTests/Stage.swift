@@ -82,7 +82,7 @@ final class Stage {
   /// Moves the server's clock forward or back.
   func pass(days: Int, on loop: isolated any Actor) async {
     clock.pass(days * 86_400_000)
-    server.community.hub.tick(now: clock.now)
+    server.community.hub.tick(now: clock.now, wall: clock.now)
     await settle(on: loop)
   }
 
@@ -135,7 +135,8 @@ final class Stage {
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     requests += 1
     let context = Context(
-      id: RequestID(process: 1, number: requests), now: clock.now, loop: loop, peer: IPAddress("192.0.2.1"),
+      id: RequestID(process: 1, number: requests), now: clock.now, uptime: clock.now, loop: loop,
+      peer: IPAddress("192.0.2.1"),
       isEncrypted: false, head: head, addresses: server.site.addresses, locals: server.locals)
     return await server.site.respond(Request(head: head, body: RequestBody(body)), context, server.site.plan(head))
   }

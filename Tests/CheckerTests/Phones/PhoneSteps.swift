@@ -176,7 +176,10 @@ extension PhoneSchedule {
     let isRetried = chance(1, in: 2)
     note("\(phone.name) \(isRetried ? "retries" : "cancels") \(operation.id)")
     try await use(phone) {
-      guard !isRetried else { return try await phone.parley.outbox.retry(operation.id) }
+      guard !isRetried else {
+        try await phone.parley.outbox.retry(operation.id)
+        return
+      }
       drop(operation.id, waiting)
       try await phone.parley.outbox.cancel(operation.id)
     }
