@@ -72,8 +72,8 @@ enum Help {
   static let health = """
     parley health [--url ADDRESS | SETTING ...]
 
-    Requests /healthz of a server and prints the response. Exit status 0 if the server is healthy, 1 if it is not or does
-    not respond. The settings of parley serve, as flags or variables, select the server; --url selects another one:
+    Requests /readyz of a server and prints the response. Exit status 0 if the server accepts changes, 1 if it does not
+    (its disk is full, its database is damaged, it is stopping) or does not respond. The settings of parley serve, as flags or variables, select the server; --url selects another one:
     http://127.0.0.1:8080, https://chat.example.org, unix:/run/parley/parley.sock.
 
     """
@@ -158,11 +158,13 @@ enum Help {
 
   static var backup: String {
     """
-    parley backup FILE [--data FOLDER]
+    parley backup FILE|- [--data FOLDER]
 
     Copies the database and every uploaded file to FILE, one tar archive, while the server runs. Then it reads FILE again
     and verifies it. A running server writes FILE itself, so its user needs write access there. An existing file is not
-    overwritten. Exit status 1: the database is damaged and nothing was written, or uploaded files are missing.
+    overwritten. With - the archive goes to standard output, as in parley backup - | ssh host 'cat > parley.tar'; it needs
+    no disk space here, except for a copy of the database, and nothing reads it again.
+    Exit status 1: the database is damaged and nothing was written, or uploaded files are missing.
 
     Settings
 

@@ -1,4 +1,5 @@
 import ParleyJSON
+import ParleyModel
 import Testing
 
 @testable import parley
@@ -20,5 +21,13 @@ import Testing
   ])
   func `an event is a line`(json: String, line: String) throws {
     #expect(try TailLine(Array(json.utf8)).text == line)
+  }
+
+  @Test func `the actor of an event appears by name`() throws {
+    let json = #"{"event":"forum.updated","id":"9","stream":"forum:3","actor_id":"7"}"#
+    let text = try TailLine(Array(json.utf8)) { id in id == "7" ? "ada\u{1b}" : nil }.text
+    #expect(text == "forum:3 forum.updated by ada ")
+    #expect(TailLine.actor(of: Array(json.utf8)) == ID(7))
+    #expect(TailLine.actor(of: Array("7".utf8)) == nil)
   }
 }

@@ -197,14 +197,14 @@ class BrokenLines(RestartingTest):
 
     def said(self):
         """All messages of the room: text to ids."""
-        said, query = {}, "?order=asc&limit=200"
+        said, position = {}, ""
         while True:
-            page = self.ask("GET", f"/conversations/{self.room}/messages{query}")
+            page = self.ask("GET", f"/conversations/{self.room}/messages?order=asc&limit=200{position}")
             for message in page["data"]:
                 said.setdefault(message["text"], []).append(message["id"])
-            if not page["more"]:
+            if not page["next"]:
                 return said
-            query = f"?order=asc&limit=200&after={page['data'][-1]['id']}"
+            position = f"&next={page['next']}"
 
     def cut_everywhere(self, transports):
         """Cuts the connection of a send at every byte, in both directions: `TRIES` cuts per message, then one send that

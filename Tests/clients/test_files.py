@@ -65,7 +65,8 @@ class Site(ServingTest):
                 input=PASSWORD + "\n", text=True, check=True, capture_output=True)
         self.tokens = {}
         for name in ["ada", "grace"]:
-            status, _, body = self.ask("POST", "/sessions", body=json.dumps({"name": name, "password": PASSWORD}))
+            status, _, body = self.ask(
+                "POST", "/sessions", body=json.dumps({"name": name, "password": PASSWORD}), Content_Type="application/json")
             self.assertEqual(status, 201)
             self.tokens[name] = json.loads(body)["token"]
 

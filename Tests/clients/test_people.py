@@ -108,7 +108,7 @@ class AtRest(Site):
         self.assertRegex(self.say("user", "reset", "ada"), r"\Ahttps://chat\.example\.org/reset/[0-9a-f]{64}\n\Z")
         self.assertRegex(self.say("invite", "--uses", "3", "--expires", "7d", "--role", "guest"),
                          r"\Ahttps://chat\.example\.org/i/[0-9a-f]{32}\n\Z")
-        self.assertRegex(self.say("token", "ada", "--scope", "write", "--name", "backup"), r"\A[0-9a-f]{64}\n\Z")
+        self.assertRegex(self.say("token", "ada", "--scope", "write", "--name", "backup"), r"\Aparley_[0-9A-Za-z]{49}\n\Z")
 
 
 class Running(AtRest):

@@ -1,9 +1,11 @@
 """The daemon and its database: creation, locking, damage and migrations."""
 
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
@@ -62,8 +64,34 @@ class Database(ServingTest):
                 self.assertEqual(self.database.read_bytes(), damaged)
                 self.assert_refused(self.status(), "parley.db")
 
+    def test_damage_inside_the_database_is_found_and_stops_writes(self):
+        with self.start(*parley(self.folder)) as server:
+            self.assertEqual(server.stop(), 0)
+        with sqlite3.connect(self.database) as database:
+            database.execute("insert into account (id, name, role, state, created_at) values (1, 'ada', 'owner', 'active', 1)")
+            database.executemany(
+                "insert into setting (name, value) values (?, ?)", [(f"seed {n}", "x" * 1000) for n in range(200)])
+        database.close()
+        with open(self.database, "r+b") as file:
+            # The rows of the last insert are at the end of the file.
+            file.seek(-30 * 4096, os.SEEK_END)
+            file.write(b"\xff" * 3 * 4096)
+        with self.start(*parley(self.folder)) as server:
+            deadline = time.monotonic() + 60
+            while self.curl_headers(f"{server.url}/readyz")[0] == 200 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            problem = json.loads(self.curl(f"{server.url}/readyz"))
+            self.assertEqual((problem["status"], problem["code"]), (503, "database_damaged"))
+            self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+            self.assertIn("DATABASE IS DAMAGED", server.output())
+            self.assertIn("table setting", server.output())
+            done = self.parley("token", "ada", "--data", self.data)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("damaged", done.stderr)
+            self.assertEqual(server.stop(), 0)
+
     def test_a_database_of_another_program_is_rejected(self):
-        self.data.mkdir()
+        self.data.mkdir(mode=0o700)
         with sqlite3.connect(self.database) as other:
             other.execute("create table recipe (name text)")
         other.close()

@@ -33,11 +33,14 @@ enum ServeCommand {
   }
 
   private static func serve(_ settings: Settings) async throws -> Int32 {
+    // The data folder may exist, with a mode of its own: its files are for this user alone.
+    umask(0o077)
     let signals = SignalEvents([SIGTERM, SIGINT, SIGHUP])
     let logError: @Sendable (String) -> Void = { Terminal.log($0) }
     // Validate all settings before creating files.
     let data = settings.text(.data) ?? "./data"
-    let (limits, rates) = (try settings.limits(), try settings.rates())
+    let rates = try settings.rates()
+    _ = try settings.limits()
     let (addresses, crossOrigins) = (try addresses(settings), try settings.origins(.corsOrigin))
     let eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
     let (loops, polling, accessLog) = (try loops(settings), try polling(settings), try accessLog(settings))
@@ -50,23 +53,30 @@ enum ServeCommand {
     }
 
     try FileSystem.makeFolder(data)
+    if let mode = FileSystem.openPermissions(data) {
+      logError(
+        "Other users of this machine can open the data folder \(data) (mode \(mode)). Close it: chmod 700 \(data)")
+    }
     let folder = try FileSystem.lock(data)
     if folder.hasEndedRestore { logError("An interrupted restore was completed.") }
-    let sockets = try sockets(settings)
-    let redirects = try settings.all(.redirect).map { try bind($0, .redirect) }
+    let limits = try settings.limits(diskSize: folder.diskSize)
+    let inherited = ServiceManager.inheritedSockets()
+    let sockets = try sockets(settings, inherited.filter { !$0.isRedirect }.map(\.socket))
+    let redirects =
+      inherited.filter(\.isRedirect).map(\.socket) + (try settings.all(.redirect).map { try bind($0, .redirect) })
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
+    settings.warnings(environment: Terminal.environment).forEach(logError)
     checkDescriptors(limits)
     var bounds = Bounds()
-    (bounds.fileBytes, bounds.userFileBytes, bounds.siteFileBytes) = (
-      limits.file, limits.userFiles, limits.siteFiles
-    )
+    (bounds.fileBytes, bounds.guestFileBytes) = (limits.file, limits.guestFiles)
+    (bounds.userFileBytes, bounds.siteFileBytes) = (limits.userFiles, limits.siteFiles)
     let publisher = API.publisher()
     let store = try openStore(folder, FileSystem.migrations(share), logError) { publisher.enqueue($0) }
     let community = Community(store, publisher: publisher, bounds: bounds)
     let outgoing = allowsPreviews ? try UntrustedClient() : nil
     let previews = outgoing.map { LinkPreviews($0, now: { Clock.wall() / 1_000_000 }) }
-    let api = API(community, release: .current, rates: rates, previews: previews)
+    let api = API(community, release: .current, rates: rates, previews: previews, log: logError)
 
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
@@ -80,21 +90,39 @@ enum ServeCommand {
     try await server.start()
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let control = await controlServer(api, origin, data, logError)
-    let redirect = try await redirectServer(redirects, addresses, sockets, limits, logError)
-    let housekeeper = Housekeeping(store, eventAge: eventAge)
+    let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
+    let housekeeper = Housekeeping(store, eventAge: eventAge, checksIntegrity: true)
     let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
-    let clock = every(.seconds(1)) { community.hub.tick(now: Clock.wall() / 1_000_000) }
+    let clock = every(.seconds(1)) {
+      community.hub.tick(now: Clock.monotonic() / 1_000_000, wall: Clock.wall() / 1_000_000)
+    }
     // Separate from the clock, because a busy event loop delays it.
     let shedding = every(.seconds(1)) { await server.shedMemory() }
+    let checkCertificate: @Sendable () -> Void = {
+      let names = addresses.publicOrigins.map(\.host)
+      certificates?.warnings(publicNames: names, now: Clock.wall() / 1_000_000_000).forEach(logError)
+    }
+    checkCertificate()
+    let certificateCheck = every(.seconds(86_400), isDelayed: true) { checkCertificate() }
+    let watchdog = ServiceManager.watchdogInterval.map { interval in
+      every(interval / 2) {
+        // A blocked event loop sends nothing, and the service manager restarts the daemon.
+        await server.waitForLoops()
+        ServiceManager.notify("WATCHDOG=1")
+      }
+    }
     try await printSetupLink(api.community, origin)
     printAddresses(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
     for await signal in signals.events {
       guard signal == SIGHUP else { break }
       await reload(certificates, server, endpoints)
+      checkCertificate()
     }
     // End long polls and event streams.
     clock.cancel()
+    certificateCheck.cancel()
+    watchdog?.cancel()
     shedding.cancel()
     await shedding.value
     community.hub.close()
@@ -115,7 +143,8 @@ enum ServeCommand {
   ) throws(Settings.UsageError) -> Store {
     do throws(StoreFault) {
       let store = try Store(
-        folder, migrations: migrations, jobs: Community.jobs, clock: { Clock.wall() / 1_000_000 }, deliver: deliver,
+        folder, migrations: migrations, jobs: Community.jobs, keepsReserve: true, clock: { Clock.wall() / 1_000_000 },
+        deliver: deliver,
         log: logError)
       if !store.migrated.isEmpty { logError("Applied migrations: \(store.migrated.joined(separator: ", ")).") }
       return store
@@ -124,9 +153,12 @@ enum ServeCommand {
     }
   }
 
-  /// Repeats `work` until the task is cancelled.
-  private static func every(_ interval: Duration, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+  /// Repeats `work` until the task is cancelled, at once or first after the interval.
+  private static func every(
+    _ interval: Duration, isDelayed: Bool = false, _ work: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never> {
     Task {
+      if isDelayed { try? await Task.sleep(for: interval) }
       while !Task.isCancelled {
         await work()
         // Cancellation ends the sleep with an error; the loop condition tests it.
@@ -200,8 +232,7 @@ enum ServeCommand {
 
   // MARK: Settings
 
-  private static func sockets(_ settings: Settings) throws -> [ListeningSocket] {
-    let inherited = ServiceManager.inheritedSockets()
+  private static func sockets(_ settings: Settings, _ inherited: [ListeningSocket]) throws -> [ListeningSocket] {
     let addresses = settings.all(.listen)
     if !inherited.isEmpty, addresses.isEmpty { return inherited }
     return inherited
@@ -287,10 +318,15 @@ enum ServeCommand {
   }
 
   private static func redirectServer(
-    _ redirects: [ListeningSocket], _ addresses: Addresses, _ sockets: [ListeningSocket], _ limits: Limits,
+    _ redirects: [ListeningSocket], _ isEncrypted: Bool, _ addresses: Addresses, _ sockets: [ListeningSocket],
+    _ limits: Limits,
     _ logError: @escaping @Sendable (String) -> Void
   ) async throws -> Server? {
     guard !redirects.isEmpty, let port = sockets.compactMap(\.address.port).first else { return nil }
+    guard isEncrypted else {
+      throw Settings.UsageError(
+        message: "The socket \(InheritedSocket.redirectName) needs TLS: --tls-certificate and --tls-key.")
+    }
     let server = try Server(
       .init(endpoints: redirects.map { .init($0) }, loops: 1),
       application: DaemonRoutes.redirect(to: addresses, port: Int(port), limits: limits), log: logError)
@@ -311,4 +347,11 @@ private struct SignalEvents {
     self.events = events
     self.signals = signals
   }
+}
+
+extension InheritedSocket {
+  /// `FileDescriptorName=` of a socket that redirects plain HTTP to the TLS address.
+  static let redirectName = "redirect"
+
+  fileprivate var isRedirect: Bool { name == Self.redirectName }
 }

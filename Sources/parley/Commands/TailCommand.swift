@@ -33,14 +33,14 @@ enum TailCommand {
   private static func run(_ settings: Settings) async throws -> Outcome {
     let topics = try topics(settings.operands[0])
     let cursor = settings.text(after)
-    guard cursor?.allSatisfy({ $0.isASCII && ($0 == "." || $0.isHexDigit) }) ?? true else {
+    guard cursor?.allSatisfy({ $0.isASCII && ($0 == "." || $0.isLetter || $0.isNumber) }) ?? true else {
       throw Settings.UsageError(message: "\"\(cursor ?? "")\" is not a valid cursor.")
     }
     let data = settings.text(.data)
     if data == nil, !FileSystem.exists("./data"), try CLISession.isSignedIn(settings) {
       return try await print(try CLISession(settings).client, topics, cursor, settings.isOn(.json))
     }
-    return try await print(data ?? "./data", topics, cursor, settings.isOn(.json))
+    return try await print(settings.dataFolder, topics, cursor, settings.isOn(.json))
   }
 
   /// Prints events of the live connection.
@@ -48,15 +48,19 @@ enum TailCommand {
     _ client: Client, _ topics: [String], _ cursor: String?, _ isJSON: Bool
   ) async throws -> Outcome {
     let live = LiveConnection(client, topics: topics, after: cursor)
+    let names = ActorNames()
     // Logged once per outage, not per retry.
     var logged: ClientFault?
     for await update in live {
       switch update {
       case .event(let frame), .signal(let frame):
-        guard TailFeed.print(frame.representation.bytes, isJSON) else { return Outcome(.success, "") }
+        let bytes = frame.representation.bytes
+        if !isJSON { await names.load(actorOf: bytes, from: client) }
+        guard TailFeed.print(bytes, isJSON, names) else { return Outcome(.success, "") }
       case .live:
         if logged != nil { Terminal.log("Reconnected.") }
         logged = nil
+      case .restarted: break
       case .reset(_, let cursor):
         Terminal.log("Events since the cursor are no longer available. Continuing with new events.")
         live.resume(from: cursor)
@@ -79,7 +83,9 @@ enum TailCommand {
     var request = HTTPRequest(address: socket.address, host: "localhost", name: "the daemon", path: "/events?" + query)
     request.timeout = 60
     request.isStreaming = true
-    let feed = TailFeed(isJSON: isJSON)
+    let names = ActorNames()
+    if !isJSON { try await names.loadAll(from: ControlClient(data: data)) }
+    let feed = TailFeed(isJSON: isJSON, names)
     defer { withExtendedLifetime(socket) {} }
     let status = try await request.stream { status, bytes in feed.receive(status, bytes) }
     if status == .notFound { return Outcome(.failure, "The owner can't subscribe to one of the topics.") }
@@ -118,11 +124,15 @@ enum TailCommand {
 /// Decodes a stream of server-sent events and prints them.
 private final class TailFeed: Sendable {
   private let isJSON: Bool
+  private let names: ActorNames
   private let buffer = Mutex<[UInt8]>([])
   /// Longer than any event.
   private static let maxEventBytes = 1 << 20
 
-  init(isJSON: Bool) { self.isJSON = isJSON }
+  init(isJSON: Bool, _ names: ActorNames) {
+    self.isJSON = isJSON
+    self.names = names
+  }
 
   /// The body of an error response.
   var body: [UInt8] { buffer.withLock { $0 } }
@@ -141,17 +151,19 @@ private final class TailFeed: Sendable {
     }
     for line in lines where line.starts(with: Self.prefix) {
       // Standard output is closed.
-      guard Self.print(Array(line.dropFirst(Self.prefix.count)), isJSON) else { exit(Outcome.Status.success.rawValue) }
+      guard Self.print(Array(line.dropFirst(Self.prefix.count)), isJSON, names) else {
+        exit(Outcome.Status.success.rawValue)
+      }
     }
   }
 
   private static let prefix = Array("data: ".utf8)
 
   /// - Returns: false if standard output is closed.
-  static func print(_ json: [UInt8], _ isJSON: Bool) -> Bool {
+  static func print(_ json: [UInt8], _ isJSON: Bool, _ names: ActorNames) -> Bool {
     if isJSON { return Terminal.print(String(decoding: json, as: UTF8.self) + "\n") }
     do {
-      return Terminal.print(try TailLine(json).text + "\n")
+      return Terminal.print(try TailLine(json, userName: names.name).text + "\n")
     } catch {
       Terminal.log("Invalid event: \(error)")
       return true
@@ -159,11 +171,65 @@ private final class TailFeed: Sendable {
   }
 }
 
+/// Names of the users behind events. An event has the id only.
+private final class ActorNames: Sendable {
+  private let names = Mutex<[String: String]>([:])
+
+  /// The maximum number of names; users beyond it appear by their id.
+  private static let maxCount = 10_000
+
+  @Sendable func name(of id: String) -> String? { names.withLock { $0[id] } }
+
+  private func add(_ name: String?, of id: String) {
+    names.withLock { names in
+      if names.count < Self.maxCount { names[id] = name }
+    }
+  }
+
+  /// Loads the name of an event's actor, once.
+  func load(actorOf json: [UInt8], from client: Client) async {
+    guard let id = TailLine.actor(of: json), name(of: id.description) == nil else { return }
+    do throws(ClientFault) {
+      let user = try await client.send(.getUser(.id(id))).value
+      add(user.summary.name, of: id.description)
+    } catch {
+      // A user that is not visible, or no network: the line has the id.
+      return
+    }
+  }
+
+  /// Loads the names of all users of the site.
+  func loadAll(from client: ControlClient) async throws {
+    var next: String?
+    var count = 0
+    repeat {
+      var page = try await client.response(.get, "/users?limit=200" + (next.map { "&next=\($0)" } ?? ""))
+      for user in try page.value("data").array() {
+        var user = try user.object()
+        add(try user.optional("name"), of: try user.string("id"))
+        count += 1
+      }
+      next = try page.optional("next")
+    } while next != nil && count < Self.maxCount
+  }
+}
+
 /// An event as a line of text.
 struct TailLine {
   let text: String
 
-  init(_ json: [UInt8]) throws(JSONError) {
+  /// The user behind an event; nil for an event without one, or another text.
+  static func actor(of json: [UInt8]) -> ID<User>? {
+    do throws(JSONError) {
+      var event = try JSONValue(parsing: json).object()
+      let id: String? = try event.optional("actor_id")
+      return id.flatMap { ID<User>($0) }
+    } catch {
+      return nil
+    }
+  }
+
+  init(_ json: [UInt8], userName: (_ id: String) -> String? = { _ in nil }) throws(JSONError) {
     var event = try JSONValue(parsing: json).object()
     let name = try event.string("event")
     let at: String? = try event.optional("at")
@@ -176,7 +242,10 @@ struct TailLine {
         message = try value.string()
       }
     }
-    let parts = [at, stream, name, actor.map { "by \($0)" }, message.map { "\u{201c}\(Terminal.plain($0))\u{201d}" }]
+    let parts = [
+      at, stream, name, actor.map { "by \(userName($0).map(Terminal.plain) ?? $0)" },
+      message.map { "\u{201c}\(Terminal.plain($0))\u{201d}" },
+    ]
     text = parts.compactMap { $0 }.joined(separator: " ")
   }
 }

@@ -23,7 +23,7 @@ enum DaemonRoutes {
       }
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ throws(Problem) in
-        guard api.community.store.isReady else { throw .unavailable }
+        try api.checkReadiness()
         return health
       }
     }

@@ -88,11 +88,24 @@ struct Description: Sendable {
   }
 
   func resolved(_ tree: Tree) throws -> Tree {
-    guard case .string(let reference)? = tree["$ref"] else { return tree }
+    guard case .string(let reference)? = tree["$ref"] else {
+      guard case .array(let parts)? = tree["allOf"] else { return tree }
+      return try parts.reduce(tree.without("allOf"), including)
+    }
     let steps = reference.dropFirst(2).split(separator: "/").map(String.init)
     let found = steps.reduce(Optional(document)) { $0?[$1] }
     guard reference.hasPrefix("#/"), let found else { throw Fault(description: "unresolved reference \(reference)") }
-    return found
+    return try resolved(found)
+  }
+
+  /// An object schema with the properties of another.
+  private func including(_ schema: Tree, _ part: Tree) throws -> Tree {
+    let part = try resolved(part)
+    var members = schema.members
+    members["properties"] = .object(
+      (part["properties"]?.members ?? [:]).merging(schema["properties"]?.members ?? [:]) { $1 })
+    members["required"] = .array((part["required"]?.items ?? []) + (schema["required"]?.items ?? []))
+    return .object(members)
   }
 
   // MARK: Values
@@ -226,6 +239,8 @@ indirect enum Tree: Hashable, Sendable {
   var members: [String: Tree] { if case .object(let members) = self { members } else { [:] } }
   var items: [Tree] { if case .array(let items) = self { items } else { [] } }
   subscript(_ name: String) -> Tree? { members[name] }
+
+  func without(_ name: String) -> Tree { .object(members.filter { $0.key != name }) }
 
   func isOf(_ type: String) -> Bool {
     switch (self, type) {

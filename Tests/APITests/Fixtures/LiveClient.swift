@@ -63,6 +63,10 @@ final class LiveClient: Sendable {
     with { $0.send(text) }
   }
 
+  func send(binary: [UInt8]) {
+    with { $0.send(binary: binary) }
+  }
+
   /// Sends a command and returns its answer.
   func request(_ command: [String: Any]) async throws -> Answer {
     let id = state.withLock { state in
@@ -182,6 +186,10 @@ final class LiveClient: Sendable {
     func send(_ text: String) {
       guard session != nil else { return early.append(text) }
       if let frame = session?.send(text: text) { stream?.write(frame) }
+    }
+
+    func send(binary: [UInt8]) {
+      if let frame = session?.send(binary: binary) { stream?.write(frame) }
     }
 
     func leave() {

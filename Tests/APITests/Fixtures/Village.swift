@@ -56,15 +56,17 @@ final class Village: Sendable {
 
   /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
   ///
-  /// - Parameter loops: the clock of the server's socket timeouts.
+  /// - Parameters:
+  ///   - isRestarted: whether the site had an earlier start, without events.
+  ///   - loops: the clock of the server's socket timeouts.
   static func open(
     _ transport: TestTransport, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
-    remotes: [CannedServer]? = nil,
+    remotes: [CannedServer]? = nil, isRestarted: Bool = false,
     clock: @escaping @Sendable () -> Int64 = ticking,
     loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(transport, rates, bounds, remotes, clock, loops)
+    let village = try await Village(transport, rates, bounds, remotes, isRestarted, clock, loops)
     do {
       try await body(village)
     } catch {
@@ -76,12 +78,15 @@ final class Village: Sendable {
 
   private init(
     _ transport: TestTransport, _ rates: RateLimits, _ bounds: Bounds, _ remotes: [CannedServer]?,
-    _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
+    _ isRestarted: Bool, _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     // A closed peer is a write error, as in the daemon.
     Signals.ignoreBrokenPipes()
+    if isRestarted {
+      await (try Store(try DataFolder(folder), migrations: Self.migrations, clock: clock)).close()
+    }
     let delivered = Delivered()
     let publisher = API.publisher()
     self.delivered = delivered
@@ -150,6 +155,16 @@ final class Village: Sendable {
     return id
   }
 
+  /// Creates a token for a user.
+  func token(_ name: String, _ scope: Scope) async throws -> String {
+    let secret = try Secret.make()
+    let user = ID<User>(Int(id(name)) ?? 0)
+    _ = try await community.store.write { tx throws(Refusal) in
+      try tx.add(NewSession(user: user, kind: .token, digest: secret.digest, name: "test", scope: scope))
+    }
+    return secret.text
+  }
+
   func id(_ name: String) -> String { users.withLock { $0[name]?.id.description ?? "0" } }
   func token(_ name: String) -> String { users.withLock { $0[name]?.token ?? "" } }
 
@@ -170,6 +185,12 @@ final class Village: Sendable {
     let answer = try await request(.post, "/sessions", ["name": name, "password": password, "device": device])
     #expect(answer.status == 201, "\(name) does not get in: \(answer.text)")
     return answer
+  }
+
+  /// Signs a user in again, after an idle session has ended.
+  func renewSession(of name: String) async throws {
+    let token = try #require(try await signIn(name, "\(name)’s password")["token"])
+    users.withLock { $0[name]?.token = token }
   }
 
   /// Sets a user's state directly in the store.
@@ -247,14 +268,23 @@ final class Village: Sendable {
 
   var serverAddress: SocketAddress? { if case .socket(let server, _) = transport { server.addresses[0] } else { nil } }
 
-  /// The current time in milliseconds.
-  var now: Int64 { ParleyNetworking.Clock.wall() / 1_000_000 }
+  /// The site's own origin, as its pages send it.
+  var origin: String {
+    if case .socket(let server, _) = transport {
+      "http://127.0.0.1:\(server.addresses[0].port ?? 0)"
+    } else {
+      "http://localhost"
+    }
+  }
+
+  /// The monotonic time in milliseconds.
+  var now: Int64 { ParleyNetworking.Clock.monotonic() / 1_000_000 }
 
   /// Advances the hub's clock to `seconds` after `moment` or the current time. Returns the new time.
   @discardableResult
   func advanceClock(_ seconds: Int, since moment: Int64? = nil) -> Int64 {
     let time = (moment ?? now) + Int64(seconds) * 1_000
-    community.hub.tick(now: time)
+    community.hub.tick(now: time, wall: ParleyNetworking.Clock.wall() / 1_000_000)
     return time
   }
 
@@ -296,8 +326,8 @@ final class Village: Sendable {
     if !body.isEmpty, !fields.has("content-type") { fields.add("Content-Type", "application/json") }
     switch transport {
     case .inMemory(let loop): return await loop.send(method, API.base + path, fields, body)
-    case .socket(let server, let session):
-      let address = "http://127.0.0.1:\(server.addresses[0].port ?? 0)\(API.base)\(path)"
+    case .socket(_, let session):
+      let address = "\(origin)\(API.base)\(path)"
       var request = URLRequest(url: try #require(URL(string: address)))
       request.httpMethod = method.name
       for index in 0..<fields.count {
@@ -376,7 +406,8 @@ private actor Loop {
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
     let context = Context(
-      id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, loop: self, peer: IPAddress("192.0.2.1"),
+      id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, uptime: 1_000_000, loop: self,
+      peer: IPAddress("192.0.2.1"),
       isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
     let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
     var bytes: [UInt8] = []

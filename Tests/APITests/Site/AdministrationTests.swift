@@ -1,5 +1,6 @@
 import Foundation
 import ParleyModel
+import ParleyWire
 import Testing
 
 @testable import API
@@ -62,6 +63,38 @@ import Testing
     }
   }
 
+  @Test(arguments: TestTransport.allCases)
+  func `an owner downloads and deletes a backup, and their number is bounded`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let caller = Caller(user: village.user("ada"), role: .owner, scope: .admin, session: nil)
+      var ids: [String] = []
+      for _ in 1...10 {
+        let (backup, work) = try await village.community.createBackup(program: "test", by: caller)
+        await work.value
+        ids.append(backup.id.description)
+      }
+      let full = try await village.request(.post, "/backups", as: "ada")
+      #expect(full.status == 409 && full.code == "too_many")
+      let backup = try await village.expect(200, .get, "/backups/\(ids[0])", as: "ada")
+      let name = try #require(backup["name"])
+      let stored = try Data(contentsOf: URL(filePath: "\(village.folder)/backups/\(name)"))
+      let content = try await village.request(.get, "/backups/\(ids[0])/content", as: "ada")
+      #expect(content.status == 200 && content.body == [UInt8](stored))
+      #expect(try await village.request(.delete, "/backups/\(ids[0])", as: "ada").status == 204)
+      #expect(try await village.request(.delete, "/backups/\(ids[0])", as: "ada").status == 204)
+      #expect(try await village.request(.get, "/backups/\(ids[0])", as: "ada").status == 404)
+      #expect(try await village.request(.get, "/backups/\(ids[0])/content", as: "ada").status == 404)
+      #expect(!FileManager.default.fileExists(atPath: "\(village.folder)/backups/\(name)"))
+      let audit = try await village.expect(200, .get, "/audit?kind=backup.deleted", as: "ada")
+      #expect(audit.texts("data", "subject_id").count == 1)
+      // A file that someone removed is gone, and its entry can be deleted.
+      let second = try await village.expect(200, .get, "/backups/\(ids[1])", as: "ada")
+      try FileManager.default.removeItem(atPath: "\(village.folder)/backups/\(try #require(second["name"]))")
+      #expect(try await village.request(.get, "/backups/\(ids[1])/content", as: "ada").status == 410)
+      #expect(try await village.request(.delete, "/backups/\(ids[1])", as: "ada").status == 204)
+    }
+  }
+
   @Test func `a failed or interrupted backup is reported as failed`() async throws {
     try await Village.open(.inMemory) { village in
       // A file blocks the path of the folder.
@@ -82,6 +115,7 @@ import Testing
   /// Columns: visitor, gus (guest), robo (bot), linus (member), mira (moderator), alma (admin), ada (owner).
   @Test(arguments: [
     ("GET /statistics", "1333322"), ("GET /backups", "1333332"), ("POST /backups", "1333332"),
+    ("GET /backups/1", "1333334"), ("DELETE /backups/1", "1333332"), ("GET /backups/1/content", "1333334"),
   ])
   func `permissions of administration endpoints`(row: String, expected: String) async throws {
     try await Village.open(.inMemory) { village in
@@ -89,7 +123,7 @@ import Testing
       let parts = row.split(separator: " ").map(String.init)
       var answers = ""
       for caller in [nil, "gus", "robo", "linus", "mira", "alma", "ada"] as [String?] {
-        let answer = try await village.request(parts[0] == "GET" ? .get : .post, parts[1], as: caller)
+        let answer = try await village.request(Method(parts[0]), parts[1], as: caller)
         answers += [401, 403, 404].contains(answer.status) ? "\(answer.status % 10)" : "\(answer.status / 100)"
       }
       #expect(answers == expected)

@@ -10,6 +10,7 @@ import Testing
       #expect(server["name"] == "Parley" && server["version"] == "1.2.3" && server["web_version"] == "w")
       #expect(server["min_client"] == "1.0" && server["policy"] == "invite" && server.bool("set_up") == true)
       #expect(server["epoch"] == village.community.store.epoch && server["epoch"]?.count == 24)
+      #expect(server["start"] == village.community.start)
       #expect(server.int("limits.message_scalars") == 16_000)
       let tag = try #require(server.fields["etag"])
       #expect(try await village.request(.get, "/server", fields: ["If-None-Match": tag]).status == 304)

@@ -91,7 +91,7 @@ import Testing
       #expect(try await village.request(.get, "/me", as: "grace").status == 401)
       #expect(try await village.request(.get, "/me/following", as: "linus").count("data") == 0)
       #expect(try await village.request(.put, "/users/\(id)/follow", as: "linus").status == 403)
-      #expect(try await village.request(.get, "/invites/\(code)").status != 200)
+      #expect(try await village.request(.get, "/links/\(code)").status != 200)
       let refused = try await village.request(
         .post, "/sessions", ["name": "grace", "password": "grace’s password", "device": ""])
       #expect(refused.status == 401)

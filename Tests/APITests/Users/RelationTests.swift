@@ -38,7 +38,7 @@ import Testing
       var next = ""
       repeat {
         let page = try await village.request(.get, "/me/following?limit=1\(next)", as: "grace")
-        #expect(page.count("data") == 1 && page.bool("more") == !page.isNull("next"))
+        #expect(page.count("data") == 1)
         names += page.texts("data", "name")
         next = page["next"].map { "&next=\($0)" } ?? ""
       } while !next.isEmpty

@@ -64,7 +64,7 @@ import Testing
       for name in ["Ava", "avery", "avocado", "b.ava"] { try await village.addUser(name) }
       try await village.setState("avocado", in: .disabled)
       let found = try await village.request(.get, "/users?query=@AV", as: "grace")
-      #expect(found.texts("data", "name") == ["Ava", "avery"] && found.bool("more") == false && found.isNull("next"))
+      #expect(found.texts("data", "name") == ["Ava", "avery"] && found.isNull("next"))
       var names: [String?] = []
       var next = ""
       repeat {
