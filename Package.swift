@@ -67,7 +67,8 @@ let server: [Target] = [
   sources("Media", in: "Sources/Server/Media"),
   sources("PubSub", in: "Sources/Server/PubSub", "ParleyModel"),
   sources(
-    "Storage", in: "Sources/Server/Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"),
+    "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
+  ),
   sources(
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
     "ParleyCrypto"),
@@ -119,7 +120,7 @@ let testTargets: [Target] = [
   tests(
     "HTTPClientTests", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "Serving", "Web", "TestSupport"),
   tests("SQLiteTests", "ParleySQLite", "ParleyCrypto", "TestSupport"),
-  tests("MarkupTests", exclude: ["cases.json"], "ParleyMarkup", "TestSupport"),
+  tests("MarkupTests", "ParleyMarkup", "TestSupport"),
   tests("ModelTests", "ParleyModel", "ParleyJSON", "ParleyCrypto", "TestSupport"),
   tests("MediaTests", "Media", "TestSupport"),
   tests("PubSubTests", "PubSub", "ParleyModel", "TestSupport"),

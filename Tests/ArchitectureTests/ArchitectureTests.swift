@@ -51,7 +51,7 @@ private let mayImport: [String: Set<String>] = [
   "ParleyModel": ["ParleyJSON"],
   "Media": [],
   "PubSub": ["ParleyModel"],
-  "Storage": ["ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
+  "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": ["ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "ParleyCrypto", "Dispatch"],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
   "Web": ["ParleyWire", "ParleyJSON"],
@@ -83,7 +83,9 @@ private let mayBeUnsafe: Set<String> = [
   "Server/Storage/Engine/Writer.swift",
   "Server/Storage/Files/BlobWriter.swift",
   "Server/Storage/Files/PartFile.swift",
+  "Server/Storage/Settings/Statistics.swift",
   "Server/Storage/Verification/FileContents.swift",
+  "Server/Storage/Verification/IntegrityCheck.swift",
   "Server/Web/Static/PublicFolder.swift",
   "Server/Web/Static/OpenFile.swift",
   "Shared/Crypto/OpenSSL.swift",
@@ -113,6 +115,7 @@ private let mayBeUnsafe: Set<String> = [
   "Shared/Wire/Text/Bytes.swift",
   "Shared/Wire/WebSocket/WideBytes.swift",
   "parley/FileSystem.swift",
+  "parley/NamedPipe.swift",
   "parley/Terminal.swift",
 ]
 
@@ -232,6 +235,17 @@ private func defaultsOverEnums(in text: String) throws -> [String] {
 ])
 func `migrations are numbered from 1 without a gap`(names: [String], isRight: Bool) throws {
   #expect(try areNumbered(names) == isRight)
+}
+
+@Test func `images are pinned by version or date, and compose trusts no network`() throws {
+  func text(_ path: String) throws -> String {
+    try String(contentsOf: Package.root.appending(path: path), encoding: .utf8)
+  }
+  let images = try text("docker/Dockerfile").split(separator: "\n").filter { $0.hasPrefix("FROM ") }
+  let pinned = try Regex(#"FROM [a-z]+:(\d+\.\d+\.\d+-[a-z]+|[a-z]+-\d{8}-[a-z]+)( AS [a-z]+)?"#)
+  #expect(images.count == 2)
+  for image in images { #expect(image.wholeMatch(of: pinned) != nil, "\(image)") }
+  #expect(try text("docker/compose.yaml").contains("PARLEY_TRUSTED_PROXY: ${PARLEY_TRUSTED_PROXY:-}"))
 }
 
 @Test func `the migrations of this package are numbered from 1 without a gap`() throws {

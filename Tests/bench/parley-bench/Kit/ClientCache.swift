@@ -34,7 +34,7 @@ struct ClientCache {
   private func begin(_ messages: Int) async throws {
     let me = UserSummary(id: Self.users[0], name: "ada", role: .owner, createdAt: Self.start)
     let other = UserSummary(id: Self.users[1], name: "grace", role: .member, createdAt: Self.start)
-    var snapshot = Snapshot(EventCursor(epoch: "bench", event: 1), me: User(me), settings: SiteSettings())
+    var snapshot = Snapshot(EventCursor(epoch: "bench", start: "s", event: 1), me: User(me), settings: SiteSettings())
     snapshot.users = [User(other)]
     let conversation = Conversation(
       id: Self.long, kind: .group, title: "garden", lastSeq: messages, lastMessage: Self.id(messages),

@@ -51,15 +51,16 @@ extension BenchStore {
     let reader = store.reader()
     var phrases = Phrases(seed: 1)
     let recipients = try (Self.users + Self.readers).filter { user in
-      try !reader.read { snapshot throws(Refusal) in try snapshot.inbox(of: user, isUnread: true, limit: 1) }.isEmpty
+      try !reader.read { snapshot throws(Refusal) in try snapshot.inbox(of: user, isUnread: true, ListSlice(limit: 1)) }
+        .isEmpty
     }
     guard !recipients.isEmpty else { throw LoadError(description: "No user has unread notifications.") }
     return try Self.repeated(seconds) {
       let user = recipients[phrases.number(below: recipients.count)]
       let count = try reader.read { snapshot throws(Refusal) in
-        let page = try snapshot.inbox(of: user, limit: 50)
+        let page = try snapshot.inbox(of: user, ListSlice(limit: 50))
         _ = try snapshot.messages(page.compactMap(\.message))
-        return try snapshot.inbox(of: user, isUnread: true, limit: InboxCounts.maxCounted).count
+        return try snapshot.inbox(of: user, isUnread: true, ListSlice(limit: InboxCounts.maxCounted)).count
       }
       guard count > 0 else { throw LoadError(description: "User \(user) has no unread notifications.") }
     }
