@@ -78,6 +78,43 @@ struct DrainTests {
     }
   }
 
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `a request behind a discarded body is answered`(polling: EventLoop.Polling) async throws {
+    try await serving(garden(), Variant(polling: polling)) { running in
+      let client = try running.connect()
+      try client.send("POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nsee")
+      #expect(try client.answer(to: .post).head.keepsAlive)
+      let idle = try running.connect()
+      #expect(eventually { running.server.connectionCount == 2 })
+      async let stopped = running.server.stop(within: 100)
+      // The idle connection is closed, so this loop is draining.
+      #expect(try idle.readToEnd() == "")
+      try client.send("ds of q" + get("/hello?2"))
+      let last = try client.answer()
+      #expect(last.text == "hello 2")
+      #expect(!last.head.keepsAlive)
+      #expect(client.isOver())
+      #expect(await stopped)
+    }
+  }
+
+  @Test func `a connection closes after the discarded body`() async throws {
+    try await serving(garden(), clock: ManualClock()) { running in
+      let client = try running.connect()
+      try client.send("POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nsee")
+      #expect(try client.answer(to: .post).head.keepsAlive)
+      let idle = try running.connect()
+      #expect(eventually { running.server.connectionCount == 2 })
+      async let stopped = running.server.stop(within: 100)
+      #expect(try idle.readToEnd() == "")
+      idle.close()
+      try client.send("ds of q")
+      #expect(client.isOver())
+      client.close()
+      #expect(await stopped)
+    }
+  }
+
   @Test func `an unused server stops`() async throws {
     for variant in Variant.allCases { try await serving(garden(), variant) { _ in } }
   }

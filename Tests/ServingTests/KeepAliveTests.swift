@@ -108,6 +108,57 @@ struct KeepAliveTests {
     }
   }
 
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `a pipelined request is answered if the FIN arrives before its turn`(polling: EventLoop.Polling) async throws {
+    let (gate, finished) = (Gate(), Collected<Int>())
+    let site = garden { routes in
+      routes.on(.get, "/slow") { _, _ in
+        await gate.wait()
+        let round = gate.arrived
+        // Blocks the loop, so that its next turn reads the FIN.
+        block { finished.count == round }
+        return .text("slow")
+      }
+    }
+    try await serving(site, Variant(polling: polling)) { running in
+      for round in 1...20 {
+        let client = try running.connect()
+        try client.send(get("/slow") + get("/hello?2"))
+        #expect(eventually { gate.arrived == round })
+        gate.releaseOne()
+        client.finishSending()
+        finished.add(round)
+        #expect(try client.answer().text == "slow")
+        #expect(try client.answer().text == "hello 2")
+        #expect(client.isOver())
+      }
+    }
+  }
+
+  @Test func `a pipelined request is answered if its turn comes after the idle timeout`() async throws {
+    let (gate, begun, expired) = (Gate(), Collected<Int>(), Collected<Int>())
+    let site = garden { routes in
+      routes.on(.get, "/slow") { _, _ in
+        await gate.wait()
+        begun.add(1)
+        // Blocks the loop until the check of the deadlines is queued, before the turn of the second request.
+        block { expired.count == 1 }
+        return .text("slow")
+      }
+    }
+    try await serving(site, clock: ManualClock()) { running in
+      let client = try running.connect()
+      try client.send(get("/slow") + get("/hello?2"))
+      gate.releaseOne()
+      #expect(eventually { begun.count == 1 })
+      running.clock?.advance(milliseconds: 100_000)
+      for loop in running.server.loops { loop.run { $0.expireDeadlines() } }
+      expired.add(1)
+      #expect(try client.answer().text == "slow")
+      #expect(try client.answer().text == "hello 2")
+    }
+  }
+
   @Test(arguments: Variant.allCases)
   func `pipelined requests wait in the kernel buffer`(variant: Variant) async throws {
     let gate = Gate()

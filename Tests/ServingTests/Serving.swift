@@ -126,6 +126,9 @@ func eventually(_ condition: () -> Bool) -> Bool {
   return condition()
 }
 
+/// Blocks the thread, in a handler the event loop, until the condition is true.
+func block(until condition: () -> Bool) { _ = eventually(condition) }
+
 func eventually(_ condition: () async -> Bool) async -> Bool {
   let deadline = Clock.monotonic() + timeout
   while Clock.monotonic() < deadline {

@@ -41,8 +41,7 @@ final class HTTPConnection: StreamHandler {
   private var pending: [UInt8] = []
   private var start = 0
   private var isConsuming = false
-  /// Pipelined requests wait although none is in progress: for the turn of other connections, or for room in the send
-  /// queue.
+  /// Pipelined requests wait although none is in progress: for the next turn, or for room in the send queue.
   private var isDeferred = false
   private var isHeadTimed = false
   private var hasPeerEnded = false
@@ -135,6 +134,8 @@ final class HTTPConnection: StreamHandler {
     }
     switch phase {
     case .head:
+      // Complete requests may be received already: the client does not keep us waiting.
+      if isDeferred { return }
       if isHeadTimed, stream.isOpen { return reject(.requestTimeout, "The request took too long.", loop) }
       if !extendOutputDeadline(limits.idleTime) { close() }
     case .body:
@@ -303,7 +304,7 @@ final class HTTPConnection: StreamHandler {
     let isFull: Bool
     switch phase {
     case .head:
-      if hasPeerEnded, !isDeferred { return close() }
+      if !isDeferred, hasPeerEnded || shard.isDraining && pending.isEmpty { return close() }
       isFull = isDeferred
     case .body: isFull = (exchange?.body.buffered ?? 0) > Self.bodyWindow
     case .handling: isFull = pending.count - start > Self.pipelineWindow
@@ -518,12 +519,17 @@ final class HTTPConnection: StreamHandler {
   private func startNextRequest() {
     exchange = nil
     phase = .head
-    if shard.isDraining, pending.count == start { return close() }
     markProgress()
     // The response may still be queued: checks its progress first, then the idle timeout.
     setDeadline(min(limits.byteTime, limits.idleTime))
     // Inside `consume`, its loop continues.
-    if !isConsuming, start < pending.count || isPaused { stream?.requestTurn() }
+    guard !isConsuming else { return }
+    isDeferred = start < pending.count
+    if isDeferred || isPaused {
+      stream?.requestTurn()
+    } else if shard.isDraining {
+      close()
+    }
   }
 
   private func markProgress() {
