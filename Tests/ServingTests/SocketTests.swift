@@ -9,9 +9,14 @@ import Web
 struct SocketTests {
   private static func site(
     _ options: WebSocketOptions = WebSocketOptions(), limits: Limits = Limits(),
-    closings: Collected<WebSocketSession.Closing> = Collected(), drains: Collected<Int> = Collected()
+    closings: Collected<WebSocketSession.Closing> = Collected(), drains: Collected<Int> = Collected(),
+    gate: Gate = Gate()
   ) -> Application {
     garden(limits: limits) { routes in
+      routes.on(.get, "/slow") { _, _ in
+        await gate.wait()
+        return .text("slow")
+      }
       routes.on(.get, "/socket") { _, _ in
         Response(
           .switchingProtocols,
@@ -86,6 +91,26 @@ struct SocketTests {
         try client.send(text: "later")
         #expect(try client.next() == .text(Array("later".utf8)))
       }
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases, ["/socket", "/one-by-one"])
+  func `messages before the client's FIN are echoed`(polling: EventLoop.Polling, path: String) async throws {
+    let gate = Gate()
+    let site = Self.site(gate: gate)
+    try await serving(site, Variant(polling: polling)) { running in
+      let client = try running.connect()
+      try client.send(get("/slow") + "GET \(path) HTTP/1.1\r\nHost: a\r\n\(Self.handshake)\r\n")
+      for number in 0..<10 { try client.send(SocketClient.frame(text: "\(number)")) }
+      client.finishSending()
+      #expect(eventually { gate.arrived == 1 })
+      // The server has read the FIN once it answers a later client.
+      #expect(try running.servesOthers())
+      gate.open()
+      #expect(try client.answer().text == "slow")
+      #expect(try client.answer().status == 101)
+      for number in 0..<10 { #expect(try client.read(3) == [0x81, 1] + "\(number)".utf8) }
+      #expect(client.isOver())
     }
   }
 

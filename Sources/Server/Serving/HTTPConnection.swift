@@ -578,8 +578,6 @@ final class HTTPConnection: StreamHandler {
       socket.open(upgrade, on: loop)
       successor = socket
       if !isConsuming { passToSuccessor(loop) }
-      // The peer closed its side while the handler ran.
-      if hasPeerEnded { socket.ended(on: loop) }
       if shard.isDraining { socket.drain() }
     } catch {
       var problem = Problem(error.status, code: Self.code(error.status), title: error.reason, fields: error.fields)
@@ -588,7 +586,8 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  /// Passes the bytes after the handshake to the WebSocket.
+  /// Passes the bytes after the handshake to the WebSocket, then the end of input if the peer closed its side while the
+  /// handler ran.
   private func passToSuccessor(_ loop: isolated EventLoop) {
     guard let socket = successor else { return }
     successor = nil
@@ -597,6 +596,7 @@ final class HTTPConnection: StreamHandler {
     pending = []
     start = 0
     if from < rest.count { socket.received(rest.span.extracting(from...), on: loop) }
+    if hasPeerEnded { socket.ended(on: loop) }
   }
 
   // MARK: Refusing and closing

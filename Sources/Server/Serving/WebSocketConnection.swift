@@ -24,6 +24,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   /// The input while the handler is paused: first the parsed actions, then the unparsed bytes.
   private var pausedActions: [WebSocketSession.Action] = []
   private var pausedBytes: [UInt8] = []
+  private var hasPeerEnded = false
   /// We sent Close: messages that arrive before the peer's Close are dropped.
   private var hasSentClose = false
   /// The handler's `closed` was called. No further calls follow.
@@ -97,6 +98,12 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func ended(on loop: isolated EventLoop) {
+    hasPeerEnded = true
+    // After an upgrade the paused input precedes the end.
+    if !isPaused, pausedActions.isEmpty, pausedBytes.isEmpty { endInput(loop) }
+  }
+
+  private func endInput(_ loop: isolated EventLoop) {
     var actions: [WebSocketSession.Action] = []
     session.transportEnded(into: &actions)
     perform(actions, loop)
@@ -119,7 +126,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     let bytes = pausedBytes
     pausedBytes = []
     process(bytes.span, loop)
-    if !isPaused { stream?.resumeReading() }
+    guard !isPaused else { return }
+    if hasPeerEnded { endInput(loop) } else { stream?.resumeReading() }
   }
 
   func expired(on loop: isolated EventLoop) {
