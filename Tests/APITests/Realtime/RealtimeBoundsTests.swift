@@ -83,7 +83,7 @@ import Testing
       let received = try await sockets[1].request(["do": "publish", "topic": "app:x", "data": 1])
       #expect(received["problem.code"] == "rate_limited", "\(received.text)")
       // The clock is stopped, so no token is refilled.
-      let burst = RealtimeSocket.Bound.commands.burst
+      let burst = RealtimeLimits.commands.burst
       let grace = try village.connect(as: "grace")
       for number in 0..<burst + 10 { grace.send(#"{"id":\#(number),"do":"ping"}"#) }
       for number in 0..<burst + 10 {

@@ -291,7 +291,7 @@ import Testing
   @Test func `a client that goes on with malformed commands is disconnected, and may return`() async throws {
     try await Village.open(.socket) { village in
       let grace = try village.connect(as: "grace")
-      let limit = RealtimeSocket.Bound.refusedCommands
+      let limit = RealtimeLimits.refusedCommands
       for number in 1..<limit {
         grace.send(Self.unreadable[number % Self.unreadable.count])
         #expect(try await grace.next().isNull("re"))

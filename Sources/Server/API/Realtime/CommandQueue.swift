@@ -15,6 +15,9 @@ struct CommandQueue {
   private var queued: [(slot: Int, command: RealtimeCommand)] = []
   /// The slot of the running command that blocks later ones.
   private var barrier: Int?
+  private var tokens = TokenBucket()
+  /// The times of the malformed and too many commands of the last minute.
+  private var refusedAt: [Int64] = []
 
   var isFull: Bool { slots.count >= Self.maxOpen }
 
@@ -25,6 +28,16 @@ struct CommandQueue {
   mutating func open(_ id: JSONRaw) -> Int {
     slots.append(Slot(id: id))
     return firstSlot + slots.count - 1
+  }
+
+  /// Counts a command against the rate limit. Returns false above it.
+  mutating func spend(now: Int64) -> Bool { tokens.spend(RealtimeLimits.commands, now: now * 1_000) == nil }
+
+  /// Counts a malformed command, or one above the rate limit. Returns true if there were too many within a minute.
+  mutating func countRefused(now: Int64) -> Bool {
+    refusedAt.removeAll { now - $0 >= 60_000 }
+    refusedAt.append(now)
+    return refusedAt.count >= RealtimeLimits.refusedCommands
   }
 
   mutating func enqueue(_ slot: Int, _ command: RealtimeCommand) { queued.append((slot, command)) }

@@ -22,6 +22,17 @@ enum RealtimeCommand {
   /// The maximum number of topics in one command.
   static let maxTopics = SubscriptionState.maxTopics
 
+  /// The `re` of an answer to a command without a readable `id`.
+  static let noID = JSONRaw(trusted: Array("null".utf8))
+
+  /// Parses the object of a command and its `id`.
+  static func open(_ bytes: [UInt8]) throws(JSONError) -> (JSONObject, id: JSONRaw) {
+    var object = try JSONValue(parsing: bytes).object()
+    let id = try object.value("id")
+    guard id.kind == .number || id.kind == .string, id.raw.bytes.count <= 64 else { throw id.error(.invalid) }
+    return (object, id.raw)
+  }
+
   /// Parses a command without its `id`. Unknown members are refused, as in the body of a request.
   init(_ object: inout JSONObject) throws(JSONError) {
     let name = try object.value("do")
@@ -95,6 +106,16 @@ enum RealtimeCommand {
     case .hello, .subscribe, .unsubscribe, .delete, .setAction, .removeAction, .read, .typing, .presence, .publish,
       .ping:
       false
+    }
+  }
+
+  /// The rate limit of a change.
+  var work: Work {
+    switch self {
+    case .send: .sending
+    case .edit, .delete, .setAction, .removeAction, .read, .hello, .subscribe, .unsubscribe, .typing, .presence,
+      .publish, .ping:
+      .writing
     }
   }
 

@@ -1,3 +1,6 @@
+import Community
+import ParleyJSON
+import ParleyModel
 import PubSub
 
 /// The pending subscriptions of one client. A subscription from several cursors has one answer.
@@ -47,5 +50,37 @@ struct SubscriptionRequests {
     }
     (pending, requesters) = ([:], [:])
     return slots.sorted()
+  }
+}
+
+/// The combined outcome of a request.
+struct SubscriptionAnswer {
+  let cursor: String
+  let lost: [LiveTopic]
+  let reset: ResetReason?
+  /// Whether none of the topics is readable.
+  let isRefused: Bool
+
+  init(_ outcomes: [SubscriptionState.Outcome], in community: Community) {
+    cursor = community.cursor(at: outcomes.map(\.through).min() ?? 0)
+    lost = outcomes.flatMap(\.lost)
+    reset = outcomes.compactMap(\.reset).first
+    isRefused = outcomes.allSatisfy(\.isRefused)
+  }
+
+  /// The answer to the topics of the socket's URL.
+  var control: [UInt8] {
+    reset.map { Control.reset($0, cursor, lost: lost) } ?? Control.complete(cursor, lost: lost)
+  }
+
+  /// The members of the answer to a command.
+  func writeFields(to json: inout JSONWriter) {
+    json.field("complete", reset == nil)
+    if let reset {
+      json.field("reset", true)
+      json.field("reason", reset.rawValue)
+    }
+    json.field("cursor", cursor)
+    if !lost.isEmpty { json.field("lost", lost) }
   }
 }
