@@ -41,8 +41,6 @@ import { upload } from './upload.js';
  * @property {any} reason The problem, as JSON.
  * @property {number} tries Number of tries begun.
  * @property {boolean} unanswered A request has begun whose answer is unknown: the server may have the message.
- * @property {boolean} [isResent] A message that a restore removed. If the server lost the message it answers, it is sent
- *   without the reference.
  * @property {string} created_at
  */
 /** @typedef {{ operation: Operation, wasUnanswered: boolean }} Begun */
@@ -252,7 +250,7 @@ export class Outbox {
         const target = names.get(reply_to);
         const body = { text, annotations, attachments, ...(reply_to && !target ? { reply_to } : {}) };
         const reply = target ? { target } : {};
-        this.#put(rows, { kind: 'send', conversation_id, body, ...reply, isResent: true }, names.get(id));
+        this.#put(rows, { kind: 'send', conversation_id, body, ...reply }, names.get(id));
       }
       rows.remove('site', 'lost');
       return rows.changes;
@@ -472,7 +470,8 @@ export class Outbox {
       const changing = rows.list('outbox@target', op.id).filter(({ kind }) => kind !== 'send');
       const deletions = changing.filter(({ kind, state }) => kind === 'delete' && state === 'pending');
       const { reply_to: _, ...body } = held.body;
-      if (held.isResent && problem.errors.some(({ field }) => field === 'reply_to')) {
+      // The server has lost the message, or the user may not read it any more. The text is sent without the reference.
+      if (held.body.reply_to && problem.errors.some(({ field }) => field === 'reply_to')) {
         return [put('outbox', { ...ended(held), body })];
       }
       failed = /** @type {Operation} */ ({ ...ended(held), state: 'failed', reason });

@@ -146,6 +146,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a reply to a lost message is sent without a reference`(isResent: Bool) async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      if isResent {
+        var lost = message(hamlet, 900_001, in: garden, at: 1, "reply")
+        lost.replyTo = ID(900_000)
+        try await hold([lost], in: ada.cache)
+        try await ada.cache.orphan([lost], of: garden)
+        try await ada.outbox.resend(lost.id)
+      } else {
+        try await ada.outbox.send(Draft("reply", replyTo: .message(ID(900_000))), in: garden)
+      }
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(await ada.outbox.list().isEmpty)
+      let messages = try await hamlet.messages(of: garden, as: "ada")
+      #expect(messages.map(\.message.content?.text) == ["reply"] && messages.map(\.message.replyTo) == [nil])
+    }
+  }
+
   @Test func `a response from before a restore completes no operation`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -516,6 +516,23 @@ test('a lost reply keeps its reference, also to another lost message', async () 
   assert.deepEqual(posts.sort(), [['first', null], ['fourth', null], ['second', '201'], ['third', '50']]);
 });
 
+test('a reply to a message that the server lost is sent without the reference', async () => {
+  const store = memoryStore();
+  const bodies = [];
+  const postMessage = async ({ body }) => {
+    bodies.push([body.client_id, body.reply_to ?? null]);
+    if (body.reply_to) throw new Problem({ status: 400, code: 'invalid', errors: [{ field: 'reply_to', code: 'mismatch' }] });
+    return say(1, { author_id: '7', client_id: body.client_id });
+  };
+  const outbox = outboxOf(store, { postMessage });
+  const { id } = await send(outbox, 'reply', { body: { text: 'reply', reply_to: '51' } });
+  outbox.start();
+  await until(async () => (await store.list('outbox')).every(({ state }) => state === 'failed'), 'the end');
+  outbox.stop();
+  assert.deepEqual(bodies, [[id, '51'], [id, null]]);
+  assert.deepEqual(await store.list('outbox'), []);
+});
+
 test('a lane sends the operation that another tab stored before its own', async () => {
   const store = memoryStore();
   const posts = [];

@@ -181,6 +181,7 @@ extension Outbox {
       let ended: OutboxOperation
       switch try await cache.endTry(of: operation.id, fault, isDeferred: isDeferred) {
       case .removed: return .cancelled
+      case .changed: return await attempt(operation)
       case .kept(let operation): ended = operation
       case .dropped(let operation, let others):
         for one in others { publish(.cancelled(one.id)) }

@@ -194,6 +194,8 @@ extension Cache {
     case kept(OutboxOperation)
     /// The operation has failed, and nothing is left of it to retry.
     case dropped(OutboxOperation, with: [OutboxOperation])
+    /// The operation is pending with another body, which the server may accept.
+    case changed
     /// The operation was removed meanwhile.
     case removed
   }
@@ -208,6 +210,13 @@ extension Cache {
     // A body that the server rejects is not stored from an earlier attempt either: the server looks for the `client_id`
     // first.
     if let status = fault.problem?.status, status == 400 || status == 413 { operation.mayBeSent = false }
+    // The server has lost the message, or the user may not read it any more. The text is sent without the reference.
+    if case .send(var draft) = operation.work, draft.replyTo != nil, fault.refusesReply {
+      draft.replyTo = nil
+      operation.work = .send(draft)
+      try save([operation])
+      return .changed
+    }
     if !isDeferred { operation.state = .failed(fault) }
     // A refused read position is of no use to the user, and neither is a refused message that is to be deleted.
     let deletes = { (other: OutboxOperation) in other.kind == .delete && other.target == .unsent(id) }
