@@ -173,13 +173,17 @@ enum Help {
 
   static var restore: String {
     """
-    parley restore FILE [--data FOLDER] [--replace]
+    parley restore FILE [--data FOLDER] [--replace] [--keep-sessions]
 
     Verifies FILE, unpacks it beside the existing data, checks the database, and then moves it into place. Stop the server
     of the folder first. Exit status 1: FILE is not a complete backup, and nothing was changed.
 
+    Prints what was undone since the backup, compared with the replaced data, and adds it to the audit log. Ends all
+    sessions and tokens, and unused links of `parley setup` and `parley user reset`. The next start erases again what the
+    journal of erasures names.
+
     Settings
 
-    """ + table([.data, .replace])
+    """ + table([.data, .replace, .keepSessions])
   }
 }

@@ -28,6 +28,9 @@ extension Setting {
   static let data = Setting(name: "data", value: "FOLDER", summary: "data folder", fallback: "./data")
   static let replace = Setting(
     name: "replace", value: nil, summary: "move existing data aside first", isFlagOnly: true)
+  static let keepSessions = Setting(
+    name: "keep-sessions", value: nil,
+    summary: "keep sessions and tokens, except those that were revoked since the backup", isFlagOnly: true)
   static let share = Setting(
     name: "share", value: "FOLDER", summary: "folder with Public and Migrations, if not beside the program")
   static let publicURL = Setting(

@@ -73,6 +73,7 @@ enum ServeCommand {
     (bounds.userFileBytes, bounds.siteFileBytes) = (limits.userFiles, limits.siteFiles)
     let publisher = API.publisher()
     let store = try openStore(folder, FileSystem.migrations(share), logError) { publisher.enqueue($0) }
+    await store.eraseAgain()
     let community = Community(store, publisher: publisher, bounds: bounds)
     let outgoing = allowsPreviews ? try UntrustedClient() : nil
     let previews = outgoing.map { LinkPreviews($0, now: { Clock.wall() / 1_000_000 }) }

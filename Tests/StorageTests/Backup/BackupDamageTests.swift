@@ -23,7 +23,7 @@ import Testing
     try? FileManager.default.createDirectory(atPath: scratch.path + "/target", withIntermediateDirectories: false)
     let folder = try DataFolder(scratch.path + "/target")
     do {
-      _ = try folder.restore(scratch.path + "/bad.tar", replacing: false, aside: "5") { _ in }
+      _ = try folder.restore(scratch.path + "/bad.tar", replacing: false, aside: "5", at: 5) { _ in }
       return nil
     } catch {
       #expect(try scratch.names(in: "target") == ["lock"])
@@ -80,7 +80,7 @@ import Testing
     let folder = try DataFolder(scratch.path + "/target")
     for path in ["/folder.tar", "/nothing.tar", "/dev/null"] {
       #expect(throws: BackupFault.self) {
-        try folder.restore(scratch.path + path, replacing: false, aside: "5") { _ in }
+        try folder.restore(scratch.path + path, replacing: false, aside: "5", at: 5) { _ in }
       }
     }
   }

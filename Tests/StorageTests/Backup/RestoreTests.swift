@@ -12,7 +12,7 @@ import Testing
     await before.store.close()
     try FileManager.default.createDirectory(atPath: scratch.path + "/new", withIntermediateDirectories: false)
     let folder = try DataFolder(scratch.path + "/new")
-    let restored = try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5") { _ in }
+    let restored = try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5", at: 5) { _ in }
     #expect(restored.report.messages == 20 && restored.report.files == 2 && restored.report.missing == 0)
     #expect(restored.replaced == nil)
     folder.release()
@@ -42,12 +42,12 @@ import Testing
     await old.store.close()
     let folder = try DataFolder(old.folder)
     let fault = #expect(throws: BackupFault.self) {
-      try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5") { _ in }
+      try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5", at: 5) { _ in }
     }
     #expect(fault?.description.contains("--replace") == true)
     #expect(try Garden.messages(in: old.folder).keys.sorted() == ["before"])
 
-    let restored = try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5") { _ in }
+    let restored = try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5", at: 5) { _ in }
     #expect(restored.replaced == old.folder + "/replaced-5")
     #expect(try scratch.names(in: "old") == ["files", "lock", "parley.db", "replaced-5"])
     #expect(try Garden.messages(in: old.folder).count == 20)
@@ -67,6 +67,7 @@ import Testing
     await old.store.close()
     // Everything that a restore prepares.
     #expect(try scratch.run("mkdir ready ready/replaced-5 && tar xf good.tar -C ready parley.db files") == 0)
+    #expect(try scratch.run("echo old >killed/erasures && echo new >ready/erasures") == 0)
     #expect(try scratch.run("cp -r killed undecided && cp -r ready undecided/restore.part") == 0)
     let undecided = try DataFolder(scratch.path + "/undecided")
     #expect(!undecided.hasEndedRestore)
@@ -85,13 +86,14 @@ import Testing
       #expect(try Garden.messages(in: path + "/replaced-5").keys.sorted() == ["before"])
       #expect(try scratch.run("diff -r garden/files at-\(steps)/files") == 0)
       #expect(try scratch.run("diff -r killed/files at-\(steps)/replaced-5/files") == 0)
-      #expect(try scratch.names(in: "at-\(steps)") == ["files", "lock", "parley.db", "replaced-5"])
+      #expect(try scratch.names(in: "at-\(steps)") == ["erasures", "files", "lock", "parley.db", "replaced-5"])
+      #expect(try scratch.run("diff ready/erasures at-\(steps)/erasures") == 0)
       #expect(try Garden.faults(in: path) == [])
       for leftover in ["-wal", "-shm"] { unlink(path + "/parley.db" + leftover) }
       folder.release()
       steps += 1
     }
-    #expect(steps > 7)
+    #expect(steps > 8)
   }
 
   @Test func `a file missing from the backup is reported again`() async throws {
@@ -103,7 +105,7 @@ import Testing
     await garden.store.close()
     try FileManager.default.createDirectory(atPath: scratch.path + "/new", withIntermediateDirectories: false)
     let folder = try DataFolder(scratch.path + "/new")
-    let restored = try folder.restore(scratch.path + "/backup.tar", replacing: false, aside: "5") { _ in }
+    let restored = try folder.restore(scratch.path + "/backup.tar", replacing: false, aside: "5", at: 5) { _ in }
     #expect(restored.report.missing == 1 && restored.report.firstMissing == [lost.path])
   }
 
@@ -112,7 +114,8 @@ import Testing
     let scratch = try await Scratch.withBackup()
     let folder = try DataFolder(scratch.path + "/garden")
     #expect(throws: BackupFault.cancelled) {
-      try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5") { progress throws(BackupFault) in
+      try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5", at: 5) {
+        progress throws(BackupFault) in
         if progress.phase == phase { throw .cancelled }
       }
     }

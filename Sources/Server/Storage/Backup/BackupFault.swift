@@ -52,10 +52,12 @@ public enum BackupDamage: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Entry names in a backup, in order; the uploaded files are between the database and the sums.
+/// Entry names in a backup, in order; the uploaded files are before the sums.
 enum BackupName {
   static let manifest = "parley-backup.json"
   static let database = "parley.db"
+  /// The journal of erasures, unless it is empty.
+  static let erasures = ErasureJournal.name
   static let files = "files"
   static let sums = "SHA256SUMS"
 }

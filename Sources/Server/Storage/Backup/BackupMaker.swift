@@ -2,6 +2,7 @@
 //
 //     parley-backup.json   format, time, and number of rows per table
 //     parley.db            a snapshot of the database in one file
+//     erasures             the journal of erasures, unless it is empty
 //     files/ab/cd/…        the files that this snapshot names, sorted by name
 //     SHA256SUMS           of all preceding entries: `tar xf FILE && sha256sum -c SHA256SUMS`
 //
@@ -151,6 +152,10 @@ struct BackupMaker {
       let digest = try writer.add(
         BackupName.database, from: database, size: databaseSize, digest: nil, wrote: wrote)
     else { throw BackupFault.impossible("\(copy) changed while it was read.") }
+    // Each start reports a journal that can't be read. The erased users are in the database, too.
+    if let erasures = try? ErasureJournal.read(in: folder.path).erasures, !erasures.isEmpty {
+      try writer.add(BackupName.erasures, ErasureJournal.bytes(of: erasures))
+    }
     var missing: [String] = []
     for file in files {
       guard let source = try? DiskFile.open("\(folder.path)/\(file.path)"),

@@ -7,6 +7,8 @@ struct BackupReader: ~Copyable {
     let manifest: BackupManifest
     /// SHA-256 of the database.
     let database: [UInt8]
+    /// The journal of erasures.
+    let erasures: [Erasure]
     /// Number of uploaded files.
     let files: Int
     let size: Int
@@ -55,12 +57,15 @@ struct BackupReader: ~Copyable {
     let database = try next()
     guard database.name == BackupName.database else { throw BackupDamage.unexpectedEntry(database.name) }
     let digest = try unpack(database)
-    let (files, last) = try readFiles()
+    var header = try next()
+    let erasures = header.name == BackupName.erasures ? try readErasures(header) : []
+    if header.name == BackupName.erasures { header = try next() }
+    let (files, last) = try readFiles(from: header)
     guard last.size == sumsSize else { throw BackupDamage.altered(last.name) }
     let storedDigest = try digestOfEntry()
     if let extra = try tar.next() { throw BackupDamage.unexpectedEntry(extra.name) }
     guard try finishSums() == storedDigest else { throw BackupDamage.altered(last.name) }
-    return Contents(manifest: manifest, database: digest, files: files, size: size)
+    return Contents(manifest: manifest, database: digest, erasures: erasures, files: files, size: size)
   }
 
   private mutating func readManifest() throws -> BackupManifest {
@@ -74,13 +79,23 @@ struct BackupReader: ~Copyable {
     return manifest
   }
 
+  private mutating func readErasures(_ header: TarHeader) throws -> [Erasure] {
+    let bytes = try readAll()
+    try addSum(try Digest.sha256(of: bytes), header)
+    let contents = try ErasureJournal.contents(of: bytes)
+    guard contents.damagedLines.isEmpty, !contents.isCut, !contents.erasures.isEmpty else {
+      throw BackupDamage.altered(header.name)
+    }
+    return contents.erasures
+  }
+
   /// Reads the uploaded files, strictly ascending by name, so that none occurs twice. Returns the entry after them
   /// too.
-  private mutating func readFiles() throws -> (count: Int, sums: TarHeader) {
+  private mutating func readFiles(from first: TarHeader) throws -> (count: Int, sums: TarHeader) {
     var count = 0
     var last = ""
+    var header = first
     while true {
-      let header = try next()
       if header.name == BackupName.sums { return (count, header) }
       guard let digest = StoredFile.digest(inPath: header.name), digest > last else {
         throw BackupDamage.unexpectedEntry(header.name)
@@ -88,6 +103,7 @@ struct BackupReader: ~Copyable {
       guard Hex.text(try unpack(header)) == digest else { throw BackupDamage.altered(header.name) }
       last = digest
       count += 1
+      header = try next()
     }
   }
 

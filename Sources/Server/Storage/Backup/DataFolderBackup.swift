@@ -14,18 +14,31 @@ extension DataFolder {
     public let report: BackupReport
     /// Folder with the previous contents; nil if there were none.
     public let replaced: String?
+    /// Sentence about what the restore undid, also in the audit log.
+    public let undone: String
+    /// Whether sessions that were revoked after the backup could be told from the others.
+    public let isCompared: Bool
+    /// Number of users that the next start erases again.
+    public let erasedAgain: Int
+    /// Sentence about a damaged journal of erasures.
+    public let warning: String?
   }
 
   /// Restores a backup into this folder, which must be empty; or, when `replacing`, moves its contents to the folder
   /// `replaced-<aside>` first. A file that is not a complete backup is rejected without any change.
+  ///
+  /// - Parameters:
+  ///   - keepsSessions: whether sessions and tokens stay valid, except those that have ended since the backup.
+  ///   - now: milliseconds since 1970.
   public func restore(
-    _ path: String, replacing: Bool, aside: String, report: @escaping BackupProgress.Report
+    _ path: String, replacing: Bool, aside: String, keepsSessions: Bool = false, at now: Int64,
+    report: @escaping BackupProgress.Report
   ) throws(BackupFault) -> Restored {
     do {
-      let (outcome, replaced) = try Restoration(
-        path: path, folder: self, isReplacing: replacing, aside: aside, report: report
+      return try Restoration(
+        path: path, folder: self, isReplacing: replacing, aside: aside, keepsSessions: keepsSessions, now: now,
+        report: report
       ).run()
-      return Restored(report: outcome, replaced: replaced.map { "\(self.path)/\($0)" })
     } catch let fault as BackupFault {
       throw fault
     } catch let damage as BackupDamage {

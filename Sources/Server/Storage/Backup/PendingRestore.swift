@@ -39,6 +39,10 @@ struct PendingRestore {
       return try end()
     }
     guard Disk.exists("\(ready)/\(BackupName.database)") else { return try keep(replaced) }
+    // It has the lines of the one that it replaces.
+    if Disk.exists("\(ready)/\(ErasureJournal.name)") {
+      return try move("\(ready)/\(ErasureJournal.name)", to: "\(folder)/\(ErasureJournal.name)")
+    }
     // SQLite would apply an old log to the new database.
     for name in Self.databaseNames where Disk.exists("\(folder)/\(name)") {
       return try move("\(folder)/\(name)", to: "\(ready)/\(replaced)/\(name)")

@@ -1,6 +1,9 @@
 // Restores a backup into a data folder: verifies all of it, unpacks it beside the existing contents, checks the
-// database, starts a new history and then switches (PendingRestore).
+// database, compares it with the one that it replaces, ends the sessions, starts a new history and then switches
+// (PendingRestore).
 
+import ParleyJSON
+import ParleyModel
 import ParleySQLite
 
 struct Restoration {
@@ -10,6 +13,9 @@ struct Restoration {
   let isReplacing: Bool
   /// Suffix, after `replaced-`, of the folder for the existing contents.
   let aside: String
+  let keepsSessions: Bool
+  /// In milliseconds since 1970.
+  let now: Int64
   let report: BackupProgress.Report
 
   /// Advance of the id counter: objects created after the backup had lower ids, and none of these is issued again.
@@ -19,8 +25,7 @@ struct Restoration {
   private var ready: String { "\(folder.path)/\(PendingRestore.ready)" }
   private var replaced: String { PendingRestore.replacedPrefix + aside }
 
-  /// Returns the result and the name of the folder with the previous contents.
-  func run() throws -> (BackupReport, replaced: String?) {
+  func run() throws -> DataFolder.Restored {
     let isEmpty = try checkEmpty()
     // The first pass writes nothing, so that a damaged file is rejected early.
     _ = try BackupReader.read(path, .verifying, report)
@@ -29,13 +34,13 @@ struct Restoration {
       try Disk.makeFolder("\(unpacked)/\(BackupName.files)")
       try Disk.makeFolder("\(unpacked)/\(replaced)")
       let contents = try BackupReader.read(path, unpackingTo: unpacked, .unpacking, report)
-      let outcome = try prepare(contents)
+      let outcome = try prepare(contents, replaced: isEmpty ? nil : "\(folder.path)/\(replaced)")
       for made in [unpacked, folder.lockPath] { try Disk.give(made, toOwnerOf: folder.path) }
       try Disk.syncFileSystem(of: unpacked)
       try Disk.move(unpacked, to: ready)
       try Disk.sync(folder.path)
       try settle()
-      return (outcome, isEmpty ? nil : replaced)
+      return outcome
     } catch {
       // The next start removes any leftovers.
       try? Disk.removeTree(unpacked)
@@ -66,15 +71,20 @@ struct Restoration {
 
   // MARK: The unpacked database
 
-  private func prepare(_ contents: BackupReader.Contents) throws -> BackupReport {
+  private func prepare(_ contents: BackupReader.Contents, replaced: String?) throws -> DataFolder.Restored {
     let database = "\(unpacked)/\(BackupName.database)"
     do {
       try check(database, contents)
       let missing = try missingFiles(database, contents)
-      try startHistory(database)
-      return BackupReport(
+      let comparison = compare(with: database)
+      let (erasures, warning) = try mergeErasures(contents.erasures + ((try? comparison.get())?.erasures ?? []))
+      let (undone, erasedAgain) = try startHistory(database, contents.manifest, comparison, erasures)
+      let report = BackupReport(
         size: contents.size, messages: contents.manifest.counts["message"] ?? 0, files: contents.files,
         missing: missing.count, firstMissing: Array(missing.prefix(BackupReport.maxListed)))
+      return DataFolder.Restored(
+        report: report, replaced: replaced, undone: undone, isCompared: (try? comparison.get()) != nil,
+        erasedAgain: erasedAgain, warning: warning)
     } catch let error as SQLiteError where error.code != .io && error.code != .full {
       throw BackupDamage.badDatabase(error.message)
     }
@@ -120,14 +130,95 @@ struct Restoration {
     return missing.map(\.path)
   }
 
-  /// Changes the epoch, so that clients resynchronize, and advances the id counter. The counter of events stays.
-  private func startHistory(_ path: String) throws {
+  // MARK: The replaced contents
+
+  private typealias Comparison = Result<(undone: Undone, erasures: [Erasure]), Undone.Incomparable>
+
+  private func compare(with database: String) -> Comparison {
+    guard Disk.exists(folder.database) else {
+      return .failure(Undone.Incomparable(reason: "there is none"))
+    }
+    do throws(Undone.Incomparable) {
+      return .success(try Undone.compare(replaced: folder.database, restored: database, at: now))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Writes the journal of the restored site: the lines of the folder and the given erasures.
+  private func mergeErasures(_ more: [Erasure]) throws -> (erasures: [Erasure], warning: String?) {
+    let contents: ErasureJournal.Contents
+    do { contents = try ErasureJournal.read(in: folder.path) } catch {
+      throw BackupFault.impossible(
+        "The journal of erasures can't be read: \(error). Without it, erased users come back: repair it, or move it "
+          + "elsewhere. Nothing was changed.")
+    }
+    let warning = contents.warning(folder.path)
+    if warning != nil { try ErasureJournal.keepDamaged(in: folder.path) }
+    var known: Set<Erasure> = []
+    let erasures = (contents.erasures + more).filter { known.insert($0).inserted }
+    if !erasures.isEmpty { try ErasureJournal.write(erasures, in: unpacked) }
+    return (erasures, warning)
+  }
+
+  /// Changes the epoch, so that clients resynchronize, and advances the id counter. The counter of events stays. Ends
+  /// sessions and links, and adds the entry of the audit log.
+  private func startHistory(
+    _ path: String, _ manifest: BackupManifest, _ comparison: Comparison, _ erasures: [Erasure]
+  ) throws -> (undone: String, erasedAgain: Int) {
     let connection = try Connection.writer(path)
     defer { connection.close() }
+    let erasedAgain = try connection.unerasedUsers(erasures).count
+    let sentence = Self.sentence(manifest, comparison, erasedAgain)
     try connection.transaction {
       try Epoch.change(connection)
       try connection.execute("update counter set value = value + $1 where name = 'id'", Self.idGap)
+      try endSessions(connection, (try? comparison.get())?.undone)
+      try connection.auditRestore(sentence, at: now)
     }
     try connection.checkpoint(.truncate)
+    return (sentence, erasedAgain)
+  }
+
+  /// Ends all sessions and tokens, or those that have ended since the backup. A used link would be valid again.
+  private func endSessions(_ connection: Connection, _ undone: Undone?) throws {
+    try connection.execute("delete from link")
+    guard keepsSessions else {
+      try connection.execute("delete from session")
+      return
+    }
+    guard let undone else { return }
+    for session in undone.endedSessions + undone.revokedTokens {
+      try connection.execute("delete from session where id = $1", session)
+    }
+  }
+
+  private static func sentence(_ manifest: BackupManifest, _ comparison: Comparison, _ erasedAgain: Int) -> String {
+    let time = Timestamp.format(manifest.createdAt).prefix(16).replacing("T", with: " ")
+    switch comparison {
+    case .success(let (undone, _)):
+      let items = undone.items(erasedAgain: erasedAgain)
+      return "Undone since the backup of \(time) UTC: \(items.isEmpty ? "nothing" : items.joined(separator: ", "))."
+    case .failure(let incomparable):
+      let erased = Undone.erasedUsers(erasedAgain).map { " Certain: \($0)." } ?? ""
+      return "What was undone since the backup of \(time) UTC is unknown, because the replaced database can't be "
+        + "compared: \(incomparable.reason).\(erased)"
+    }
+  }
+}
+
+extension Connection {
+  /// Adds an entry to the audit log of a restored database, in the name of an owner: the operator has no account.
+  fileprivate func auditRestore(_ reason: String, at now: Int64) throws(SQLiteError) {
+    try execute("update counter set value = value + 1 where name = 'id'")
+    try execute(
+      """
+      insert into audit (id, at, actor_id, action, subject, reason)
+      select c.value, $1, a.id, $2, 0, $3
+      from counter c, account a
+      where c.name = 'id'
+      order by a.role = 'owner' desc, a.state = 'active' desc, a.id
+      limit 1
+      """, Int(now), AuditedAction.siteRestored.rawValue, reason)
   }
 }

@@ -22,6 +22,8 @@ public final class Store: Sendable {
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
   public let starts: Starts
+  /// The users that were erased after the backup from which the site was restored.
+  private let unerasedUsers: [ID<User>]
   private let cursorPrefix: String
   private let jobStarts: AsyncStream<Void>.Continuation
 
@@ -58,8 +60,19 @@ public final class Store: Sendable {
       cursorPrefix = "\(epoch).\(self.starts.current)."
       try SearchIndex.rebuildIfOutdated(connection, log: log)
       try connection.failUnfinishedBackups(at: clock())
+      var journal = ErasureJournal(folder.path, log: log)
+      do throws(SQLiteError) {
+        journal.add(try connection.erasures())
+        unerasedUsers = try connection.unerasedUsers(journal.erasures).map { ID($0) }
+      } catch {
+        // Damage does not stop the start: reading works as far as pages are intact.
+        log("The journal of erasures can't be compared with the database: \(error)")
+        gate.close(after: error)
+        unerasedUsers = []
+      }
       writer = try Writer(
-        connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, gate: gate, log: log)
+        connection, journal: journal, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, gate: gate,
+        log: log)
     } catch {
       throw StoreFault(error, opening: folder.database)
     }
@@ -94,6 +107,18 @@ public final class Store: Sendable {
     _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
     try await writer.write(CallSite(file: file, line: line), rule)
+  }
+
+  /// Erases the users again that a restore brought back.
+  public func eraseAgain() async {
+    for user in unerasedUsers {
+      do throws(Refusal) {
+        try await write { tx throws(Refusal) in _ = try tx.depart(user, as: .erased, by: user) }
+        log("The user \(user) was erased after the backup that was restored, and is now erased again.")
+      } catch {
+        log("The user \(user), erased after the backup that was restored, can't be erased again: \(error.code).")
+      }
+    }
   }
 
   /// Writes an online backup to one file, or to a named pipe. One at a time. `program` is the version of Parley.

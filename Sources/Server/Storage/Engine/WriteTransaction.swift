@@ -9,6 +9,8 @@ public final class WriteTransaction: ReadTransaction {
   var events: [Event] = []
   /// Ways in that lead nowhere any longer. Handed on with the events.
   var endedSessions: [ID<Session>] = []
+  /// Journaled after the commit.
+  var erasures: [Erasure] = []
   /// Fed to the search index once, after the batch's last closure.
   var searchChanges: [SearchChange] = []
   /// Whether there is a new job, which begins after the commit.

@@ -55,6 +55,7 @@ actor Writer {
     var answers: [Answer] = []
     var delivery = Delivery()
     var searchChanges: [SearchChange] = []
+    var erasures: [Erasure] = []
     var hasChanges = false
     var hasStartedJob = false
   }
@@ -75,6 +76,7 @@ actor Writer {
   private nonisolated let inbox = Mutex(Inbox())
   private let connection: Connection
   private var counters: Counters
+  private var journal: ErasureJournal
   /// Requests taken from the queue, the next one last.
   private var taken: [Request] = []
   private let clock: @Sendable () -> Int64
@@ -99,12 +101,13 @@ actor Writer {
   private static let longest: Duration = .seconds(5)
 
   init(
-    _ connection: sending Connection, clock: @escaping @Sendable () -> Int64,
+    _ connection: sending Connection, journal: ErasureJournal, clock: @escaping @Sendable () -> Int64,
     deliver: @escaping @Sendable (Delivery) -> Void, startJobs: @escaping @Sendable () -> Void,
     gate: WriteGate, log: @escaping @Sendable (String) -> Void
   ) throws(SQLiteError) {
     counters = try Self.readCounters(connection)
     self.connection = connection
+    self.journal = journal
     self.clock = clock
     self.deliver = deliver
     self.startJobs = startJobs
@@ -272,6 +275,7 @@ actor Writer {
       counters = before
       failure = gate.close(after: error)
     }
+    if failure == nil, !batch.erasures.isEmpty { journal.add(batch.erasures) }
     let unrun = unrun(batch)
     inbox.withLock { inbox in
       inbox.waitingCount -= batch.answers.count + unrun.count
@@ -342,6 +346,7 @@ actor Writer {
     batch.delivery.events += run.work.events
     batch.delivery.endedSessions += run.work.endedSessions
     batch.searchChanges += run.work.searchChanges
+    batch.erasures += run.work.erasures
     if run.rows > 0 { batch.hasChanges = true }
     if run.work.hasStartedJob { batch.hasStartedJob = true }
   }

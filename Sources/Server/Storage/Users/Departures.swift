@@ -49,12 +49,20 @@ extension WriteTransaction {
         """, Int(now), user.number)
     }
     try endAllSessions(of: user)
+    if state == .erased { try noteErasure(of: before) }
     if let avatar { try letGo(of: [ID(avatar)]) }
     try log(.userUpdated, in: .site, subject: user.number, revision: revision, actor: actor.number)
     let departure = Departure(of: user, isErasure: state == .erased, by: actor)
     let job = try startJob(kind: JobKind.departure.name, subject: user.number, by: actor, state: departure)
     guard let user = try self.user(user) else { throw .notFound }
     return (user, job)
+  }
+
+  private func noteErasure(of user: User) throws(Refusal) {
+    let erasure = try run { _ in
+      try Erasure(user: user.summary.id.number, createdAt: Int(user.summary.createdAt))
+    }
+    erasures.append(erasure)
   }
 
   /// Runs one chunk. Returns whether the stage is complete.

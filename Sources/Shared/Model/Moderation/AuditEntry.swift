@@ -56,6 +56,8 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case settingsChanged = "settings.changed"
   case backupStarted = "backup.started"
   case backupDeleted = "backup.deleted"
+  /// By the operator, who has no account: the actor is an owner.
+  case siteRestored = "site.restored"
   case forumChanged = "forum.changed"
   case forumDeleted = "forum.deleted"
   /// Staff without read access joined a forum.

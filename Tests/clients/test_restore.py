@@ -1,0 +1,176 @@
+"""`parley restore` reports what it undid, ends sessions, and erases erased users again."""
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from servers import PARLEY
+from serving import ServingTest, parley
+
+PASSWORD = "wool and needles"
+
+
+class Undone(ServingTest):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
+        self.data = self.folder / "data"
+        self.backup = self.folder / "backup.tar"
+        self.server = None
+
+    def ask(self, method, path, body=None, token=None):
+        request = Request(f"{self.server.url}/api/v1{path}", method=method,
+                          data=None if body is None else json.dumps(body).encode())
+        request.add_header("Content-Type", "application/json")
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        with urlopen(request, timeout=60) as answer:
+            content = answer.read()
+            return json.loads(content) if content else None
+
+    def status(self, path, token):
+        try:
+            self.ask("GET", path, token=token)
+        except HTTPError as error:
+            with error:
+                return error.code, json.load(error)["code"]
+        return 200, None
+
+    def run_parley(self, *arguments, given=None):
+        done = subprocess.run([PARLEY, *map(str, arguments), "--data", self.data], capture_output=True, text=True,
+                              input=given, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def sign_in(self, name):
+        return self.ask("POST", "/sessions", {"name": name, "password": PASSWORD})["token"]
+
+    @contextlib.contextmanager
+    def running(self):
+        with self.start(*parley(self.folder)) as self.server:
+            yield
+            self.assertEqual(self.server.stop(), 0)
+
+    def begin(self):
+        """A site with a backup and changes after it; the server is stopped."""
+        with self.running():
+            code = self.run_parley("setup").strip().split("/")[-1]
+            self.ada = self.ask("POST", f"/links/{code}", {"name": "ada", "password": PASSWORD})["token"]
+            room = self.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"}, self.ada)["room_id"]
+            for name in ("grace", "linus"):
+                self.run_parley("user", "add", name, "--password-stdin", given=PASSWORD + "\n")
+            self.grace, self.linus = self.sign_in("grace"), self.sign_in("linus")
+            self.room = f"/conversations/{room}/messages"
+            self.ask("POST", self.room, {"text": "my home address"}, self.grace)
+            made = [self.ask("POST", "/me/tokens", {"name": name, "scope": "read"}, self.ada) for name in ("old", "kept")]
+            self.old, self.kept = [one["token"] for one in made]
+            self.run_parley("backup", self.backup)
+
+            for number in range(3):
+                self.ask("POST", self.room, {"text": f"lost {number}"}, self.ada)
+            listed = self.ask("GET", "/me/tokens", token=self.ada)["data"]
+            gone, = [one["id"] for one in listed if one["name"] == "old"]
+            self.ask("DELETE", f"/me/tokens/{gone}", token=self.ada)
+            self.ask("PUT", "/users/@linus/ban", {"reason": "A raid."}, self.ada)
+            self.ask("DELETE", "/users/@grace", {"how": "erase", "reason": "On request."}, self.ada)
+            self.assertEqual(self.status("/me", self.grace)[0], 401)
+
+    def restore(self, *arguments):
+        return self.run_parley("restore", self.backup, *arguments)
+
+    def check_erased(self):
+        names = [json.loads(line)["name"] for line in self.run_parley("user", "list", "--json").splitlines()]
+        self.assertNotIn("grace", names)
+        for _ in range(600):
+            texts = [message.get("text") for message in self.ask("GET", self.room, token=self.token)["data"]]
+            if "my home address" not in texts:
+                return
+        self.fail(texts)
+
+    def check_verified(self):
+        self.run_parley("verify", "--all")
+
+    def test_what_was_undone_is_printed_and_audited(self):
+        self.begin()
+        printed = self.restore("--replace").splitlines()
+        undone, = [line for line in printed if line.startswith("Undone")]
+        self.assertRegex(undone, r"^Undone since the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC: ")
+        self.assertEqual(
+            undone.split("UTC: ")[1],
+            "3 messages, 1 ban, 1 revoked token (still revoked), 2 ended sessions (still ended), "
+            "1 erased user (erased again at the next start).")
+        self.assertIn("All sessions and tokens have ended: users sign in again, and programs need new tokens.", printed)
+        self.assertTrue(any(str(self.data / "erasures") in line for line in printed), printed)
+        with self.running():
+            # Not a revocation (close code 4501): clients lock their copy until the same user signs in.
+            for token in (self.ada, self.grace, self.linus, self.old, self.kept):
+                self.assertEqual(self.status("/me", token), (401, "unauthenticated"))
+            self.token = self.sign_in("ada")
+            entry, = self.ask("GET", "/audit?kind=site.restored", token=self.token)["data"]
+            self.assertEqual((entry["reason"], entry["subject_id"]), (undone, None))
+            self.check_erased()
+            with self.assertRaises(HTTPError) as refused:
+                self.sign_in("grace")
+            refused.exception.close()
+            self.assertIn("was erased after the backup", self.server.output())
+            # The ban is undone, as printed.
+            self.sign_in("linus")
+        self.check_verified()
+
+    def test_kept_sessions_do_not_include_revoked_ones(self):
+        self.begin()
+        self.assertIn(
+            "Sessions and tokens are kept, except those that were revoked since the backup.",
+            self.restore("--replace", "--keep-sessions"))
+        with self.running():
+            self.token = self.ada
+            self.assertEqual([self.status("/me", token)[0] for token in (self.ada, self.kept)], [200, 200])
+            for token in (self.old, self.grace, self.linus):
+                self.assertEqual(self.status("/me", token), (401, "unauthenticated"))
+            self.check_erased()
+
+    def test_the_journal_outlives_a_damaged_database(self):
+        self.begin()
+        for path in self.data.glob("parley.db*"):
+            path.write_bytes(b"seeds" * 1000)
+        printed = self.restore("--replace")
+        self.assertRegex(printed, "is unknown, because the replaced database can't be compared: it can't be read: .*\n")
+        self.assertIn("1 erased user (erased again at the next start)", printed)
+        with self.running():
+            self.token = self.sign_in("ada")
+            self.check_erased()
+        self.check_verified()
+
+    def test_an_empty_folder_knows_nothing_of_the_time_since(self):
+        self.begin()
+        journal = (self.data / "erasures").read_bytes()
+        self.assertIsNotNone(re.fullmatch(rb"\d+ [0-9a-f]{64} [0-9a-f]{16}\n", journal))
+        shutil.rmtree(self.data)
+        printed = self.restore("--keep-sessions")
+        self.assertIn("is unknown, because the replaced database can't be compared: there is none.", printed)
+        self.assertIn("Sessions and tokens are kept, also those that were revoked since the backup.", printed)
+        with self.running():
+            self.assertEqual(self.status("/me", self.old)[0], 200)
+            self.sign_in("grace")
+
+    def test_a_damaged_journal_is_reported(self):
+        self.begin()
+        journal = self.data / "erasures"
+        damaged = journal.read_bytes()[:-20] + b"\0" * 20 + b"\n"
+        journal.write_bytes(damaged)
+        printed = self.restore("--replace")
+        self.assertIn("is damaged from line 1 on", printed)
+        self.assertEqual((self.data / "erasures-damaged").read_bytes(), damaged)
+        journal.write_bytes(damaged)
+        with self.running():
+            self.assertIn("is damaged from line 1 on", self.server.output())
+
+
+if __name__ == "__main__":
+    unittest.main()
