@@ -12,7 +12,7 @@ enum ControlRoutes {
   static func make(_ api: API, _ origin: String, log: @escaping @Sendable (String) -> Void) -> Application {
     let store = api.community.store
     let router = Router { routes in
-      api.addForHost(to: &routes)
+      api.addControlEndpoints(to: &routes)
       routes.on(.post, BackupCommand.path) { request, _ throws(Problem) in
         let (file, isStream) = try await BackupCommand.target(request)
         return stream { onProgress in

@@ -19,7 +19,7 @@ extension API {
     Endpoint(.get, "/events", .controlSocket, streamEvents),
   ]
 
-  public func addForHost(to routes: inout Router.Builder) {
+  public func addControlEndpoints(to routes: inout Router.Builder) {
     for endpoint in Self.controlEndpoints { routes.on(endpoint.method, endpoint.path, endpoint.handler(of: self)) }
   }
 
