@@ -6,7 +6,7 @@ import TestSupport
 /// A folder in which writers crash in sequence, and the record of their acknowledgements.
 final class Ledger {
   let folder: String
-  private var promises: [String: Promise] = [:]
+  private var acknowledged: [String: AcknowledgedMessage] = [:]
   /// Sent and not acknowledged.
   private var open: Set<String> = []
   private var round = 0
@@ -22,7 +22,7 @@ final class Ledger {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  var messageCount: Int { promises.count }
+  var messageCount: Int { acknowledged.count }
 
   /// The number of answered changes.
   private(set) var changeCount = 0
@@ -30,7 +30,7 @@ final class Ledger {
   /// The first sends of the next writer: those not acknowledged, and the last acknowledged ones, so that it changes
   /// those too.
   var again: [String] {
-    open.sorted() + promises.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
+    open.sorted() + acknowledged.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
   }
 
   /// Creates two users and three conversations.
@@ -65,7 +65,7 @@ final class Ledger {
     for line in lines { take(line) }
     // Each writer had one more send in progress.
     for writer in 0..<writers {
-      let last = promises.keys.filter { $0.hasPrefix("\(round).\(writer).") }.compactMap {
+      let last = acknowledged.keys.filter { $0.hasPrefix("\(round).\(writer).") }.compactMap {
         Int($0.split(separator: ".")[2])
       }.max()
       open.insert("\(round).\(writer).\((last ?? 0) + 1)")
@@ -78,10 +78,10 @@ final class Ledger {
     case ("open", 1): return
     case ("ack", 4):
       guard let id = Int(words[2]), let seq = Int(words[3]) else { break }
-      return acknowledge(words[1], at: Promise.Place(id: id, seq: seq))
+      return acknowledge(words[1], at: AcknowledgedMessage.Place(id: id, seq: seq))
     case ("change", 3...):
-      guard let change = Change(words.dropFirst(2)), promises[words[1]] != nil else { break }
-      promises[words[1]]?.ask(change)
+      guard let change = Change(words.dropFirst(2)), acknowledged[words[1]] != nil else { break }
+      acknowledged[words[1]]?.begin(change)
       return
     case ("changed", 3):
       guard let revision = Int(words[2]) else { break }
@@ -92,19 +92,19 @@ final class Ledger {
     lies.append("unexpected line: \(line)")
   }
 
-  private func acknowledge(_ clientID: String, at place: Promise.Place) {
+  private func acknowledge(_ clientID: String, at place: AcknowledgedMessage.Place) {
     open.remove(clientID)
-    guard let before = promises[clientID]?.place else {
-      promises[clientID] = Promise(clientID, at: place)
+    guard let before = acknowledged[clientID]?.place else {
+      acknowledged[clientID] = AcknowledgedMessage(clientID, at: place)
       return
     }
     if before != place { lies.append("\(clientID) was acknowledged as \(before), and again as \(place)") }
   }
 
   private func answer(_ clientID: String, _ answer: Change.Answer, _ line: String) {
-    guard promises[clientID] != nil else { return lies.append("unexpected answer: \(line)") }
+    guard acknowledged[clientID] != nil else { return lies.append("unexpected answer: \(line)") }
     changeCount += 1
-    if let fault = promises[clientID]?.take(answer) { lies.append(fault) }
+    if let fault = acknowledged[clientID]?.finish(answer) { lies.append(fault) }
   }
 
   /// The differences from the acknowledged state, and the faults of the database.
@@ -117,10 +117,10 @@ final class Ledger {
       faults += finding.faults.map { "\(finding.check): \($0)" }
     }
     let found = try FoundMessage.all(in: folder)
-    faults += promises.keys.compactMap { clientID in promises[clientID]?.settle(found[clientID] ?? []) }
-    for (clientID, messages) in found where promises[clientID] == nil {
+    faults += acknowledged.keys.compactMap { clientID in acknowledged[clientID]?.settle(found[clientID] ?? []) }
+    for (clientID, messages) in found where acknowledged[clientID] == nil {
       if !open.contains(clientID) { faults.append("\(clientID) was never sent") }
-      if messages.map(\.message) != [ToldMessage(text: Change.text(clientID))] {
+      if messages.map(\.message) != [ExpectedMessage(text: Change.text(clientID))] {
         faults.append("\(clientID) was not acknowledged, and stands at \(messages.map(\.message))")
       }
     }

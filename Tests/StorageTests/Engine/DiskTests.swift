@@ -51,11 +51,11 @@ import Testing
       try await Garden(in: folder).store.close()
       #expect(try Garden.faults(in: folder) == [], "seed \(seed)")
       let found = try FoundMessage.all(in: folder)
-      for var promise in log.promises {
-        #expect(promise.settle(found[promise.clientID] ?? []) == nil, "seed \(seed)")
+      for var message in log.acknowledged {
+        #expect(message.settle(found[message.clientID] ?? []) == nil, "seed \(seed)")
       }
       #expect(log.faults == [], "seed \(seed)")
-      posted += log.promises.count
+      posted += log.acknowledged.count
       changed += log.changes
     }
     #expect(posted > 10 * Int(Self.schedules))
@@ -64,7 +64,7 @@ import Testing
 
   /// The acknowledgements that a writer received before the power cut.
   private struct WriteLog {
-    var promises: [Promise] = []
+    var acknowledged: [AcknowledgedMessage] = []
     /// The number of acknowledged changes.
     var changes = 0
     /// Wrong acknowledgements.
@@ -83,7 +83,7 @@ import Testing
     await withTaskGroup(of: WriteLog.self) { group in
       for writer in 0..<8 { group.addTask { await write(as: writer, in: garden, seed: seed) } }
       for await log in group {
-        all.promises += log.promises
+        all.acknowledged += log.acknowledged
         all.changes += log.changes
         all.faults += log.faults
       }
@@ -99,12 +99,13 @@ import Testing
     for number in 0..<10_000 {
       let name = "\(writer).\(number)"
       guard let stored = try? await garden.post(Change.text(name), as: name) else { return log }
-      log.promises.append(Promise(name, at: Promise.Place(id: stored.id.number, seq: stored.seq)))
+      log.acknowledged.append(
+        AcknowledgedMessage(name, at: AcknowledgedMessage.Place(id: stored.id.number, seq: stored.seq)))
       for part in 0..<2 {
-        guard let index = log.promises.indices.suffix(4).randomElement(using: &random) else { break }
+        guard let index = log.acknowledged.indices.suffix(4).randomElement(using: &random) else { break }
         let change = Change(named: "\(name).\(part).\(number)", using: &random)
-        let id = ID<Message>(log.promises[index].place.id)
-        log.promises[index].ask(change)
+        let id = ID<Message>(log.acknowledged[index].place.id)
+        log.acknowledged[index].begin(change)
         let answer: Change.Answer
         do throws(Refusal) {
           answer = .revision(try await garden.write { tx throws(Refusal) in try change.make(id, in: tx) })
@@ -114,7 +115,7 @@ import Testing
           answer = .refused(error.code)
         }
         log.changes += 1
-        if let fault = log.promises[index].take(answer) { log.faults.append(fault) }
+        if let fault = log.acknowledged[index].finish(answer) { log.faults.append(fault) }
       }
     }
     return log

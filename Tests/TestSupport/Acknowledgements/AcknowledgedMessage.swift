@@ -1,9 +1,9 @@
 /// The acknowledged state of a message and the pending change of its writer. No other writer changes the message, so
 /// the database has the acknowledged state or the state after the pending change.
-public struct Promise: Sendable {
+public struct AcknowledgedMessage: Sendable {
   public let clientID: String
   public let place: Place
-  private var acknowledged: ToldMessage
+  private var acknowledged: ExpectedMessage
   private var pending: Change?
 
   public struct Place: Sendable, Hashable {
@@ -20,13 +20,13 @@ public struct Promise: Sendable {
   public init(_ clientID: String, at place: Place) {
     self.clientID = clientID
     self.place = place
-    acknowledged = ToldMessage(text: Change.text(clientID))
+    acknowledged = ExpectedMessage(text: Change.text(clientID))
   }
 
-  public mutating func ask(_ change: Change) { pending = change }
+  public mutating func begin(_ change: Change) { pending = change }
 
   /// Returns an error if the answer to the pending change is wrong.
-  public mutating func take(_ answer: Change.Answer) -> String? {
+  public mutating func finish(_ answer: Change.Answer) -> String? {
     guard let change = pending else { return "\(clientID) was answered \(answer) to nothing" }
     let before = acknowledged
     let right = acknowledged.make(change)

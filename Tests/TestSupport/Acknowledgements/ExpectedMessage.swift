@@ -2,7 +2,7 @@ import ParleyModel
 import Storage
 
 /// The expected state of a message: a model of the store's operations without a store.
-public struct ToldMessage: Sendable, Hashable {
+public struct ExpectedMessage: Sendable, Hashable {
   public private(set) var revision = 1
   public private(set) var deletion: Deletion?
   /// The sealed text if the message is a tombstone.
@@ -72,7 +72,7 @@ public struct ToldMessage: Sendable, Hashable {
   }
 }
 
-extension ToldMessage: CustomStringConvertible {
+extension ExpectedMessage: CustomStringConvertible {
   public var description: String {
     let texts = [text.map { "\"\($0.prefix(40))\"" } ?? "nothing"] + earlier.keys.sorted().map { "revision \($0)" }
     return "revision \(revision), \(deletion?.rawValue ?? "live"), with \(texts.joined(separator: ", "))"

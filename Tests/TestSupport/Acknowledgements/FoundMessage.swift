@@ -4,8 +4,8 @@ import Storage
 
 /// A message read from the database.
 public struct FoundMessage: Sendable {
-  public let place: Promise.Place
-  public var message: ToldMessage
+  public let place: AcknowledgedMessage.Place
+  public var message: ExpectedMessage
 
   /// All messages with a client ID, by client ID. Requires that no writer is active.
   public static func all(in folder: String) throws -> [String: [FoundMessage]] {
@@ -30,8 +30,8 @@ public struct FoundMessage: Sendable {
       where m.client_id is not null
       """
     ) { row in
-      let place = Promise.Place(id: try row.int(1), seq: try row.int(2))
-      var message = ToldMessage(
+      let place = AcknowledgedMessage.Place(id: try row.int(1), seq: try row.int(2))
+      var message = ExpectedMessage(
         revision: try row.int(3), deletion: try row.optionalText(4).flatMap { Deletion(rawValue: $0) },
         text: try row.optionalText(5))
       message.earlier = earlier[place.id] ?? [:]
