@@ -53,7 +53,7 @@ extension Problem {
       code = refusal.code
       title = "Too many requests for a user on probation."
       params += [
-        ("limit", .text(limit.rawValue)), ("most", .number(maxPerHour)), ("until", .text(Timestamp.format(Int(until)))),
+        ("limit", .text(limit.rawValue)), ("max_per_hour", .number(maxPerHour)), ("until", .text(Timestamp.format(Int(until)))),
       ]
     case .unavailable: self = .unavailable
     case .damaged:
@@ -119,7 +119,7 @@ extension Problem.FieldProblem {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
       case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable: []
-      case .tooShort(let min): [("least", .number(min))]
+      case .tooShort(let min): [("min", .number(min))]
       case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]
       case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]
       }

@@ -8,7 +8,7 @@ enum Texts {
   {
     let trimmed = text.trimmingWhitespace()
     let count = try length(of: trimmed, field, limit)
-    guard count >= minimum else { throw .invalid(field, .tooShort(least: minimum)) }
+    guard count >= minimum else { throw .invalid(field, .tooShort(min: minimum)) }
     guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
       throw .invalid(field, .invalid)
     }
@@ -20,7 +20,7 @@ enum Texts {
     -> String
   {
     let count = try length(of: text, field, limit)
-    guard count >= minimum else { throw .invalid(field, .tooShort(least: minimum)) }
+    guard count >= minimum else { throw .invalid(field, .tooShort(min: minimum)) }
     guard !text.utf8.contains(0) else { throw .invalid(field, .invalid) }
     return text
   }

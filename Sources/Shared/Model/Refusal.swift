@@ -100,7 +100,7 @@ public struct FieldFault: Sendable, Hashable {
     case missing
     case unknownField
     case invalid
-    case tooShort(least: Int)
+    case tooShort(min: Int)
     case tooLong(limit: Int)
     case tooMany(limit: Int)
     case outOfRange(ClosedRange<Int>)

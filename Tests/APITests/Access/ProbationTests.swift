@@ -28,7 +28,7 @@ import Testing
           answer = try await village.expect(429, .post, path, as: "grace", ["text": text])
         }
         #expect(events == [] && answer?.code == "newcomer_limited", "\(text)")
-        #expect(answer?["params.limit"] == limit && answer?.int("params.most") == maximum, "\(text)")
+        #expect(answer?["params.limit"] == limit && answer?.int("params.max_per_hour") == maximum, "\(text)")
         #expect(answer?["params.until"] == until, "\(text)")
       }
       try await village.post("https://a.example and https://b.example", in: room, as: "grace")
@@ -81,7 +81,7 @@ import Testing
       let forum = try await village.garden().forum
       let draft: [String: Any] = ["title": "look", "text": "https://a.example"]
       let refused = try await village.request(.post, "/forums/\(forum)/conversations", as: "grace", draft)
-      #expect(refused.code == "newcomer_limited" && refused.int("params.most") == 0)
+      #expect(refused.code == "newcomer_limited" && refused.int("params.max_per_hour") == 0)
       try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
       try await village.expect(201, .post, "/forums/\(forum)/conversations", as: "grace", draft)
       #expect(try await village.request(.get, "/settings").int("newcomers.links_per_hour") == 0)

@@ -186,7 +186,7 @@ import Testing
       let common = try await village.request(
         .put, "/me/password", as: "grace", ["old_password": "grace’s password", "password": "qwertyuiop"])
       #expect(common.status == 400 && common["errors.0.code"] == "too_common")
-      #expect(short["errors.0.code"] == "too_short" && short.int("errors.0.params.least") == 8)
+      #expect(short["errors.0.code"] == "too_short" && short.int("errors.0.params.min") == 8)
       let changed = try await village.request(
         .put, "/users/me/password", as: "grace", ["old_password": "grace’s password", "password": "another one"])
       #expect(changed.status == 204)

@@ -69,7 +69,7 @@ extension Community {
       let isTextEmpty = (text?.markdown ?? content.text).isEmpty
       let hasFiles = !(change.attachments ?? content.attachments).isEmpty
       guard !isTextEmpty || hasFiles || found.message.isMachineOnly else {
-        throw .invalid("text", .tooShort(least: 1))
+        throw .invalid("text", .tooShort(min: 1))
       }
       if let attachments = change.attachments {
         guard try tx.owns(attachments, editor) else { throw .invalid("attachments", .unknown) }

@@ -85,7 +85,7 @@ extension SearchRequest {
     search.action = action
     if let hashtag {
       let tag = hashtag.hasPrefix("#") ? String(hashtag.dropFirst()) : hashtag
-      guard !tag.isEmpty else { throw .invalid("hashtag", .tooShort(least: 1)) }
+      guard !tag.isEmpty else { throw .invalid("hashtag", .tooShort(min: 1)) }
       search.features.insert(.hashtag(tag.lowercased()))
     }
     if let annotation {
@@ -111,7 +111,7 @@ extension SearchRequest {
       return try SearchQuery(text)
     } catch {
       switch error {
-      case .empty: throw .invalid(field, .tooShort(least: 1))
+      case .empty: throw .invalid(field, .tooShort(min: 1))
       case .onlyExclusions: throw .invalid(field, .invalid)
       case .tooLong(let limit): throw .invalid(field, .tooLong(limit: limit))
       case .tooManyTerms(let limit), .tooManyBeginnings(let limit): throw .invalid(field, .tooMany(limit: limit))
