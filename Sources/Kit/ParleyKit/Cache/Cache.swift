@@ -104,7 +104,7 @@ public actor Cache {
 
   func event(of age: ResponseAge) -> Int { age.generation == generation ? age.event : 0 }
 
-  private static let actionsNote = "marks"
+  private static let actionsNote = "actions"
 
   /// The event id of the last reset. The actions of messages cached before it may be stale.
   var actionsAsOf: Int { number(Self.actionsNote) ?? 0 }

@@ -22,9 +22,7 @@ extension CacheStore {
 /// The tables of a store.
 public enum CacheTable: String, Sendable, CaseIterable {
   // Tables of the replica.
-  case site
-  case user = "person"
-  case forum, conversation, level, relation, stream, need
+  case site, user, forum, conversation, level, relation, stream, need
   /// Keyed by `conversation:seq`.
   case message
   /// The cached ranges of a conversation and the progress of its full sync.

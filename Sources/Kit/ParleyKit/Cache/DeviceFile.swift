@@ -3,9 +3,12 @@ import ParleySQLite
 extension Connection {
   /// Opens or creates a database file. It is locked by one process; another waits for `patience` and then fails.
   ///
-  /// - Parameter version: the schema version. An older version of the app refuses a newer file.
+  /// - Parameters:
+  ///   - version: the schema version. An older version of the app refuses a newer file.
+  ///   - upgrades: from each earlier version to the next.
   static func device(
-    _ path: String, version: Int, schema: String, cacheKibibytes: Int, patience: Duration = .seconds(5)
+    _ path: String, version: Int, schema: String, upgrades: [String] = [], cacheKibibytes: Int,
+    patience: Duration = .seconds(5)
   ) throws(CacheFault) -> Connection {
     var options = Options()
     options.busyTimeout = patience
@@ -18,10 +21,10 @@ extension Connection {
       found = try connection.first("pragma user_version") { row in try row.int(0) } ?? 0
     } catch { throw CacheFault(error) }
     guard found <= version else { throw .newer(version: found) }
-    guard found == 0 else { return connection }
+    guard found < version else { return connection }
     do {
       try connection.transaction {
-        try connection.executeScript(schema)
+        for script in found == 0 ? [schema] : Array(upgrades[(found - 1)...]) { try connection.executeScript(script) }
         try connection.execute(SQL("pragma user_version = \(version)"))
       }
     } catch { throw CacheFault(error) }

@@ -11,7 +11,8 @@ public final class DiskStore: CacheStore {
   /// Opens or creates the file. It is locked by one process; another waits for `patience` and then fails with `inUse`.
   public init(_ path: String, patience: Duration = .seconds(5)) throws(CacheFault) {
     connection = try .device(
-      path, version: 1, schema: Self.schema + Self.searchTable, cacheKibibytes: 8_192, patience: patience)
+      path, version: 2, schema: Self.schema + Self.searchTable, upgrades: [Self.renamedKinds], cacheKibibytes: 8_192,
+      patience: patience)
   }
 
   private static let schema = """
@@ -43,6 +44,12 @@ public final class DiskStore: CacheStore {
       primary key (token, moment)
     ) strict, without rowid;
     create index feature_by_moment on feature (moment);
+    """
+
+  /// Version 2: the names of two kinds of rows.
+  private static let renamedKinds = """
+    update thing set kind = 'user' where kind = 'person';
+    update thing set key = 'actions' where kind = 'note' and key = 'marks';
     """
 
   private static let searchTable = """
