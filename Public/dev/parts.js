@@ -170,7 +170,7 @@ const parts = {
   ].map((it) => icon(it, it)),
   Field: [
     field('Name', { value: 'ada', hint: 'Letters, figures and dots.' }),
-    complaining(field('Password', { type: 'password', value: '123' })),
+    withFault(field('Password', { type: 'password', value: '123' })),
     field('Description', { lines: 3, placeholder: 'One line that says what belongs here.' }),
     choice(
       'Who reads it',
@@ -539,8 +539,8 @@ function shown(node) {
   return node;
 }
 
-function complaining(node) {
-  node.complain('A password has at least 8 characters.');
+function withFault(node) {
+  node.setFault('A password has at least 8 characters.');
   return node;
 }
 

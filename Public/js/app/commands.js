@@ -10,7 +10,7 @@ import { forumAddress, conversationAddress } from './core/router.js';
 import { conversationTitle } from './core/titles.js';
 import { say, sayProblem } from './core/text.js';
 
-const MOST = 12;
+const MAX = 12;
 
 export function openCommands(shell) {
   return commandMenu((words) => find(shell, words));
@@ -63,10 +63,10 @@ async function find(shell, words) {
     { words: say('keys.title'), picture: 'settings', keys: '?', on: showKeys },
   ].filter(Boolean);
   const known = [...talks, ...forums, ...topics, ...actions].filter((it) => fits(it.words));
-  if (!wanted) return known.slice(0, MOST);
+  if (!wanted) return known.slice(0, MAX);
   const users = await site.findPeople(words).catch(() => []);
   return [
-    ...known.slice(0, MOST),
+    ...known.slice(0, MAX),
     ...users.slice(0, 5).map((it) => ({
       words: displayName(it),
       second: `@${it.name}`,

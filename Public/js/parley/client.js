@@ -21,7 +21,7 @@ import { backOff, isAbort, wait } from './time.js';
  */
 
 /** A longer `Retry-After` is not waited for: the call fails. In milliseconds. */
-const mostWait = 10_000;
+const maxWait = 10_000;
 
 /**
  * `client.calls.getMessage({ id: '1042' })`; a PUT or POST takes `body`. Idempotent calls (GET, PUT, DELETE, and POST
@@ -64,16 +64,16 @@ export class Client {
    */
   async request(method, path, options = {}) {
     const isSafe = method !== 'PATCH' && (method !== 'POST' || options.body?.client_id !== undefined);
-    const most = isSafe ? (options.tries ?? this.tries) : 1;
+    const maxTries = isSafe ? (options.tries ?? this.tries) : 1;
     this.#activity(1);
     try {
       for (let tries = 1; ; tries++) {
         try {
           return await this.#once(method, path, options);
         } catch (error) {
-          if (!(error instanceof Problem) || !error.isTemporary || tries >= most) throw error;
+          if (!(error instanceof Problem) || !error.isTemporary || tries >= maxTries) throw error;
           const pause = error.retryAfter ?? backOff(tries);
-          if (pause > mostWait) throw error;
+          if (pause > maxWait) throw error;
           await wait(pause, options.signal);
           options.signal?.throwIfAborted();
         }

@@ -4,8 +4,8 @@
 /** @typedef {{ id: string, seq: number, created_at: string }} Known */
 /** @typedef {{ after?: string, before?: string, after_time?: string, order?: 'asc', limit: number }} Asked */
 
-/** The most that one page has. */
-const most = 200;
+/** The max that one page has. */
+const max = 200;
 /** Times that are tried before one goes on page by page: many messages may bear one time. */
 const tries = 12;
 
@@ -22,13 +22,13 @@ export async function find(seq, { low, high, last }, fetch) {
   for (;;) {
     const [below, above] = [low ? low.seq : 0, high ? high.seq : last + 1];
     // One page from an end that is known has it; from the newest, if that is still the newest.
-    if (above - seq <= most) {
-      const page = await fetch({ ...(high ? { before: high.id } : {}), limit: most });
+    if (above - seq <= max) {
+      const page = await fetch({ ...(high ? { before: high.id } : {}), limit: max });
       const [first] = page;
       if (!first || first.seq <= seq) return among(page) ?? high ?? null;
       high = first;
-    } else if (seq - below <= most || left === 0) {
-      const page = await fetch({ ...(low ? { after: low.id } : { order: 'asc' }), limit: most });
+    } else if (seq - below <= max || left === 0) {
+      const page = await fetch({ ...(low ? { after: low.id } : { order: 'asc' }), limit: max });
       const found = among(page);
       if (found || !page.length) return found ?? high ?? null;
       low = page[page.length - 1];

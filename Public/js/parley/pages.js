@@ -27,7 +27,7 @@ import { isAbort } from './time.js';
  */
 
 const everything = { include_machine: true, include_muted: true };
-const most = 200;
+const maxPage = 200;
 
 export class Pages {
   /** @param {PagesOptions} options */
@@ -167,12 +167,12 @@ export class Pages {
       // A range without neighbours is found by its own last row.
       const own = anchor ?? below ?? (await at(gap[1]));
       const where = anchor ? { before: anchor.id } : below ? { after: below.id } : own ? { around: own.id } : {};
-      const { messages } = await this.fetch(conversation, { ...where, limit: most, isForced, signal });
+      const { messages } = await this.fetch(conversation, { ...where, limit: maxPage, isForced, signal });
       onPage?.(messages.length);
       const after = await this.history(conversation);
       const isNearer = missing(after.held, Math.max(from, after.from), to).length === 0 || messages.length > 0;
       // An empty page must end the loop, or a faulty server would be asked forever.
-      if (!isNearer || rounds > (to - from) / most + 1000) throw new Error(`${conversation} has a hole at ${gap[1]}`);
+      if (!isNearer || rounds > (to - from) / maxPage + 1000) throw new Error(`${conversation} has a hole at ${gap[1]}`);
     }
   }
 
@@ -209,8 +209,8 @@ export class Pages {
     const own = (await this.held(conversation, from, to)).filter((one) => one.author_id === me && !one.deleted);
     /** @type {Map<string, any>} */
     const found = new Map();
-    for (let first = 0; first < own.length; first += most) {
-      const ids = own.slice(first, first + most).map(({ id }) => id).join(',');
+    for (let first = 0; first < own.length; first += maxPage) {
+      const ids = own.slice(first, first + maxPage).map(({ id }) => id).join(',');
       for (const one of (await this.client.calls.getMessages({ query: { ids }, signal })).data) found.set(one.id, one);
     }
     /** @type {import('./store.js').Source[]} */
@@ -246,7 +246,7 @@ export class Pages {
       this.publish(changes);
     };
     if ((await this.history(conversation)).state !== 'complete') await mark('started');
-    const last = (await this.fetch(conversation, { limit: most, signal })).messages;
+    const last = (await this.fetch(conversation, { limit: maxPage, signal })).messages;
     const to = last[last.length - 1]?.seq ?? 0;
     await this.complete(conversation, 1, to, {
       signal,

@@ -2,7 +2,7 @@
 
 /** The longest side in pixels, and the most bytes. */
 const longest = 1_280;
-const most = 200_000;
+const maxBytes = 200_000;
 
 /**
  * Returns a thumbnail; null if the file is not an image or the browser cannot decode it.
@@ -28,7 +28,7 @@ export async function previewOf(blob) {
     for (const quality of [0.8, 0.5]) {
       /** @type {Blob | null} */
       const small = await new Promise((resolve) => canvas.toBlob(resolve, type, quality));
-      if (small?.type === type && small.size <= most) return small;
+      if (small?.type === type && small.size <= maxBytes) return small;
     }
   }
   return null;

@@ -407,19 +407,19 @@ export function mergeConversation(held, incoming, known) {
   if (!held || generationOf(known) > generationOf(held.known)) return { ...incoming, known };
   if (generationOf(known) < generationOf(held.known)) return held;
   const merged = mergeThing(held, incoming, known);
-  const most = (/** @type {string} */ name) => Math.max(held[name] ?? 0, incoming[name] ?? 0);
+  const latest = (/** @type {string} */ name) => Math.max(held[name] ?? 0, incoming[name] ?? 0);
   const isBehind = (held.last_seq ?? 0) > (incoming.last_seq ?? 0);
   const kept = isBehind ? held : merged;
   const later = (/** @type {string} */ name) => known < (held[`${name}_known`] ?? 0);
   return {
     ...merged,
-    last_seq: most('last_seq'),
+    last_seq: latest('last_seq'),
     last_message_id: kept.last_message_id,
     last_message: kept.last_message,
     ...(held.read_up_to === undefined && incoming.read_up_to === undefined
       ? {}
-      : { read_up_to: most('read_up_to'), delivered_up_to: most('delivered_up_to') }),
-    unread_count: isBehind || most('read_up_to') > (incoming.read_up_to ?? 0) ? held.unread_count : merged.unread_count,
+      : { read_up_to: latest('read_up_to'), delivered_up_to: latest('delivered_up_to') }),
+    unread_count: isBehind || latest('read_up_to') > (incoming.read_up_to ?? 0) ? held.unread_count : merged.unread_count,
     ...(later('participants') ? { participants: held.participants, participant_count: held.participant_count } : {}),
     ...(later('level') ? { level: held.level, level_set: held.level_set } : {}),
   };

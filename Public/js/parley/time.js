@@ -23,10 +23,10 @@ export function wait(milliseconds, signal) {
  * Returns the delay before the next attempt: exponential backoff with jitter in the upper half, so that clients do not
  * reconnect in lockstep.
  * @param {number} tries Number of failed attempts.
- * @param {{ first?: number, most?: number, random?: () => number }} options
+ * @param {{ first?: number, max?: number, random?: () => number }} options
  */
-export function backOff(tries, { first = 500, most = 30_000, random = Math.random } = {}) {
-  const longest = Math.min(most, first * 2 ** Math.min(Math.max(tries - 1, 0), 20));
+export function backOff(tries, { first = 500, max = 30_000, random = Math.random } = {}) {
+  const longest = Math.min(max, first * 2 ** Math.min(Math.max(tries - 1, 0), 20));
   return longest / 2 + (longest / 2) * random();
 }
 

@@ -8,7 +8,7 @@ import { backOff, wait } from './time.js';
 const whole = 4 * 1024 * 1024;
 const wholePicture = 16 * 1024 * 1024;
 const piece = 4 * 1024 * 1024;
-const mostTries = 8;
+const maxTries = 8;
 
 /**
  * @param {import('./client.js').Client} client
@@ -54,7 +54,7 @@ export async function upload(client, blob, options = {}) {
       }
       offset = Number(answer.headers.get('upload-offset') ?? offset + piece);
     } catch (error) {
-      const mayGoOn = error instanceof Problem && (error.isTemporary || error.status === 409) && ++tries < mostTries;
+      const mayGoOn = error instanceof Problem && (error.isTemporary || error.status === 409) && ++tries < maxTries;
       if (!mayGoOn) throw error;
       await wait(error.retryAfter ?? backOff(tries), signal);
       signal?.throwIfAborted();

@@ -88,7 +88,7 @@ class Checked(Village):
 
         self.assertEqual(page.evaluate(ON_DISK, [said[11]["id"], "Not what was said"]), "Bed 12")
         again.click()
-        expect(words).to_have_text(f"One message was mended. Complete and checked up to message {said[-1]['seq']}.")
+        expect(words).to_have_text(f"One message was repaired. Complete and checked up to message {said[-1]['seq']}.")
         self.assertEqual(page.evaluate(ON_DISK, [said[11]["id"], None]), "Bed 12")
         again.click()
         expect(words).to_have_text(f"Complete and checked up to message {said[-1]['seq']}.")

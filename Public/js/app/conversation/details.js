@@ -216,7 +216,7 @@ function jumpBlock(shell, conversation) {
       const query = { after_time: new Date(day.getTime() - 1).toISOString(), order: 'asc', limit: 1 };
       const page = await site.call('GET', `/conversations/${conversation.id}/messages`, { query });
       if (page.data[0]) go(`/m/${page.data[0].id}`);
-      else input.complain(say('talk.jumpNothing'));
+      else input.setFault(say('talk.jumpNothing'));
     } catch (error) {
       toast(sayProblem(error));
     }
@@ -235,7 +235,7 @@ function checkBlock(site, conversation) {
       whileBusy(check, async () => {
         try {
           const found = await site.verify(conversation);
-          const repaired = found.repaired ? `${say('check.mended', { n: found.repaired })} ` : '';
+          const repaired = found.repaired ? `${say('check.repaired', { n: found.repaired })} ` : '';
           words.textContent = repaired + say(found.isComplete ? 'check.complete' : 'check.newest', { upTo: found.checkedUpTo });
         } catch (error) {
           words.textContent = sayProblem(error);

@@ -13,7 +13,7 @@ import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
 const PAUSE = 300;
-const MOST_HITS = 8;
+const MAX_HITS = 8;
 const HOST = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}(?::\d+)?(?:[/?#]\S*)?$/u;
 
 /** The address that was meant, or null where these are words. Without a scheme it is one with TLS. */
@@ -60,7 +60,7 @@ export function shareLink(site, send) {
   }
 
   async function hits(words) {
-    const { data } = await site.search({ q: words, limit: MOST_HITS });
+    const { data } = await site.search({ q: words, limit: MAX_HITS });
     if (!data.length) return el('p.second', null, say('share.none', { words }));
     return [
       el('p.second', null, say('share.hits')),

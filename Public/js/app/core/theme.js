@@ -16,11 +16,11 @@ export function applyLook(preferences = remembered(), hue = Number(localStorage.
 }
 
 /** How wide the places beside the page may be, in pixels. */
-export const widths = { least: 220, usual: 264, most: 340 };
+export const widths = { min: 220, usual: 264, max: 340 };
 
 /** Sets the sidebar width; default: the stored one. @returns {number} The width. */
 export function keepWidth(width = Number(localStorage.getItem('sidebar')) || widths.usual) {
-  const kept = Math.round(Math.min(widths.most, Math.max(widths.least, width)));
+  const kept = Math.round(Math.min(widths.max, Math.max(widths.min, width)));
   localStorage.setItem('sidebar', String(kept));
   root.style.setProperty('--sidebar', `${kept / 16}rem`);
   return kept;

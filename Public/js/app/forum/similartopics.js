@@ -5,8 +5,8 @@ import { say } from '../core/text.js';
 import { topicRows } from './topicrows.js';
 
 const PAUSE = 300;
-const MOST = 5;
-const MOST_WORDS = 4;
+const MAX = 5;
+const MAX_WORDS = 4;
 /** Shorter words are in every title; but in some scripts one sign says as much as a word. */
 const SHORTEST = 4;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
@@ -18,7 +18,7 @@ export function beginnings(title) {
   return [...new Set(wordsOf(title))]
     .filter((it) => DENSE.test(it) || it.length >= SHORTEST)
     .sort((a, b) => b.length - a.length)
-    .slice(0, MOST_WORDS)
+    .slice(0, MAX_WORDS)
     .map((it) => (DENSE.test(it) ? it : it.slice(0, it.length > 6 ? -2 : it.length > SHORTEST ? -1 : undefined)));
 }
 
@@ -72,7 +72,7 @@ async function topicsWith(site, forum, wanted, newest) {
   const best = [...scores].filter(([, score]) => score * 2 >= wanted.length).sort((a, b) => b[1] - a[1]);
   const found = [];
   for (const [id] of best) {
-    if (found.length === MOST) break;
+    if (found.length === MAX) break;
     const it = topics.get(id) ?? (await site.conversation(id).catch(() => null));
     if (it?.kind === 'topic' && it.forum_id === forum.id) found.push(it);
   }

@@ -144,7 +144,7 @@ async function settings(shell, column) {
   const mayCreate = circle('admin.mayCreate', kept.may_create_forums);
   const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
-    most: site.server.limits.file_bytes,
+    maxBytes: site.server.limits.file_bytes,
     on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
   });
   const discovery = toggle(say('admin.discovery'), { checked: kept.discovery, hint: say('admin.discoveryHint') });
@@ -216,7 +216,7 @@ async function invites(shell, column) {
 
 function inviteRow(site, it, changed) {
   const facts = [
-    say('invite.used', { n: it.uses }) + (it.max_uses ? ` ${say('invite.most', { n: it.max_uses })}` : ''),
+    say('invite.used', { n: it.uses }) + (it.max_uses ? ` ${say('invite.max', { n: it.max_uses })}` : ''),
     it.expires_at && say('order.until', { at: moment(new Date(it.expires_at)) }),
     site.forums.get(it.forum_id)?.title,
     moment(new Date(it.created_at)),

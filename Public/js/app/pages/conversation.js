@@ -126,7 +126,7 @@ function messageField(page) {
   return composer({
     enterSends: !isTopic,
     placeholder: say(isTopic ? 'composer.post' : 'composer.room'),
-    most: limits.message_scalars,
+    maxScalars: limits.message_scalars,
     draft: site.draft(conversation.id),
     keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
     users: (start) => site.findPeople(start),

@@ -174,7 +174,7 @@ function newTopic(shell, forum) {
     rows: 6,
     placeholder: say('topic.text'),
     draft: site.draft(key),
-    most: site.server.limits.message_scalars,
+    maxScalars: site.server.limits.message_scalars,
     keep: (words) => site.keepDraft(key, words),
     users: (start) => site.findPeople(start),
     rings: isMember(site, forum, forum.room_mention),
@@ -184,7 +184,7 @@ function newTopic(shell, forum) {
       if (!title.input.value.trim()) {
         text.input.value = draft.text;
         text.input.dispatchEvent(new Event('input'));
-        title.complain(say('topic.titleMissing'));
+        title.setFault(say('topic.titleMissing'));
         return title.input.focus();
       }
       const go = shell.fromHere();

@@ -61,7 +61,7 @@ function form(shell, forum) {
     },
   });
   const own = pictureField(say('forum.ownPicture'), {
-    most: limits.file_bytes,
+    maxBytes: limits.file_bytes,
     on: (address) => {
       if (address) {
         icon.input.value = '';
@@ -134,7 +134,7 @@ function form(shell, forum) {
   function check() {
     clearTimeout(timer);
     const address = icon.input.value.trim();
-    icon.complain(null);
+    icon.setFault(null);
     picture = address ? picture : null;
     isPicture = !address || address === forum?.icon_url;
     draw();
@@ -143,7 +143,7 @@ function form(shell, forum) {
       const isGood = await isImage(site, address);
       if (address !== icon.input.value.trim()) return;
       isPicture = isGood;
-      icon.complain(isGood ? null : say('forum.iconBad'));
+      icon.setFault(isGood ? null : say('forum.iconBad'));
       draw();
     }, 400);
   }
@@ -158,7 +158,7 @@ function form(shell, forum) {
     event.preventDefault();
     if (save.disabled) return;
     fault.hidden = true;
-    for (const it of [title, description, section, call]) it.complain(null);
+    for (const it of [title, description, section, call]) it.setFault(null);
     await whileBusy(save, async () => {
       const go = shell.fromHere();
       try {
@@ -210,7 +210,7 @@ function form(shell, forum) {
   const refused = (error) => {
     const its = named[error.errors?.[0]?.field];
     if (its?.isConnected) {
-      its.complain(sayProblem(error));
+      its.setFault(sayProblem(error));
       return its.input.focus();
     }
     fault.hidden = false;

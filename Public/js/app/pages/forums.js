@@ -17,7 +17,7 @@ const AHEAD = 50;
 export async function open(shell, _, restore) {
   const { site } = shell;
   if (!site.forums.size) await site.loadForums();
-  let most = restore?.most ?? PAGE;
+  let count = restore?.count ?? PAGE;
   const column = el('div.page-column.is-wide');
   const make = () =>
     button(say('act.newForum'), { kind: 'primary', picture: 'plus', on: () => shell.go('/forums/new') });
@@ -26,7 +26,7 @@ export async function open(shell, _, restore) {
     redraw(
       column,
       site.forums.size
-        ? tiles(site, most)
+        ? tiles(site, count)
         : empty(say(site.isHost ? 'forum.noneHost' : 'forum.none'), {
             picture: 'forums',
             actions: mayMake
@@ -42,10 +42,10 @@ export async function open(shell, _, restore) {
   const body = el('div.page-body', null, column);
   onPullToRefresh(body, () => site.loadForums());
   const further = () => {
-    while (most < site.forums.size) {
+    while (count < site.forums.size) {
       const last = [...column.querySelectorAll('.tile')].at(-AHEAD);
       if (!last || last.getBoundingClientRect().top > body.getBoundingClientRect().bottom) return;
-      most += PAGE;
+      count += PAGE;
       draw();
     }
   };
@@ -68,7 +68,7 @@ export async function open(shell, _, restore) {
       body,
     ],
     shown: further,
-    leave: () => ({ most }),
+    leave: () => ({ count }),
     close: () => {
       removeEventListener('resize', further);
       for (const name of listen) site.removeEventListener(name, draw);
@@ -77,9 +77,9 @@ export async function open(shell, _, restore) {
 }
 
 /** The first of them in the host's order, as many as are named. */
-export function tiles(site, most = Infinity) {
+export function tiles(site, max = Infinity) {
   const sections = site.sections();
-  let left = most;
+  let left = max;
   const shown = sections.map(({ title, forums }) => {
     const first = forums.slice(0, left);
     left -= first.length;

@@ -136,7 +136,7 @@ async function profile(shell, column) {
     }
   };
   const own = pictureField(say('you.picture'), {
-    most: limits.file_bytes,
+    maxBytes: limits.file_bytes,
     prepare: squared,
     on: (address) =>
       address &&

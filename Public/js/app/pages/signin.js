@@ -31,7 +31,7 @@ function door({ title, lead, above = [], controls, verb, work, foot, isFirst = f
   const icon = el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
-  const complain = (words) => {
+  const setFault = (words) => {
     fault.hidden = !words;
     fault.textContent = words ?? '';
   };
@@ -42,13 +42,13 @@ function door({ title, lead, above = [], controls, verb, work, foot, isFirst = f
       on: {
         submit: async (event) => {
           event.preventDefault();
-          complain(null);
+          setFault(null);
           submit.disabled = true;
           const timer = setTimeout(() => icon.classList.add('turning'), 300);
           try {
             await work();
           } catch (error) {
-            complain(error.sentence ?? sayProblem(error));
+            setFault(error.sentence ?? sayProblem(error));
             const wrong =
               controls.find((it) => it.input && it.input.name === error.errors?.[0]?.field) ??
               controls.find((it) => it.input);
@@ -262,7 +262,7 @@ function newcomer(site, { hasFace = true } = {}) {
   const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name', hint: say('door.displayHint') });
   const name = nameField();
   const password = passwordField(site);
-  const face = hasFace ? faceField(() => name.input.value, { most: site.server.limits.file_bytes }) : null;
+  const face = hasFace ? faceField(() => name.input.value, { maxBytes: site.server.limits.file_bytes }) : null;
   // The default name is the first word of the display name.
   display.input.addEventListener('input', () => {
     if (name.isTouched) return;

@@ -26,7 +26,7 @@ const SHOWN_REST = 500;
  * @param {string} [options.verb] label of the send button
  */
 export function composer(options) {
-  const { enterSends = true, placeholder = say('composer.room'), most = 16_000 } = options;
+  const { enterSends = true, placeholder = say('composer.room'), maxScalars = 16_000 } = options;
   const input = el('textarea.composer-input', {
     rows: options.rows ?? 1,
     placeholder,
@@ -79,7 +79,7 @@ export function composer(options) {
   function changed(isStored = true) {
     grow(input);
     const text = input.value;
-    const rest = most - [...text].length;
+    const rest = maxScalars - [...text].length;
     count.hidden = rest > SHOWN_REST;
     count.textContent = number(rest);
     count.classList.toggle('is-over', rest < 0);

@@ -24,7 +24,7 @@ export function composerFiles(maxBytes, on) {
         name: file.name,
         size: file.size,
         picture: file.type.startsWith('image/') ? URL.createObjectURL(file) : null,
-        failed: file.size > maxBytes ? say('file.tooLarge', { most: bytes(maxBytes) }) : null,
+        failed: file.size > maxBytes ? say('file.tooLarge', { max: bytes(maxBytes) }) : null,
       });
     }
     draw();

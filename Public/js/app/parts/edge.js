@@ -9,7 +9,7 @@ export function sidebarEdge() {
   const node = el('div.sidebar-edge', {
     role: 'separator',
     tabindex: '0',
-    aria: { label: say('place.edge'), orientation: 'vertical', valuemin: widths.least, valuemax: widths.most },
+    aria: { label: say('place.edge'), orientation: 'vertical', valuemin: widths.min, valuemax: widths.max },
   });
   const set = (width) => node.setAttribute('aria-valuenow', keepWidth(width));
   const now = () => Number(node.getAttribute('aria-valuenow'));
@@ -25,7 +25,7 @@ export function sidebarEdge() {
   node.addEventListener('dblclick', () => set(widths.usual));
   node.addEventListener('keydown', (event) => {
     const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
-    const to = { Home: widths.least, End: widths.most }[event.key] ?? (by && now() + (isTurned() ? -by : by));
+    const to = { Home: widths.min, End: widths.max }[event.key] ?? (by && now() + (isTurned() ? -by : by));
     if (to === undefined) return;
     event.preventDefault();
     event.stopPropagation();

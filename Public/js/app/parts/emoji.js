@@ -33,12 +33,12 @@ export const emoji = table
   );
 
 /** Finds emoji with a word that starts with the query; at most `most`. */
-export function findEmoji(start, most = 8) {
+export function findEmoji(start, max = 8) {
   const wanted = start.toLowerCase();
   return emoji
     .flat()
     .filter((it) => it.name.startsWith(wanted) || it.words.split(' ').some((word) => word.startsWith(wanted)))
-    .slice(0, most);
+    .slice(0, max);
 }
 
 /** All of them in a grid, with a field that narrows it. */

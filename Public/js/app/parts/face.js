@@ -8,13 +8,13 @@ import { pictureField } from './picture.js';
 const SIDE = 256;
 
 /** An avatar field: the generated picture of the name until the user selects an image. */
-export function faceField(name, { most } = {}) {
+export function faceField(name, { maxBytes } = {}) {
   const picture = el('img.avatar.avatar-face', { alt: '', width: 64, height: 64 });
   const draw = () => {
     picture.src = own.address ?? faceOf(name().trim());
     drawn.hidden = !own.address;
   };
-  const own = pictureField(say('you.picture'), { most, prepare: squared, on: () => draw() });
+  const own = pictureField(say('you.picture'), { maxBytes, prepare: squared, on: () => draw() });
   const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => own.forget() });
   own.choices.append(drawn);
   draw();

@@ -31,7 +31,7 @@ export function field(
   return Object.assign(node, {
     input,
     /** Sets or clears the error message. */
-    complain(words) {
+    setFault(words) {
       fault.hidden = !words;
       fault.textContent = words ?? '';
       input.setAttribute('aria-invalid', words ? 'true' : 'false');

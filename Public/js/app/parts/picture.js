@@ -5,7 +5,7 @@ import { button } from './button.js';
 /**
  * An image field: selected on the device, drawn by `on`, and uploaded with the form. `prepare` converts the selected file.
  */
-export function pictureField(words, { most, prepare = (file) => file, on } = {}) {
+export function pictureField(words, { maxBytes, prepare = (file) => file, on } = {}) {
   const input = el('input', { type: 'file', accept: 'image/*', hidden: true, aria: { label: words } });
   const fault = el('p.field-fault', { role: 'alert', hidden: true });
   const choose = button(words, { picture: 'image', on: () => input.click() });
@@ -16,8 +16,8 @@ export function pictureField(words, { most, prepare = (file) => file, on } = {})
     input.value = '';
     if (!chosen) return;
     const file = await prepare(chosen);
-    fault.hidden = !most || file.size <= most;
-    fault.textContent = fault.hidden ? '' : say('file.tooLarge', { most: bytes(most) });
+    fault.hidden = !maxBytes || file.size <= maxBytes;
+    fault.textContent = fault.hidden ? '' : say('file.tooLarge', { max: bytes(maxBytes) });
     if (fault.hidden) take(file);
   });
   function take(file) {

@@ -4,7 +4,7 @@ import { say } from '../core/text.js';
 /** The annotation type of embedded content; link cards have the oEmbed type `link` (oembed.com §2.3.4.4). */
 const EMBED = 'net.app.core.oembed';
 /** An author can hang many on a message; so many are drawn. */
-const MOST = 3;
+const MAX = 3;
 const TITLE = 200;
 const DESCRIPTION = 300;
 
@@ -52,7 +52,7 @@ export function embed(url, { title, description, site_name: site }, file) {
 export function embedsOf(message) {
   return (message.annotations ?? [])
     .filter(({ type, value }) => type === EMBED && value?.type === 'link' && isWeb(value.embeddable_url))
-    .slice(0, MOST)
+    .slice(0, MAX)
     .map(({ value }) => ({
       url: value.embeddable_url,
       title: cut(value.title, TITLE),
@@ -62,4 +62,4 @@ export function embedsOf(message) {
 }
 
 const isWeb = (url) => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
-const cut = (words, most) => (typeof words === 'string' ? [...words.trim()].slice(0, most).join('') : '');
+const cut = (words, max) => (typeof words === 'string' ? [...words.trim()].slice(0, max).join('') : '');

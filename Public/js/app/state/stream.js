@@ -3,7 +3,7 @@
 import { sayProblem } from '../core/text.js';
 
 /** The maximum number of unsent messages shown; the offline notice has the total. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 /** While more than this leave one by one, not each of them is drawn: that would take longer than the sending. */
 const FEW = 20;
 const PAUSE = 250;
@@ -99,7 +99,7 @@ export class Stream extends EventTarget {
 
   #show(window, waiting) {
     const me = this.site.me?.id;
-    const hidden = new Set(waiting.slice(0, Math.max(0, waiting.length - MOST_WAITING)));
+    const hidden = new Set(waiting.slice(0, Math.max(0, waiting.length - MAX_WAITING)));
     this.shown = window.items
       .filter((it) => !it.isMuted && !hidden.has(it))
       .map((item) => {

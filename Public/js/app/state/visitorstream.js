@@ -4,7 +4,7 @@ import { find } from '../../parley/find.js';
 
 const PAGE = 50;
 /** The window's maximum number of messages. */
-const MOST = 150;
+const MAX = 150;
 
 export class VisitorStream extends EventTarget {
   constructor(site, conversation) {
@@ -54,8 +54,8 @@ export class VisitorStream extends EventTarget {
       const page = await this.site.call('GET', this.path, { query: { before: this.messages[0]?.id, limit: PAGE } });
       this.#take(page);
       this.hasOlder = page.next !== null;
-      if (this.messages.length > MOST) {
-        this.messages.length = MOST;
+      if (this.messages.length > MAX) {
+        this.messages.length = MAX;
         this.hasNewer = true;
       }
     });
@@ -69,8 +69,8 @@ export class VisitorStream extends EventTarget {
       });
       this.#take(page);
       this.hasNewer = page.next !== null;
-      if (this.messages.length > MOST) {
-        this.messages.splice(0, this.messages.length - MOST);
+      if (this.messages.length > MAX) {
+        this.messages.splice(0, this.messages.length - MAX);
         this.hasOlder = true;
       }
     });
