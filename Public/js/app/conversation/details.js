@@ -52,8 +52,7 @@ export function details(shell, conversation, forum, canWrite) {
       () => {},
     );
   load();
-  const listen = ['users', 'presence'];
-  for (const name of listen) site.addEventListener(name, draw);
+  const unlisten = site.listen(['users', 'presence'], draw);
   const level = choice(
     say('level.title'),
     ['everything', 'mentions', 'nothing'].map((it) => [it, say(`level.${it}`)]),
@@ -68,9 +67,7 @@ export function details(shell, conversation, forum, canWrite) {
   );
   shell.panel(
     say('talk.details'),
-    () => {
-      for (const name of listen) site.removeEventListener(name, draw);
-    },
+    unlisten,
     conversation.kind === 'group' && groupActions(shell, conversation),
     forum && topicActions(shell, conversation, forum, canWrite),
     el('div.panel-block', null, level),

@@ -277,11 +277,10 @@ function beside(shell, forum, conversation, node) {
     },
     () => {},
   );
-  const listen = ['users', 'conversations'];
-  for (const name of listen) site.addEventListener(name, draw);
+  const unlisten = site.listen(['users', 'conversations'], draw);
   return {
     node: el('div.split.has-list', null, list, node),
-    close: () => listen.forEach((name) => site.removeEventListener(name, draw)),
+    close: unlisten,
   };
 }
 

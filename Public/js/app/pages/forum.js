@@ -130,8 +130,7 @@ async function topics(shell, forum) {
     more.hidden = !next;
   };
   draw();
-  const listen = ['users', 'conversations'];
-  for (const name of listen) site.addEventListener(name, draw);
+  const unlisten = site.listen(['users', 'conversations'], draw);
   const unfollow = attend(site, forum);
   return {
     title: forum.title,
@@ -139,7 +138,7 @@ async function topics(shell, forum) {
     node: [forumTabs(shell, forum, 'topics'), el('div.page-body', null, el('div.page-column', null, rows, more))],
     close: () => {
       unfollow();
-      for (const name of listen) site.removeEventListener(name, draw);
+      unlisten();
     },
     pressed: (event) =>
       event.key === 'c' &&

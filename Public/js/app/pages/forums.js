@@ -37,8 +37,7 @@ export async function open(shell, _, restore) {
           }),
     );
   draw();
-  const listen = ['forums', 'conversations', 'users'];
-  for (const name of listen) site.addEventListener(name, draw);
+  const unlisten = site.listen(['forums', 'conversations', 'users'], draw);
   const body = el('div.page-body', null, column);
   onPullToRefresh(body, () => site.loadForums());
   const further = () => {
@@ -71,7 +70,7 @@ export async function open(shell, _, restore) {
     leave: () => ({ count }),
     close: () => {
       removeEventListener('resize', further);
-      for (const name of listen) site.removeEventListener(name, draw);
+      unlisten();
     },
   };
 }

@@ -30,8 +30,7 @@ export async function open(shell) {
     draw();
   };
   draw();
-  const listen = ['conversations', 'users', 'forums', 'me'];
-  for (const name of listen) site.addEventListener(name, draw);
+  const unlisten = site.listen(['conversations', 'users', 'forums', 'me'], draw);
   site.addEventListener('inbox', reload);
   return {
     title: say('place.inbox'),
@@ -44,7 +43,7 @@ export async function open(shell) {
       el('div.page-body', null, column),
     ],
     close: () => {
-      for (const name of listen) site.removeEventListener(name, draw);
+      unlisten();
       site.removeEventListener('inbox', reload);
     },
     pressed: (event) => {

@@ -42,8 +42,7 @@ export async function open(shell) {
     );
   };
   draw();
-  const listen = ['conversations', 'users', 'presence'];
-  for (const name of listen) site.addEventListener(name, draw);
+  const unlisten = site.listen(['conversations', 'users', 'presence'], draw);
   return {
     title: say('place.messages'),
     here: '/messages',
@@ -59,9 +58,7 @@ export async function open(shell) {
       }),
       el('div.page-body', null, column),
     ],
-    close: () => {
-      for (const name of listen) site.removeEventListener(name, draw);
-    },
+    close: unlisten,
   };
 }
 

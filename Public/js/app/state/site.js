@@ -230,6 +230,14 @@ export class SiteState extends EventTarget {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
+  /** Calls a function at each of these events. Returns a function that ends that. */
+  listen(names, listener) {
+    for (const name of names) this.addEventListener(name, listener);
+    return () => {
+      for (const name of names) this.removeEventListener(name, listener);
+    };
+  }
+
   setState(state) {
     if (this.state === state) return;
     this.state = state;
