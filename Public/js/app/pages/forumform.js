@@ -1,21 +1,17 @@
-// A new forum, and the same form for one that exists. The tile shows how it will look while one types.
+// A new forum, and the same form for an existing one. `forum/form` has a file for each part of it.
 
-import { el, refill } from '../core/dom.js';
-import { iconOf } from '../core/identicons.js';
-import { Problem } from '../../parley/problem.js';
-import { canManage, canEdit } from '../forum/membership.js';
-import { button, whileBusy } from '../parts/button.js';
-import { choice, field } from '../parts/field.js';
-import { toggle } from '../parts/switch.js';
-import { pictureField } from '../parts/picture.js';
-import { pageBar } from '../parts/sidebar.js';
-import { tile } from '../parts/tile.js';
+import { el } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
-import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
-
-/** Boolean fields with a switch of their own, in the order of the form. */
-const SWITCHES = ['solvable', 'shows_revisions'];
+import { forumIcon } from '../core/titles.js';
+import { accessFields } from '../forum/form/access.js';
+import { behaviorFields } from '../forum/form/behavior.js';
+import { iconFields } from '../forum/form/icon.js';
+import { nameFields } from '../forum/form/names.js';
+import { canEdit, canManage } from '../forum/membership.js';
+import { Problem } from '../../parley/problem.js';
+import { button, whileBusy } from '../parts/button.js';
+import { pageBar } from '../parts/sidebar.js';
 
 export function open(shell) {
   return form(shell, null);
@@ -28,205 +24,52 @@ export function edit(shell, forum) {
 
 function form(shell, forum) {
   const { site } = shell;
-  const { limits } = site.server;
   // Moderators may change slow mode and the lock only.
   const isWhole = !forum || canEdit(site, forum);
-  const clientID = crypto.randomUUID();
-  let revision = forum?.revision;
-  const sections = [...new Set([...site.forums.values()].map((it) => it.section).filter(Boolean))];
-  const listID = 'known-sections';
-  const title = field(say('forum.title'), {
-    value: forum?.title,
-    required: true,
-    limit: limits.title_scalars,
-    on: { input: () => draw() },
-  });
-  const description = field(say('forum.description'), {
-    value: forum?.description,
-    lines: 2,
-    hint: say('forum.descriptionHint'),
-    limit: limits.description_scalars,
-    on: { input: () => draw() },
-  });
-  const icon = field(say('forum.icon'), {
-    value: forum?.icon_url ?? '',
-    type: 'url',
-    hint: say('forum.iconHint'),
-    placeholder: 'https://',
-    on: {
-      input: () => {
-        own.forget();
-        check();
-      },
-    },
-  });
-  const own = pictureField(say('forum.ownPicture'), {
-    maxBytes: limits.file_bytes,
-    on: (address) => {
-      if (address) {
-        icon.input.value = '';
-        check();
-      }
-      draw();
-    },
-  });
-  const section = field(say('forum.section'), {
-    value: forum?.section ?? '',
-    hint: say('forum.sectionHint'),
-    limit: 64,
-  });
-  section.input.setAttribute('list', listID);
-  const visibility = choice(
-    say('forum.visibility'),
-    ['members', 'public', 'private'].map((it) => [it, say(`forum.visibility.${it}`)]),
-    { value: forum?.visibility ?? 'members' },
-  );
-  const circle = (name, hint) =>
-    choice(
-      say(`forum.${name}`),
-      ['readers', 'members', 'moderators'].map((it) => [it, say(`forum.circle.${it}`)]),
-      { value: forum?.[name] ?? 'readers', hint },
-    );
-  const [write, start] = [circle('write'), circle('start_topics')];
-  const pauses = [...new Set([0, 10, 60, 600, forum?.slow_seconds ?? 0])].sort((a, b) => a - b);
-  const slow = choice(
-    say('forum.slow'),
-    pauses.map((it) => [String(it), it ? say('forum.slowSeconds', { n: it }) : say('forum.slowNone')]),
-    { value: String(forum?.slow_seconds ?? 0), hint: say('forum.slowHint') },
-  );
-  const is = (name) => toggle(say(`forum.${name}`), { checked: !!forum?.[name], hint: say(`forum.${name}Hint`) });
-  const [locked, archived] = ['locked', 'archived'].map(is);
-  const switches = SWITCHES.map((name) => [name, is(name)]);
-  const ring = circle('room_mention', say('forum.ringHint'));
-  const call = field(say('forum.callAddress'), {
-    value: forum?.call_url ?? '',
-    type: 'url',
-    hint: say('forum.callHint'),
-    placeholder: 'https://',
-    limit: 2048,
-  });
-  /** Fields by the names that the server uses in errors. */
-  const named = { title, description, section, icon_url: icon, call_url: call };
-  const fault = el('p.door-fault', { role: 'alert', tabindex: '-1', hidden: true });
+  const { title, ...names } = nameFields(site, forum, () => draw());
+  const access = accessFields(forum);
+  const behavior = forum && behaviorFields(forum, isWhole);
+  const shownNames = () => ({ title: title.input.value, description: names.fields.description.input.value });
+  const icon = iconFields(site, forum, shownNames, () => draw());
+  const errors = errorsOf({ ...names.fields, ...behavior?.fields }, icon.fields);
   const save = button(say(forum ? 'act.save' : 'forum.create'), { kind: 'primary', type: 'submit' });
-  const look = el('div.forum-preview');
-  let picture = forum ? forumIcon(forum) : null;
-  let isPicture = true;
 
   function draw() {
-    refill(
-      look,
-      tile(
-        {
-          title: title.input.value || say('forum.title'),
-          description: description.input.value,
-          icon: own.address ?? picture ?? iconOf(title.input.value.trim()),
-        },
-        { href: '#', creator: site.me },
-      ),
-    );
-    look.firstChild.inert = true;
-    save.disabled = !title.input.value.trim() || !isPicture;
+    icon.draw();
+    save.disabled = !title.input.value.trim() || !icon.isValid();
   }
 
-  /** The address has to be a picture that loads before one can go on. */
-  let timer = null;
-  function check() {
-    clearTimeout(timer);
-    const address = icon.input.value.trim();
-    icon.setFault(null);
-    picture = address ? picture : null;
-    isPicture = !address || address === forum?.icon_url;
-    draw();
-    if (isPicture) return;
-    timer = setTimeout(async () => {
-      const isGood = await isImage(site, address);
-      if (address !== icon.input.value.trim()) return;
-      isPicture = isGood;
-      icon.setFault(isGood ? null : say('forum.iconBad'));
-      draw();
-    }, 400);
-  }
-
-  /** An uploaded icon wins over an address; entering an address removes the upload. */
-  const iconFile = async (address) => {
-    if (own.file) return { icon_file: await own.send(site.client) };
-    return address && forum?.icon_file ? { icon_file: null } : {};
-  };
-
+  const values = async () => ({
+    ...(isWhole ? { ...names.values(), ...access.values(), ...(await icon.values()) } : {}),
+    ...behavior?.values(),
+  });
+  const store = storing(site, forum);
   const submit = async (event) => {
     event.preventDefault();
     if (save.disabled) return;
-    fault.hidden = true;
-    for (const it of [title, description, section, call]) it.setFault(null);
+    errors.clear();
     await whileBusy(save, async () => {
       const go = shell.fromHere();
       try {
-        const address = icon.input.value.trim();
-        const body = isWhole ? await said(address) : {};
-        if (forum) Object.assign(body, { slow_seconds: Number(slow.input.value), locked: locked.input.checked });
-        const kept = forum
-          ? await site.call('PATCH', `/forums/${forum.id}`, { body: { ...body, if_revision: revision } })
-          : await site.call('POST', '/forums', { body: { ...body, client_id: clientID } });
-        if (own.file || forum) await fetch(forumIcon(kept), { cache: 'reload' }).catch(() => {});
-        site.keepForum(kept);
-        go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
+        const stored = await store(await values());
+        if (icon.upload.file || forum) await fetch(forumIcon(stored), { cache: 'reload' }).catch(() => {});
+        site.keepForum(stored);
+        go(forumAddress(stored, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
-        // The conflict was shown, so saving again overwrites the others' changes.
-        if (forum && error.code === 'conflict') revision = await revisionOf(forum) ?? revision;
-        refused(error);
+        await store.failed(error);
+        errors.show(error);
       }
     });
     draw();
   };
-
-  /** All values of the form except those for moderators. */
-  const said = async (address) => ({
-    title: title.input.value.trim(),
-    description: description.input.value.trim(),
-    visibility: visibility.input.value,
-    write: write.input.value,
-    start_topics: start.input.value,
-    ...(forum
-      ? {
-          room_mention: ring.input.value,
-          archived: archived.input.checked,
-          ...Object.fromEntries(switches.map(([name, { input }]) => [name, input.checked])),
-          call_url: asBrowsersSayIt(call.input.value.trim()),
-        }
-      : {}),
-    ...(site.isHost && (section.input.value.trim() || forum) ? { section: section.input.value.trim() || null } : {}),
-    ...(address || forum?.icon_url ? { icon_url: address || null } : {}),
-    ...(await iconFile(address)),
-  });
-
-  const revisionOf = ({ id }) =>
-    site.call('GET', `/forums/${id}`).then(
-      (it) => site.keepForum(it).revision,
-      () => null,
-    );
-
-  /** Shows errors at their fields, others above the form. */
-  const refused = (error) => {
-    const its = named[error.errors?.[0]?.field];
-    if (its?.isConnected) {
-      its.setFault(sayProblem(error));
-      return its.input.focus();
-    }
-    fault.hidden = false;
-    fault.textContent = sayProblem(error);
-    return fault.focus();
-  };
   draw();
+  const back = () => shell.router.back('/forums');
   return {
     title: forum ? forum.title : say('act.newForum'),
     here: forum ? forumAddress(forum) : '/forums',
     keepsFocus: true,
     node: [
-      pageBar(forum ? say('forum.edit') : say('act.newForum'), {
-        back: () => shell.router.back('/forums'),
-        state: site.state,
-      }),
+      pageBar(forum ? say('forum.edit') : say('act.newForum'), { back, state: site.state }),
       el(
         'div.page-body',
         null,
@@ -234,46 +77,57 @@ function form(shell, forum) {
           'form.page-column',
           // The server validates the address.
           { novalidate: true, on: { submit } },
-          fault,
-          isWhole && [
-            title,
-            description,
-            site.isHost && [
-              section,
-              el(
-                'datalist',
-                { id: listID },
-                sections.map((it) => el('option', { value: it })),
-              ),
-            ],
-            visibility,
-            write,
-            start,
-          ],
-          forum && [isWhole && [ring, call], slow, isWhole && switches.map(([, node]) => node), locked],
-          isWhole && [forum && archived, icon, own, el('p.field-label', null, say('forum.look')), look],
-          el('div.form-foot', null, save, button(say('act.cancel'), { on: () => shell.router.back('/forums') })),
+          errors.node,
+          isWhole && [names.nodes, access.nodes],
+          behavior?.nodes,
+          isWhole && icon.nodes,
+          el('div.form-foot', null, save, button(say('act.cancel'), { on: back })),
         ),
       ),
     ],
-    shown: () => (isWhole ? title : slow).input.focus(),
+    shown: () => (isWhole ? title : behavior.slow).input.focus(),
     isWriting: () => !!title.input.value,
   };
 }
 
-/** Percent-encodes an address. An invalid one stays unchanged and is refused by the server. */
-function asBrowsersSayIt(address) {
-  return URL.canParse(address) ? new URL(address).href : address || null;
+/** Creates or updates the forum; returns it as stored. */
+function storing(site, forum) {
+  const clientID = crypto.randomUUID();
+  let revision = forum?.revision;
+  const store = (values) =>
+    forum
+      ? site.call('PATCH', `/forums/${forum.id}`, { body: { ...values, if_revision: revision } })
+      : site.call('POST', '/forums', { body: { ...values, client_id: clientID } });
+  /** A conflict is shown, so saving again overwrites the others' changes. */
+  const failed = async (error) => {
+    if (!forum || error.code !== 'conflict') return;
+    try {
+      ({ revision } = site.keepForum(await site.call('GET', `/forums/${forum.id}`)));
+    } catch {
+      // The revision stays, and so does the conflict.
+    }
+  };
+  return Object.assign(store, { failed });
 }
 
-/** The server looks: this page may load pictures from nowhere else. */
-async function isImage(site, address) {
-  if (!/^https?:\/\//.test(address)) return false;
-  try {
-    const found = await site.call('POST', '/previews', { body: { url: address } });
-    return found.image === true;
-  } catch (error) {
-    // Without that endpoint the server checks when the forum is made.
-    return error.status === 404 || error.status === 405;
-  }
+/** Shows errors at their fields, others above the form. `own` fields clear their errors themselves. */
+function errorsOf(fields, own) {
+  const node = el('p.door-fault', { role: 'alert', tabindex: '-1', hidden: true });
+  return {
+    node,
+    clear() {
+      node.hidden = true;
+      for (const field of Object.values(fields)) field.setFault(null);
+    },
+    show(error) {
+      const field = { ...fields, ...own }[error.errors?.[0]?.field];
+      if (field?.isConnected) {
+        field.setFault(sayProblem(error));
+        return field.input.focus();
+      }
+      node.hidden = false;
+      node.textContent = sayProblem(error);
+      return node.focus();
+    },
+  };
 }
