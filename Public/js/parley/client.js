@@ -130,6 +130,10 @@ export class Client {
   /** @param {Response} answer @param {any} said */
   #problem(answer, said) {
     if (answer.status === 401 && said?.code !== 'wrong_credentials') this.onSignedOut?.();
+    // The server never answers with a page: this is a proxy or a captive portal.
+    if (said === undefined && answer.headers.get('content-type')?.startsWith('text/html')) {
+      return networkProblem(new TypeError(`a page with status ${answer.status}`));
+    }
     const seconds = Number(answer.headers.get('retry-after') ?? NaN);
     const retryAfter = Number.isFinite(seconds) ? seconds * 1000 : null;
     // A proxy before the server answers with pages of its own.

@@ -5,8 +5,8 @@
 //   and a crash see the outbox before it or after it.
 // - A post is stored as begun before its request is sent. From then on the server may have the message, so it is not
 //   edited or dropped locally: the edit or the deletion is queued behind it. Its files are uploaded before that.
-// - Operations of one conversation leave in their order, one at a time. An operation on an unsent message waits for it,
-//   and gets its id when the message is sent.
+// - Operations of one conversation leave in their order, one at a time, but deletions first. An operation on an unsent
+//   message waits for it, and gets its id when the message is sent.
 // - `client_id` makes a repeated post idempotent: an operation without an answer is sent again. A refused operation has
 //   `failed` with a reason and waits for the user; later ones continue.
 
@@ -121,7 +121,9 @@ export class Outbox {
         return [put('outbox', result), ...earlier.flatMap(removal)];
       }
       // The server may have a refused message from an earlier try: it is sent again, and deleted there.
-      if (unsent?.state === 'failed' && draft.kind === 'delete') this.#putAgain(rows, unsent);
+      if (unsent?.state === 'failed' && draft.kind === 'delete') putAgain(rows, unsent);
+      // A request of theirs that is in flight comes before the deletion, or is refused after it.
+      if (about.kind === 'delete') for (const op of changing) rows.remove('outbox', op.id);
       const waiting = changing.filter((op) => isSameAction(op, about) && !mayBeSent(op)).pop();
       // A failed action does not stop a new one.
       if (waiting?.state === 'failed') rows.remove('outbox', waiting.id);
@@ -198,16 +200,6 @@ export class Outbox {
   }
 
   /**
-   * Makes a failed operation pending again, as the last one.
-   * @param {Rows} rows With the last order. @param {Operation} operation
-   */
-  #putAgain(rows, operation) {
-    const order = (rows.get('site', 'order')?.value ?? 0) + 1;
-    rows.put('site', { name: 'order', value: order });
-    rows.put('outbox', { ...operation, state: 'pending', reason: null, order });
-  }
-
-  /**
    * Moves the read position in the cache and queues it, in one transaction. An older position changes nothing.
    * @param {any} message
    */
@@ -260,19 +252,19 @@ export class Outbox {
   }
 
   /**
-   * Tries a failed or pending operation again, now. A failed operation becomes the last one.
+   * Tries a failed or pending operation again, now. It keeps its place before later operations.
    * @param {string} id
    */
   async retry(id) {
     /** @type {string | undefined} */
     let conversation;
     /** @type {Source[]} */
-    const sources = [['outbox', id], ['site', 'order']];
+    const sources = [['outbox', id]];
     const changes = await this.store.update(sources, (found) => {
       const rows = new Rows(sources, found);
       const held = rows.get('outbox', id);
       conversation = held?.conversation_id;
-      if (held?.state === 'failed') this.#putAgain(rows, held);
+      if (held?.state === 'failed') putAgain(rows, held);
       return rows.changes;
     }, { isDurable: true });
     this.publish(changes);
@@ -285,7 +277,7 @@ export class Outbox {
 
   /**
    * Drops an operation, and the operations that change its message. Other unsent messages stay, also replies to it. A
-   * pending message that the server has, or may have, is deleted there.
+   * message that the server has, or may have, is deleted there, unless the server has refused that, too.
    * @param {string} id
    */
   async cancel(id) {
@@ -305,12 +297,13 @@ export class Outbox {
         this.#put(rows, { kind: 'delete', conversation_id: sent.conversation_id, message_id: sent.id }, newClientId());
         return rows.changes;
       }
-      if (operation.kind === 'send' && operation.state === 'pending' && mayBeSent(operation)) {
-        dropped = changing.filter((op) => !mayBeSent(op));
+      const isRefused = operation.state === 'failed' && changing.some(({ kind }) => kind === 'delete');
+      if (operation.kind === 'send' && mayBeSent(operation) && !isRefused) {
+        dropped = changing;
         for (const op of dropped) rows.remove('outbox', op.id);
-        const isDeleted = changing.some((op) => op.kind === 'delete' && !dropped.includes(op));
+        if (operation.state === 'failed') putAgain(rows, operation);
         const draft = { kind: /** @type {const} */ ('delete'), conversation_id: operation.conversation_id, target: id };
-        if (!isDeleted) this.#put(rows, draft, newClientId());
+        this.#put(rows, draft, newClientId());
         return rows.changes;
       }
       dropped = [operation, ...changing];
@@ -431,19 +424,21 @@ export class Outbox {
    * @param {Begun} begun @param {Problem} problem
    */
   async #settleFailure({ operation: op, wasUnanswered }, problem) {
-    // After a refusal the server has nothing of this try. A body that it rejects is not stored from an earlier try either:
-    // the server looks for the `client_id` first.
+    // After a refusal the server has nothing of this try, but after a conflict it has a message with the `client_id`. A body
+    // that it rejects is not stored from an earlier try either: the server looks for the `client_id` first.
     const { status, code } = problem;
-    const isRefused = status === 0 ? code !== 'network' : status < 500 && status !== 408;
+    const isRefused = status === 0 ? code !== 'network' : status < 500 && ![408, 409].includes(status);
     const isRejected = status === 400 || status === 413;
     // A try that ended before its request, as during an upload, has changed nothing.
     const ended = (/** @type {Operation} */ held) =>
       ({ ...held, unanswered: mayBeSent(held) && (isRefused ? wasUnanswered && !isRejected : true) });
     if (problem.isTemporary || problem.isSignedOut) {
-      await this.#change(op.id, ended);
-      this.emit('waiting', { id: op.id, reason: problem.toJSON() });
+      const waiting = await this.#change(op.id, ended);
       if (problem.isSignedOut) this.stop();
+      // It was dropped in the meantime, so the next one is tried at once.
+      else if (!waiting) return true;
       else this.#rest(op.conversation_id, problem.retryAfter ?? this.pause(op.tries));
+      this.emit('waiting', { id: op.id, reason: problem.toJSON() });
       return false;
     }
     await this.#fail(op, ended, problem);
@@ -452,7 +447,7 @@ export class Outbox {
 
   /**
    * Stores a refusal. A message that is to be deleted and that the server does not have is dropped. If the server may have
-   * it, the deletion fails with it, so that both are shown.
+   * it, the deletion fails with it, so that both are shown. A read position is dropped: it is of no use to the user.
    * @param {Operation} op @param {(held: Operation) => Operation} ended @param {Problem} problem
    */
   async #fail(op, ended, problem) {
@@ -466,7 +461,7 @@ export class Outbox {
       const held = rows.get('outbox', op.id);
       [failed, isDropped] = [null, false];
       // It was retried, or replaced, in the meantime.
-      if (held?.order !== op.order) return [];
+      if (held?.order !== op.order || held.tries !== op.tries) return [];
       const changing = rows.list('outbox@target', op.id).filter(({ kind }) => kind !== 'send');
       const deletions = changing.filter(({ kind, state }) => kind === 'delete' && state === 'pending');
       const { reply_to: _, ...body } = held.body;
@@ -475,6 +470,7 @@ export class Outbox {
         return [put('outbox', { ...ended(held), body })];
       }
       failed = /** @type {Operation} */ ({ ...ended(held), state: 'failed', reason });
+      if (op.kind === 'read') return removal(held);
       isDropped = deletions.length > 0 && !mayBeSent(failed);
       if (isDropped) return [held, ...changing].flatMap(removal);
       return [put('outbox', failed), ...deletions.map((one) => put('outbox', { ...one, state: 'failed', reason }))];
@@ -664,13 +660,21 @@ const maxPause = 10;
 const inOrder = (operations) => [...operations].sort((a, b) => a.order - b.order);
 
 /**
- * The pending operations in order, without those that wait for an unsent message.
+ * The pending operations, deletions first, then in order, without those that wait for an unsent message.
  * @param {readonly Operation[]} all
  */
 function sendable(all) {
   const ids = new Set(all.map(({ id }) => id));
-  return all.filter((op) => op.state === 'pending' && !(op.target !== undefined && ids.has(op.target)));
+  const free = all.filter((op) => op.state === 'pending' && !(op.target !== undefined && ids.has(op.target)));
+  const isDeletion = (/** @type {Operation} */ { kind }) => kind === 'delete';
+  return [...free.filter(isDeletion), ...free.filter((op) => !isDeletion(op))];
 }
+
+/**
+ * Makes a failed operation pending again.
+ * @param {Rows} rows @param {Operation} operation
+ */
+const putAgain = (rows, operation) => rows.put('outbox', { ...operation, state: 'pending', reason: null });
 
 /**
  * Whether the server may have the operation: a request has begun and was not refused.

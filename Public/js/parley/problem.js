@@ -41,7 +41,7 @@ export class Problem extends Error {
 
   /** Whether a retry may succeed: no answer, or a busy server. */
   get isTemporary() {
-    return this.status === 0 ? this.code === 'network' : this.status === 429 || this.status >= 500;
+    return this.status === 0 ? this.code === 'network' : [408, 429].includes(this.status) || this.status >= 500;
   }
 
   /** Whether the credential was rejected. */

@@ -669,11 +669,11 @@ async function play(seed) {
         return;
       case 4:
         if (!state || state.deleted || isAbsent) return;
-        if (draw(2) && op?.state === 'pending') await outbox.cancel(name);
+        if (draw(2) && op) await outbox.cancel(name);
         else await outbox.add({ kind: 'delete', ...about });
         state.deleted = true;
         // A refused message that the server may have is sent again, and deleted there.
-        if (op && (await store.get('outbox', name))?.order !== op.order) state.isRetried = true;
+        if (op?.state === 'failed' && (await store.get('outbox', name))) state.isRetried = true;
         return;
       case 5:
         if (!state || state.deleted || isAbsent) return;
