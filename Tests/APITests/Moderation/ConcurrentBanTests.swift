@@ -68,14 +68,14 @@ import Testing
       // Both background readers are busy until the ban is stored.
       let gate = Gate()
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<BackgroundReaders.laneCount {
+        for _ in 0..<ReadLane.queries.threadCount {
           group.addTask {
             try await village.community.store.readInBackground { _ throws(Refusal) in
               gate.pass()
             }
           }
         }
-        while gate.waiting < BackgroundReaders.laneCount { await Task.yield() }
+        while gate.waiting < ReadLane.queries.threadCount { await Task.yield() }
         async let search = village.request(.get, "/messages/search?q=roses", as: "grace")
         try await Task.sleep(for: .milliseconds(50))
         try await Self.ban("grace", in: village)

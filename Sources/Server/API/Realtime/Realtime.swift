@@ -34,7 +34,7 @@ extension RequestContext {
     }
     let prefix = RealtimeSocket.tokenPrefix
     let tokens = request.fields.list("sec-websocket-protocol").filter { $0.hasPrefix(prefix) }
-    guard let token = tokens.first else { return .visitor }
+    guard let token = tokens.first else { return caller }
     guard tokens.count == 1, let known = try view.authenticate(String(token.dropFirst(prefix.count))),
       known.scope == .read
     else { throw Problem.unauthenticated }

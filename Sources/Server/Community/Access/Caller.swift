@@ -1,4 +1,5 @@
 public import ParleyModel
+public import Storage
 
 /// The user or visitor making a request, with the scope of its credential.
 public struct Caller: Sendable, Hashable {
@@ -8,8 +9,17 @@ public struct Caller: Sendable, Hashable {
   public let scope: Scope
   /// The session or token that authenticated the request.
   public let session: ID<Session>?
+  /// Distinguishes visitors: the hash of the network address.
+  private var network = 0
 
   public static let visitor = Caller(user: nil, role: nil, scope: .read, session: nil)
+
+  /// A visitor from a network address, by its hash.
+  public static func visitor(network: Int) -> Caller {
+    var visitor = visitor
+    visitor.network = network
+    return visitor
+  }
 
   public init(user: ID<User>?, role: Role?, scope: Scope, session: ID<Session>?) {
     self.user = user
@@ -17,6 +27,9 @@ public struct Caller: Sendable, Hashable {
     self.scope = scope
     self.session = session
   }
+
+  /// The caller's turn in the queues for background work.
+  public var turn: Turn { user.map { .user($0) } ?? .visitor(network: network) }
 
   /// The caller's user id. Throws for a visitor.
   public func requireUser() throws(Refusal) -> ID<User> {

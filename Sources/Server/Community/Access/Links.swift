@@ -48,7 +48,7 @@ extension Community {
   public func useLink(_ code: String, _ use: LinkUse) async throws(Refusal) -> OpenedSession {
     let use = try use.checked(bounds)
     guard let link = Secret(parsing: code) else { throw .notFound }
-    let kind = try await store.readInBackground { tx throws(Refusal) in try tx.purpose(of: link).kind }
+    let kind = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.purpose(of: link).kind }
     guard kind == .reset || use.name != nil else { throw .invalid("name", .missing) }
     guard kind == .setup || (use.name ?? use.displayName) == nil else { throw .invalid("name", .unknownField) }
     let hash = try await passwords.hash(use.password)

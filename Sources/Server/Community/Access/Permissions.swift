@@ -52,7 +52,7 @@ public struct UserRights: OptionSet, Sendable, Hashable {
   public static let edit = UserRights(rawValue: 4)
   /// See and edit private data.
   public static let own = UserRights(rawValue: 8)
-  /// Set the role, approve, ban, create a password reset.
+  /// Set the role, approve, disable, create a password reset.
   public static let govern = UserRights(rawValue: 16)
   /// Delete the user; after that, erase all data.
   public static let dismiss = UserRights(rawValue: 32)

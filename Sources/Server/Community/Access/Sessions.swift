@@ -51,7 +51,7 @@ extension Community {
     guard password.utf8.count <= bounds.passwordBytes, name.utf8.count <= UserName.maxBytes else {
       throw .wrongCredentials
     }
-    let known = try await store.readInBackground { tx throws(Refusal) in try tx.credentials(named: name) }
+    let known = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.credentials(named: name) }
     let isRight = try await passwords.isRight(password, for: known?.password)
     guard isRight, let known, let hash = known.password else { throw .wrongCredentials }
     try known.state.checkMaySignIn()
@@ -87,7 +87,7 @@ extension Community {
     let user = try caller.requireUser(.admin)
     try Texts.checkPassword(new, bounds)
     guard old.utf8.count <= bounds.passwordBytes else { throw .invalid("old_password", .invalid) }
-    let storedHash = try await store.readInBackground { tx throws(Refusal) in try tx.password(of: user) }
+    let storedHash = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.password(of: user) }
     guard try await passwords.isRight(old, for: storedHash) else { throw .invalid("old_password", .invalid) }
     let hash = try await passwords.hash(new)
     try await store.write { tx throws(Refusal) in

@@ -25,7 +25,7 @@ extension Community {
   }
 
   private func createUser(_ registration: Registration) async throws(Refusal) -> SignUpResult {
-    _ = try await store.readInBackground { tx throws(Refusal) in try tx.checkedSignUp(of: registration) }
+    _ = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.checkedSignUp(of: registration) }
     let hash = try await passwords.hash(registration.password)
     let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
@@ -47,7 +47,7 @@ extension Community {
   /// the same user.
   private func registered(_ registration: Registration) async throws(Refusal) -> SignUpResult? {
     guard let clientID = registration.clientID, let name = registration.name else { return nil }
-    let known = try await store.readInBackground { tx throws(Refusal) -> Credentials? in
+    let known = try await store.readInBackground(.credentials) { tx throws(Refusal) -> Credentials? in
       guard let known = try tx.credentials(named: name) else { return nil }
       return try tx.remembered(.user, by: known.user, clientID) == nil ? nil : known
     }

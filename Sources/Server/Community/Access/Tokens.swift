@@ -35,7 +35,7 @@ extension Community {
   private func isConfirmed(by password: String?, of user: ID<User>) async throws(Refusal) -> Bool {
     guard let password else { return false }
     guard password.utf8.count <= bounds.passwordBytes else { throw .invalid("password", .invalid) }
-    let hash = try await store.readInBackground { tx throws(Refusal) in try tx.password(of: user) }
+    let hash = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.password(of: user) }
     guard try await passwords.isRight(password, for: hash) else { throw .invalid("password", .invalid) }
     return true
   }

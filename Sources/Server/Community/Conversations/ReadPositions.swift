@@ -70,7 +70,7 @@ extension Community {
     _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<MessageView> {
     let user = try caller.requireUser()
-    return try await store.readInBackground { [bounds] tx throws(Refusal) in
+    return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       let found = try ListPage(page, by: \.key) { slice throws(Refusal) in
         try tx.timeline(of: user, isGuest: caller.role == .guest, slice)
       }

@@ -61,7 +61,7 @@ extension Community {
     _ id: ID<Forum>, _ change: ForumChange, by caller: Caller
   ) async throws(Refusal) -> Int? {
     guard let visibility = change.fields[\.visibility] else { return nil }
-    return try await store.readInBackground { tx throws(Refusal) in
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       try tx.checkRights(of: try tx.reloadCaller(caller), to: change, id)
       guard let forum = try tx.forum(id), visibility.isWider(than: forum.visibility) else { return nil }
       return change.from == .beginning ? try tx.messageCount(of: id) : 0
@@ -91,7 +91,7 @@ extension Community {
     with text: String, _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<ForumView> {
     let text = try Texts.line(text, "query", scalars: bounds.titleScalars, atLeast: 0)
-    return try await store.readInBackground { tx throws(Refusal) in
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       try tx.forums(with: text, page, for: caller)
     }
   }

@@ -10,7 +10,7 @@ extension Community {
     _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<UnreadItem> {
     let user = try caller.requireUser()
-    let all = try await store.readInBackground { tx throws(Refusal) in
+    let all = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       let counts = try tx.unreadMentions(of: user, caller)
       var items: [UnreadItem] = []
       var rooms: Set<ID<Conversation>> = []

@@ -9,7 +9,7 @@ extension Community {
     _ filter: AuditFilter, _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<AuditEntry> {
     _ = try caller.requireUser(.admin)
-    return try await store.readInBackground { tx throws(Refusal) in
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       if caller.role?.isModerator != true {
         guard let forum = filter.forum else { throw .forbidden }

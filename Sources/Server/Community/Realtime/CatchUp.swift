@@ -52,7 +52,7 @@ extension Community {
     _ topics: [LiveTopic], from startPoint: StartPoint, _ bounds: PageBounds, for caller: Caller,
     cache: CatchUpCache? = nil
   ) async throws(Refusal) -> CatchUp {
-    try await store.readInBackground { [encodedEvents] tx throws(Refusal) in
+    try await store.readInBackground(.catchUp, for: caller.turn) { [encodedEvents] tx throws(Refusal) in
       try tx.catchUp(topics, from: startPoint, bounds, for: try tx.revalidate(caller), encodedEvents, cache: cache)
     }
   }

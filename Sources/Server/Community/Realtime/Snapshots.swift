@@ -8,7 +8,7 @@ extension Community {
   public func getSnapshot(for caller: Caller) async throws(Refusal) -> Snapshot {
     let user = try caller.requireUser()
     let (epoch, start) = (store.epoch, store.starts.current)
-    return try await store.readInBackground { [bounds] tx throws(Refusal) in
+    return try await store.readInBackground(.catchUp, for: caller.turn) { [bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       guard let me = try tx.user(user) else { throw .unauthenticated }
       var snapshot = Snapshot(

@@ -16,7 +16,7 @@ extension Community {
   public func listStreamEvents(
     in stream: EventStream, after offset: Int, _ request: PageRequest, for caller: Caller
   ) async throws(Refusal) -> StreamPage {
-    let (page, head, last) = try await store.readInBackground { tx throws(Refusal) in
+    let (page, head, last) = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       let caller = try tx.revalidate(caller)
       let reader = StreamReader(caller.role, fromSeq: try tx.fromSeq(in: stream, for: caller))
       let head = try tx.heads(of: [stream], movedSince: 0).first?.offset ?? 0

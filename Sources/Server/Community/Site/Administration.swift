@@ -8,7 +8,7 @@ extension Community {
   public func getStatistics(for caller: Caller) async throws(Refusal) -> Statistics {
     _ = try caller.requireUser(.admin)
     let folder = store.folder
-    let statistics = try await store.readInBackground { tx throws(Refusal) in
+    let statistics = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
       return try tx.statistics(of: folder)
     }

@@ -13,7 +13,7 @@ extension Community {
   /// The status of a job, for its creator and staff. Finished jobs are deleted after a while.
   public func getJob(_ id: ID<Job>, for caller: Caller) async throws(Refusal) -> JobView {
     let user = try caller.requireUser()
-    return try await store.readInBackground { tx throws(Refusal) in
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       guard let job = try tx.job(id), Permissions.maySeeJob(caller.role, isOwn: job.startedBy == user) else {
         throw .notFound

@@ -9,7 +9,7 @@ extension Community {
   public func discoverUsers(_ texts: [String], by caller: Caller) async throws(Refusal) -> [Discovered] {
     let asker = try caller.requireUser(.write)
     guard texts.count <= bounds.discoveries else { throw .invalid("addresses", .tooMany(limit: bounds.discoveries)) }
-    return try await store.readInBackground { [bounds] tx throws(Refusal) in
+    return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       guard Permissions.mayDiscover(try tx.reloadCaller(caller).role), try tx.settings().hasDiscovery else {
         throw .forbidden
       }

@@ -49,7 +49,7 @@ extension Community {
   private func verifiedHash(
     of leaving: Leaving, _ reference: UserReference, _ caller: Caller
   ) async throws(Refusal) -> String? {
-    let (isSelf, storedHash) = try await store.readInBackground { tx throws(Refusal) -> (Bool, String?) in
+    let (isSelf, storedHash) = try await store.readInBackground(.credentials) { tx throws(Refusal) -> (Bool, String?) in
       let user = try tx.userID(reference, for: caller)
       guard user == caller.user else { return (false, nil) }
       return (true, try tx.password(of: user))

@@ -2,7 +2,7 @@ import Dispatch
 
 /// A thread of its own for an actor that blocks: on the disk, or in a long query. The shared pool has as many threads
 /// as the machine has cores, and must not wait for either.
-public final class SerialQueue: SerialExecutor {
+public final class SerialQueue: SerialExecutor, TaskExecutor {
   private let queue: DispatchQueue
 
   public init(_ label: String) {
@@ -11,6 +11,9 @@ public final class SerialQueue: SerialExecutor {
 
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    queue.async {
+      unsafe job.runSynchronously(
+        isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
+    }
   }
 }

@@ -89,11 +89,13 @@ public final class Store: Sendable {
   /// A reader for one event loop.
   public func reader() -> Reader { Reader(folder.database, vfs: vfs, clock: clock, gate: gate, log: log) }
 
-  /// Runs a long query on a background thread. After `time` it is interrupted and refused as `unavailable`.
+  /// Runs a long query on a background thread of the lane. The callers take turns. After `time` the query is interrupted
+  /// and refused as `unavailable`.
   public func readInBackground<Value: Sendable>(
-    within time: Duration = .seconds(10), _ body: @escaping @Sendable (ReadTransaction) throws(Refusal) -> Value
+    _ lane: ReadLane = .queries, for turn: Turn = .server, within time: Duration = .seconds(10),
+    _ body: @escaping @Sendable (ReadTransaction) throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
-    try await background.read(within: time, body)
+    try await background.read(lane, for: turn, within: time, body)
   }
 
   /// Runs `rule` in the writer's transaction and returns after the commit is durable. The closure runs on the writer's
