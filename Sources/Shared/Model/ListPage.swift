@@ -65,6 +65,8 @@ public struct ListPage<Item> {
   public var next: ListPosition?
   public var previous: ListPosition?
 
+  public static var maxBytes: Int { 1 << 20 }
+
   public init(_ items: [Item], next: ListPosition? = nil, previous: ListPosition? = nil) {
     self.items = items
     self.next = next
@@ -73,15 +75,23 @@ public struct ListPage<Item> {
 
   /// - Parameters:
   ///   - key: the sort key of an item, unique in the list.
+  ///   - size: the size of an item. The page ends at `maxBytes`; a single item may exceed it.
   ///   - read: returns the items of a slice in its direction, at most `limit`.
   public init(
-    _ request: PageRequest, by key: (Item) -> ListKey, _ read: (ListSlice) throws(Refusal) -> [Item]
+    _ request: PageRequest, by key: (Item) -> ListKey, size: (Item) -> Int = { _ in 0 },
+    _ read: (ListSlice) throws(Refusal) -> [Item]
   ) throws(Refusal) {
     let isBackward = request.position?.direction == .previous
     var found = try read(
       ListSlice(after: request.position?.key, isBackward: isBackward, limit: request.limit + 1))
-    let hasMore = found.count > request.limit
-    if hasMore { found.removeLast(found.count - request.limit) }
+    var (count, bytes) = (0, 0)
+    for item in found.prefix(request.limit) {
+      bytes += size(item)
+      if count > 0, bytes > Self.maxBytes { break }
+      count += 1
+    }
+    let hasMore = found.count > count
+    found.removeLast(found.count - count)
     // The items that the position points away from may be gone, so their existence is read.
     var hasNearer = false
     if request.position != nil {

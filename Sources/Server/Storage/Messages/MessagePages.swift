@@ -121,7 +121,8 @@ extension ReadTransaction {
     let visible = window.clamped(to: query.fromSeq..<Int.max)
     var slice = Slice(window: window, bounds: bounds)
     slice.order = fromOldest ? .ascending : .descending
-    slice.messages = try messages(query, visible, slice.order, limit: query.limit, of: &slice)
+    slice.messages = try messages(
+      query, visible, slice.order, limit: query.limit, maxBytes: query.maxBytes, of: &slice)
     let gap = fromOldest ? window.lowerBound : window.upperBound
     try findNeighbours(of: &slice, query, orAt: gap)
     slice.isCutAtEnd = fromOldest && slice.newer.map { window.contains($0) } == true
@@ -133,12 +134,15 @@ extension ReadTransaction {
   private func slice(_ query: MessageQuery, _ window: Range<Int>, around seq: Int) throws(Refusal) -> Slice {
     let limit = query.limit
     var slice = Slice(window: window, bounds: nil)
-    var newer = try messages(query, seq + 1..<window.upperBound, .ascending, limit: limit / 2, of: &slice)
-    let older = try messages(query, query.fromSeq..<seq + 1, .descending, limit: limit - newer.count, of: &slice)
-    if newer.count == limit / 2, older.count + newer.count < limit {
+    var newer = try messages(
+      query, seq + 1..<window.upperBound, .ascending, limit: limit / 2, maxBytes: query.maxBytes / 2, of: &slice)
+    let older = try messages(
+      query, query.fromSeq..<seq + 1, .descending, limit: limit - newer.count, maxBytes: query.maxBytes, of: &slice)
+    if newer.count == limit / 2, older.count + newer.count < limit, slice.bytes < query.maxBytes {
       let next = (newer.last?.seq ?? seq) + 1
       newer += try messages(
-        query, next..<window.upperBound, .ascending, limit: limit - older.count - newer.count, of: &slice)
+        query, next..<window.upperBound, .ascending, limit: limit - older.count - newer.count,
+        maxBytes: query.maxBytes, of: &slice)
     }
     slice.messages = older.reversed() + newer
     try findNeighbours(of: &slice, query, orAt: seq)
@@ -158,17 +162,24 @@ extension ReadTransaction {
 
   /// Records in the slice the messages with files and actions. Few have any, and only those are queried for them.
   private func messages(
-    _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int, of slice: inout Slice
+    _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int, maxBytes: Int,
+    of slice: inout Slice
   ) throws(Refusal) -> [Message] {
     if seqs.isEmpty || limit == 0 { return [] }
     var messages: [Message] = []
     messages.reserveCapacity(limit)
     var (attached, actedOn): ([Int], [Int]) = ([], [])
+    var bytes = slice.bytes
     try each(Self.columns, query, seqs, order, limit: limit) { row in
-      messages.append(try Message(row))
+      let message = try Message(row)
+      guard messages.isEmpty || bytes + message.size <= maxBytes else { return false }
+      bytes += message.size
+      messages.append(message)
       if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
       if try row.bool(Message.columnCount + 1) { actedOn.append(try row.int(0)) }
+      return true
     }
+    slice.bytes = bytes
     slice.attached += attached
     slice.actedOn += actedOn
     return messages
@@ -185,13 +196,17 @@ extension ReadTransaction {
   ) throws(Refusal) -> Int? {
     if seqs.isEmpty { return nil }
     var found: Int?
-    try each("seq", query, seqs, order, limit: 1) { row in found = try row.int(0) }
+    try each("seq", query, seqs, order, limit: 1) { row in
+      found = try row.int(0)
+      return true
+    }
     return found
   }
 
+  /// - Parameter read: returns false to stop.
   private func each(
     _ columns: String, _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int,
-    _ read: (borrowing Row) throws -> Void
+    _ read: (borrowing Row) throws -> Bool
   ) throws(Refusal) {
     try run { connection in
       let statement = try connection.prepare(Self.filtered(columns, query, order))
@@ -200,7 +215,7 @@ extension ReadTransaction {
       } else {
         try statement.bind(query.conversation.number, seqs.lowerBound, seqs.upperBound, limit)
       }
-      while try statement.step() { try read(statement.row) }
+      while try statement.step(), try read(statement.row) {}
     }
   }
 
@@ -275,6 +290,8 @@ private struct Slice {
   /// The messages with files, and the messages with actions of any user.
   var attached: [Int] = []
   var actedOn: [Int] = []
+  /// The size of the messages.
+  var bytes = 0
   /// The nearest `seq` on either side of the messages that passes the filters.
   var older: Int?
   var newer: Int?

@@ -136,6 +136,14 @@ extension Message {
     }
   }
 
+  /// The approximate size of the JSON in bytes.
+  public var size: Int {
+    let envelope = 256
+    guard let content else { return envelope }
+    return envelope + content.text.utf8.count + (content.entities?.bytes.count ?? 0)
+      + (content.annotations?.bytes.count ?? 0)
+  }
+
   /// Nil for a tombstone.
   public var content: Content? {
     switch state {

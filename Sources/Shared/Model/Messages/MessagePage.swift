@@ -7,6 +7,8 @@ public struct MessageQuery: Sendable, Hashable {
   /// Sort order of the page. It decides which end the page starts at only when `window` is `all`.
   public var order = Order.descending
   public var limit = 50
+  /// The page ends at this size of its messages, see `Message.size`. A single message may exceed it.
+  public var maxBytes = 1 << 20
   /// Start of the viewer's history. Earlier messages are treated as absent.
   public var fromSeq = 1
   public var includesDeleted = true

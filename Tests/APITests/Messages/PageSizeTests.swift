@@ -1,0 +1,100 @@
+import ParleyModel
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// A page ends at one megabyte, whatever its limit.
+@Suite struct PageSizeTests {
+  private static let count = 60
+  /// Renders to ten times its size.
+  private static let text = String(repeating: "- [ ] a\n", count: 6_000)
+
+  private static func fill(_ village: Village, _ room: String, replyTo: ID<Message>? = nil) async throws {
+    let (conversation, author) = (ID<Conversation>(Int(room) ?? 0), ID<User>(Int(village.id("grace")) ?? 0))
+    try await village.community.store.write { tx throws(Refusal) in
+      for _ in 0..<count {
+        var message = NewMessage(conversation: conversation, author: author, text: text)
+        message.replyTo = replyTo
+        _ = try tx.post(message)
+      }
+    }
+  }
+
+  @Test(arguments: ["", "html=true&"], ["asc", "desc"])
+  func `every message is on one page, and no page is much larger than a megabyte`(
+    html: String, order: String
+  ) async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      try await Self.fill(village, room)
+      let path = "/conversations/\(room)/messages?\(html)limit=200&order=\(order)"
+      for isAround in [false, true] {
+        var start = path
+        if isAround {
+          let middle = try await village.request(
+            .get, "/conversations/\(room)/messages?limit=1&order=asc", as: "grace")
+          start = path + "&around=\(middle["data.0.id"] ?? "")"
+        }
+        var seqs: [Int] = []
+        var page = try await village.request(.get, start, as: "grace")
+        let previous = page["previous"]
+        var pages = 0
+        while true {
+          pages += 1
+          #expect(page.status == 200)
+          #expect(page.text.utf8.count < 3 << 20)
+          let found = (0..<page.count("data")).compactMap { page.int("data.\($0).seq") }
+          #expect(!found.isEmpty)
+          seqs += found
+          if !html.isEmpty { #expect(page["data.0.html"]?.isEmpty == false) }
+          guard let next = page["next"] else { break }
+          page = try await village.request(.get, path + "&next=\(next)", as: "grace")
+        }
+        var position = previous
+        while let before = position {
+          pages += 1
+          let page = try await village.request(.get, path + "&previous=\(before)", as: "grace")
+          seqs = (0..<page.count("data")).compactMap { page.int("data.\($0).seq") } + seqs
+          position = page["previous"]
+        }
+        let all = Array(1...Self.count)
+        #expect(seqs == (order == "asc" ? all : all.reversed()))
+        #expect(pages > 2)
+      }
+    }
+  }
+
+  @Test func `a list of replies ends at a megabyte`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      let id = try await village.post("root", in: room)
+      try await Self.fill(village, room, replyTo: ID(id))
+      var ids: Set<String> = []
+      var page = try await village.request(.get, "/messages/\(id)/replies?limit=200", as: "grace")
+      #expect(page.count("data") < 30)
+      while true {
+        for index in 0..<page.count("data") { #expect(ids.insert(page["data.\(index).id"] ?? "").inserted) }
+        guard let next = page["next"] else { break }
+        page = try await village.request(.get, "/messages/\(id)/replies?limit=200&next=\(next)", as: "grace")
+      }
+      #expect(ids.count == Self.count)
+    }
+  }
+
+  @Test func `HTML of a page beyond its bound is left out, and rendered only once`() async throws {
+    let renderer = HTMLRenderer()
+    let views = (1...10).map { number in
+      MessageView(
+        Message(
+          id: ID(number), conversation: ID(1), author: ID(1), seq: number, previous: nil, createdAt: 0,
+          state: .live(.init(text: Self.text))))
+    }
+    let rendered = try await renderer.addHTML(to: views, for: .user(ID(1)))
+    let expected = HTMLRenderer.maxPageBytes / Self.text.utf8.count
+    #expect(rendered.count { $0.html != nil } == expected)
+    #expect(rendered.prefix(expected).allSatisfy { $0.html?.contains("<li>") == true })
+    #expect(try await renderer.addHTML(to: views, for: .user(ID(1))).map(\.html) == rendered.map(\.html))
+  }
+}
