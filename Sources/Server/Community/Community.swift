@@ -12,6 +12,7 @@ public final class Community: Sendable {
   let passwords: Passwords
   let uploadQuota = UploadQuota()
   let encodedEvents = EncodedEventCache()
+  let renderer = HTMLRenderer()
   /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
   /// has no random bytes.
   let linkKey = try? SecureRandom.bytes(Secret.byteCount)

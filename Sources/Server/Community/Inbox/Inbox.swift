@@ -15,7 +15,7 @@ extension Community {
     kind: Notification.Kind?, isUnread: Bool, _ page: PageRequest, _ show: MessageOptions, for caller: Caller
   ) async throws(Refusal) -> NotificationPage {
     let user = try caller.requireUser()
-    let found = try await store.readInBackground { [bounds] tx throws(Refusal) in
+    let found = try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       var reading = NotificationFilter(caller)
       let page = try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
         try tx.inbox(of: user, kind: kind, isUnread: isUnread, slice, &reading)
@@ -24,7 +24,8 @@ extension Community {
       return (page: page, messages: messages, unread: try tx.unreadInbox(of: user, &reading))
     }
     let shown = Dictionary(
-      await found.messages.applying(show).map { ($0.message.id, $0) }, uniquingKeysWith: { one, _ in one })
+      try await apply(show, to: found.messages, for: caller).map { ($0.message.id, $0) },
+      uniquingKeysWith: { one, _ in one })
     let page = try found.page.map { entries in
       entries.map { NotificationView($0, $0.message.flatMap { shown[$0] }) }
     }
@@ -40,7 +41,7 @@ extension Community {
       _ = try tx.reloadCaller(caller)
       return try tx.markNotificationsRead(of: user, upTo: entry)
     }) {}
-    return try await store.readInBackground { tx throws(Refusal) in
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       var reading = NotificationFilter(caller)
       return try tx.unreadInbox(of: user, &reading)
     }

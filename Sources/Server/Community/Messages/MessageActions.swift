@@ -45,7 +45,7 @@ extension Community {
   ) async throws(Refusal) -> ListPage<MessageView> {
     let user = try caller.requireUser()
     let bounds = bounds
-    let found = try await store.readInBackground { tx throws(Refusal) in
+    let found = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       let page = try ListPage(page, by: \.key) { slice throws(Refusal) in
         try tx.readableActions(type.name, of: user, slice, caller)
       }
@@ -53,7 +53,7 @@ extension Community {
         try tx.views(tx.messages(marked.map(\.message)), by: caller, bounds)
       }
     }
-    return await found.applying(show)
+    return try await apply(show, to: found, for: caller)
   }
 }
 

@@ -100,18 +100,3 @@ extension MarkupEntity {
     kind == .mention && UserName.key(value) == MessageEntities.Mention.room
   }
 }
-
-/// Renders texts as HTML.
-enum Rendering {
-  /// Texts above this total size are rendered in the background.
-  private static let maxInlineBytes = 8_192
-
-  static func html(of texts: [String?]) async -> [String?] {
-    let bytes = texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-    return bytes > maxInlineBytes ? await renderInBackground(texts) : texts.map { $0.map { MarkupDocument($0).html } }
-  }
-
-  @concurrent private static func renderInBackground(_ texts: [String?]) async -> [String?] {
-    texts.map { $0.map { MarkupDocument($0).html } }
-  }
-}

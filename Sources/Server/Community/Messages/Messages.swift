@@ -116,7 +116,7 @@ extension CommunityView {
     _ id: ID<Message>, _ show: MessageOptions = MessageOptions(), for caller: Caller
   ) async throws(Refusal) -> MessageView {
     let seen = try getPlainMessage(id, for: caller)
-    return await [seen].applying(show)[0]
+    return try await community.apply(show, to: [seen], for: caller)[0]
   }
 
   /// The message without HTML.
@@ -134,7 +134,7 @@ extension CommunityView {
     let found = try read { tx throws(Refusal) in
       try tx.views(tx.readable(tx.messages(ids), by: caller), by: caller, community.bounds)
     }
-    return await found.applying(show)
+    return try await community.apply(show, to: found, for: caller)
   }
 
   public func listMessages(
@@ -144,6 +144,7 @@ extension CommunityView {
       let (_, standing) = try tx.rights(of: caller, in: conversation)
       var query = MessageQuery(conversation, request.window, order: request.order, limit: request.limit)
       query.fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
+      if request.show.includesHTML { query.maxBytes = HTMLRenderer.maxPageBytes }
       query.includesDeleted = request.includesDeleted
       query.includesMachineOnly = request.includesMachineOnly
       query.viewer = request.includesMuted ? nil : caller.user
@@ -151,7 +152,7 @@ extension CommunityView {
       return (page, try tx.views(page.messages, marked: page.marked, by: caller, community.bounds))
     }
     return MessagePageView(
-      messages: await seen.applying(request.show), page: page, order: request.order,
+      messages: try await community.apply(request.show, to: seen, for: caller), page: page, order: request.order,
       cursor: community.cursor(at: page.lastEvent))
   }
 
@@ -162,12 +163,12 @@ extension CommunityView {
     let seen = try read { tx throws(Refusal) in
       let (_, _, standing) = try tx.position(of: id, for: caller)
       let fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
-      let replies = try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+      let replies = try ListPage(page, by: { ListKey($0.id) }, size: \.size) { slice throws(Refusal) in
         try tx.replies(to: id, fromSeq: fromSeq, viewer: caller.user, slice)
       }
       return try replies.map { replies throws(Refusal) in try tx.views(replies, by: caller, community.bounds) }
     }
-    return await seen.applying(show)
+    return try await community.apply(show, to: seen, for: caller)
   }
 
   /// The earlier revisions of a message, oldest first. Readable by its author and moderators, and by others if the
@@ -219,7 +220,7 @@ extension Community {
   public func getDigest(
     of conversation: ID<Conversation>, fromSeq: Int?, toSeq: Int?, parts: Int, for caller: Caller
   ) async throws(Refusal) -> (digest: ConversationDigest, cursor: String) {
-    let digest = try await store.readInBackground { tx throws(Refusal) in
+    let digest = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       let (_, standing) = try tx.rights(of: caller, in: conversation)
       return try tx.digest(
         of: conversation, fromSeq: fromSeq, toSeq: toSeq, parts: parts,
@@ -229,23 +230,21 @@ extension Community {
   }
 }
 
-extension [MessageView] {
+extension Community {
   /// Applies the options of the request.
-  func applying(_ show: MessageOptions) async -> [MessageView] {
-    var views = self
+  func apply(
+    _ show: MessageOptions, to views: [MessageView], for caller: Caller
+  ) async throws(Refusal) -> [MessageView] {
+    var views = views
     if !show.includesAnnotations {
       for index in views.indices { views[index].showsAnnotations = false }
     }
-    guard show.includesHTML else { return views }
-    for (index, html) in zip(views.indices, await Rendering.html(of: views.map(\.message.content?.text))) {
-      views[index].html = html
-    }
-    return views
+    return show.includesHTML ? try await renderer.addHTML(to: views, for: caller.turn) : views
   }
-}
 
-extension ListPage where Item == MessageView {
-  func applying(_ show: MessageOptions) async -> ListPage {
-    ListPage(await items.applying(show), next: next, previous: previous)
+  func apply(
+    _ show: MessageOptions, to page: ListPage<MessageView>, for caller: Caller
+  ) async throws(Refusal) -> ListPage<MessageView> {
+    ListPage(try await apply(show, to: page.items, for: caller), next: page.next, previous: page.previous)
   }
 }

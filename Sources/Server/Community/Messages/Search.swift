@@ -47,7 +47,7 @@ extension Community {
     _ request: SearchRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<SearchHit> {
     let (words, search) = try request.search()
-    let found = try await store.readInBackground { [bounds] tx throws(Refusal) in
+    let found = try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       // Reload the caller: it may have been banned while the search was queued.
       let caller = try tx.reloadCaller(caller)
       var search = search
@@ -69,7 +69,7 @@ extension Community {
         }
       }
     }
-    let shown = await found.items.map(\.message).applying(request.show)
+    let shown = try await apply(request.show, to: found.items.map(\.message), for: caller)
     return try found.map { hits in zip(shown, hits).map { SearchHit($0, $1.snippet) } }
   }
 }

@@ -1,0 +1,91 @@
+import ParleyMarkup
+import ParleyModel
+import Storage
+import Synchronization
+
+/// Renders the texts of messages as HTML. Large pages are rendered on one thread in the turns of the callers, so that
+/// they delay neither an event loop nor the shared pool, and are cached.
+final class HTMLRenderer: Sendable {
+  private let queue = TurnQueue([RenderingThread()])
+  private let cache = Mutex(HTMLCache())
+
+  /// Texts up to this total size are rendered at once.
+  private static let maxInlineBytes = 8_192
+  /// The size of the texts of one page that get HTML. HTML can be ten times as large as its text.
+  static let maxPageBytes = 131_072
+
+  /// Returns the views with the HTML of their texts. Those beyond `maxPageBytes` get none.
+  func addHTML(to views: [MessageView], for turn: Turn) async throws(Refusal) -> [MessageView] {
+    var views = views
+    var size = 0
+    var missing: [Int] = []
+    for index in views.indices {
+      guard let content = views[index].message.content else { continue }
+      size += content.text.utf8.count
+      guard size <= Self.maxPageBytes || missing.isEmpty && index == 0 else { break }
+      missing.append(index)
+    }
+    guard size > Self.maxInlineBytes else {
+      for index in missing { views[index].html = views[index].message.content.map { MarkupDocument($0.text).html } }
+      return views
+    }
+    let keys = views.map { HTMLCache.Key($0.message) }
+    cache.withLock { cache in
+      missing.removeAll { index in
+        views[index].html = cache[keys[index]]
+        return views[index].html != nil
+      }
+    }
+    guard !missing.isEmpty else { return views }
+    let thread = try await queue.take(for: turn)
+    defer { queue.putBack(thread) }
+    let html = await thread.render(missing.map { views[$0].message.content?.text ?? "" })
+    for (index, html) in zip(missing, html) { views[index].html = html }
+    cache.withLock { cache in
+      for (index, html) in zip(missing, html) { cache.add(html, for: keys[index]) }
+    }
+    return views
+  }
+}
+
+private actor RenderingThread {
+  private nonisolated let executor = SerialQueue("parley.rendering")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  /// Stops if the client disconnects.
+  func render(_ texts: [String]) -> [String] {
+    var rendered: [String] = []
+    for text in texts where !Task.isCancelled { rendered.append(MarkupDocument(text).html) }
+    return rendered
+  }
+}
+
+/// Two generations of entries bound the memory: when the younger one is full, the elder one is dropped.
+private struct HTMLCache {
+  struct Key: Hashable {
+    let message: ID<Message>
+    let revision: Int
+
+    init(_ message: Message) {
+      self.message = message.id
+      revision = message.revision
+    }
+  }
+
+  private var younger: [Key: String] = [:]
+  private var elder: [Key: String] = [:]
+  private var size = 0
+
+  private static let maxGenerationBytes = 2 << 20
+
+  subscript(_ key: Key) -> String? { younger[key] ?? elder[key] }
+
+  mutating func add(_ html: String, for key: Key) {
+    if size + html.utf8.count > Self.maxGenerationBytes {
+      elder = younger
+      younger = [:]
+      size = 0
+    }
+    if younger.updateValue(html, forKey: key) == nil { size += html.utf8.count }
+  }
+}
