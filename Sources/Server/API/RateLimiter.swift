@@ -97,11 +97,16 @@ final class RateLimiter: Sendable {
     case .login, .registration: address.map { .address($0.subscriber) }
     // Counted by the name in the body: see `Guess`.
     case .guessing: nil
-    case .sending, .discovery, .previewing, .signalling, .writing:
+    case .sending, .discovery, .previewing, .searching, .digesting, .signalling, .writing:
       caller.user.map { .user($0) } ?? address.map { .address($0.subscriber) }
     }
   }
 
+}
+
+extension Context {
+  /// The hash of the network that the client is counted by.
+  var network: Int { client?.subscriber.hashValue ?? 0 }
 }
 
 extension IPAddress {

@@ -11,6 +11,10 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case discovery
   /// Link previews.
   case previewing
+  /// Searches of messages.
+  case searching
+  /// Digests of conversations.
+  case digesting
   /// Ephemeral signals: typing, presence and app messages.
   case signalling
   /// Every other change.
@@ -25,6 +29,8 @@ public struct RateLimits: Sendable {
   public var sending = Allowance(burst: 60, perMinute: 120)
   public var discovery = Allowance(burst: 10, perDay: 10)
   public var previewing = Allowance(burst: 60, perMinute: 60)
+  public var searching = Allowance(burst: 60, perMinute: 120)
+  public var digesting = Allowance(burst: 600, perMinute: 300)
   public var signalling = Allowance(burst: 256, perMinute: 1_200)
   public var writing = Allowance(burst: 120, perMinute: 240)
 
@@ -38,6 +44,8 @@ public struct RateLimits: Sendable {
     case .sending: sending
     case .discovery: discovery
     case .previewing: previewing
+    case .searching: searching
+    case .digesting: digesting
     case .signalling: signalling
     case .writing: writing
     }
@@ -78,6 +86,11 @@ extension RateLimits {
     Entry(
       name: "previews", meaning: "link previews per user and minute", path: \.previewing.perMinute),
     Entry(name: "previews-burst", meaning: "burst of the limit above", path: \.previewing.burst),
+    Entry(name: "searches", meaning: "searches per user or address and minute", path: \.searching.perMinute),
+    Entry(name: "searches-burst", meaning: "burst of the limit above", path: \.searching.burst),
+    Entry(
+      name: "digests", meaning: "digests of conversations per user or address and minute", path: \.digesting.perMinute),
+    Entry(name: "digests-burst", meaning: "burst of the limit above", path: \.digesting.burst),
     Entry(name: "discovery", meaning: "contact lookups per user and day", path: \.discovery.perDay),
     Entry(name: "discovery-burst", meaning: "burst of the limit above", path: \.discovery.burst),
   ]

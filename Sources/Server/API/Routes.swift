@@ -73,9 +73,9 @@ extension API {
     // Messages.
     Endpoint(.get, "/conversations/{id}/messages", .anyone, listMessages),
     Endpoint(.post, "/conversations/{id}/messages", .user(.write), counts: .sending, postMessage),
-    Endpoint(.get, "/conversations/{id}/digest", .anyone, getDigest),
+    Endpoint(.get, "/conversations/{id}/digest", .anyone, counts: .digesting, getDigest),
     Endpoint(.get, "/messages", .anyone, getMessages),
-    Endpoint(.get, "/messages/search", .anyone, searchMessages),
+    Endpoint(.get, "/messages/search", .anyone, counts: .searching, searchMessages),
     Endpoint(.get, "/messages/{id}", .anyone, getMessage),
     Endpoint(.patch, "/messages/{id}", .user(.write), editMessage),
     Endpoint(.delete, "/messages/{id}", .user(.write), deleteMessage),

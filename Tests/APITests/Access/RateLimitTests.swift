@@ -206,7 +206,9 @@ import Web
 
   @Test func `every endpoint that changes state is rate limited by its kind`() {
     for endpoint in API.endpoints {
-      #expect((endpoint.work == nil) == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")
+      // Two reads cost much.
+      let isCostly = endpoint.work == .searching || endpoint.work == .digesting
+      #expect((endpoint.work == nil || isCostly) == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")
     }
     let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
     #expect(
@@ -216,5 +218,22 @@ import Web
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
     #expect(kinds[.previewing]?.map(\.path) == ["/previews"])
+    #expect(kinds[.searching]?.map(\.path) == ["/messages/search"])
+    #expect(kinds[.digesting]?.map(\.path) == ["/conversations/{id}/digest"])
+  }
+
+  @Test(arguments: ["/messages/search?q=wool", "/conversations/%@/digest"])
+  func `costly reads are limited for each visitor and user`(path: String) async throws {
+    var rates = Village.unlimited
+    (rates.searching, rates.digesting) = (Allowance(burst: 3, perMinute: 1), Allowance(burst: 3, perMinute: 1))
+    try await Village.open(.inMemory, rates: rates) { village in
+      let room = try await village.garden("garden", "public").room
+      let path = path.replacing("%@", with: room)
+      for name in [nil, "grace"] {
+        for _ in 1...3 { #expect(try await village.request(.get, path, as: name).status == 200) }
+        #expect(try await village.request(.get, path, as: name).status == 429)
+      }
+      #expect(try await village.request(.get, path, as: "linus").status == 200)
+    }
   }
 }

@@ -47,7 +47,7 @@ final class Village: Sendable {
     var rates = RateLimits()
     (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
     (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
-    rates.signalling = endless
+    (rates.signalling, rates.searching, rates.digesting) = (endless, endless, endless)
     return rates
   }()
 
