@@ -36,6 +36,9 @@ public final class Server: Sendable {
   private let log: @Sendable (String) -> Void
   public let loops: [EventLoop]
   private let counter: ConnectionCounter
+  private let freedMemory = FreedMemory()
+  /// The approximate memory of a connection without its buffers.
+  private static let connectionSize = 8_192
 
   /// The listeners stay on the first loop.
   private final class Listeners {
@@ -130,12 +133,14 @@ public final class Server: Sendable {
 
   // MARK: Memory
 
-  /// Aborts the connections with the largest buffers if all of them together exceed `limits.memory`. Called about once
-  /// a second: keeping the sum current with every packet would cost all connections.
+  /// Aborts the connections with the largest buffers if all of them together exceed `limits.memory`, and returns freed
+  /// memory to the system. Called about once a second: keeping the sum current with every packet would cost all
+  /// connections.
   public func shedMemory() async {
     var footprints: [Int] = []
     for loop in loops { footprints += await self.footprints(on: loop) }
     let all = footprints.reduce(0, +)
+    if freedMemory.hasFallen(to: all + counter.total * Self.connectionSize) { Allocator.trim() }
     guard all > application.limits.memory else { return }
     log("connections buffer \(all) bytes, more than --limit-memory: aborting those with the largest buffers")
     footprints.sort(by: >)
@@ -195,6 +200,21 @@ public final class Server: Sendable {
 
 extension EventLoop {
   fileprivate var shard: Shard? { resident(Shard.self) }
+}
+
+/// Detects that much memory was freed.
+private final class FreedMemory: Sendable {
+  /// The highest use since the last trim.
+  private let peak = Atomic(0)
+  /// Less is not worth a trim.
+  private static let least = 16 << 20
+
+  func hasFallen(to size: Int) -> Bool {
+    let peak = self.peak.max(size, ordering: .relaxed).newValue
+    guard peak - size >= Self.least, size < peak / 2 else { return false }
+    self.peak.store(size, ordering: .relaxed)
+    return true
+  }
 }
 
 /// Counts connections in total and per address. Takes one lock per accepted and one per closed connection.

@@ -1,5 +1,6 @@
 // Functions that Swift's Glibc module lacks.
 #pragma once
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>

@@ -44,6 +44,7 @@ enum ServeCommand {
     let (addresses, crossOrigins) = (try addresses(settings), try settings.origins(.corsOrigin))
     let eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
     let (loops, polling, accessLog) = (try loops(settings), try polling(settings), try accessLog(settings))
+    Allocator.configure(cores: loops)
     let allowsPreviews = try allowsPreviews(settings)
     let share = try FileSystem.share(settings.text(.share))
     let certificates = try Certificates(settings, data: data)
@@ -97,8 +98,8 @@ enum ServeCommand {
     let clock = every(.seconds(1)) {
       community.hub.tick(now: Clock.monotonic() / 1_000_000, wall: Clock.wall() / 1_000_000)
     }
-    // Separate from the clock, because a busy event loop delays it.
-    let shedding = every(.seconds(1)) { await server.shedMemory() }
+    // On its own thread: under load the shared pool is busy, too.
+    let shedding = every(.seconds(1), on: SerialQueue("parley.memory")) { await server.shedMemory() }
     let checkCertificate: @Sendable () -> Void = {
       let names = addresses.publicOrigins.map(\.host)
       certificates?.warnings(publicNames: names, now: Clock.wall() / 1_000_000_000).forEach(logError)
@@ -156,9 +157,10 @@ enum ServeCommand {
 
   /// Repeats `work` until the task is cancelled, at once or first after the interval.
   private static func every(
-    _ interval: Duration, isDelayed: Bool = false, _ work: @escaping @Sendable () async -> Void
+    _ interval: Duration, isDelayed: Bool = false, on executor: SerialQueue? = nil,
+    _ work: @escaping @Sendable () async -> Void
   ) -> Task<Void, Never> {
-    Task {
+    Task(executorPreference: executor) {
       if isDelayed { try? await Task.sleep(for: interval) }
       while !Task.isCancelled {
         await work()
