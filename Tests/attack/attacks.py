@@ -1,0 +1,233 @@
+"""Attacks of visitors on one server over the loopback interface: each returns after a bounded time. `Probe` measures
+what a bystander sees and how much memory the server holds."""
+
+import base64
+import json
+import os
+import socket
+import statistics
+import struct
+import threading
+import time
+import zlib
+from urllib.request import Request, urlopen
+
+PASSWORD = "wool and needles"
+# A text whose HTML is ten times as large.
+LIST = "- [ ] a\n" * 2_000
+
+
+class Probe:
+    """A member of the site that posts, signs in and subscribes while others attack."""
+
+    def __init__(self, url, pid, token, room):
+        self.url, self.pid, self.token, self.room = url, pid, token, room
+        self.address = ("127.0.0.1", int(url.rsplit(":", 1)[1]))
+
+    def ask(self, method, path, body=None, token=None):
+        request = Request(f"{self.url}/api/v1{path}", method=method,
+                          data=None if body is None else json.dumps(body).encode())
+        request.add_header("Content-Type", "application/json")
+        request.add_header("Authorization", f"Bearer {token or self.token}")
+        with urlopen(request, timeout=120) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def resident(self):
+        """The resident memory of the server in bytes."""
+        with open(f"/proc/{self.pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def settled(self, within=20):
+        """The resident memory after the attack: the lowest within some seconds."""
+        lowest, deadline = self.resident(), time.monotonic() + within
+        while time.monotonic() < deadline:
+            time.sleep(0.5)
+            lowest = min(lowest, self.resident())
+        return lowest
+
+    def post(self):
+        self.ask("POST", f"/conversations/{self.room}/messages", {"text": "wool"})
+
+    def sign_in(self):
+        self.ask("POST", "/sessions", {"name": "ada", "password": PASSWORD})
+
+    def subscribe(self):
+        """Opens a WebSocket, identifies itself and subscribes from the start of the log."""
+        with web_socket(self.address, deflate=False) as connection:
+            connection.sendall(text_frame(json.dumps({"id": "1", "op": "hello", "token": self.token})))
+            connection.sendall(text_frame(json.dumps(
+                {"id": "2", "op": "subscribe", "topics": [f"conversation:{self.room}"]})))
+            seen = b""
+            while b'"re":"2"' not in seen:
+                received = connection.recv(65_536)
+                if not received:
+                    raise RuntimeError(f"the socket was closed: {seen[-300:]}")
+                seen += received
+
+    def medians(self, rounds):
+        """The median time of each operation in milliseconds."""
+        found = {}
+        for name, operation in (("post", self.post), ("subscribe", self.subscribe), ("sign in", self.sign_in)):
+            times = []
+            for _ in range(rounds if name != "sign in" else max(3, rounds // 5)):
+                started = time.monotonic()
+                operation()
+                times.append((time.monotonic() - started) * 1_000)
+            found[name] = statistics.median(times)
+        return found
+
+
+def connect(address):
+    connection = socket.create_connection(address, timeout=60)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def web_socket(address, deflate=True):
+    connection = connect(address)
+    extension = "Sec-WebSocket-Extensions: permessage-deflate\r\n" if deflate else ""
+    connection.sendall((
+        f"GET /api/v1/realtime HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\nUpgrade: websocket\r\n"
+        f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}\r\n{extension}\r\n").encode())
+    head = b""
+    while b"\r\n\r\n" not in head:
+        received = connection.recv(4_096)
+        if not received:
+            raise ConnectionError(f"no handshake: {head}")
+        head += received
+    if b" 101 " not in head.split(b"\r\n", 1)[0]:
+        raise ConnectionError(head.decode(errors="replace"))
+    return connection
+
+
+def frame(payload, first):
+    if len(payload) < 126:
+        head = struct.pack("!BB", first, 0x80 | len(payload))
+    elif len(payload) < 65_536:
+        head = struct.pack("!BBH", first, 0x80 | 126, len(payload))
+    else:
+        head = struct.pack("!BBQ", first, 0x80 | 127, len(payload))
+    # The mask is zero: the payload is sent as it is.
+    return head + b"\0\0\0\0" + payload
+
+
+def text_frame(text):
+    return frame(text.encode(), 0x81)
+
+
+def deflated(size):
+    """A message of spaces that inflates to `size` bytes."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return (compressor.compress(b" " * size) + compressor.flush(zlib.Z_SYNC_FLUSH))[:-4]
+
+
+class Peak:
+    """The highest resident memory during the block."""
+
+    def __init__(self, probe):
+        self.probe, self.bytes = probe, 0
+
+    def __enter__(self):
+        self.ends = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def watch(self):
+        while not self.ends.wait(0.02):
+            self.bytes = max(self.bytes, self.probe.resident())
+
+    def __exit__(self, *failure):
+        self.ends.set()
+        self.thread.join()
+
+
+def inflating_sockets(address, count=250, rounds=8):
+    """Sockets with one unfinished message each, whose 1 KB inflates to 1 MB."""
+    unfinished = frame(deflated(1 << 20), 0x41)
+    for _ in range(rounds):
+        connections = []
+        try:
+            for _ in range(count):
+                connection = web_socket(address)
+                connections.append(connection)
+                try:
+                    connection.sendall(unfinished)
+                except OSError:
+                    pass
+            time.sleep(0.2)
+        finally:
+            for connection in connections:
+                connection.close()
+
+
+def idle_sockets(address, count=250, rounds=4):
+    """Sockets that open and close together."""
+    for _ in range(rounds):
+        connections = [web_socket(address) for _ in range(count)]
+        for connection in connections:
+            connection.close()
+
+
+def unread_pages(address, room, count=40, seconds=5):
+    """Requests for pages of HTML, whose responses nobody reads."""
+    connections = []
+    try:
+        for _ in range(count):
+            connection = connect(address)
+            connections.append(connection)
+            connection.sendall((
+                f"GET /api/v1/conversations/{room}/messages?limit=200&html=true HTTP/1.1\r\n"
+                f"Host: 127.0.0.1:{address[1]}\r\n\r\n").encode())
+        time.sleep(seconds)
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+class Flood:
+    """Threads that repeat a request on connections of their own until the block ends."""
+
+    def __init__(self, address, work, count):
+        self.address, self.work, self.count = address, work, count
+        self.ends = threading.Event()
+
+    def __enter__(self):
+        self.threads = [threading.Thread(target=self.run, daemon=True) for _ in range(self.count)]
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def run(self):
+        while not self.ends.is_set():
+            try:
+                self.work(self.address)
+            except OSError:
+                time.sleep(0.05)
+
+    def __exit__(self, *failure):
+        self.ends.set()
+        for thread in self.threads:
+            thread.join(timeout=60)
+
+
+def get(address, path):
+    with connect(address) as connection:
+        connection.settimeout(10)
+        connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\nConnection: close\r\n\r\n".encode())
+        while connection.recv(1 << 16):
+            pass
+
+
+def search(address):
+    get(address, "/api/v1/messages/search?q=w*%20a*&order=best")
+
+
+def inflate(address):
+    """One socket that sends deflated frames until it is closed."""
+    message = frame(deflated(1 << 20), 0xC1)
+    with web_socket(address) as connection:
+        for _ in range(50):
+            connection.sendall(message)
