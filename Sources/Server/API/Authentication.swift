@@ -10,7 +10,7 @@ enum Authentication {
   /// The cookie that marks a device on which a user signed in; it outlives the session.
   static func deviceCookieName(_ server: Context) -> String { cookieName(server) + "-device" }
 
-  /// The cookie's lifetime in seconds: one year. A browser that returns within it stays signed in.
+  /// The cookie's lifetime in seconds: one year. A session without use ends before, after `Session.maxIdleTime`.
   static let cookieAge = 365 * 86_400
 
   static func caller(
@@ -22,11 +22,13 @@ enum Authentication {
       }
       return known
     }
-    guard request.fields.has("cookie"), let token = Cookies(request.fields)[cookieName(server)] else { return .visitor }
+    guard request.fields.has("cookie"), let token = Cookies(request.fields)[cookieName(server)] else {
+      return .visitor(network: server.network)
+    }
     // Browsers send the cookie from pages of any origin, so changes require our own origin (CSRF).
     if !request.method.isSafe { try requireOwnOrigin(request, server, api) }
     // A browser keeps the cookie of an ended session, and can sign in all the same. `Endpoint.access` refuses the rest.
-    return try view.authenticate(token) ?? .visitor
+    return try view.authenticate(token) ?? .visitor(network: server.network)
   }
 
   /// Throws unless a page of ours sent the request.
