@@ -25,21 +25,17 @@ final class HTTPConnection: StreamHandler {
     case closed
   }
 
-  private let shard: Shard
+  let shard: Shard
   let isEncrypted: Bool
-  private let peerAddress: IPAddress?
+  let peer: IPAddress?
   private var stream: ParleyNetworking.Stream?
   private var phase = Phase.head
   private var parser: RequestParser
   private var exchange: Exchange?
-  private var task: Task<Void, Never>?
-  private var writer: BodyWriter?
   /// The WebSocket connection after an upgrade.
   private var successor: WebSocketConnection?
 
-  /// The bytes that are read and not yet consumed, from `start`.
-  private var pending: [UInt8] = []
-  private var start = 0
+  private var pending = PendingInput()
   private var isConsuming = false
   /// Pipelined requests wait although none is in progress: for the next turn, or for room in the send queue.
   private var isDeferred = false
@@ -47,30 +43,24 @@ final class HTTPConnection: StreamHandler {
   private var hasPeerEnded = false
   private var isPaused = false
   private var pausedAt: Int64 = 0
-  private var discarded = 0
-  /// The time at which the last response was finished or the client last received bytes.
-  private var lastProgress = Int64.min / 2
-  /// Whether the deadline applies to the send queue.
-  private var isOutputTimed = false
+  private var outputDeadline = OutputDeadline()
 
   /// The number of unread body bytes at which reading pauses.
   private static let bodyWindow = 131_072
   /// The number of pipelined bytes at which reading pauses while a request is in progress.
   private static let pipelineWindow = 65_536
-  /// The maximum number of unread body bytes that are discarded to keep the connection alive.
-  private static let maxDiscarded = 262_144
 
   init(shard: Shard, peer: IPAddress?, isEncrypted: Bool) {
     self.shard = shard
     self.isEncrypted = isEncrypted
-    peerAddress = peer
+    self.peer = peer
     parser = RequestParser(limits: shard.application.limits.head)
   }
 
   private var limits: Limits { shard.application.limits }
   var isIdle: Bool { phase == .head && exchange == nil }
   /// The size of the receive and send buffers in bytes.
-  var footprint: Int { pending.count + (exchange?.body.footprint ?? 0) + (stream?.unshared ?? 0) }
+  var footprint: Int { pending.footprint + (exchange?.body.footprint ?? 0) + (stream?.unshared ?? 0) }
 
   func attach(_ stream: ParleyNetworking.Stream, on loop: isolated EventLoop) {
     self.stream = stream
@@ -89,10 +79,10 @@ final class HTTPConnection: StreamHandler {
     if pending.isEmpty, !isConsuming {
       let used = consume(bytes, loop)
       if used < bytes.count, phase != .closed || successor != nil {
-        pending.append(copying: bytes.extracting(used...))
+        pending.append(bytes.extracting(used...))
       }
     } else {
-      pending.append(copying: bytes)
+      pending.append(bytes)
       consumePending(loop)
     }
     passToSuccessor(loop)
@@ -117,7 +107,7 @@ final class HTTPConnection: StreamHandler {
   }
 
   func drained(on loop: isolated EventLoop) {
-    writer?.wake()
+    exchange?.resumeWriting()
     consumePending(loop)
     passToSuccessor(loop)
     updateReading(loop)
@@ -125,11 +115,9 @@ final class HTTPConnection: StreamHandler {
 
   func expired(on loop: isolated EventLoop) {
     guard let stream else { return }
-    isOutputTimed = false
+    outputDeadline.expire()
     if stream.queued > 0 || stream.isFull {
-      // Extends the deadline if the client has received bytes since.
-      if stream.hasProgressed() { lastProgress = stream.now }
-      if !extendOutputDeadline(limits.byteTime) { stream.abort() }
+      if !outputDeadline.extendSending(stream, seconds: limits.byteTime) { stream.abort() }
       return
     }
     switch phase {
@@ -137,7 +125,7 @@ final class HTTPConnection: StreamHandler {
       // Complete requests may be received already: the client does not keep us waiting.
       if isDeferred { return }
       if isHeadTimed, stream.isOpen { return reject(.requestTimeout, "The request took too long.", loop) }
-      if !extendOutputDeadline(limits.idleTime) { close() }
+      if !outputDeadline.extend(stream, seconds: limits.idleTime) { close() }
     case .body:
       // The client waits for the handler: the timeout does not apply.
       if isPaused || exchange?.awaitsContinue == true { return setDeadline(limits.byteTime) }
@@ -152,48 +140,25 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  /// Extends the deadline to `seconds` after the last progress. Returns false if that has passed.
-  private func extendOutputDeadline(_ seconds: Int) -> Bool {
-    guard let stream else { return false }
-    let end = lastProgress + Int64(seconds) * 1_000_000_000
-    guard end > stream.now else { return false }
-    isOutputTimed = true
-    stream.setDeadline(at: end)
-    return true
-  }
-
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     let isLogged = phase == .discarding
     phase = .closed
     stream = nil
-    pending = []
-    exchange?.body.fail(.disconnected)
-    if let exchange, exchange.isStarted, !isLogged { log(exchange, isAborted: true) }
-    exchange = nil
-    task?.cancel()
-    task = nil
-    writer?.wake()
-    writer = nil
+    pending.removeAll()
+    let exchange = self.exchange
+    self.exchange = nil
+    exchange?.cancel()
+    if let exchange, exchange.isStarted, !isLogged { exchange.log(on: self, isAborted: true) }
     shard.remove(self)
   }
 
   // MARK: Reading
 
   private func consumePending(_ loop: isolated EventLoop) {
-    guard !isConsuming, start < pending.count else { return }
-    // Keeps the buffer alive during the read. A handler that ends meanwhile does not re-enter this function.
-    let buffer = pending
-    let used = consume(buffer.span.extracting(start...), loop)
-    // The buffer is empty if the connection was closed meanwhile.
-    guard !pending.isEmpty else { return }
-    start += used
-    if start == pending.count {
-      pending = []
-      start = 0
-    } else if start > Self.pipelineWindow {
-      pending.removeFirst(start)
-      start = 0
-    }
+    guard !isConsuming, !pending.isEmpty else { return }
+    // The copy is alive during the read. A handler that ends meanwhile does not re-enter this function.
+    let (bytes, start) = pending.contents
+    pending.consume(consume(bytes.span.extracting(start...), loop))
   }
 
   /// Parses `bytes` and returns the number of consumed bytes.
@@ -248,40 +213,24 @@ final class HTTPConnection: StreamHandler {
   /// Returns false if the body can't be read further.
   private func readBody(_ rest: Span<UInt8>, _ used: inout Int, _ loop: isolated EventLoop) -> Bool {
     guard let exchange else { return false }
-    exchange.awaitsContinue = false
-    // Joins the chunks of one read: queued chunks of one byte would cost fifty times their size.
-    var payload: [UInt8] = []
-    var offset = 0
     do throws(BodyError) {
-      while offset < rest.count, exchange.decoder?.isDone == false {
-        let input = rest.extracting(offset...)
-        switch try exchange.decoder?.next(input) {
-        case .payload(let range):
-          offset += range.upperBound
-          if phase == .body { payload.append(copying: input.extracting(range)) } else { discarded += range.count }
-        case .more, nil: offset = rest.count
-        case .end(let length): offset += length
-        }
-      }
+      used += try exchange.readBody(rest, isDiscarded: phase == .discarding)
     } catch {
       bodyFailed(error, loop)
       return false
     }
-    used += offset
-    guard discarded <= Self.maxDiscarded else {
+    guard !exchange.hasDiscardedTooMuch else {
       finishAndClose()
       return false
     }
-    exchange.body.push(payload)
-    if exchange.decoder?.isDone != false { bodyEnded(loop) }
+    if exchange.isBodyComplete { bodyEnded(loop) }
     return true
   }
 
   private func bodyFailed(_ error: BodyError, _ loop: isolated EventLoop) {
     guard phase != .discarding else { return finishAndClose() }
-    var problem = Problem(error.status, code: Self.code(error.status), title: error.explanation)
+    var problem = Problem(refused: error.status, error.explanation)
     if error == .tooLarge, let limit = exchange?.plan.bodyLimit { problem = .tooLarge(limit: limit) }
-    problem.closesConnection = true
     exchange?.keepsAlive = false
     exchange?.body.fail(problem)
     phase = .handling
@@ -307,7 +256,7 @@ final class HTTPConnection: StreamHandler {
       if !isDeferred, hasPeerEnded || shard.isDraining && pending.isEmpty { return close() }
       isFull = isDeferred
     case .body: isFull = (exchange?.body.buffered ?? 0) > Self.bodyWindow
-    case .handling: isFull = pending.count - start > Self.pipelineWindow
+    case .handling: isFull = pending.count > Self.pipelineWindow
     case .discarding, .closing, .closed: isFull = false
     }
     if isFull, !isPaused {
@@ -331,187 +280,49 @@ final class HTTPConnection: StreamHandler {
 
   private func startRequest(_ head: RequestHead, _ loop: isolated EventLoop) {
     isHeadTimed = false
-    let plan = shard.application.plan(head)
-    let keepsAlive = head.keepsAlive && !shard.isDraining
-    guard head.framing != .none, head.framing != .length(0) else {
+    let exchange = Exchange(head, on: self, now: loop.now)
+    self.exchange = exchange
+    guard !exchange.isBodyComplete else {
       phase = .handling
-      exchange = Exchange(
-        head: head, id: shard.nextID(), began: loop.now, plan: plan, body: shard.emptyBody, decoder: nil,
-        keepsAlive: keepsAlive)
-      startHandler(loop)
-      return
+      return startHandler(loop)
     }
     phase = .body
-    var contentLength: Int?
-    if case .length(let length) = head.framing { contentLength = length }
-    let onFirstRead: (() -> Void)? = head.expectsContinue ? { [weak self] in self?.sendContinue() } : nil
-    let body = RequestBody(contentLength: contentLength, limit: plan.bodyLimit, onFirstRead: onFirstRead) {
-      [weak self] in
-      self?.bodyConsumed()
-    }
-    exchange = Exchange(
-      head: head, id: shard.nextID(), began: loop.now, plan: plan, body: body,
-      decoder: BodyDecoder(head.framing, limit: plan.bodyLimit), keepsAlive: keepsAlive)
     setDeadline(limits.byteTime)
     // A client that expects 100 (Continue) sends no body until the handler reads.
     if head.expectsContinue { startHandler(loop) }
   }
 
   /// Called on the loop from the handler's task after it has read the buffered body.
-  private func bodyConsumed() {
+  func bodyConsumed() {
     // Continues in a later turn: reading now would re-enter the handler.
     stream?.requestTurn()
   }
 
-  private func sendContinue() {
-    guard let exchange, !exchange.isAnswered, exchange.awaitsContinue else { return }
-    exchange.awaitsContinue = false
-    if let stream { exchange.bodyStartedAt = stream.now }
+  func sendContinue() {
+    guard let stream, exchange?.continueBody(at: stream.now) == true else { return }
     setBodyDeadline()
-    stream?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+    stream.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
   }
 
-  private func startHandler(_ loop: isolated EventLoop) {
-    guard let exchange, !exchange.isStarted else { return }
-    exchange.isStarted = true
-    let application = shard.application
-    let request = Request(head: exchange.head, body: exchange.body)
-    let context = Context(
-      id: exchange.id, now: shard.clock.milliseconds(loop.now), uptime: loop.now / 1_000_000, loop: loop,
-      peer: peerAddress,
-      isEncrypted: isEncrypted, head: exchange.head, addresses: application.addresses, locals: shard.locals)
-    let task = Task.immediate {
-      _ = loop
-      let response = await application.respond(request, context, exchange.plan)
-      self.answer(response, to: exchange, on: loop)
-    }
-    // A handler that did not suspend has ended by now, and the next exchange may have started.
-    if self.exchange === exchange, !exchange.isAnswered { self.task = task }
-  }
+  private func startHandler(_ loop: isolated EventLoop) { exchange?.start(on: self, loop) }
 
   // MARK: Answering
 
-  private func answer(_ response: Response, to exchange: Exchange, on loop: isolated EventLoop) {
-    guard let stream, self.exchange === exchange, phase != .closed else { return }
-    exchange.isAnswered = true
-    exchange.status = response.status
+  /// The stream for the response to this request; nil after the connection has closed.
+  func stream(of exchange: Exchange) -> ParleyNetworking.Stream? { self.exchange === exchange ? stream : nil }
 
-    if case .webSocket(let upgrade) = response.body {
-      return self.upgrade(upgrade, response, exchange, stream, loop)
-    }
-    if response.fields.hasToken("connection", "close") || phase == .body && !canDiscard(exchange) {
-      exchange.keepsAlive = false
-    }
-    var output = exchange.writeHead(response, shard, now: loop.now)
-    guard response.status.allowsBody, exchange.head.method != .head else {
-      stream.write(output)
-      return completed()
-    }
-    switch response.body {
-    case .none, .webSocket:
-      stream.write(output)
-      completed()
-    case .bytes(let bytes):
-      exchange.sent = bytes.count
-      if response.smallLength != nil {
-        output.append(contentsOf: bytes)
-        stream.write(output)
-      } else {
-        stream.write(output)
-        if response.isRetained { stream.write(retained: bytes) } else { stream.write(bytes) }
-      }
-      completed()
-    case .segments(let segments):
-      stream.write(output)
-      for segment in segments {
-        exchange.sent += segment.count
-        switch segment {
-        case .bytes(let bytes): stream.write(bytes)
-        case .file(let file, let range):
-          stream.write(
-            FileSlice(descriptor: file.descriptor, owner: file, offset: range.lowerBound, count: range.count))
-        }
-      }
-      completed()
-    case .stream(_, let write):
-      stream.write(output)
-      startWriting(write, exchange, loop)
-    }
-  }
-
-  private func canDiscard(_ exchange: Exchange) -> Bool {
-    if exchange.head.expectsContinue { return false }
-    if let contentLength = exchange.body.contentLength { return contentLength <= Self.maxDiscarded }
-    return true
-  }
-
-  private func startWriting(
-    _ write: @escaping (BodyWriter) async throws -> Void, _ exchange: Exchange, _ loop: isolated EventLoop
-  ) {
-    let writer = BodyWriter { [weak self] bytes throws(BodyWriter.Disconnected) in
-      guard let self, self.exchange === exchange else { throw BodyWriter.Disconnected() }
-      return try self.send(bytes, exchange)
-    }
-    self.writer = writer
-    let task = Task.immediate {
-      _ = loop
-      do {
-        try await write(writer)
-        self.finishWriting(exchange, nil)
-      } catch {
-        self.finishWriting(exchange, error)
-      }
-    }
-    if self.exchange === exchange { self.task = task }
-  }
-
-  private func send(_ bytes: [UInt8], _ exchange: Exchange) throws(BodyWriter.Disconnected) -> Bool {
-    guard let stream else { throw BodyWriter.Disconnected() }
-    exchange.sent += bytes.count
-    if exchange.isChunked {
-      var chunk: [UInt8] = []
-      chunk.reserveCapacity(bytes.count + 20)
-      Chunk.appendPrefix(bytes.count, to: &chunk)
-      chunk.append(contentsOf: bytes)
-      chunk.append(contentsOf: Chunk.suffix)
-      stream.write(chunk)
-    } else {
-      if let declaredLength = exchange.declaredLength, exchange.sent > declaredLength {
-        shard.log("\(exchange.id) wrote more bytes than its Content-Length")
-        stream.abort()
-        throw BodyWriter.Disconnected()
-      }
-      stream.write(bytes)
-    }
-    // Set once and not moved by each write: otherwise a stuck client would have no timeout while the handler writes.
-    if !isOutputTimed {
-      isOutputTimed = true
-      setDeadline(limits.byteTime)
-    }
-    return !stream.isFull
-  }
-
-  private func finishWriting(_ exchange: Exchange, _ error: (any Error)?) {
-    writer = nil
-    guard let stream, self.exchange === exchange else { return }
-    if let error, !(error is BodyWriter.Disconnected) { shard.log("\(exchange.id) \(error)") }
-    // An incomplete body must not look complete.
-    let isShort = exchange.declaredLength.map { $0 != exchange.sent } ?? false
-    guard error == nil, !isShort else { return stream.abort() }
-    if exchange.isChunked { stream.write(Chunk.last) }
-    completed()
+  /// Called after each write of a streamed response.
+  func startOutputDeadline(_ stream: ParleyNetworking.Stream) {
+    outputDeadline.start(stream, seconds: limits.byteTime)
   }
 
   /// Called when the response is completely in the send queue.
-  private func completed() {
-    guard let exchange else { return }
-    log(exchange, isAborted: false)
-    task = nil
-    if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose() }
+  func completed(_ exchange: Exchange) {
+    exchange.log(on: self)
+    if !exchange.keepsAlive || hasPeerEnded && pending.isEmpty { return finishAndClose() }
     guard phase == .body else { return startNextRequest() }
     phase = .discarding
-    discarded = exchange.body.buffered
-    exchange.body.fail(.disconnected)
+    exchange.discardBody()
     setDeadline(limits.byteTime)
     resumeReading()
   }
@@ -519,22 +330,16 @@ final class HTTPConnection: StreamHandler {
   private func startNextRequest() {
     exchange = nil
     phase = .head
-    markProgress()
-    // The response may still be queued: checks its progress first, then the idle timeout.
-    setDeadline(min(limits.byteTime, limits.idleTime))
+    // Checks the progress of the response first, then the idle timeout.
+    if let stream { outputDeadline.restart(stream, seconds: min(limits.byteTime, limits.idleTime)) }
     // Inside `consume`, its loop continues.
     guard !isConsuming else { return }
-    isDeferred = start < pending.count
+    isDeferred = !pending.isEmpty
     if isDeferred || isPaused {
       stream?.requestTurn()
     } else if shard.isDraining {
       close()
     }
-  }
-
-  private func markProgress() {
-    isOutputTimed = false
-    if let stream { lastProgress = stream.now }
   }
 
   private func resumeReading() {
@@ -552,19 +357,15 @@ final class HTTPConnection: StreamHandler {
 
   // MARK: Upgrading
 
-  private func upgrade(
+  func upgrade(
     _ upgrade: WebSocketUpgrade, _ response: Response, _ exchange: Exchange, _ stream: ParleyNetworking.Stream,
     _ loop: isolated EventLoop
   ) {
     do {
       let (fields, agreement) = try WebSocketHandshake.accept(
         exchange.head, subprotocols: upgrade.subprotocols, deflate: upgrade.options.deflate)
-      var output = shard.beginHead(.switchingProtocols, fields, now: loop.now)
-      output.append(contentsOf: response.fields.wireBytes)
-      exchange.id.endHead(&output)
-      stream.write(output)
-      exchange.status = .switchingProtocols
-      log(exchange, isAborted: false)
+      stream.write(exchange.writeUpgradeHead(fields, response, shard, now: loop.now))
+      exchange.log(on: self)
 
       let socket = WebSocketConnection(
         shard: shard, stream: stream, agreement: agreement, upgrade: upgrade)
@@ -573,16 +374,14 @@ final class HTTPConnection: StreamHandler {
       phase = .closed
       self.exchange = nil
       self.stream = nil
-      task = nil
       if isPaused { stream.resumeReading() }
       socket.open(upgrade, on: loop)
       successor = socket
       if !isConsuming { passToSuccessor(loop) }
       if shard.isDraining { socket.drain() }
     } catch {
-      var problem = Problem(error.status, code: Self.code(error.status), title: error.reason, fields: error.fields)
-      problem.closesConnection = true
-      answer(problem.response(id: exchange.id), to: exchange, on: loop)
+      let problem = Problem(refused: error.status, error.reason, fields: error.fields)
+      exchange.answer(problem.response(id: exchange.id), on: self, loop)
     }
   }
 
@@ -591,11 +390,9 @@ final class HTTPConnection: StreamHandler {
   private func passToSuccessor(_ loop: isolated EventLoop) {
     guard let socket = successor else { return }
     successor = nil
-    let rest = pending
-    let from = start
-    pending = []
-    start = 0
-    if from < rest.count { socket.received(rest.span.extracting(from...), on: loop) }
+    let (bytes, start) = pending.contents
+    pending.removeAll()
+    if start < bytes.count { socket.received(bytes.span.extracting(start...), on: loop) }
     if hasPeerEnded { socket.ended(on: loop) }
   }
 
@@ -605,37 +402,18 @@ final class HTTPConnection: StreamHandler {
   private func reject(_ status: Status, _ explanation: String, _ loop: isolated EventLoop) {
     guard let stream else { return }
     let id = shard.nextID()
-    var problem = Problem(status, code: Self.code(status), title: explanation)
-    problem.closesConnection = true
-    let response = problem.response(id: id)
-    var output = shard.beginHead(status, response.fields, now: loop.now)
-    shard.application.commonFields.append(to: &output, unlessIn: response.fields)
-    output.append("Content-Length: \(response.length ?? 0)\r\n")
-    id.endHead(&output)
-    if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
-    stream.write(output)
-    shard.accessLog?.logRejected(status: status, client: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
+    stream.write(shard.rejection(Problem(refused: status, explanation), id, now: loop.now))
+    shard.accessLog?.logRejected(status: status, client: peer, id: id, at: shard.clock.milliseconds(loop.now))
     finishAndClose()
-  }
-
-  private static func code(_ status: Status) -> String {
-    switch status {
-    case .requestTimeout: "timeout"
-    case .contentTooLarge, .uriTooLong, .headerFieldsTooLarge: "too_large"
-    case .notImplemented: "not_implemented"
-    case .versionNotSupported: "version_not_supported"
-    default: "invalid"
-    }
   }
 
   private func finishAndClose() {
     exchange = nil
     phase = .closing
-    pending = []
-    start = 0
-    markProgress()
-    setDeadline(limits.byteTime)
-    stream?.finish()
+    pending.removeAll()
+    guard let stream else { return }
+    outputDeadline.restart(stream, seconds: limits.byteTime)
+    stream.finish()
   }
 
   private func close() {
@@ -655,14 +433,5 @@ final class HTTPConnection: StreamHandler {
 
   private func setDeadline(_ seconds: Int) {
     stream?.setDeadline(after: seconds)
-  }
-
-  private func log(_ exchange: Exchange, isAborted: Bool) {
-    guard let accessLog = shard.accessLog else { return }
-    let now = ParleyNetworking.Clock.monotonic()
-    accessLog.logRequest(
-      exchange.head, status: exchange.status, sent: exchange.sent, id: exchange.id,
-      client: shard.application.addresses.client(peer: peerAddress, exchange.head.fields),
-      at: shard.clock.milliseconds(now), nanoseconds: now - exchange.began, isAborted: isAborted)
   }
 }

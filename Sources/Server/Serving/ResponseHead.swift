@@ -15,6 +15,15 @@ extension Exchange {
 
   private static let defaultCapacity = 320
 
+  /// The head of the response to an upgrade.
+  func writeUpgradeHead(_ handshake: Fields, _ response: Response, _ shard: Shard, now: Int64) -> [UInt8] {
+    status = .switchingProtocols
+    var output = shard.beginHead(status, handshake, now: now)
+    output.append(contentsOf: response.fields.wireBytes)
+    id.endHead(&output)
+    return output
+  }
+
   private func writeFraming(_ response: Response, to output: inout [UInt8]) {
     if !response.status.allowsBody {
       // RFC 9112 §6.1, RFC 9110 §8.6: neither field; with 304 the length would be that of the unsent content.
@@ -46,6 +55,37 @@ extension Shard {
     clock.appendDate(now, to: &output)
     output.append(contentsOf: fields.wireBytes)
     return output
+  }
+}
+
+extension Shard {
+  /// The complete response to a request without a valid head.
+  func rejection(_ problem: Problem, _ id: RequestID, now: Int64) -> [UInt8] {
+    let response = problem.response(id: id)
+    var output = beginHead(response.status, response.fields, now: now)
+    application.commonFields.append(to: &output, unlessIn: response.fields)
+    output.append("Content-Length: \(response.length ?? 0)\r\n")
+    id.endHead(&output)
+    if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
+    return output
+  }
+}
+
+extension Problem {
+  /// The problem of a request with invalid framing, after which the connection closes.
+  init(refused status: Status, _ explanation: String, fields: Fields = Fields()) {
+    self.init(status, code: Self.code(status), title: explanation, fields: fields)
+    closesConnection = true
+  }
+
+  private static func code(_ status: Status) -> String {
+    switch status {
+    case .requestTimeout: "timeout"
+    case .contentTooLarge, .uriTooLong, .headerFieldsTooLarge: "too_large"
+    case .notImplemented: "not_implemented"
+    case .versionNotSupported: "version_not_supported"
+    default: "invalid"
+    }
   }
 }
 
