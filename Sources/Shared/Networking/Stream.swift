@@ -1,39 +1,6 @@
 // One connection: a socket, an optional TLS session and an output queue. It reads into a buffer of the loop and passes
 // the bytes to its handler, which implements the protocol. It writes once per turn.
 
-import CParleyLinux
-import Glibc
-
-/// Handles the events of a stream, on its loop.
-public protocol StreamHandler: AnyObject {
-  /// The connection is established, including the TLS handshake.
-  func opened(on loop: isolated EventLoop)
-  /// Input from the peer. The span is valid during the call. Not called while reading is paused.
-  func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop)
-  /// End of input.
-  func ended(on loop: isolated EventLoop)
-  /// The output queue has drained to the low-water mark after it was full.
-  func drained(on loop: isolated EventLoop)
-  /// The turn requested with `requestTurn`.
-  func resumed(on loop: isolated EventLoop)
-  /// The deadline has expired.
-  func expired(on loop: isolated EventLoop)
-  /// The stream is closed. The last call. The error is nil if this side closed it or the peer closed it cleanly.
-  func closed(_ error: StreamError?, on loop: isolated EventLoop)
-}
-
-public enum StreamError: Error, Sendable, CustomStringConvertible {
-  case system(SystemError)
-  case tls(String)
-
-  public var description: String {
-    switch self {
-    case .system(let error): error.description
-    case .tls(let reason): "TLS: \(reason)"
-    }
-  }
-}
-
 public final class Stream: DescriptorHandler {
   private enum Phase {
     case connecting, handshaking, open
@@ -48,46 +15,25 @@ public final class Stream: DescriptorHandler {
 
   public let peer: SocketAddress
 
-  /// Nil once closed, so that a reference to the stream does not keep the socket open.
-  private var descriptor: Descriptor?
-  let number: Int32
+  private(set) var socket: StreamSocket
   private let reactor: Reactor
-  private var tls: TLSSession?
+  private var tls: TLSChannel?
   private var phase: Phase
   private var output = OutputQueue()
   private var handler: (any StreamHandler)?
-  private var isReadable = true
-  private var isWritable = true
   private var isPaused = false
-  /// The poller reported the end of input. Unread bytes may precede it.
-  private var peerEnded = false
   /// The end of input was read.
   private var hasReadEnd = false
   private var isTurnEndRequested = false
   private var isTurnRequested = false
-  /// Reading is suspended until the pending ciphertext is sent.
-  private var awaitsCiphertext = false
-  /// Received ciphertext bytes without plaintext, see `maxUnproductive`.
-  private var unproductive = 0
   private var isResumeRequested = false
-  private var isAboveHighWater = false
+  private var backpressure = Backpressure()
   private var lastSent = 0
-  private var highWater = Stream.defaultHighWater
-  private var lowWater = Stream.defaultHighWater / 2
 
-  /// The default queue length from which a writer should wait for `drained`.
-  private static let defaultHighWater = 262_144
   /// Nanoseconds for the peer to close its side after ours.
   private static let lingerTime: Int64 = 2_000_000_000
   /// Reads of one stream per turn.
   private static let readsPerTurn = 4
-  /// Some TLS records carry no data but require a response (RFC 8446 §4.6.3, KeyUpdate). The connection is closed after
-  /// this many bytes of them. Each plaintext byte offsets `bytesPerPlainByte`, more than the size of the smallest
-  /// record.
-  private static let maxUnproductive = 131_072
-  private static let bytesPerPlainByte = 64
-  /// Maximum pending ciphertext bytes.
-  private static let ciphertextAhead = 65_536
   /// Bytes that one stream sends per turn.
   static let bytesPerTurn = 1_048_576
 
@@ -96,14 +42,12 @@ public final class Stream: DescriptorHandler {
     _ descriptor: Descriptor, peer: SocketAddress, tls: TLSSession?, isConnecting: Bool,
     handler: any StreamHandler, on loop: isolated EventLoop
   ) throws(SystemError) {
-    self.descriptor = descriptor
-    number = descriptor.number
     reactor = loop.reactor
+    socket = StreamSocket(descriptor, isConnecting: isConnecting, reactor)
     self.peer = peer
-    self.tls = tls
+    self.tls = tls.map { TLSChannel($0) }
     self.handler = handler
     phase = isConnecting ? .connecting : .handshaking
-    isWritable = !isConnecting
     try reactor.add(descriptor, self)
     loop.load.add(1, ordering: .relaxed)
   }
@@ -132,22 +76,14 @@ public final class Stream: DescriptorHandler {
   ) throws(StreamError) -> Stream {
     let session = try tls.map { context throws(StreamError) in try context.session(serverName: serverName) }
     do throws(SystemError) {
-      let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-      let descriptor = try Descriptor(checking: socket(address.family, kind, 0), "socket")
-      if address.port != nil { setNoDelay(descriptor.number) }
-      let result = unsafe address.withSystem { unsafe Glibc.connect(descriptor.number, $0, $1) }
-      if result != 0, errno != EINPROGRESS { throw SystemError("connect") }
-      return try Stream(
-        descriptor, peer: address, tls: session, isConnecting: result != 0, handler: handler, on: loop
-      ).openingAtTurnEnd(on: loop, if: result == 0)
+      let (descriptor, isConnected) = try StreamSocket.connect(to: address)
+      let stream = try Stream(
+        descriptor, peer: address, tls: session, isConnecting: !isConnected, handler: handler, on: loop)
+      if isConnected { stream.requestTurnEnd() }
+      return stream
     } catch {
       throw .system(error)
     }
-  }
-
-  private func openingAtTurnEnd(on loop: isolated EventLoop, if isConnected: Bool) -> Stream {
-    if isConnected { requestTurnEnd() }
-    return self
   }
 
   public var isOpen: Bool { phase == .open }
@@ -177,31 +113,28 @@ public final class Stream: DescriptorHandler {
   private func queue(_ append: (inout OutputQueue) -> Void) {
     guard phase == .open || phase == .handshaking || phase == .connecting else { return }
     append(&output)
-    updateHighWater()
+    backpressure.queued(output.count)
     requestTurnEnd()
   }
 
   public func write(_ slice: FileSlice) {
     guard phase == .open else { return }
     output.append(slice)
-    // A file does not count as queued memory, but its sender waits for `drained`, too.
-    isAboveHighWater = true
+    backpressure.queuedFile()
     requestTurnEnd()
   }
 
   /// Sets the queue length from which a writer should wait.
   public func setHighWater(_ bytes: Int) {
-    highWater = bytes
-    lowWater = bytes / 2
+    backpressure.setHighWater(bytes)
   }
 
   /// Whether a writer should wait for `drained`.
-  public var isFull: Bool { isAboveHighWater }
+  public var isFull: Bool { backpressure.isFull }
 
   /// Requests `drained` at this queue length, even if the high-water mark was not reached.
   public func notifyWhenDrained(to level: Int) {
-    isAboveHighWater = true
-    lowWater = min(lowWater, max(0, level))
+    backpressure.wait(until: level)
     requestTurnEnd()
   }
 
@@ -214,10 +147,6 @@ public final class Stream: DescriptorHandler {
   /// Replaces the handler, for a protocol upgrade.
   public func setHandler(_ handler: any StreamHandler) {
     self.handler = handler
-  }
-
-  private func updateHighWater() {
-    if output.count >= highWater { isAboveHighWater = true }
   }
 
   /// Sends the output queue, closes the write side and waits for the peer to close its side.
@@ -248,7 +177,7 @@ public final class Stream: DescriptorHandler {
     guard isPaused else { return }
     isPaused = false
     // The TLS session may have decrypted bytes although the socket has no input.
-    if isReadable || tls != nil, phase == .open { readSoon() }
+    if socket.isReadable || tls != nil, phase == .open { readSoon() }
   }
 
   /// Sets or replaces the deadline for `expired`.
@@ -262,22 +191,22 @@ public final class Stream: DescriptorHandler {
   /// Sets or replaces the deadline, in the time of the loop.
   public func setDeadline(at time: Int64) {
     guard phase != .closed, phase != .lingering, phase != .aborting else { return }
-    reactor.setDeadline(time, of: number)
+    reactor.setDeadline(time, of: socket.number)
   }
 
   // MARK: DescriptorHandler
 
   func ready(_ readiness: Readiness, on loop: isolated EventLoop) {
     guard phase != .closed, phase != .aborting else { return }
-    if readiness.contains(.ended) { peerEnded = true }
+    if readiness.contains(.ended) { socket.hasEnded = true }
     // A refused connection may be reported as readable or writable.
     if phase == .connecting { finishConnecting(loop) }
     if readiness.contains(.writable) {
-      isWritable = true
+      socket.isWritable = true
       if !output.isEmpty || tls != nil { requestTurnEnd() }
     }
     if readiness.contains(.readable) {
-      isReadable = true
+      socket.isReadable = true
       if phase == .handshaking { advanceHandshake(loop) }
       if phase != .handshaking, phase != .connecting { read(loop) }
     }
@@ -291,7 +220,7 @@ public final class Stream: DescriptorHandler {
     }
     if !output.isEmpty { requestTurnEnd() }
     deliverPlain(loop)
-    if isReadable, phase == .open || phase == .finishing || phase == .lingering { read(loop) }
+    if socket.isReadable, phase == .open || phase == .finishing || phase == .lingering { read(loop) }
   }
 
   func expired(on loop: isolated EventLoop) {
@@ -330,11 +259,8 @@ public final class Stream: DescriptorHandler {
   // MARK: Opening
 
   private func finishConnecting(_ loop: isolated EventLoop) {
-    var code: Int32 = 0
-    var length = socklen_t(MemoryLayout<Int32>.size)
-    unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length)
-    guard code == 0 else { return close(.system(SystemError("connect", code: code)), loop) }
-    isWritable = true
+    if let error = socket.connectError { return close(.system(error), loop) }
+    socket.isWritable = true
     phase = .handshaking
     advanceHandshake(loop)
   }
@@ -347,14 +273,14 @@ public final class Stream: DescriptorHandler {
         let isDone = try tls.handshake()
         guard sendCiphertext(loop) else { return }
         if isDone { break }
-        guard isReadable else { return }
-        let count = readSocket(loop)
-        if count == 0 {
-          if phase != .closed, !isReadable { return }
-          return close(.tls("the peer closed the connection during the handshake"), loop)
+        guard socket.isReadable else { return }
+        switch socket.read() {
+        case .bytes(let count):
+          unsafe tls.feedHandshake(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
+        case .blocked: return
+        case .end: return close(.tls("the peer closed the connection during the handshake"), loop)
+        case .failed(let error): return close(.system(error), loop)
         }
-        guard count > 0 else { return }
-        unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
       }
       open(loop)
       deliverPlain(loop)
@@ -367,81 +293,45 @@ public final class Stream: DescriptorHandler {
   private func open(_ loop: isolated EventLoop) {
     phase = .open
     handler?.opened(on: loop)
-    if isReadable, !isPaused { readSoon() }
+    if socket.isReadable, !isPaused { readSoon() }
   }
 
   // MARK: Reading and writing
 
   private func read(_ loop: isolated EventLoop) {
     for _ in 0..<Self.readsPerTurn {
-      guard isReadable, !isPaused || phase != .open, phase != .closed, phase != .aborting else { return }
-      // Input may require TLS responses. Stop reading from a peer that does not receive them.
-      if let tls, tls.pending > Self.ciphertextAhead {
-        awaitsCiphertext = true
-        return
-      }
-      let count = readSocket(loop)
-      if count < 0 { return }
-      if count == 0 {
-        if isReadable { peerFinished(loop) }
-        return
+      guard socket.isReadable, !isPaused || phase != .open, phase != .closed, phase != .aborting else { return }
+      if tls?.suspendsReading() == true { return }
+      let count: Int
+      switch socket.read() {
+      case .bytes(let read): count = read
+      case .blocked: return
+      case .end: return peerFinished(loop)
+      case .failed(let error): return close(.system(error), loop)
       }
       if phase == .lingering || phase == .finishing { continue }
-      if let tls {
-        unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
-        unproductive += count
+      if tls != nil {
+        unsafe tls?.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
         deliverPlain(loop)
-        if unproductive > Self.maxUnproductive { return close(.tls("too many records without data"), loop) }
+        if tls?.isAbused == true { return close(.tls("too many records without data"), loop) }
       } else {
         handler?.received(
           unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
       }
     }
-    if isReadable, !isPaused { readSoon() }
-  }
-
-  /// Reads into the loop's buffer. Returns -1 if the stream was closed. 0 is the end of input if `isReadable`,
-  /// otherwise no input is available.
-  private func readSocket(_ loop: isolated EventLoop) -> Int {
-    while true {
-      let size = unsafe reactor.input.bytes.count
-      let count = unsafe Glibc.read(number, reactor.input.bytes.baseAddress, size)
-      if count > 0 {
-        // A short read has emptied the socket: new input triggers a new edge.
-        if count < size, !peerEnded, reactor.reportsEnd {
-          isReadable = false
-          reactor.await(.readable, of: number)
-        }
-        return count
-      }
-      if count == 0 {
-        isReadable = true
-        return 0
-      }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN:
-        isReadable = false
-        reactor.await(.readable, of: number)
-        return 0
-      default:
-        close(.system(SystemError("read")), loop)
-        return -1
-      }
-    }
+    if socket.isReadable, !isPaused { readSoon() }
   }
 
   private func deliverPlain(_ loop: isolated EventLoop) {
-    guard let tls, phase == .open, !isPaused else { return }
+    guard tls != nil, phase == .open, !isPaused else { return }
     do {
       while !isPaused, phase == .open {
-        let count = try unsafe tls.read(into: reactor.plaintext.bytes)
-        if count == 0 { break }
-        unproductive = max(0, unproductive - Self.bytesPerPlainByte * count)
+        guard let count = try unsafe tls?.read(into: reactor.plaintext.bytes), count > 0 else { break }
         handler?.received(
           unsafe Span(_unsafeElements: reactor.plaintext.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
       }
-      if tls.peerClosed, phase == .open { peerFinished(loop) }
+      guard let tls else { return }
+      if tls.hasPeerClosed, phase == .open { peerFinished(loop) }
       if tls.pending > 0 { requestTurnEnd() }
     } catch {
       _ = sendCiphertext(loop)
@@ -450,7 +340,7 @@ public final class Stream: DescriptorHandler {
   }
 
   private func peerFinished(_ loop: isolated EventLoop) {
-    isReadable = false
+    socket.isReadable = false
     hasReadEnd = true
     switch phase {
     case .open:
@@ -467,118 +357,51 @@ public final class Stream: DescriptorHandler {
   private func flush(_ loop: isolated EventLoop) {
     guard phase == .open || phase == .finishing else { return }
     if let tls {
-      guard encryptAndSend(loop) else { return }
-      if awaitsCiphertext, tls.pending <= Self.ciphertextAhead {
-        awaitsCiphertext = false
-        readSoon()
+      switch tls.send(&output, to: &socket) {
+      case .done: break
+      case .more: readSoon()
+      case .failed(let error): return close(error, loop)
       }
-    } else if isWritable, !output.isEmpty {
-      switch output.write(to: number) {
+      if self.tls?.mayResumeReading() == true { readSoon() }
+    } else if socket.isWritable, !output.isEmpty {
+      switch output.write(to: socket.number) {
       case .sentAll: break
       case .sentSome: readSoon()
-      case .blocked:
-        isWritable = false
-        reactor.await(.writable, of: number)
-      case .failed(let error):
-        return close(.system(error), loop)
+      case .blocked: socket.awaitRoom()
+      case .failed(let error): return close(.system(error), loop)
       }
     }
-    if isAboveHighWater, queued <= lowWater, !output.hasFile {
-      isAboveHighWater = false
-      lowWater = highWater / 2
-      handler?.drained(on: loop)
-    }
+    if backpressure.hasDrained(to: queued, hasFile: output.hasFile) { handler?.drained(on: loop) }
     if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }
-  }
-
-  /// Returns false if the stream was closed.
-  private func encryptAndSend(_ loop: isolated EventLoop) -> Bool {
-    guard let tls else { return true }
-    let bound = output.total + Self.bytesPerTurn
-    do {
-      while true {
-        guard output.total < bound else {
-          readSoon()
-          return true
-        }
-        guard sendCiphertext(loop) else { return false }
-        guard isWritable, tls.pending < Self.ciphertextAhead, !output.isEmpty else { return true }
-        var failure: TLSFailure?
-        let hasSent = unsafe output.consumeNext { plain in
-          do throws(TLSFailure) {
-            return try unsafe tls.write(plain)
-          } catch {
-            failure = error
-            return 0
-          }
-        }
-        if let failure { throw failure }
-        guard let hasSent else {
-          close(.system(SystemError("reading a file", code: EIO)), loop)
-          return false
-        }
-        if !hasSent { return true }
-      }
-    } catch {
-      close(.tls((error as? TLSFailure)?.reason ?? "failed"), loop)
-      return false
-    }
   }
 
   /// Sends the pending ciphertext. Returns false if the stream was closed.
   private func sendCiphertext(_ loop: isolated EventLoop) -> Bool {
-    guard let tls else { return true }
-    while isWritable, tls.pending > 0 {
-      let written = unsafe tls.withCiphertext { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
-      if written > 0 {
-        tls.dropCiphertext(written)
-      } else if errno == EAGAIN {
-        isWritable = false
-        reactor.await(.writable, of: number)
-      } else if errno != EINTR {
-        close(.system(SystemError("write")), loop)
-        return false
-      }
-    }
-    return true
+    guard let error = tls?.send(to: &socket) else { return true }
+    close(.system(error), loop)
+    return false
   }
 
   private func linger(_ loop: isolated EventLoop) {
-    if let tls {
-      tls.close()
-      guard sendCiphertext(loop) else { return }
-    }
+    if let error = tls?.finish(to: &socket) { return close(.system(error), loop) }
     // close(2) with unread input sends a reset, which may discard our last output at the peer.
     if hasReadEnd { return close(nil, loop) }
     phase = .lingering
-    shutdown(number, Int32(SHUT_WR))
-    reactor.setDeadline(reactor.now + Self.lingerTime, of: number)
+    socket.finish()
+    reactor.setDeadline(reactor.now + Self.lingerTime, of: socket.number)
     isPaused = false
-    if isReadable { readSoon() }
+    if socket.isReadable { readSoon() }
   }
 
   private func close(_ error: StreamError?, _ loop: isolated EventLoop) {
     guard phase != .closed else { return }
-    if phase == .aborting { setReset(number) } else { shutdown(number, Int32(SHUT_RDWR)) }
+    socket.close(withReset: phase == .aborting)
     phase = .closed
     output.removeAll()
-    reactor.remove(number)
-    descriptor = nil
     loop.load.subtract(1, ordering: .relaxed)
     tls = nil
     let handler = self.handler
     self.handler = nil
     handler?.closed(error, on: loop)
   }
-}
-
-/// Makes close(2) send a reset.
-private func setReset(_ descriptor: Int32) {
-  var option = linger(l_onoff: 1, l_linger: 0)
-  unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-}
-
-func setNoDelay(_ descriptor: Int32) {
-  var on: Int32 = 1
-  unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
 }
