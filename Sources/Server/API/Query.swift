@@ -25,6 +25,13 @@ struct Query {
     return values.first
   }
 
+  /// - Parameter limit: maximum number of Unicode scalars.
+  mutating func text(_ name: String, scalars limit: Int) throws(Refusal) -> String? {
+    guard let text = try text(name) else { return nil }
+    guard text.unicodeScalars.count <= limit else { throw .invalid(name, .tooLong(limit: limit)) }
+    return text
+  }
+
   mutating func int(_ name: String, in range: ClosedRange<Int>) throws(Refusal) -> Int? {
     guard let text = try text(name) else { return nil }
     // Refuses other spellings, such as `+1` and `01`.

@@ -70,7 +70,7 @@ struct RequestContext {
       throw Problem.unsupportedMediaType
     }
     let bytes = try await request.body.collect()
-    var object = try JSONValue(parsing: bytes).object()
+    var object = try JSONValue(parsing: bytes, nullIsAbsent: false).object()
     let value = try read(&object)
     try object.finish()
     return value

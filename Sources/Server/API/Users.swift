@@ -20,7 +20,7 @@ extension API {
 
   @Sendable static func listUsers(_ context: RequestContext) async throws -> Response {
     let (prefix, state, page): (String?, UserState?, PageRequest) = try context.query { query in
-      (try query.text("query"), try query.word("state"), try query.page())
+      (try query.text("query", scalars: UserName.maxBytes), try query.word("state"), try query.page())
     }
     guard let state else {
       let name = prefix.map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 } ?? ""

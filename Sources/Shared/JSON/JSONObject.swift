@@ -50,7 +50,7 @@ public struct JSONObject: Sendable {
     try Value(json: try value(name))
   }
 
-  /// Nil if the member is absent or `null`.
+  /// Nil if the member is absent, or `null` where the document permits that.
   @inlinable public mutating func optional<Value: JSONReadable>(_ name: String) throws(JSONError) -> Value? {
     try optional(name, Value.init(json:))
   }
@@ -65,7 +65,7 @@ public struct JSONObject: Sendable {
   @inlinable public mutating func optional<Value>(
     _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
   ) throws(JSONError) -> Value? {
-    guard let member = find(name), !member.isNull else { return nil }
+    guard let member = find(name), !member.isAbsent else { return nil }
     return try read(member)
   }
 

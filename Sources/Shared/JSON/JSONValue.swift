@@ -5,8 +5,13 @@ public struct JSONValue: Sendable {
   let index: Int
 
   /// Parses a text without copying it.
-  public init(parsing text: [UInt8], depth: Int = JSONLimits.depth) throws(JSONError) {
-    self.init(try JSONDocument(text, depth: depth), index: 0)
+  ///
+  /// - Parameter nullIsAbsent: whether an optional member may be `null`. A server refuses it: `null` for "no condition"
+  ///   or "unchanged" is a client's mistake.
+  public init(
+    parsing text: [UInt8], depth: Int = JSONLimits.depth, nullIsAbsent: Bool = true
+  ) throws(JSONError) {
+    self.init(try JSONDocument(text, depth: depth, nullIsAbsent: nullIsAbsent), index: 0)
   }
 
   /// Parses a text in a larger buffer. The text is copied.
@@ -29,6 +34,9 @@ public struct JSONValue: Sendable {
   public var kind: JSONKind { node.kind }
 
   public var isNull: Bool { node.token == .null }
+
+  /// Whether an optional member with this value counts as absent.
+  @usableFromInline var isAbsent: Bool { isNull && document.nullIsAbsent }
 
   /// The bytes as received, whitespace inside arrays and objects included.
   public var raw: JSONRaw { JSONRaw(trusted: [UInt8](text[node.range])) }

@@ -9,7 +9,7 @@ extension JSONObject {
     try value(name).word()
   }
 
-  /// Nil where the member is absent or `null`.
+  /// Nil if the member is absent, or `null` where the document permits that.
   public mutating func optionalWord<Word: RawRepresentable>(
     _ name: String
   ) throws(JSONError) -> Word? where Word.RawValue == String {

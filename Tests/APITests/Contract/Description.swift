@@ -121,7 +121,7 @@ struct Description: Sendable {
     }
   }
 
-  private static let annotations: Set<String> = ["description", "examples", "default"]
+  private static let annotations: Set<String> = ["description", "examples", "default", "contentMediaType"]
 
   func check(_ value: Tree, _ schema: Tree, at location: String) throws {
     let schema = try resolved(schema)

@@ -32,4 +32,28 @@ import Testing
       #expect(try await village.request(.get, "/me?x=%zz", as: "ada").status == 400)
     }
   }
+
+  @Test func `a query parameter above its documented length is refused`() async throws {
+    try await Village.open(.inMemory) { village in
+      let description = try #require(Description.shipped)
+      var checked = 0
+      for (path, item) in description.document["paths"]?.members ?? [:] where !path.contains("{") {
+        for (method, operation) in item.members {
+          for parameter in try (operation["parameters"]?.items ?? []).map({ try description.resolved($0) }) {
+            guard case .string(let name)? = parameter["name"], parameter["in"] == .string("query"),
+              case .number(let length)? = try description.resolved(parameter["schema"] ?? .null)["maxLength"]
+            else { continue }
+            checked += 1
+            let text = String(repeating: "a", count: Int(length) + 1)
+            let known = path == "/files" ? "name=a&" : ""
+            let query = name == "name" ? "" : known
+            let answer = try await village.request(
+              method == "get" ? .get : .post, "\(path)?\(query)\(name)=\(text)", as: "ada")
+            #expect(answer.status == 400 && answer["errors.0.field"] == name, "\(path) \(name): \(answer.text)")
+          }
+        }
+      }
+      #expect(checked > 8)
+    }
+  }
 }

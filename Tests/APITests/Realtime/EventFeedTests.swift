@@ -231,9 +231,20 @@ private final class Feed {
       let line = try await client.line()
       if line.hasPrefix("id: ") { id = String(line.dropFirst(4)) }
       guard line.hasPrefix("data: ") else { continue }
+      try check(id, String(line.dropFirst(6)))
       let event = Event(
         id: id, data: Answer(status: 200, fields: Fields(), body: Array(line.dropFirst(6).utf8)))
       if isWanted(event) { return event }
     }
+  }
+
+  /// Compares a message with the description, whose schema of an event stream is that of one message.
+  private func check(_ id: String?, _ data: String) throws {
+    guard let description = Description.shipped else { return }
+    let operation = try description.operation(.get, "/events")
+    let schema = operation?["responses"]?["200"]?["content"]?["text/event-stream"]?["schema"] ?? .null
+    var message: [String: Tree] = ["data": .string(data)]
+    message["id"] = id.map { .string($0) }
+    try description.check(.object(message), schema, at: "a message of /events")
   }
 }

@@ -76,7 +76,7 @@ public struct FieldChange<Target: Record>: Sendable {
 // MARK: JSON
 
 extension Patch {
-  /// Absent members stay unchanged, and `null` for a field that has no null.
+  /// Absent members stay unchanged.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self = []
     var reader = PatchReader(object: object, patch: self)
@@ -103,7 +103,7 @@ private struct PatchReader<Visited: Record>: FieldVisitor {
     _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String?,
     in bounds: ClosedRange<Int>?
   ) throws(JSONError) {
-    guard let member = object.member(name), !member.isNull || Value.absent != nil else { return }
+    guard let member = object.member(name) else { return }
     if let bounds { _ = try member.int(in: bounds) }
     patch.set(path, to: try Value(field: member))
   }
