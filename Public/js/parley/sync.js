@@ -32,6 +32,7 @@ const control = ['lagging', 'reset', 'notice', 'complete', 'restarted'];
 
 /** Events that are kept in one transaction, at most. */
 const mostAtOnce = 200;
+const mostUsers = 100;
 
 export class Sync {
   /**
@@ -345,19 +346,21 @@ export class Sync {
     this.#isFetching = true;
     try {
       for (const name of this.#wanted) {
-        this.#wanted.delete(name);
+        const names = this.#together(name);
+        for (const one of names) this.#wanted.delete(one);
         if (this.#stop.signal.aborted) return;
         try {
-          await this.#fetchOne(name);
-          await this.#settled(name);
+          if (names.length > 1) await this.#fetchUsers(names);
+          else await this.#fetchOne(name);
+          for (const one of names) await this.#settled(one);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
           if (!error.isTemporary) {
-            await this.#settled(name);
+            for (const one of names) await this.#settled(one);
             continue;
           }
           // Without a network there is no use in the rest; it is asked for again when there is one.
-          this.#wanted.add(name);
+          for (const one of names) this.#wanted.add(one);
           await wait(error.retryAfter ?? this.live.options.pause(1), this.#stop.signal);
           if (this.live.state !== 'live') return;
         }
@@ -367,6 +370,27 @@ export class Sync {
     } finally {
       this.#isFetching = false;
     }
+  }
+
+  /**
+   * The wanted things that are fetched together with `name`: users are, in one request.
+   * @param {string} name
+   */
+  #together(name) {
+    const isUser = (/** @type {string} */ one) => /^user:[1-9]\d*$/.test(one);
+    return isUser(name) && this.mirror.me ? [...this.#wanted].filter(isUser).slice(0, mostUsers) : [name];
+  }
+
+  /** @param {string[]} names */
+  async #fetchUsers(names) {
+    const known = this.mirror.position;
+    const ids = names.map((name) => name.slice('user:'.length)).join(',');
+    const { data } = await this.client.calls.listUsers({ query: { ids } });
+    /** @type {Source[]} */
+    const sources = data.map((/** @type {any} */ user) => ['users', user.id]);
+    await this.#keep(sources, (rows) => {
+      for (const user of data) rows.put('users', mergeThing(rows.get('users', user.id), user, known));
+    });
   }
 
   /** @param {string} name */

@@ -217,12 +217,12 @@ extension Query {
   }
 
   /// The comma-separated `ids`, with optional spaces; nil without the parameter.
-  mutating func ids<Thing>() throws(Refusal) -> [ID<Thing>]? {
+  mutating func ids<Thing>(most limit: Int = Self.maxPageSize) throws(Refusal) -> [ID<Thing>]? {
     guard let text = try text("ids") else { return nil }
     var ids: [ID<Thing>] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let id = ID<Thing>(String(part.drop { $0 == " " }.prefix { $0 != " " })), ids.count < Self.maxPageSize
-      else { throw .invalid("ids", ids.count < Self.maxPageSize ? .invalid : .tooMany(limit: Self.maxPageSize)) }
+      guard let id = ID<Thing>(String(part.drop { $0 == " " }.prefix { $0 != " " })), ids.count < limit
+      else { throw .invalid("ids", ids.count < limit ? .invalid : .tooMany(limit: limit)) }
       ids.append(id)
     }
     return ids

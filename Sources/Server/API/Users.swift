@@ -5,6 +5,9 @@ import ParleyWire
 import Web
 
 extension API {
+  /// The maximum number of users by id in one request.
+  private static let maxUsers = 100
+
   @Sendable static func signUp(_ context: RequestContext) async throws -> Response {
     let (registration, wantsCookie) = try await context.body { body in
       (try Registration(&body), try body.optional("cookie") ?? false)
@@ -19,8 +22,15 @@ extension API {
   }
 
   @Sendable static func listUsers(_ context: RequestContext) async throws -> Response {
-    let (prefix, state, page): (String?, UserState?, PageRequest) = try context.query { query in
-      (try query.text("query", scalars: UserName.maxBytes), try query.word("state"), try query.page())
+    let (ids, prefix, state, page): ([ID<User>]?, String?, UserState?, PageRequest) = try context.query { query in
+      (
+        try query.ids(most: maxUsers), try query.text("query", scalars: UserName.maxBytes), try query.word("state"),
+        try query.page()
+      )
+    }
+    if let ids {
+      guard prefix == nil, state == nil else { throw Refusal.invalid("ids", .mismatch) }
+      return .list(try context.view.listUsers(ids, for: context.caller))
     }
     guard let state else {
       let name = prefix.map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 } ?? ""

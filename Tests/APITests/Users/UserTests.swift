@@ -82,6 +82,55 @@ import Testing
   }
 
   @Test(arguments: TestTransport.allCases)
+  func `users are listed by id, without those that the caller may not see`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let (grace, linus, gus, mira) = (village.id("grace"), village.id("linus"), village.id("gus"), village.id("mira"))
+      try await village.forum("garden", .members, ["gus", "grace"])
+      let ids = "\(linus),999999, \(grace),\(linus)"
+      let seen = try await village.expect(200, .get, "/users?ids=\(ids)".replacing(" ", with: "%20"), as: "mira")
+      #expect(seen.texts("data", "id") == [linus, grace, linus] && seen.isNull("next") && seen.isNull("previous"))
+      #expect(seen["data.0.state"] == "active" && !seen.has("data.0.preferences"))
+      let own = try await village.expect(200, .get, "/users?ids=\(grace),\(linus)", as: "grace")
+      #expect(own.has("data.0.preferences") && !own.has("data.1.preferences") && !own.has("data.1.state"))
+      let all = "/users?ids=\(grace),\(linus),\(gus),\(mira)"
+      #expect(try await village.expect(200, .get, all, as: "gus").texts("data", "id") == [grace, gus])
+      try await village.forum("square", .public, ["linus"])
+      #expect(try await village.expect(200, .get, all, as: "gus").texts("data", "id") == [grace, linus, gus])
+      try await village.setState("linus", in: .pending)
+      #expect(try await village.expect(200, .get, all, as: "grace").texts("data", "id") == [grace, gus, mira])
+      #expect(try await village.request(.get, all).status == 401)
+      let hundred = (1...100).map(String.init).joined(separator: ",")
+      try await village.expect(200, .get, "/users?ids=\(hundred)", as: "grace")
+      for query in ["ids=\(hundred),101", "ids=", "ids=x", "ids=1&query=a", "ids=1&state=active"] {
+        #expect(try await village.request(.get, "/users?\(query)", as: "mira").status == 400, "\(query)")
+      }
+    }
+  }
+
+  @Test func `a list of users by id takes as many statements for a hundred as for two`() async throws {
+    try await Village.open(.inMemory) { village in
+      var ids: [String] = []
+      for number in 0..<100 { ids.append("\(try await village.addUser("user\(number)"))") }
+      for name in ["grace", "gus"] {
+        var runs: [Int] = []
+        for count in [2, 100, 2, 100] {
+          let view = village.community.view()
+          let caller = try #require(try view.authenticate(village.token(name)))
+          let before = try view.read { tx throws(Refusal) in
+            try tx.run { connection in connection.cachedStatementRuns.values.reduce(0, +) }
+          }
+          _ = try view.listUsers(ids.prefix(count).compactMap { ID<User>($0) }, for: caller)
+          let after = try view.read { tx throws(Refusal) in
+            try tx.run { connection in connection.cachedStatementRuns.values.reduce(0, +) }
+          }
+          runs.append(after - before)
+        }
+        #expect(Set(runs).count == 1, "\(name): \(runs)")
+      }
+    }
+  }
+
+  @Test(arguments: TestTransport.allCases)
   func `users update their own profile, and an update without changes writes nothing`(transport: TestTransport)
     async throws
   {
@@ -114,6 +163,8 @@ import Testing
     try await Village.open(transport) { village in
       let bio = "🌱 @LINUS and @nobody-here: #compilers https://example.org @linus `@mira`"
       let changed = try await village.request(.patch, "/me", as: "grace", ["bio": bio])
+      let list = try await village.request(.get, "/users?ids=\(village.id("grace"))", as: "linus")
+      #expect(list.texts("data.0.bio_entities.mentions", "name") == ["LINUS", "linus"])
       for seen in [changed, try await village.request(.get, "/users/@grace", as: "linus")] {
         #expect(seen.texts("bio_entities.mentions", "user_id") == [village.id("linus"), village.id("linus")])
         #expect(seen.texts("bio_entities.mentions", "name") == ["LINUS", "linus"])

@@ -795,6 +795,16 @@ test('a new leader fetches users requested during its disk read, and drops a cra
   }
 });
 
+test('users that are wanted at once are fetched in one request', async () => {
+  const users = (ids) => ids.split(',').filter((id) => id !== '98').map((id) => ({ id, name: `u${id}`, revision: 1 }));
+  const { connect, parley, peer } = await opened({ answers: { 'GET /users': ({ ids }) => ({ data: users(ids), next: null, previous: null }) } });
+  await connect();
+  await isLive(parley);
+  for (const id of ['97', '98', '99']) assert.equal(parley.user(id), null);
+  await until(() => parley.user('99')?.name === 'u99' && parley.user('97')?.name === 'u97', 'the users');
+  assert.equal(peer.calls.filter((call) => call.startsWith('GET /users') && call !== 'GET /users/me').length, 1);
+});
+
 test('quick writes of a draft store the last, one after the other', async () => {
   const store = memoryStore();
   const ends = [];

@@ -12,7 +12,8 @@ extension Parley {
     }
   }
 
-  /// The users by id. The cached answer has those in the cache.
+  /// The users by id. The cached answer has those in the cache; the server's omits users that do not exist or are not
+  /// visible.
   public nonisolated func users(
     _ ids: [ID<User>]
   ) -> CachedThenFresh<[ID<User>: User]> {
@@ -20,10 +21,21 @@ extension Parley {
       await cache.users(ids)
     } fresh: { [client, cache] in
       var users: [ID<User>: User] = [:]
-      for id in ids { users[id] = try await Self.fetch(id, client, cache) }
+      var rest = Set(ids).sorted()[...]
+      while !rest.isEmpty {
+        let part = rest.prefix(Self.usersPerRequest).map(\.description).joined(separator: ",")
+        let age = await cache.responseAge
+        for user in try await client.send(.listUsers(ids: part)).elements.map(\.value) {
+          try await cache.hold(user, asOf: age)
+          users[user.summary.id] = await cache.user(user.summary.id) ?? user
+        }
+        rest = rest.dropFirst(Self.usersPerRequest)
+      }
       return users
     }
   }
+
+  private static let usersPerRequest = 100
 
   private static func fetch(_ id: ID<User>, _ client: Client, _ cache: Cache) async throws -> User {
     let age = await cache.responseAge

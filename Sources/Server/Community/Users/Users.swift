@@ -59,6 +59,28 @@ extension CommunityView {
     }
   }
 
+  /// Users in the order of `ids`, duplicates included. Users that the caller may not see are omitted.
+  public func listUsers(_ ids: [ID<User>], for caller: Caller) throws(Refusal) -> [User] {
+    _ = try caller.requireUser()
+    return try read { tx throws(Refusal) in
+      let caller = try tx.reloadCaller(caller)
+      let id = try caller.requireUser()
+      let users = try tx.users(ids)
+      // Only guests may not see all users.
+      let seen = caller.role == .guest ? try tx.acquainted(ids, with: id) : []
+      let visible = ids.compactMap { other in
+        users[other].flatMap { user in
+          let standing = UserStanding(
+            role: user.summary.role, state: user.standing?.state ?? .active, isSelf: other == id,
+            isTogether: seen.contains(other))
+          let rights = Permissions.rights(of: caller.role, over: standing)
+          return rights.contains(.see) ? user.redacted(for: rights) : nil
+        }
+      }
+      return try tx.withEntities(visible)
+    }
+  }
+
   /// Active users with this name prefix.
   public func listUsers(
     namePrefix: String, _ page: PageRequest, for caller: Caller

@@ -18,6 +18,30 @@ extension ReadTransaction {
     }
   }
 
+  /// The users by id, without those that do not exist. One statement for up to 200 ids.
+  public func users(_ ids: [ID<User>]) throws(Refusal) -> [ID<User>: User] {
+    try run { connection in
+      var users: [ID<User>: User] = [:]
+      try UserLists.byID.each(ids.map(\.number), connection) { row in
+        let user = try User(row)
+        users[user.summary.id] = user
+      }
+      return users
+    }
+  }
+
+  /// Those of the users that share a forum or a conversation with `user` or belong to anything public. One statement
+  /// for up to 200 ids.
+  public func acquainted(_ ids: [ID<User>], with user: ID<User>) throws(Refusal) -> Set<ID<User>> {
+    try run { connection in
+      var found: Set<ID<User>> = []
+      try UserLists.acquainted.each(ids.map(\.number), and: user.number, connection) { row in
+        found.insert(ID(try row.int(0)))
+      }
+      return found
+    }
+  }
+
   /// The user with this name, ignoring case; nil if the name is free.
   public func user(named name: String) throws(Refusal) -> ID<User>? {
     try run { connection in
@@ -28,6 +52,22 @@ extension ReadTransaction {
         where name_key = $1
         """, UserName.key(name)
       ) { row in ID(try row.int(0)) }
+    }
+  }
+
+  /// The users with these names, by the key of the name.
+  public func users(named names: [String]) throws(Refusal) -> [String: ID<User>] {
+    let keys = Set(names.map { UserName.key($0) }).sorted()
+    return try run { connection in
+      var users: [String: ID<User>] = [:]
+      try connection.each(
+        """
+        select name_key, id
+        from account
+        where name_key in (select value from json_each($1))
+        """, keys.jsonText
+      ) { row in users[try row.text(0)] = ID(try row.int(1)) }
+      return users
     }
   }
 
@@ -116,44 +156,70 @@ extension ReadTransaction {
   /// Whether two users share a forum or a conversation.
   public func areTogether(_ one: ID<User>, _ other: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
-      try connection.first(
-        """
-        select exists (
-          select 1
-          from participant a
-          join participant b on b.conversation_id = a.conversation_id and b.user_id = $1
-          where a.user_id = $2
-        ) or exists (
-          select 1
-          from forum_member a
-          join forum_member b on b.forum_id = a.forum_id and b.user_id = $1
-          where a.user_id = $2
-        )
-        """, other.number, one.number
-      ) { row in try row.bool(0) } ?? false
+      try connection.first(SQL("select \(UserLists.together("$1", "$2"))"), other.number, one.number) { row in
+        try row.bool(0)
+      } ?? false
     }
   }
 
   /// Whether a user is a member or participant of anything public.
   public func isInPublic(_ user: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
-      try connection.first(
-        """
-        select exists (
-          select 1
-          from forum_member m
-          join forum f on f.id = m.forum_id
-          where m.user_id = $1 and f.visibility = 'public' and f.deleted_at is null
-        ) or exists (
-          select 1
-          from participant p
-          join conversation c on c.id = p.conversation_id
-          left join forum f on f.id = c.forum_id and f.deleted_at is null
-          where p.user_id = $1 and c.state = 'open' and (f.visibility = 'public' or c.readers = 'anyone')
-        )
-        """, user.number
-      ) { row in try row.bool(0) } ?? false
+      try connection.first(SQL("select \(UserLists.inPublic("$1"))"), user.number) { row in try row.bool(0) } ?? false
     }
+  }
+}
+
+private enum UserLists {
+  static let byID = ListQuery { list in
+    """
+    select \(User.columns)
+    from account a
+    where id in (\(list))
+    """
+  }
+
+  static let acquainted = ListQuery { list, user in
+    """
+    select a.id
+    from account a
+    where a.id in (\(list)) and (\(together("a.id", user)) or \(inPublic("a.id")))
+    """
+  }
+
+  /// Whether two users share a forum or a conversation.
+  static func together(_ one: String, _ other: String) -> String {
+    """
+    (exists (
+      select 1
+      from participant p
+      join participant q on q.conversation_id = p.conversation_id and q.user_id = \(one)
+      where p.user_id = \(other)
+    ) or exists (
+      select 1
+      from forum_member m
+      join forum_member n on n.forum_id = m.forum_id and n.user_id = \(one)
+      where m.user_id = \(other)
+    ))
+    """
+  }
+
+  /// Whether a user is a member or participant of anything public.
+  static func inPublic(_ user: String) -> String {
+    """
+    (exists (
+      select 1
+      from forum_member m
+      join forum f on f.id = m.forum_id
+      where m.user_id = \(user) and f.visibility = 'public' and f.deleted_at is null
+    ) or exists (
+      select 1
+      from participant p
+      join conversation c on c.id = p.conversation_id
+      left join forum f on f.id = c.forum_id and f.deleted_at is null
+      where p.user_id = \(user) and c.state = 'open' and (f.visibility = 'public' or c.readers = 'anyone')
+    ))
+    """
   }
 }
 

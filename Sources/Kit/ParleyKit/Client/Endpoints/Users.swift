@@ -13,15 +13,14 @@ extension Request where Response == Resource<PasswordResetLink> {
 extension Request where Response == Page<Resource<User>> {
   /// `GET /users`
   public static func listUsers(
-    query: String? = nil, state: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
-  )
-    -> Request
-  {
+    ids: String? = nil, query: String? = nil, state: String? = nil, limit: Int? = nil, next: String? = nil,
+    previous: String? = nil
+  ) -> Request {
     Request(
       .get, "/users",
       query: [
-        QueryItem("query", query), QueryItem("state", state), QueryItem("limit", limit), QueryItem("next", next),
-        QueryItem("previous", previous),
+        QueryItem("ids", ids), QueryItem("query", query), QueryItem("state", state), QueryItem("limit", limit),
+        QueryItem("next", next), QueryItem("previous", previous),
       ])
   }
 
