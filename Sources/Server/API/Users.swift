@@ -22,21 +22,20 @@ extension API {
   }
 
   @Sendable static func listUsers(_ context: RequestContext) async throws -> Response {
-    let (ids, prefix, state, page): ([ID<User>]?, String?, UserState?, PageRequest) = try context.query { query in
+    let (ids, text, state, page): ([ID<User>]?, String?, UserState?, PageRequest) = try context.query { query in
       (
         try query.ids(most: maxUsers), try query.text("query", scalars: UserName.maxBytes), try query.word("state"),
         try query.page()
       )
     }
     if let ids {
-      guard prefix == nil, state == nil else { throw Refusal.invalid("ids", .mismatch) }
+      guard text == nil, state == nil else { throw Refusal.invalid("ids", .mismatch) }
       return .list(try context.view.listUsers(ids, for: context.caller))
     }
     guard let state else {
-      let name = prefix.map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 } ?? ""
-      return try .page(try context.view.listUsers(namePrefix: name, page, for: context.caller), context)
+      return try .page(try context.view.listUsers(foundBy: text ?? "", page, for: context.caller), context)
     }
-    guard prefix == nil else { throw Refusal.invalid("query", .mismatch) }
+    guard text == nil else { throw Refusal.invalid("query", .mismatch) }
     return try .page(try context.view.listUsers(in: state, page, for: context.caller), context)
   }
 

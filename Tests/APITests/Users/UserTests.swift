@@ -82,6 +82,55 @@ import Testing
   }
 
   @Test(arguments: TestTransport.allCases)
+  func `users are found by words of their display names`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      for (name, display) in [
+        ("zq", "Zora Quill-Ångström"), ("anna", "Anna Andersson"), ("taro", "山田太郎"), ("zoltan", ""),
+        ("zack", "O’Zora"), ("gone", "Zora Gone"),
+      ] {
+        try await village.addUser(name)
+        guard !display.isEmpty else { continue }
+        try await village.expect(200, .patch, "/me", as: name, ["display_name": display])
+      }
+      try await village.setState("gone", in: .disabled)
+      func found(_ query: String) async throws -> [String?] {
+        let query = query.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        return try await village.expect(200, .get, "/users?query=\(query)", as: "grace").texts("data", "name")
+      }
+      #expect(try await found("zora") == ["zack", "zq"])
+      #expect(try await found("QUI") == ["zq"])
+      #expect(try await found("zora  quill-a") == ["zq"])
+      #expect(try await found("angs") == ["zq"])
+      #expect(try await found("an") == ["anna", "zq"])
+      #expect(try await found("太郎") == ["taro"])
+      #expect(try await found("山田") == ["taro"])
+      #expect(try await found("zo") == ["zoltan", "zack", "zq"])
+      #expect(try await found("@zo") == ["zoltan"])
+      #expect(try await found("@Q") == [])
+      #expect(try await found("ora") == [])
+      #expect(try await found("-") == [])
+      var pages: [String?] = []
+      var next = ""
+      repeat {
+        let page = try await village.expect(200, .get, "/users?query=z&limit=1\(next)", as: "grace")
+        pages += page.texts("data", "name")
+        next = page["next"].map { "&next=\($0)" } ?? ""
+      } while !next.isEmpty
+      #expect(pages == ["zack", "zoltan", "zq"])
+      // The index follows the names.
+      try await village.expect(200, .patch, "/me", as: "zq", ["display_name": "Quinn"])
+      #expect(try await found("zora") == ["zack"])
+      #expect(try await found("quinn") == ["zq"])
+      try await village.expect(200, .patch, "/users/@zack", as: "ada", ["name": "yan"])
+      #expect(try await found("zack") == [])
+      #expect(try await found("ya") == ["yan"])
+      try await village.expect(200, .delete, "/me", as: "zack", ["how": "leave", "password": "zack’s password"])
+      let left = "select term from user_term where term like '%zora%' and user_id <> \(village.id("gone"))"
+      #expect(try await village.rows(left) == [])
+    }
+  }
+
+  @Test(arguments: TestTransport.allCases)
   func `users are listed by id, without those that the caller may not see`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in
       let (grace, linus, gus, mira) = (village.id("grace"), village.id("linus"), village.id("gus"), village.id("mira"))

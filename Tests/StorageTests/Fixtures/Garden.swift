@@ -109,6 +109,7 @@ extension WriteTransaction {
           insert into account (id, name, name_key, role, state, created_at)
           values ($1, $2, $3, 'member', 'active', $4)
           """, id, name, name, Int(now))
+        try UserTermIndex.set([name], of: id, connection)
       }
       try connection.execute(
         "insert into conversation (id, kind, created_by, created_at) values ($1, 'group', 1, $2)", 3, Int(now))

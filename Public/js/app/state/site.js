@@ -382,7 +382,7 @@ export class SiteState extends EventTarget {
     return found;
   }
 
-  /** Finds users by the start of their name; offline among cached users. */
+  /** Finds users by the start of their name or of a word of their display name; offline among cached users. */
   async findPeople(start) {
     try {
       const page = await this.call('GET', '/users', { query: { query: start || undefined, limit: 20 }, tries: 1 });
@@ -392,7 +392,7 @@ export class SiteState extends EventTarget {
       if (error.code !== 'network') throw error;
       const wanted = (start ?? '').toLowerCase();
       return [...this.users.values()].filter((it) =>
-        [it.name, it.display_name].some((name) => name?.toLowerCase().startsWith(wanted)),
+        [it.name, it.display_name, ...(it.display_name ?? '').split(/\s+/)].some((name) => name?.toLowerCase().startsWith(wanted)),
       );
     }
   }

@@ -81,12 +81,29 @@ extension CommunityView {
     }
   }
 
-  /// Active users with this name prefix.
+  /// Active users whose name, or display name from any of its words on, begins with `query`. All users for an empty
+  /// query; after an `@` by the name alone.
   public func listUsers(
+    foundBy query: String, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<User> {
+    guard !query.isEmpty, !query.hasPrefix("@") else {
+      return try listUsers(namePrefix: String(query.dropFirst()), page, for: caller)
+    }
+    let role = try caller.requireFullUser()
+    guard let beginning = UserTerms.beginning(of: query) else { return ListPage([]) }
+    return try read { tx throws(Refusal) in
+      let found = try ListPage(page, by: { ListKey([$0.user.summary.id.number], text: $0.term) }) {
+        slice throws(Refusal) in try tx.users(foundBy: beginning, slice)
+      }
+      return try found.map { users in users.map { $0.user.redacted(for: caller, role) } }
+    }
+  }
+
+  /// Active users with this name prefix.
+  private func listUsers(
     namePrefix: String, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<User> {
-    _ = try caller.requireUser()
-    guard let role = caller.role, role != .guest else { throw .forbidden }
+    let role = try caller.requireFullUser()
     return try read { tx throws(Refusal) in
       let found = try ListPage(page, by: { ListKey([], text: UserName.key($0.summary.name ?? "")) }) {
         slice throws(Refusal) in try tx.users(namePrefix: namePrefix, slice)
@@ -107,6 +124,15 @@ extension CommunityView {
       }
       return try found.map { users in users.map { $0.redacted(for: caller, role) } }
     }
+  }
+}
+
+extension Caller {
+  /// The role of a user that may see all users.
+  fileprivate func requireFullUser() throws(Refusal) -> Role {
+    _ = try requireUser()
+    guard let role, role != .guest else { throw .forbidden }
+    return role
   }
 }
 

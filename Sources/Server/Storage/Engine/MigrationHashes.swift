@@ -45,5 +45,8 @@ enum MigrationHashes {
     Migration(
       number: 14, name: "device_key",
       hash: "aa7fa221b3cbfde64e3b81f1997882213a4ea48019be6208b1a8ff9451ac32a5"),
+    Migration(
+      number: 15, name: "user_terms",
+      hash: "14e99d6e8eb8c597aa7c662fd6eaccaa551c96ad8210410bd96fa3577737f438"),
   ]
 }

@@ -60,7 +60,8 @@ enum SearchIndex {
     let start = ContinuousClock.now
     let count = try connection.transaction { () throws in
       let count = try rebuild(connection)
-      try connection.keepSetting("search_version", String(SearchText.version))
+      try UserTermIndex.rebuild(connection)
+      try connection.keepSetting("search_version", version)
       return count
     }
     guard count > 0 else { return }
@@ -68,9 +69,12 @@ enum SearchIndex {
       "the search index was rebuilt for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
   }
 
-  /// Whether this version of `SearchText` built the index.
+  /// The version of `SearchText`, and that of what the index has.
+  private static let version = "\(SearchText.version).1"
+
+  /// Whether this version of the program built the index.
   static func isUpToDate(_ connection: Connection) throws -> Bool {
-    try connection.setting("search_version") == String(SearchText.version)
+    try connection.setting("search_version") == version
   }
 
   /// Returns the number of indexed messages.

@@ -39,6 +39,7 @@ extension WriteTransaction {
           shows_presence = 0, preferences = '{}', last_seen_at = null, revision = $2
         where id = $3
         """, state.rawValue, revision, user.number)
+      try connection.execute("delete from user_term where user_id = $1", user.number)
       try connection.execute("delete from address where user_id = $1", user.number)
       try connection.execute("delete from link where user_id = $1", user.number)
       try connection.execute(

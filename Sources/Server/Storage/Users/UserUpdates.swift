@@ -39,6 +39,7 @@ extension WriteTransaction {
         user.isImported, user.password, Int(now)) == 1
     }
     guard isAdded else { throw .conflict }
+    try setTerms(of: ID(id), name: user.name, displayName: user.displayName)
     if user.state != .pending { try log(.userUpdated, in: .site, subject: id, revision: 1, actor: id) }
     return ID(id)
   }
@@ -119,6 +120,9 @@ extension WriteTransaction {
         standing.state.rawValue, standing.isImported, own.isDiscoverable, own.reachableBy.rawValue,
         own.showsReceipts, own.showsPresence, String(decoding: own.preferences.bytes, as: UTF8.self), summary.revision,
         summary.id.number)
+    }
+    if summary.name != before.summary.name || summary.displayName != before.summary.displayName {
+      try setTerms(of: summary.id, name: summary.name, displayName: summary.displayName)
     }
     if !before.looksSame(user) {
       try log(

@@ -1,18 +1,30 @@
 extension Check {
   static let search = Check(
-    "search", "the index contains exactly the words of the messages that are not deleted or machine-only"
+    "search",
+    "the index contains exactly the words of the messages that are not deleted or machine-only, and the names of users"
   ) { examination in
     let count = try examination.number("select count(*) from message where deletion is null and machine_only = 0")
     examination.count(count, "messages")
+    let connection = examination.connection
     // The check prepares every text again; the next start rebuilds an index of another version. An empty index has any
     // version, and a database never opened by a server has none.
-    guard try count == 0 || SearchIndex.isUpToDate(examination.connection) else {
-      return examination.fault("the index was built by another version; the next start of parley serve rebuilds it")
+    guard try SearchIndex.isUpToDate(connection) else {
+      if count > 0 {
+        examination.fault("the index was built by another version; the next start of parley serve rebuilds it")
+      }
+      return
     }
-    let connection = examination.connection
     let messages = try connection.allowingTemporaryTables {
       try SearchCheck(connection).faults(limit: Verification.maxListed)
     }
     for message in messages { examination.fault("the index entry of message \(message) differs from its text") }
+    var terms = 0
+    try UserTermIndex.eachUser(connection) { user, expected in
+      let found = try connection.all("select term from user_term where user_id = $1", user) { row in try row.text(0) }
+      terms += found.count
+      if Set(found) != expected { examination.fault("the index entries of user \(user) differ from the names") }
+    }
+    let stray = try examination.number("select count(*) from user_term") - terms
+    if stray > 0 { examination.fault("the index has \(stray) entries of users without a name") }
   }
 }
