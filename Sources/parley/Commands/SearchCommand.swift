@@ -20,9 +20,10 @@ enum SearchCommand {
     do {
       let page = try await session.client.send(.searchMessages(q: query, limit: try settings.limit()))
       if settings.isOn(.json) { return ClientOutput.lines(page.elements.map(\.representation)) }
-      let found = page.elements.map(\.message.message)
-      return found.isEmpty
-        ? Outcome(.failure, "No messages found.") : try await ClientOutput.print(found, session)
+      guard !page.elements.isEmpty else { return Outcome(.failure, "No messages found.") }
+      let titles = page.elements.compactMap(\.title)
+      for title in titles { Terminal.print("\(Terminal.plain(title))  (title of a topic)\n") }
+      return try await ClientOutput.print(page.elements.compactMap(\.message?.message), session)
     } catch let fault as ClientFault where fault.isTemporary {
       guard let parley = try session.parley else { throw fault }
       let found = try await parley.cache.search(query, limit: try settings.limit()).messages

@@ -47,6 +47,63 @@ import Testing
     }
   }
 
+  /// The titles of the topics that were found.
+  private func titles(_ village: Village, _ query: String, as name: String? = "grace") async throws -> [String?] {
+    let answer = try await village.expect(200, .get, "/messages/search?\(query)", as: name)
+    return (0..<answer.count("data")).filter { answer.isNull("data.\($0).message") }.map { answer["data.\($0).title"] }
+  }
+
+  @Test(arguments: TestTransport.allCases)
+  func `a topic is found by its title`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let (forum, room) = try await village.garden(members: ["grace", "linus"])
+      let topic = try #require(
+        try await village.expect(
+          201, .post, "/forums/\(forum)/conversations", as: "linus", ["title": "Rösti with butter", "text": "how?"])[
+            "id"])
+      let path = "/conversations/\(topic)"
+      let answer = try await village.expect(200, .get, "/messages/search?q=rosti", as: "grace")
+      #expect(answer.count("data") == 1 && answer.isNull("data.0.message") && answer["data.0.conversation_id"] == topic)
+      #expect(answer["data.0.title"] == "Rösti with butter")
+      #expect(answer.texts("data.0.snippet.pieces", "text") == ["Rösti", " with butter"])
+      // Beside messages, newest first, page by page.
+      let message = try await village.post("rosti!", in: room)
+      let both = try await village.expect(200, .get, "/messages/search?q=rosti&limit=1", as: "grace")
+      #expect(
+        both["data.0.message.id"] == message && both["data.0.conversation_id"] == room && both.isNull("data.0.title"))
+      let second = try await village.expect(
+        200, .get, "/messages/search?q=rosti&limit=1&next=\(both["next"] ?? "")", as: "grace")
+      #expect(second["data.0.title"] == "Rösti with butter" && second.isNull("next"))
+      #expect(try await titles(village, "q=rosti&order=best") == ["Rösti with butter"])
+      #expect(try await titles(village, "q=rosti&author=@linus") == ["Rösti with butter"])
+      for query in [
+        "q=rosti&author=@grace", "author=@linus", "q=rosti&has=link", "q=rosti%20how", "q=rosti&conversation=\(topic)",
+        "q=rosti&after=\(topic)", "q=rosti&before=\(topic)", "q=-rosti%20x",
+      ] { #expect(try await titles(village, query) == [], "\(query)") }
+      #expect(try await titles(village, "q=rosti&forum=\(forum)") == ["Rösti with butter"])
+      // The deletion of the first message does not hide it; a new title replaces the old one.
+      let first = try #require(try await village.expect(200, .get, "\(path)/messages", as: "linus")["data.0.id"])
+      try await village.expect(200, .delete, "/messages/\(first)", as: "linus")
+      #expect(try await titles(village, "q=butter") == ["Rösti with butter"])
+      try await village.expect(200, .patch, path, as: "linus", ["title": "Fondue"])
+      #expect(try await titles(village, "q=butter") == [])
+      #expect(try await titles(village, "q=fondue") == ["Fondue"])
+      // The readers of the forum find it, without the users that muted its author.
+      #expect(try await titles(village, "q=fondue", as: "gus") == [])
+      try await village.expect(204, .put, "/users/@linus/mute", as: "grace")
+      #expect(try await titles(village, "q=fondue") == [])
+      try await village.expect(204, .delete, "/users/@linus/mute", as: "grace")
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "private"])
+      #expect(try await titles(village, "q=fondue") == ["Fondue"])
+      #expect(try await titles(village, "q=fondue", as: "mira") == [])
+      try await village.expect(204, .delete, "/forums/\(forum)/members/@grace", as: "ada")
+      #expect(try await titles(village, "q=fondue") == [])
+      #expect(try await titles(village, "q=fondue", as: nil) == [])
+      try await village.expect(200, .delete, "/forums/\(forum)", as: "ada")
+      #expect(try await titles(village, "q=fondue", as: "linus") == [])
+    }
+  }
+
   @Test(arguments: [
     ("我喜欢玫瑰花", "玫"), ("我喜欢玫瑰花", "玫瑰"), ("桜の花が咲く", "花が咲"), ("장미를 좋아해요", "장미"), ("pizza 🍕 now", "🍕"),
     ("the red rose", "ros*"), ("the red rose", "\"red rose\""), ("the red rose", "rose -blue"),

@@ -19,7 +19,7 @@ import Testing
     let revisions = try await ada.send(.listRevisions(of: posted.message.id)).elements
     #expect(revisions.map(\.text) == ["pizza in the garden"])
     let found = try #require(try await grace.send(.searchMessages(q: "orchard")).elements.first)
-    #expect(found.message.message.id == posted.message.id)
+    #expect(found.message?.message.id == posted.message.id && found.conversation == garden && found.title == nil)
     #expect(found.pieces.filter(\.isHit).map(\.text) == ["orchard"] && !found.isCutBefore)
     #expect(try await grace.send(.getConversation(garden)).title == "garden")
     #expect(try await grace.send(.setConversationLevel(of: garden, to: .nothing)).level == .nothing)

@@ -74,7 +74,8 @@ import Testing
     #expect(
       garden.events(after: events) == ["conversationUpdated \(topic) 2 by 1", "conversationCreated \(topic) 2 by 1"])
     #expect(try Self.isVisible(topic, garden))
-    #expect(try Self.found(by: "apples", in: forum, garden) == [stored[2].id, stored[0].id])
+    // The title is found, too.
+    #expect(try Self.found(by: "apples", in: forum, garden) == [stored[2].id, stored[0].id, ID(topic.number)])
     let page = try garden.store.reader().read { tx throws(Refusal) in
       try tx.messages(MessageQuery(topic, .all, order: .ascending, limit: 10))
     }

@@ -297,6 +297,33 @@ extension Garden {
     connection.close()
   }
 
+  @Test func `titles and names of an older database are indexed when it is opened`() async throws {
+    let garden = try await Garden()
+    let topic = try await garden.write { tx throws(Refusal) in
+      let forum = try tx.add(ForumDraft(title: "Garden", visibility: .members), by: Garden.ada)
+      return try tx.addTopic("seeds of spring", in: forum.id, by: Garden.ada)
+    }
+    #expect(try garden.found("spring", in: [.forum(topicForum(garden, topic))]) == [ID(topic.number)])
+    try await garden.tamper { connection in
+      try connection.execute("update setting set value = '1' where name = 'search_version'")
+      try connection.execute("insert into search (search) values ('delete-all')")
+      try connection.execute("delete from user_term")
+    }
+    await garden.store.close()
+    let again = try await Garden(in: garden.folder)
+    #expect(try again.store.reader().read { tx throws(Refusal) in try tx.searchFaults() } == [])
+    #expect(try again.found("spring", in: [.forum(topicForum(again, topic))]) == [ID(topic.number)])
+    let users = try again.store.reader().read { tx throws(Refusal) in
+      try tx.users(foundBy: "ad", ListSlice(limit: 2)).map(\.user.summary.id)
+    }
+    #expect(users == [Garden.ada])
+    await again.store.close()
+  }
+
+  private func topicForum(_ garden: Garden, _ topic: ID<Conversation>) throws -> ID<Forum> {
+    try #require(try garden.store.reader().read { tx throws(Refusal) in try tx.topic(topic) }).forum
+  }
+
   private static let hostile = [
     "\"", "\"\"", "\"\"\"", "\"\"\"\"", "rose\"", "\"rose", "\"rose\"\"", "'", "''", "rose'; drop table search; --",
     "AND", "OR", "NOT", "NEAR", "rose AND", "AND rose", "rose OR thorn", "rose NOT thorn", "NOT rose",

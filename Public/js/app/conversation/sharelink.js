@@ -60,7 +60,8 @@ export function shareLink(site, send) {
   }
 
   async function hits(words) {
-    const { data } = await site.search({ q: words, limit: MAX_HITS });
+    const page = await site.search({ q: words, limit: MOST_HITS });
+    const data = page.data.filter((it) => it.message);
     if (!data.length) return el('p.second', null, say('share.none', { words }));
     return [
       el('p.second', null, say('share.hits')),

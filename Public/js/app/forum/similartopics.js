@@ -68,7 +68,11 @@ async function topicsWith(site, forum, wanted, newest) {
   const pages = await Promise.all(
     wanted.map((word) => site.search({ q: DENSE.test(word) ? word : `${word}*`, forum: forum.id, limit: 20 }).catch(() => ({ data: [] }))),
   );
-  for (const { data } of pages) for (const id of new Set(data.map((it) => it.message?.conversation_id))) count(id, 1);
+  for (const { data } of pages) {
+    for (const id of new Set(data.filter((it) => it.message).map((it) => it.message.conversation_id))) count(id, 1);
+    // The titles of the newest topics are counted above.
+    for (const it of data) if (it.title && !topics.has(it.conversation_id)) count(it.conversation_id, 2);
+  }
   const best = [...scores].filter(([, score]) => score * 2 >= wanted.length).sort((a, b) => b[1] - a[1]);
   const found = [];
   for (const [id] of best) {

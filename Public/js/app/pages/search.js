@@ -147,9 +147,10 @@ async function search(site, words, chosen) {
 function groups(site, hits, words) {
   const byTalk = new Map();
   for (const hit of hits) {
-    const message = hit.message ?? hit;
-    if (!byTalk.has(message.conversation_id)) byTalk.set(message.conversation_id, []);
-    byTalk.get(message.conversation_id).push({ message, snippet: hit.snippet });
+    // Without a message it is a topic that was found by its title.
+    const { conversation_id: id } = hit.message ?? hit;
+    if (!byTalk.has(id)) byTalk.set(id, []);
+    byTalk.get(id).push(hit);
   }
   return [...byTalk].map(([id, found]) => {
     const talk = site.conversations.get(id) ?? site.others.get(id);
@@ -164,6 +165,7 @@ function groups(site, hits, words) {
         forum && talk.kind === 'topic' ? ` · ${isolate(forum.title)}` : '',
       ),
       found.map(({ message, snippet }) => {
+        if (!message) return el('a.hit', { href: `/t/${id}` }, el('span.second', null, say('search.title')), el('span', null, pieces(snippet)));
         const author = site.person(message.author_id);
         return el(
           'a.hit',

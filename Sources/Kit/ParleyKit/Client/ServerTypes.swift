@@ -91,9 +91,14 @@ public struct NewToken: JSONReadable, Sendable, Hashable {
   }
 }
 
-/// A message found by the server's search, with a snippet.
+/// A message found by the server's search, or a topic found by its title, with a snippet.
 public struct SearchMatch: JSONReadable, Sendable, Hashable {
-  public let message: MessageView
+  /// Nil for a topic found by its title.
+  public let message: MessageView?
+  /// The topic, or the conversation of the message.
+  public let conversation: ID<Conversation>
+  /// The title that was found.
+  public let title: String?
   public let pieces: [SearchSnippet.Piece]
   /// Whether the snippet omits text before or after it.
   public let isCutBefore: Bool
@@ -101,7 +106,9 @@ public struct SearchMatch: JSONReadable, Sendable, Hashable {
 
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    message = try object.read("message")
+    message = try object.optional("message")
+    conversation = try object.read("conversation_id")
+    title = try object.optional("title")
     var snippet = try object.object("snippet")
     pieces = try snippet.value("pieces").array { piece throws(JSONError) in
       var piece = try piece.object()

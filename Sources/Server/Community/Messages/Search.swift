@@ -62,15 +62,32 @@ extension Community {
       var page = try tx.page(of: search, request)
       if request.isAscending { page.items.reverse() }
       return try page.map { ids throws(Refusal) in
-        try tx.views(try tx.messages(ids), by: caller, bounds).map { message throws(Refusal) in
-          SearchHit(
-            message, SearchSnippet(of: try tx.searchableText(of: message.message.id), for: words ?? search.locationName)
-          )
+        let views = try tx.views(try tx.messages(ids), by: caller, bounds)
+        let messages = Dictionary(views.map { ($0.message.id, $0) }) { one, _ in one }
+        var hits: [SearchHit] = []
+        for id in ids {
+          let topic = ID<Conversation>(id.number)
+          if let message = messages[id] {
+            let text = try tx.searchableText(of: id)
+            hits.append(SearchHit(.message(message), SearchSnippet(of: text, for: words ?? search.locationName)))
+          } else if let title = try tx.searchableTitle(of: topic) {
+            hits.append(SearchHit(.topic(topic, title: title), SearchSnippet(of: title, for: words)))
+          }
         }
+        return hits
       }
     }
-    let shown = try await apply(request.show, to: found.items.map(\.message), for: caller)
-    return try found.map { hits in zip(shown, hits).map { SearchHit($0, $1.snippet) } }
+    var messages = found.items.compactMap { hit in
+      if case .message(let view) = hit.subject { view } else { nil }
+    }
+    messages = await messages.applying(request.show)
+    var rest = messages[...]
+    return try found.map { hits in
+      hits.map { hit in
+        guard case .message = hit.subject, let shown = rest.popFirst() else { return hit }
+        return SearchHit(.message(shown), hit.snippet)
+      }
+    }
   }
 }
 

@@ -44,6 +44,7 @@ extension WriteTransaction {
         conversation.title, conversation.creator.number, Int(conversation.createdAt)) == 1
     }
     guard isMade else { throw .conflict }
+    if let entry = try titleEntry(of: id) { searchChanges.append(.add(entry)) }
     try log(
       .conversationCreated, in: .conversation(id), subject: id.number, revision: 1, actor: conversation.creator.number)
     return id

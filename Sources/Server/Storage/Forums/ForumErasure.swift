@@ -53,13 +53,15 @@ extension WriteTransaction {
   }
 
   private func close(_ conversation: ID<Conversation>) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
-        """
-        update conversation
-        set state = 'deleted', deleted_at = $1, title = null
-        where id = $2
-        """, Int(now), conversation.number)
+    try indexingTitle(of: conversation) { () throws(Refusal) in
+      _ = try run { connection in
+        try connection.execute(
+          """
+          update conversation
+          set state = 'deleted', deleted_at = $1, title = null
+          where id = $2
+          """, Int(now), conversation.number)
+      }
     }
   }
 

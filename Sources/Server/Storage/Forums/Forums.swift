@@ -61,6 +61,7 @@ extension WriteTransaction {
         values ($1, $2, $3, $4, $5, $6)
         """, id.number, kind.rawValue, forum.number, title, creator.number, Int(now))
     }
+    if kind == .topic, let entry = try titleEntry(of: id) { searchChanges.append(.add(entry)) }
     for stream in [EventStream.forum(forum), .conversation(id)] {
       try log(.conversationCreated, in: stream, subject: id.number, revision: 1, actor: creator.number)
     }

@@ -17,9 +17,11 @@ extension WriteTransaction {
   public func change(_ before: Topic, to topic: Topic, by actor: ID<User>) throws(Refusal) -> Topic {
     var topic = topic
     topic.revision = before.revision + 1
-    try update(
-      "conversation", topic.id.number,
-      set: topic.changedColumns(since: before) + [("revision", .int(topic.revision))])
+    try indexingTitle(of: topic.id) { () throws(Refusal) in
+      try update(
+        "conversation", topic.id.number,
+        set: topic.changedColumns(since: before) + [("revision", .int(topic.revision))])
+    }
     for stream in [EventStream.conversation(topic.id), .forum(topic.forum)] {
       try log(.conversationUpdated, in: stream, subject: topic.id.number, revision: topic.revision, actor: actor.number)
     }

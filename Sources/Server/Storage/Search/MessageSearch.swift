@@ -70,14 +70,16 @@ public struct MessageSearch: Sendable {
 }
 
 extension ReadTransaction {
-  /// Matching messages, newest or best first.
+  /// Matching messages, newest or best first. The hit of a topic's title has the id of the topic.
   public func search(_ search: MessageSearch) throws(Refusal) -> [ID<Message>] {
     let limit = max(0, min(search.limit, MessageSearch.maxHits))
     guard search.order == .best, let query = search.query else {
       return try hits(of: search, limit: limit).map { ID($0) }
     }
     let scored = try hits(of: search, limit: MessageSearch.maxRanked).map { id throws(Refusal) in
-      (id: id, score: query.score(of: try searchableText(of: ID(id))))
+      let title = try searchableTitle(of: ID(id))
+      let text = if let title { title } else { try searchableText(of: ID(id)) }
+      return (id: id, score: query.score(of: text))
     }
     return scored.sorted { ($0.score, $0.id) > ($1.score, $1.id) }.prefix(limit).map { ID($0.id) }
   }
@@ -85,6 +87,11 @@ extension ReadTransaction {
   /// Indexed text of a message, for the excerpt of a hit.
   public func searchableText(of message: ID<Message>) throws(Refusal) -> String {
     try searchEntry(of: message)?.words ?? ""
+  }
+
+  /// Indexed title of a topic.
+  public func searchableTitle(of topic: ID<Conversation>) throws(Refusal) -> String? {
+    try titleEntry(of: topic)?.words
   }
 
   /// Newest first. Many scopes are queried in groups: each message is in one scope, so the newest of all groups'
@@ -115,34 +122,38 @@ extension MessageSearch {
     let (direction, muted) = (isAscending ? "asc" : "desc", hidesMuted ? viewer?.number : nil)
     guard let circle else {
       return try connection.all(
-        SQL(Self.indexed(direction, more: "")), match, after, before?.number ?? .max, muted, beforeTime.map { Int($0) },
+        SQL(Self.indexed(direction, withTitles: query != nil, more: "")), match, after, before?.number ?? .max, muted,
+        beforeTime.map { Int($0) },
         afterTime.map { Int($0) }, action?.name, viewer?.number, limit
       ) { row in try row.int(0) }
     }
     return try connection.all(
-      SQL(Self.indexed(direction, more: Self.isNear)), match, after, before?.number ?? .max, muted,
+      SQL(Self.indexed(direction, withTitles: query != nil, more: Self.isNear)), match, after, before?.number ?? .max,
+      muted,
       beforeTime.map { Int($0) }, afterTime.map { Int($0) }, action?.name, viewer?.number, circle.latitude,
       circle.longitude, circle.haversine, limit
     ) { row in try row.int(0) }
   }
 
-  /// Conditions that the index cannot answer.
+  /// Conditions that the index cannot answer. Without a message (m) the hit is the title of a topic (c).
   private static let conditions = """
     and c.state = 'open' and f.deleted_at is null and m.deletion is null
     and not exists (
       select 1
       from relation r
-      where r.user_id = $4 and r.kind in ('mute', 'block') and r.other_id = m.author_id
+      where r.user_id = $4 and r.kind in ('mute', 'block') and r.other_id = coalesce(m.author_id, c.created_by)
     )
-    and ($5 is null or m.created_at < $5) and ($6 is null or m.created_at > $6)
+    and ($5 is null or coalesce(m.created_at, c.created_at) < $5)
+    and ($6 is null or coalesce(m.created_at, c.created_at) > $6)
     """
 
-  private static func indexed(_ direction: String, more: String) -> String {
+  /// - Parameter withTitles: whether the titles of topics are hits, too.
+  private static func indexed(_ direction: String, withTitles: Bool, more: String) -> String {
     """
     select s.rowid
     from search s
-    join message m on m.id = s.rowid
-    join conversation c on c.id = m.conversation_id
+    \(withTitles ? "left join" : "join") message m on m.id = s.rowid
+    join conversation c on c.id = coalesce(m.conversation_id, s.rowid)
     left join forum f on f.id = c.forum_id
     where s.search match $1 and s.rowid > $2 and s.rowid < $3
     \(conditions)

@@ -11,7 +11,7 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// Messages with wrong index entries, up to `limit`. Reads everything: half a minute for a million messages.
+  /// Messages, and topics for their titles, with wrong index entries, up to `limit`. Reads everything: half a minute for a million messages.
   public func searchFaults(limit: Int = 100) throws(Refusal) -> [ID<Message>] {
     try run { connection in
       try connection.allowingTemporaryTables {
@@ -84,14 +84,16 @@ struct SearchCheck {
 
   private func eachExpected(of isIncluded: (Int) -> Bool, _ body: (Int, UInt64) -> Void) throws {
     var count = 0
-    try SearchIndex.eachEntry(connection) { entry in
-      guard isIncluded(entry.message) else { return }
+    func index(_ entry: SearchEntry) throws {
+      guard isIncluded(entry.id) else { return }
       try connection.execute(
-        "insert into temp.due (rowid, words, scope, location) values ($1, $2, $3, $4)", entry.message,
+        "insert into temp.due (rowid, words, scope, location) values ($1, $2, $3, $4)", entry.id,
         SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.locationName))
       count += 1
       if count.isMultiple(of: Self.chunk) { try readExpected(body) }
     }
+    try SearchIndex.eachEntry(connection, index)
+    try SearchIndex.eachTitle(connection, index)
     try readExpected(body)
   }
 

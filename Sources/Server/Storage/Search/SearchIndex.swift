@@ -5,10 +5,11 @@
 import ParleyModel
 import ParleySQLite
 
-/// Index entry of one message.
+/// Index entry of one message, or of the title of one topic.
 struct SearchEntry: Hashable {
-  let message: Int
-  /// Text of the message and name of its location.
+  /// Id of the message or the topic. Both come from one counter, so they differ.
+  let id: Int
+  /// Text of the message and name of its location; title of the topic.
   let words: String
   /// Terms for the conversation, the forum and the features.
   let scope: String
@@ -19,16 +20,24 @@ struct SearchEntry: Hashable {
     _ message: ID<Message>, text: String, locationName: String?, conversation: ID<Conversation>, forum: ID<Forum>?,
     features: [SearchFeature]
   ) throws {
-    self.message = message.number
+    id = message.number
     words = locationName.map { "\(text)\n\($0)" } ?? text
     self.locationName = locationName ?? ""
     let scopes = [SearchScope.conversation(conversation)] + (forum.map { [.forum($0)] } ?? [])
     scope = (scopes.map(\.token) + Set(try features.map { try $0.token() }).sorted()).joined(separator: " ")
   }
+
+  /// The title of a topic. It is found in its forum, not by a search within the topic.
+  init(titleOf topic: ID<Conversation>, _ title: String, forum: ID<Forum>, author: ID<User>) throws {
+    id = topic.number
+    words = title
+    locationName = ""
+    scope = "\(SearchScope.forum(forum).token) \(try SearchFeature.author(author).token())"
+  }
 }
 
-/// Addition or removal of an entry. The index stores no text, so read the entry to remove with `searchEntry(of:)`
-/// before the message changes.
+/// Addition or removal of an entry. The index stores no text, so read the entry to remove with `searchEntry(of:)` or
+/// `titleEntry(of:)` before the message or the topic changes.
 enum SearchChange {
   case add(SearchEntry)
   case remove(SearchEntry)
@@ -41,7 +50,7 @@ enum SearchIndex {
       case .add(let entry): try add(entry, connection)
       case .remove(let entry):
         try connection.execute(
-          "insert into search (search, rowid, words, scope, location) values ('delete', $1, $2, $3, $4)", entry.message,
+          "insert into search (search, rowid, words, scope, location) values ('delete', $1, $2, $3, $4)", entry.id,
           SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.locationName))
       }
     }
@@ -49,7 +58,7 @@ enum SearchIndex {
 
   private static func add(_ entry: SearchEntry, _ connection: Connection) throws {
     try connection.execute(
-      "insert into search (rowid, words, scope, location) values ($1, $2, $3, $4)", entry.message,
+      "insert into search (rowid, words, scope, location) values ($1, $2, $3, $4)", entry.id,
       SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.locationName))
   }
 
@@ -70,7 +79,7 @@ enum SearchIndex {
   }
 
   /// The version of `SearchText`, and that of what the index has.
-  private static let version = "\(SearchText.version).1"
+  private static let version = "\(SearchText.version).2"
 
   /// Whether this version of the program built the index.
   static func isUpToDate(_ connection: Connection) throws -> Bool {
@@ -85,10 +94,29 @@ enum SearchIndex {
       try add(entry, connection)
       count += 1
     }
+    try eachTitle(connection) { entry in try add(entry, connection) }
     return count
   }
 
-  /// Expected entries in order of messages, without tombstones and machine-only messages.
+  /// Expected entries of the titles of topics.
+  static func eachTitle(
+    from first: Int = 0, through last: Int = .max, _ connection: Connection, _ body: (SearchEntry) throws -> Void
+  ) throws {
+    try connection.each(
+      """
+      select id, title, forum_id, created_by
+      from conversation
+      where id between $1 and $2 and kind = 'topic' and title is not null
+      order by id
+      """, first, last
+    ) { row in
+      try body(
+        SearchEntry(
+          titleOf: ID(try row.int(0)), try row.text(1), forum: ID(try row.int(2)), author: ID(try row.int(3))))
+    }
+  }
+
+  /// Expected entries of messages, in their order, without tombstones and machine-only messages.
   static func eachEntry(
     from first: Int = 0, through last: Int = .max, _ connection: Connection, _ body: (SearchEntry) throws -> Void
   ) throws {
@@ -164,5 +192,30 @@ extension ReadTransaction {
       try SearchIndex.eachEntry(from: message.number, through: message.number, connection) { found = $0 }
       return found
     }
+  }
+}
+
+extension ReadTransaction {
+  /// Expected index entry of the title of a topic in its current state.
+  func titleEntry(of topic: ID<Conversation>) throws(Refusal) -> SearchEntry? {
+    try run { connection in
+      var found: SearchEntry?
+      try SearchIndex.eachTitle(from: topic.number, through: topic.number, connection) { found = $0 }
+      return found
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Runs `change`, which may change the title of a topic, and updates the index.
+  func indexingTitle(
+    of topic: ID<Conversation>, _ change: () throws(Refusal) -> Void
+  ) throws(Refusal) {
+    let before = try titleEntry(of: topic)
+    try change()
+    let after = try titleEntry(of: topic)
+    guard before != after else { return }
+    if let before { searchChanges.append(.remove(before)) }
+    if let after { searchChanges.append(.add(after)) }
   }
 }

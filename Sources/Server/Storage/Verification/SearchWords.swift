@@ -1,7 +1,7 @@
 extension Check {
   static let search = Check(
     "search",
-    "the index contains exactly the words of the messages that are not deleted or machine-only, and the names of users"
+    "the index contains exactly the words of the messages that are not deleted or machine-only, of titles and of users"
   ) { examination in
     let count = try examination.number("select count(*) from message where deletion is null and machine_only = 0")
     examination.count(count, "messages")
@@ -14,10 +14,16 @@ extension Check {
       }
       return
     }
-    let messages = try connection.allowingTemporaryTables {
+    let faults = try connection.allowingTemporaryTables {
       try SearchCheck(connection).faults(limit: Verification.maxListed)
     }
-    for message in messages { examination.fault("the index entry of message \(message) differs from its text") }
+    for id in faults {
+      let isTopic = try connection.first("select 1 from conversation where id = $1", id) { _ in true } ?? false
+      examination.fault(
+        isTopic
+          ? "the index entry of topic \(id) differs from its title"
+          : "the index entry of message \(id) differs from its text")
+    }
     var terms = 0
     try UserTermIndex.eachUser(connection) { user, expected in
       let found = try connection.all("select term from user_term where user_id = $1", user) { row in try row.text(0) }

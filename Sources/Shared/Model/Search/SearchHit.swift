@@ -1,12 +1,17 @@
 public import ParleyJSON
 
-/// Matching message with its snippet.
+/// Matching message, or topic with a matching title, with its snippet.
 public struct SearchHit: Sendable, Hashable {
-  public let message: MessageView
+  public let subject: Subject
   public let snippet: SearchSnippet
 
-  public init(_ message: MessageView, _ snippet: SearchSnippet) {
-    self.message = message
+  public enum Subject: Sendable, Hashable {
+    case message(MessageView)
+    case topic(ID<Conversation>, title: String)
+  }
+
+  public init(_ subject: Subject, _ snippet: SearchSnippet) {
+    self.subject = subject
     self.snippet = snippet
   }
 }
@@ -14,7 +19,16 @@ public struct SearchHit: Sendable, Hashable {
 extension SearchHit: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("message", message)
+      switch subject {
+      case .message(let view):
+        json.field("message", view)
+        json.field("conversation_id", view.message.conversation)
+        json.null("title")
+      case .topic(let id, let title):
+        json.null("message")
+        json.field("conversation_id", id)
+        json.field("title", title)
+      }
       json.field("snippet", snippet)
     }
   }
