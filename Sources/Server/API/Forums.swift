@@ -18,6 +18,9 @@ extension API {
 
   @Sendable static func createForum(_ context: RequestContext) async throws -> Response {
     let draft = try await context.body { body in try ForumDraft(&body) }
+    if let address = try context.view.newIconURL(of: draft, by: context.caller) {
+      try await context.requirePicture(at: address, "icon_url")
+    }
     let made = try await context.community.createForum(draft, by: context.caller)
     return .one(made.forum, made.isNew ? .created : .ok)
   }
@@ -30,6 +33,10 @@ extension API {
   @Sendable static func updateForum(_ context: RequestContext) async throws -> Response {
     let id: ID<Forum> = try context.id()
     let change = try await context.body { body in try ForumChange(&body) }
+    // A server that no longer answers does not keep the forum's other fields from a change.
+    if let address = try context.view.newIconURL(of: change, in: id, by: context.caller) {
+      try await context.requirePicture(at: address, "icon_url")
+    }
     return try await context.changed {
       try await context.community.updateForum(id, change, by: context.caller)
     } now: {

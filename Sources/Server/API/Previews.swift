@@ -11,7 +11,7 @@ extension API {
     let (url, keeps): (String, Bool) = try await context.body { body in
       (try body.string("url"), try body.optional("keep") ?? false)
     }
-    guard try context.linkPreviewsEnabled, let previews = context.api.previews else { throw Refusal.forbidden }
+    guard try context.linkPreviewsEnabled, let previews = context.api.previews else { throw Problem.previewsOff }
     if keeps { _ = try context.caller.requireUser(.write) }
     let preview: LinkPreview
     do throws(PreviewFault) {
@@ -58,6 +58,18 @@ extension RequestContext {
       await intake.discard()
       throw error
     }
+  }
+
+  /// Refuses an address in `field` where the server finds no picture. A server that opens no addresses of others accepts
+  /// any, and serves a generated picture.
+  func requirePicture(at address: String, _ field: String) async throws {
+    guard try linkPreviewsEnabled, let previews = api.previews else { return }
+    do throws(PreviewFault) {
+      if try await previews.preview(of: address).isImage { return }
+    } catch .busy {
+      throw Refusal.unavailable
+    } catch .unreachable {}
+    throw Refusal.invalid(field, .unreachable)
   }
 
   /// Fetches the picture at a user-supplied address; nil if previews are disabled or the fetch fails.

@@ -109,6 +109,10 @@ extension Problem {
   static let foreignOrigin = Problem(
     .forbidden, code: "forbidden", title: "A page of another origin may not do this.")
 
+  /// The operator or the staff forbids the server to open addresses of others.
+  static let previewsOff = Problem(
+    .forbidden, code: "previews_off", title: "This server opens no addresses of others.")
+
   static let unsupportedMediaType = Problem(
     .unsupportedMediaType, code: "unsupported_media_type", title: "The body has to be JSON.",
     fields: ["Accept": "application/json"])

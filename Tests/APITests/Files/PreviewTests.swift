@@ -100,7 +100,7 @@ import Testing
       #expect(try await village.request(.get, "/server").bool("link_previews") == true)
       try await village.changeSettings(["link_previews": false])
       let refused = try await village.request(.post, "/previews", as: "ada", ["url": server.url + "/roses"])
-      #expect(refused.status == 403 && refused.code == "forbidden")
+      #expect(refused.status == 403 && refused.code == "previews_off")
       #expect(try await village.request(.get, "/server").bool("link_previews") == false)
       try await village.changeSettings(["link_previews": true])
       #expect(try await village.request(.post, "/previews", as: "ada", ["url": server.url + "/roses"]).status == 200)
@@ -109,7 +109,7 @@ import Testing
       #expect(try await village.request(.get, "/server").bool("link_previews") == false)
       #expect(try await village.request(.get, "/settings").bool("link_previews") == true)
       let refused = try await village.request(.post, "/previews", as: "ada", ["url": server.url + "/roses"])
-      #expect(refused.status == 403)
+      #expect(refused.status == 403 && refused.code == "previews_off")
       #expect(try await village.request(.get, "/previews/x/picture").status == 404)
     }
     #expect(server.targets.count == 2)
@@ -131,15 +131,47 @@ import Testing
   func `an external forum icon is fetched by the server`(transport: TestTransport) async throws {
     let server = try Self.garden()
     try await Village.open(transport, remotes: [server]) { village in
-      for (path, type) in [("/rose.jpg", "image/jpeg"), ("/words", "image/svg+xml"), ("/gone", "image/svg+xml")] {
-        let forum = try #require(
-          try await village.request(
-            .post, "/forums", as: "grace", ["title": "Garden \(path)", "icon_url": server.url + path])["id"])
-        let icon = try await village.request(.get, "/forums/\(forum)/icon", as: "grace")
-        #expect(icon.status == 200 && icon.fields["content-type"] == type, "\(path)")
-        if type == "image/jpeg" { #expect(icon.body == Photographs.servedJPEG()) }
-        #expect(try await village.request(.get, "/forums/\(forum)/icon").status == 404, "hidden forum")
+      let forum = try #require(
+        try await village.expect(
+          201, .post, "/forums", as: "grace", ["title": "Garden", "icon_url": server.url + "/rose.jpg"])["id"])
+      let icon = try await village.request(.get, "/forums/\(forum)/icon", as: "grace")
+      #expect(icon.status == 200 && icon.fields["content-type"] == "image/jpeg")
+      #expect(icon.body == Photographs.servedJPEG())
+      #expect(try await village.request(.get, "/forums/\(forum)/icon").status == 404, "hidden forum")
+      // While previews are off, the answer is the generated icon.
+      try await village.changeSettings(["link_previews": false])
+      let drawn = try await village.request(.get, "/forums/\(forum)/icon", as: "grace")
+      #expect(drawn.status == 200 && drawn.fields["content-type"] == "image/svg+xml")
+    }
+  }
+
+  @Test(arguments: TestTransport.allCases)
+  func `the address of an icon without a picture is refused`(transport: TestTransport) async throws {
+    let server = try Self.garden()
+    try await Village.open(transport, remotes: [server]) { village in
+      let rose = server.url + "/rose.jpg"
+      let forum = try #require(
+        try await village.expect(201, .post, "/forums", as: "grace", ["title": "Garden", "icon_url": rose])["id"])
+      for path in ["/words", "/gone"] {
+        let bad: [String: Any] = ["icon_url": server.url + path]
+        let events = try await village.events {
+          for (method, address) in [(ParleyWire.Method.post, "/forums"), (.patch, "/forums/\(forum)")] {
+            let body = bad.merging(method == .post ? ["title": "Garden \(path)"] : [:]) { one, _ in one }
+            let refused = try await village.request(method, address, as: "grace", body)
+            #expect(refused.status == 400 && refused["errors.0.field"] == "icon_url", "\(refused.text)")
+            #expect(refused["errors.0.code"] == "unreachable")
+          }
+        }
+        #expect(events == [])
+        #expect(try await village.request(.patch, "/forums/\(forum)", as: "linus", bad).status == 403)
       }
+      // The address that the forum has is not fetched again.
+      let requests = server.targets.count
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "grace", ["title": "Orchard", "icon_url": rose])
+      #expect(server.targets.count == requests)
+      // A server that opens no addresses can't check them.
+      try await village.changeSettings(["link_previews": false])
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "grace", ["icon_url": server.url + "/gone"])
     }
   }
 }

@@ -106,6 +106,28 @@ extension CommunityView {
   public func getForum(_ id: ID<Forum>, for caller: Caller) throws(Refusal) -> ForumView {
     try read { tx throws(Refusal) in try tx.forum(id, for: caller) }
   }
+
+  /// The address of an icon that the caller may give a new forum; nil without one, and for a repeated request.
+  public func newIconURL(of draft: ForumDraft, by caller: Caller) throws(Refusal) -> String? {
+    let creator = try caller.requireUser(.write)
+    let draft = try draft.checked(community.bounds)
+    guard let address = draft.iconURL else { return nil }
+    return try read { tx throws(Refusal) in
+      let caller = try tx.reloadCaller(caller)
+      guard Permissions.includes(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
+      return try tx.earlierForum(draft, by: creator) == nil ? address : nil
+    }
+  }
+
+  /// The address of an icon that the caller may give a forum; nil if the change has none, or the forum's own.
+  public func newIconURL(of change: ForumChange, in id: ID<Forum>, by caller: Caller) throws(Refusal) -> String? {
+    _ = try caller.requireUser(.write)
+    guard let address = try change.checked(community.bounds).fields[\.iconURL] ?? nil else { return nil }
+    return try read { tx throws(Refusal) in
+      try tx.checkRights(of: try tx.reloadCaller(caller), to: change, id)
+      return try tx.forum(id)?.iconURL == address ? nil : address
+    }
+  }
 }
 
 extension ReadTransaction {
