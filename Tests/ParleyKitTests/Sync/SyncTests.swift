@@ -414,6 +414,13 @@ private struct IncompleteTransport: Transport {
       #expect(try await ada.sync.fetchNewest(in: garden).count == 229)
       #expect(await ada.cache.history(of: garden).held.all == [1...230])
       await #expect(throws: SyncRefusal.unknownConversation) { try await ada.sync.fetchNewest(in: ID(5)) }
+      // A new device has the last message, from the snapshot, and gets a page before it.
+      let other = try HamletClient(hamlet, "grace")
+      try await other.sync.catchUp()
+      #expect(await other.cache.history(of: garden).held.all == [230...230])
+      #expect(try await other.sync.fetchNewest(in: garden).map(\.seq) == Array(181...229))
+      #expect(await other.cache.history(of: garden).held.all == [181...230])
+      #expect(try await other.sync.fetchNewest(in: garden).isEmpty)
     }
   }
 

@@ -323,10 +323,13 @@ public actor Sync {
       throw SyncRefusal.unsentWork(conversation)
     }
     return try await exclusively {
-      guard let last = try await cache.lastContiguousMessage(in: conversation) else {
+      let held = await cache.history(of: conversation).held.all
+      // A new device has the last message alone, from the snapshot.
+      let isNew = held.count == 1 && held[0].count == 1 && held[0].lowerBound > 1
+      guard !isNew, let last = try await cache.lastContiguousMessage(in: conversation) else {
         let page = try await fetch(conversation, [.init("order", "desc")], limit: 50)
         try await cache.hold(page)
-        return page.messages.reversed().map(\.message)
+        return page.messages.reversed().map(\.message).filter { message in !held.contains { $0 ~= message.seq } }
       }
       var new: [Message] = []
       var next: String?
