@@ -16,6 +16,9 @@ import Testing
     let session = OwnSession(client, store: notes.notes, now: { notes.now })
     await #expect(throws: ClientFault.self) { try await session.signIn("grace", password: "wrong") }
     try await session.signIn("grace", password: "password of grace", device: "test")
+    // A site without discovery has no use for the answer.
+    #expect(try await session.verify().asksDiscoverability == false)
+    _ = try await harbour.client("ada").send(.updateSettings(SiteSettingsChange([.set(\.hasDiscovery, true)])))
     let (user, asks) = try await session.verify()
     #expect(user.summary.name == "grace" && asks)
     #expect(try await session.verify().asksDiscoverability == false)

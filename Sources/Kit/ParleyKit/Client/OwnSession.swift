@@ -45,7 +45,7 @@ public struct OwnSession: Sendable {
   ///
   /// - Throws: `userChanged`, once, if another user has signed in. The app then erases the local data of the previous
   ///   user.
-  /// - Returns: the user, and whether to ask them to be discoverable, which is true once.
+  /// - Returns: the user, and whether to ask them to be discoverable, which is true once, where the site has discovery.
   public func verify() async throws(ClientFault) -> (user: Resource<User>, asksDiscoverability: Bool) {
     let user = try await client.send(.getUser(.me))
     let id = user.value.summary.id.description
@@ -55,8 +55,9 @@ public struct OwnSession: Sendable {
       store.write("asked", nil)
       throw .userChanged
     }
-    let asks = store.read("asked") == nil
-    store.write("asked", "yes")
+    var asks = store.read("asked") == nil
+    if asks { asks = try await client.send(.getSettings()).value.hasDiscovery }
+    if asks { store.write("asked", "yes") }
     store.write("verified", String(now()))
     return (user, asks)
   }
