@@ -46,7 +46,7 @@ public struct Timestamp: Hashable, Sendable {
   public static func parse(_ text: String) -> Int? {
     var reader = FixedReader(text)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
-      let day = reader.number(2), reader.take("T"), let hour = reader.number(2), reader.take(":"),
+      let day = reader.number(2), reader.take("T") || reader.take("t"), let hour = reader.number(2), reader.take(":"),
       let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
       hour < 24, minute < 60, second < 60,
       let date = CivilDate(year: year, month: month, day: day), let fraction = fraction(&reader),
@@ -71,7 +71,7 @@ public struct Timestamp: Hashable, Sendable {
 
   /// Minutes ahead of UTC.
   private static func offset(_ reader: inout FixedReader) -> Int? {
-    if reader.take("Z") { return 0 }
+    if reader.take("Z") || reader.take("z") { return 0 }
     let sign = reader.take("+") ? 1 : reader.take("-") ? -1 : 0
     guard sign != 0, let hours = reader.number(2), reader.take(":"), let minutes = reader.number(2), hours < 24,
       minutes < 60
