@@ -160,6 +160,7 @@ import Testing
     (["kind": "group", "title": "  "], "title", "too_short"),
     (["kind": "group", "title": String(repeating: "x", count: 121)], "title", "too_long"),
     (["kind": "channel"], "type", "missing"), (["kind": "channel", "type": "todo"], "type", "invalid"),
+    (["kind": "channel", "type": "net.app.core.pm"], "type", "invalid"),
     (["kind": "channel", "type": "com.x", "writers": ["open_to": "anyone"]], "writers.open_to", "invalid"),
     (["kind": "channel", "type": "com.x", "readers": ["open_to": "robots"]], "readers.open_to", "invalid"),
     (["kind": "channel", "type": "com.x", "readers": ["any_user": true]], "readers.any_user", "unknown_field"),

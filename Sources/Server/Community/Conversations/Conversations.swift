@@ -92,7 +92,7 @@ extension Community {
     case .group: try draft.refuseFields(title: false, lists: true)
     case .channel:
       guard let type = draft.type else { throw .invalid("type", .missing) }
-      guard TypeName.isWellFormed(type) else { throw .invalid("type", .invalid) }
+      guard TypeName.isWellFormed(type), TypeName.core(type) == nil else { throw .invalid("type", .invalid) }
       new.type = type
       new.readers = draft.readers ?? .init()
       new.writers = draft.writers ?? .init()
