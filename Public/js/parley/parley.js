@@ -229,6 +229,25 @@ export class Parley {
     this.#want(name);
   }
 
+  /**
+   * Resolves when the cache has the user's data: at once on a device that has been here before, else after the server's
+   * first answer. Rejects with the problem if there is no session.
+   * @returns {Promise<void>}
+   */
+  get ready() {
+    if (this.mirror.me) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const ends = [
+        this.on('change', () => this.mirror.me && end(resolve)),
+        this.on('signedOut', (/** @type {Problem | null} */ problem) => end(() => reject(problem))),
+      ];
+      const end = (/** @type {() => void} */ settle) => {
+        for (const off of ends) off();
+        settle();
+      };
+    });
+  }
+
   /** @returns {State} */
   get state() {
     const waiting = this.mirror.outbox.filter(({ state, kind }) => state === 'pending' && kind !== 'read').length;

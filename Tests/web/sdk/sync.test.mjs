@@ -795,6 +795,21 @@ test('a new leader fetches users requested during its disk read, and drops a cra
   }
 });
 
+test('ready resolves with the first snapshot, at once with a cache, and rejects without a session', async () => {
+  const store = memoryStore();
+  const { parley } = await opened({ store });
+  assert.equal(parley.me, null);
+  await parley.ready;
+  assert.equal(parley.me.id, me.id);
+  parley.close();
+  const again = await opened({ store });
+  assert.equal(again.parley.me.id, me.id);
+  await again.parley.ready;
+  const refused = () => Response.json({ status: 401, code: 'unauthenticated' }, { status: 401 });
+  const out = await opened({ answers: { 'GET /snapshot': refused, 'GET /users/me': refused } });
+  await assert.rejects(out.parley.ready, { code: 'unauthenticated' });
+});
+
 test('users that are wanted at once are fetched in one request', async () => {
   const users = (ids) => ids.split(',').filter((id) => id !== '98').map((id) => ({ id, name: `u${id}`, revision: 1 }));
   const { connect, parley, peer } = await opened({ answers: { 'GET /users': ({ ids }) => ({ data: users(ids), next: null, previous: null }) } });
