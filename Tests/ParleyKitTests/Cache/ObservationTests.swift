@@ -131,4 +131,20 @@ import Testing
       try await wait { released == nil }
     }
   }
+
+  @Test func `an observer on another thread sees the last change`() async throws {
+    for _ in 0..<100 {
+      let object = Observed<Int>()
+      let hasSeen = Atomic(false)
+      try await withThrowingTaskGroup { group in
+        group.addTask {
+          for await value in Observations({ object.value }) where value == 1 { break }
+          hasSeen.store(true, ordering: .relaxed)
+        }
+        group.addTask { object.set(1) }
+        try await wait { hasSeen.load(ordering: .relaxed) }
+        group.cancelAll()
+      }
+    }
+  }
 }

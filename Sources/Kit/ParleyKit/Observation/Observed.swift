@@ -18,8 +18,12 @@ public final class Observed<Value: Sendable & Equatable>: Observable, Sendable {
   }
 
   func set(_ new: Value?) {
-    guard state.withLock({ $0 != new }) else { return }
-    registrar.withMutation(of: self, keyPath: \.value) { state.withLock { $0 = new } }
+    let isChange = state.withLock { value in
+      defer { value = new }
+      return value != new
+    }
+    // Observers on other threads read the value as soon as they are notified, so it is set before.
+    if isChange { registrar.withMutation(of: self, keyPath: \.value) {} }
   }
 }
 
