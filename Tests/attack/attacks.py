@@ -54,9 +54,9 @@ class Probe:
     def subscribe(self):
         """Opens a WebSocket, identifies itself and subscribes from the start of the log."""
         with web_socket(self.address, deflate=False) as connection:
-            connection.sendall(text_frame(json.dumps({"id": "1", "op": "hello", "token": self.token})))
+            connection.sendall(text_frame(json.dumps({"id": "1", "do": "hello", "token": self.token})))
             connection.sendall(text_frame(json.dumps(
-                {"id": "2", "op": "subscribe", "topics": [f"conversation:{self.room}"]})))
+                {"id": "2", "do": "subscribe", "topics": [f"conversation:{self.room}"]})))
             seen = b""
             while b'"re":"2"' not in seen:
                 received = connection.recv(65_536)

@@ -60,7 +60,7 @@ export function shareLink(site, send) {
   }
 
   async function hits(words) {
-    const page = await site.search({ q: words, limit: MOST_HITS });
+    const page = await site.search({ q: words, limit: MAX_HITS });
     const data = page.data.filter((it) => it.message);
     if (!data.length) return el('p.second', null, say('share.none', { words }));
     return [

@@ -77,25 +77,11 @@ function form(shell, forum) {
           'form.page-column',
           // The server validates the address.
           { novalidate: true, on: { submit } },
-          fault,
-          isWhole && [
-            title,
-            description,
-            site.isHost && [
-              section,
-              el(
-                'datalist',
-                { id: listID },
-                sections.map((it) => el('option', { value: it })),
-              ),
-            ],
-            visibility,
-            write,
-            start,
-          ],
-          forum && [isWhole && [ring, call], slow, isWhole && switches.map(([, node]) => node), locked],
-          isWhole && [forum && archived, (site.server.link_previews !== false || forum?.icon_url) && icon, own, el('p.field-label', null, say('forum.look')), look],
-          el('div.form-foot', null, save, button(say('act.cancel'), { on: () => shell.router.back('/forums') })),
+          errors.node,
+          isWhole && [names.nodes, access.nodes],
+          behavior?.nodes,
+          isWhole && icon.nodes,
+          el('div.form-foot', null, save, button(say('act.cancel'), { on: back })),
         ),
       ),
     ],
@@ -124,14 +110,24 @@ function storing(site, forum) {
   return Object.assign(store, { failed });
 }
 
-/** The server looks: this page may load pictures from nowhere else. */
-async function isImage(site, address) {
-  if (!/^https?:\/\//.test(address)) return false;
-  try {
-    const found = await site.call('POST', '/previews', { body: { url: address } });
-    return found.image === true;
-  } catch (error) {
-    // No answer about the address: the server checks when the forum is saved.
-    return error.errors?.[0]?.field !== 'url';
-  }
+/** Shows errors at their fields, others above the form. `own` fields clear their errors themselves. */
+function errorsOf(fields, own) {
+  const node = el('p.door-fault', { role: 'alert', tabindex: '-1', hidden: true });
+  return {
+    node,
+    clear() {
+      node.hidden = true;
+      for (const field of Object.values(fields)) field.setFault(null);
+    },
+    show(error) {
+      const field = { ...fields, ...own }[error.errors?.[0]?.field];
+      if (field?.isConnected) {
+        field.setFault(sayProblem(error));
+        return field.input.focus();
+      }
+      node.hidden = false;
+      node.textContent = sayProblem(error);
+      return node.focus();
+    },
+  };
 }

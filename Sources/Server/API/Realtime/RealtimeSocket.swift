@@ -271,16 +271,6 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
   }
 
-  /// The `re` of an answer to a command without a readable `id`.
-  private static let noID = JSONRaw(trusted: Array("null".utf8))
-
-  private static func parse(_ bytes: [UInt8]) throws(JSONError) -> (JSONObject, id: JSONRaw) {
-    var object = try JSONValue(parsing: bytes, nullIsAbsent: false).object()
-    let id = try object.value("id")
-    guard id.kind == .number || id.kind == .string, id.raw.bytes.count <= 64 else { throw id.error(.invalid) }
-    return (object, id.raw)
-  }
-
   /// Closes the socket of a client that goes on with malformed commands, or above the rate limit.
   private func commandRefused() {
     if commands.countRefused(now: live.now) { close(.policy, "too many invalid commands") }

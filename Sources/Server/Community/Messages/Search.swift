@@ -80,7 +80,7 @@ extension Community {
     var messages = found.items.compactMap { hit in
       if case .message(let view) = hit.subject { view } else { nil }
     }
-    messages = await messages.applying(request.show)
+    messages = try await apply(request.show, to: messages, for: caller)
     var rest = messages[...]
     return try found.map { hits in
       hits.map { hit in

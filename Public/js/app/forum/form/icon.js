@@ -59,7 +59,8 @@ export function iconFields(site, forum, names, onChange) {
   return {
     upload,
     fields: { icon_url: icon },
-    nodes: [icon, upload, el('p.field-label', null, say('forum.look')), preview],
+    // Without link previews the server does not look at addresses.
+    nodes: [(site.server.link_previews !== false || forum?.icon_url) && icon, upload, el('p.field-label', null, say('forum.look')), preview],
     isValid: () => isValid,
     draw() {
       const { title, description } = names();
@@ -93,7 +94,7 @@ async function isImage(site, address) {
     const found = await site.call('POST', '/previews', { body: { url: address } });
     return found.image === true;
   } catch (error) {
-    // Without that endpoint the server checks when the forum is made.
-    return error.status === 404 || error.status === 405;
+    // No answer about the address: the server checks when the forum is saved.
+    return error.errors?.[0]?.field !== 'url';
   }
 }
