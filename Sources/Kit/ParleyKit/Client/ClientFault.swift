@@ -31,7 +31,7 @@ public enum ClientFault: Error, Sendable, Hashable {
   public var isTemporary: Bool {
     switch self {
     case .offline, .timedOut, .interrupted, .captivePortal, .unfinished, .storageFailed: true
-    case .refused(let problem): [408, 429, 502, 503, 504].contains(problem.status)
+    case .refused(let problem): problem.status == 408 || problem.status == 429 || problem.status >= 500
     case .untrusted, .invalidResponse, .tooLarge, .unreadable, .userChanged, .cancelled: false
     }
   }
@@ -204,8 +204,7 @@ extension RawResponse {
       return .refused(problem)
     } catch {
       // A reverse proxy responds while the server is down.
-      return [502, 503, 504].contains(status)
-        ? .interrupted("\(status)") : .invalidResponse("\(status) without a reason")
+      return status >= 500 ? .interrupted("\(status)") : .invalidResponse("\(status) without a reason")
     }
   }
 }

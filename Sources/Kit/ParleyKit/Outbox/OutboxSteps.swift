@@ -37,11 +37,8 @@ extension Cache {
     replacing replaced: [OutboxOperation] = []
   ) throws(CacheFault) -> OutboxOperation? {
     var operation = OutboxOperation(id, order: nextOrder, conversation, work, createdAt: time)
-    if let name = operation.dependsOn, operations[name] == nil {
-      // The message was sent in the meantime.
-      guard let sent = try messages(.clientIDs([name])).first else { return nil }
-      operation.retarget(at: sent.message.id)
-    }
+    if let target = operation.target, case .message(let id) = try sentTarget(target) { operation.retarget(at: id) }
+    if let name = operation.dependsOn, operations[name] == nil { return nil }
     try save([operation], removing: replaced)
     return operation
   }
@@ -79,6 +76,7 @@ extension Cache {
     of target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool, id: OutboxOperation.Name, at time: Int64
   ) throws(CacheFault) -> AddedDeletion {
     if let unsent = unsentOperation(target) { return .removed(try removeOperation(unsent.id)) }
+    let target = try sentTarget(target)
     let others = orderedOperations.filter {
       $0.target == target && !$0.isUnderWay && $0.kind != .send && $0.kind != .read
     }
@@ -109,29 +107,31 @@ extension Cache {
     case noTarget
   }
 
-  /// Adds an action that replaces a pending one of the same type.
+  /// Adds an action that replaces a pending one of the same type. If the server has nothing of that one, and the message
+  /// has the state already, both are dropped.
   func addAction(
     _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool, id: OutboxOperation.Name,
     at time: Int64
   ) throws(CacheFault) -> AddedAction {
+    let target = try sentTarget(target)
     let same = orderedOperations.filter { operation in
       if case .action(target, type, _) = operation.work { true } else { false }
     }
     let pending = same.filter { !$0.isUnderWay }
-    if same.isEmpty {
-      switch target {
-      case .message(let id):
-        if let mine = try messages(.ids([id])).first?.held.mine, mine.contains(type) == isSet { return .unchanged }
-      case .unsent(let name):
-        // The action was never set.
-        if !isSet, operations[name] != nil { return .unchanged }
-      }
-    } else if case .unsent = target, !isSet, same.count == pending.count {
+    if !same.contains(where: { $0.isUnderWay || $0.mayBeSent }), try hasAction(type, target) == isSet {
       try save([], removing: pending)
       return .unchanged
     }
     let work = OutboxOperation.Work.action(target, type: type, isSet: isSet)
     return try append(work, in: conversation, id: id, at: time, replacing: pending).map { .added($0) } ?? .noTarget
+  }
+
+  /// Whether the server's message has the user's action; nil if unknown.
+  private func hasAction(_ type: String, _ target: Draft.Target) throws(CacheFault) -> Bool? {
+    switch target {
+    case .message(let id): try messages(.ids([id])).first?.held.mine?.contains(type)
+    case .unsent(let name): operations[name] == nil ? nil : false
+    }
   }
 
   /// Adds a read position that replaces earlier ones. A queued position that is not before the new one stays.
@@ -166,6 +166,12 @@ extension Cache {
     return operation
   }
 
+  /// The target, by its id if it was sent in the meantime.
+  private func sentTarget(_ target: Draft.Target) throws(CacheFault) -> Draft.Target {
+    guard case .unsent(let name) = target, operations[name] == nil else { return target }
+    return try messages(.clientIDs([name])).first.map { .message($0.message.id) } ?? target
+  }
+
   /// The operation of a message that the server can't have.
   private func unsentOperation(_ target: Draft.Target) -> OutboxOperation? {
     guard case .unsent(let name) = target, let operation = operations[name], operation.isCertainlyUnsent else {
@@ -192,7 +198,7 @@ extension Cache {
   enum EndedTry {
     /// The operation stays, pending or failed.
     case kept(OutboxOperation)
-    /// The operation has failed, and nothing is left of it to retry.
+    /// Nothing is left of the operation to retry.
     case dropped(OutboxOperation, with: [OutboxOperation])
     /// The operation is pending with another body, which the server may accept.
     case changed
@@ -218,13 +224,20 @@ extension Cache {
       return .changed
     }
     if !isDeferred { operation.state = .failed(fault) }
-    // A refused read position is of no use to the user, and neither is a refused message that is to be deleted.
-    let deletes = { (other: OutboxOperation) in other.kind == .delete && other.target == .unsent(id) }
-    if !isDeferred, operation.kind == .read || operation.isCertainlyUnsent && operations.values.contains(where: deletes)
-    {
-      return .dropped(operation, with: try removeOperation(id))
-    }
-    try save([operation])
+    let deletions = operations.values.filter { $0.kind == .delete && $0.state == .pending }
+    var own = isDeferred ? [] : deletions.filter { $0.target == .unsent(id) }
+    let isUseless =
+      switch operation.kind {
+      case .read: !isDeferred
+      case .send: operation.isCertainlyUnsent && !own.isEmpty
+      // A deletion that was added during the attempt goes first.
+      case .edit, .action: deletions.contains { $0.target == operation.target }
+      case .delete: false
+      }
+    if isUseless { return .dropped(operation, with: try removeOperation(id)) }
+    // A deletion fails with the message that it waits for, so that both are shown.
+    for index in own.indices { own[index].state = operation.state }
+    try save([operation] + own)
     return .kept(operation)
   }
 
