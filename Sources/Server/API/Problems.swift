@@ -53,7 +53,8 @@ extension Problem {
       code = refusal.code
       title = "Too many requests for a user on probation."
       params += [
-        ("limit", .text(limit.rawValue)), ("max_per_hour", .number(maxPerHour)), ("until", .text(Timestamp.format(Int(until)))),
+        ("limit", .text(limit.rawValue)), ("max_per_hour", .number(maxPerHour)),
+        ("until", .text(Timestamp.format(Int(until)))),
       ]
     case .unavailable: self = .unavailable
     case .damaged:
