@@ -147,6 +147,26 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `a lost message that another device sent again is no orphan`(isFoundFirst: Bool) async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let lost = message(hamlet, 900_001, in: garden, at: 9)
+      try await hold([lost], in: ada.cache)
+      if !isFoundFirst {
+        try await ada.cache.orphan([lost], of: garden)
+        #expect(await ada.outbox.orphans == [lost])
+      }
+      _ = try await hamlet.client("ada").send(.postMessage(in: garden, "lost", clientID: lost.clientID))
+      try await ada.sync.catchUp()
+      if isFoundFirst { try await ada.cache.orphan([lost], of: garden) }
+      #expect(await ada.outbox.orphans.isEmpty)
+      #expect(try await ada.texts(garden) == ["lost"])
+    }
+  }
+
+  @Test(arguments: [false, true])
   func `a reply to a lost message is sent without a reference`(isResent: Bool) async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

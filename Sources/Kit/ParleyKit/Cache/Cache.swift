@@ -201,9 +201,10 @@ public actor Cache {
     let new = changes.messages.map(\.message)
     let displaced = try displaced(by: new, before, unknown: Set(more.messages.map(\.message.id)))
     changes.removed += displaced.map { .init($0.message.conversation, $0.message.seq...$0.message.seq) }
-    // A message that was sent again is not lost.
-    changes.rows += orphans(
-      of: displaced.filter { held in !new.contains { $0.isResent(held.message) } })
+    changes.rows += try orphans(of: displaced, beside: new)
+    for orphan in orphans.values.map(\.message) where new.contains(where: { $0.isResent(orphan) }) {
+      changes.rows.append(CacheRow(.orphan, orphan.id.description, nil))
+    }
     now.setMessagesAside()
     for row in now.rows(changedSince: replica) {
       changes.rows.append(CacheRow(CacheTable(row.name.table), row.name.key, row.value))
@@ -497,7 +498,8 @@ public actor Cache {
     for seen in messages where seqs.contains(seen.message.seq) {
       changes.messages.append(try cached(HeldMessage(seen, asOf: event)))
     }
-    changes.rows = orphans(of: try cachedCopies(of: lost)) + aheadRows([conversation], event)
+    changes.rows =
+      try orphans(of: cachedCopies(of: lost), beside: messages.map(\.message)) + aheadRows([conversation], event)
     let requested = try change(bringing: [], changes) { $0.askForCounts(aheadOf: messages) }
     for id in requested { countRequests[id, default: 0] += 1 }
   }
@@ -513,7 +515,7 @@ public actor Cache {
     guard !cached.isEmpty else { return }
     var changes = CacheChanges()
     changes.removed = cached.map { .init(conversation, $0.message.seq...$0.message.seq) }
-    changes.rows = orphans(of: cached)
+    changes.rows = try orphans(of: cached)
     try change(bringing: [], changes) { _ in }
   }
 
@@ -537,9 +539,15 @@ public actor Cache {
     }
   }
 
-  private func orphans(of lost: [HeldMessage]) -> [CacheRow] {
+  /// The own messages among lost ones. A message that any device of the user has sent again is not lost.
+  private func orphans(of lost: [HeldMessage], beside new: [Message] = []) throws(CacheFault) -> [CacheRow] {
     let me = replica.me?.summary.id
-    return lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
+    let own = lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
+    var found = new
+    for conversation in Set(own.map(\.message.conversation)) {
+      found += try held(.range(1...Int.max, of: conversation)).map(\.message)
+    }
+    return own.filter { held in !found.contains { $0.id != held.message.id && $0.isResent(held.message) } }
       .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
   }
 
@@ -583,7 +591,8 @@ public actor Cache {
     let last = fresh.conversations.values.flatMap { $0.messages.values.map(\.message.id) }
     var cached: [ID<Message>: HeldMessage] = [:]
     for one in try self.messages(.ids(last)) where one.generation == generation { cached[one.message.id] = one.held }
-    changes.rows += orphans(of: try cachedCopies(of: lost))
+    changes.rows += try orphans(
+      of: cachedCopies(of: lost), beside: fresh.conversations.values.flatMap { $0.messages.values.map(\.message) })
     var stored = fresh
     stored.setMessagesAside()
     for new in fresh.conversations.values.flatMap(\.messages.values) {
