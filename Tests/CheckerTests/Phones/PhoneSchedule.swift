@@ -58,9 +58,11 @@ actor PhoneSchedule {
 
   func noteRequest(_ exchange: TransportRequest, of phone: Phone) { addTrace("\(phone.name): \(exchange.summary)") }
 
-  /// Two runs of a seed differ in the random number of the server's start, a part of each cursor.
+  /// Two runs of a seed differ in the random number of the server's start, a part of each cursor, and in the ids that a
+  /// restarted server assigns, which begin at its clock.
   private func addTrace(_ step: String) {
-    trace.append(step.replacing(/(after=\w+)\.\w+\./) { "\($0.output.1).start." })
+    trace.append(
+      step.replacing(/(after=\w+)\.\w+\./) { "\($0.output.1).start." }.replacing(/\b\d{14}\b/, with: "id"))
   }
 
   func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &random)] }

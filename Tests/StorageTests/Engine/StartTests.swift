@@ -6,8 +6,8 @@ import Testing
 @testable import Storage
 
 @Suite struct StartTests {
-  /// Milliseconds since 2026 at the garden's clock, times 16.
-  private static let idsByClock = (1_800_000_000_000 - 1_767_225_600_000) * 16
+  /// Milliseconds since 2026 at the garden's clock, times 1,024.
+  private static let idsByClock = (1_800_000_000_000 - 1_767_225_600_000) * 1_024
 
   @Test func `a start ends with the last event before the next one`() async throws {
     let scratch = try Scratch()
@@ -77,6 +77,24 @@ import Testing
     let third = try await Garden(in: scratch.path)
     #expect(try await third.post("roses").id.number == Self.idsByClock + 1 + Starts.idGap + 1)
     await third.store.close()
+  }
+
+  @Test func `a copy of a site that restarts every two seconds assigns no id again`() async throws {
+    let scratch = try Scratch()
+    var now: Int64 = 1_800_000_000_000
+    func messages(in folder: String) async throws -> [Int] {
+      let garden = try await Garden(in: "\(scratch.path)/\(folder)", at: now)
+      now += 2_000
+      var ids: [Int] = []
+      for number in 0..<10 { ids.append(try await garden.post("\(folder) \(number)").id.number) }
+      await garden.store.close()
+      return ids
+    }
+    var ids: [Int] = []
+    for _ in 0..<3 { ids += try await messages(in: "site") }
+    #expect(try scratch.run("cp -r site copy") == 0)
+    for folder in ["site", "copy", "site", "copy"] { ids += try await messages(in: folder) }
+    #expect(Set(ids).count == 70)
   }
 
   @Test func `starts before the beginning of the log are removed`() async throws {

@@ -23,9 +23,10 @@ public struct Starts: Sendable {
   static let max = 16_384
   /// The minimum distance of the ids of two starts.
   static let idGap = 1 << 20
-  /// Ids per millisecond, and the beginning of 2026: no site issues as many. A fixed gap would repeat itself in a copy.
-  private static let (idsPerMillisecond, origin) = (16, 1_767_225_600_000)
-  /// A clock beyond the year 10000 does not move the ids.
+  /// Ids per millisecond, and the beginning of 2026: no site issues as many. A fixed gap would repeat itself in a copy, so
+  /// the clock must pass it until the next start: in a second.
+  private static let (idsPerMillisecond, origin) = (1_024, 1_767_225_600_000)
+  /// A clock beyond the year 2165 does not move the ids.
   private static let maxID = 1 << 52
 
   public func standing(of start: String) -> Standing {
