@@ -48,7 +48,7 @@ struct CheckedSite: Sendable {
       let forum = try tx.add(ForumDraft(title: "den", visibility: .private), by: users[0].id)
       try tx.joinForum(users[1].id, in: forum.id)
       var group = NewConversation(.group)
-      group.title = "seeds"
+      group.fields = [.set(\.title, "seeds")]
       group.participants =
         [NewParticipant(users[1].id, .admin)] + [users[0], users[2]].map { NewParticipant($0.id) }
       _ = try tx.add(group, by: users[1].id)

@@ -15,19 +15,26 @@ private func text(_ delivered: DeliveredEvent) -> String {
 }
 
 @Suite struct DeliveredEventTests {
-  private static let conversation = Conversation(
-    id: ID(12), kind: .group, title: "seeds", annotations: raw(#"[{"type":"com.example.a","value":1}]"#),
-    lastSeq: 4, lastMessage: ID(40), createdBy: ID(7), createdAt: 1_795_187_801_123, revision: 3, participantCount: 2,
-    participants: [Participant(ID(7), .admin), Participant(ID(8))])
+  private static var conversation: Conversation {
+    var conversation = Conversation(
+      id: ID(12), kind: .group, title: "seeds", lastSeq: 4, lastMessage: ID(40), createdBy: ID(7),
+      createdAt: 1_795_187_801_123, revision: 3, participantCount: 2,
+      participants: [Participant(ID(7), .admin), Participant(ID(8))])
+    conversation.annotations = raw(#"[{"type":"com.example.a","value":1}]"#)
+    return conversation
+  }
   private static let message = Message(
     id: ID(40), conversation: ID(12), author: ID(7), clientID: "c", seq: 4, previous: ID(39), replyTo: ID(38),
     createdAt: 1_795_187_801_123, revision: 2,
     state: .live(Message.Content(text: "plums 🍑", actions: [.init(type: "like", count: 2)])))
   private static let user = UserSummary(
     id: ID(7), name: "ada", displayName: "Ada", bio: "b", role: .owner, createdAt: 1_795_187_801_000, revision: 5)
+  private static let settingsOfAda: Patch<User.Own> = [
+    .set(\.isDiscoverable, true), .set(\.reachableBy, .shared), .set(\.showsReceipts, false),
+    .set(\.preferences, raw(#"{"a":[1]}"#)),
+  ]
   private static let me = User(
-    user, standing: .init(state: .active, lastSeenAt: 1_795_187_801_000),
-    own: .init(isDiscoverable: true, reachableBy: .shared, showsReceipts: false, preferences: raw(#"{"a":[1]}"#)))
+    user, standing: .init(state: .active, lastSeenAt: 1_795_187_801_000), own: settingsOfAda.applied(to: .blank))
   private static var forum: Forum {
     var forum = Forum(
       id: ID(20), title: "garden", visibility: .members, room: ID(21), createdBy: ID(7), createdAt: 1_795_187_801_000,

@@ -13,10 +13,7 @@ struct Copy {
   init(unread: Int = 0, readSeq: Int = 0, lastSeq: Int = 0, joinedSeq: Int = 0, offset: Int = 10) {
     let user = UserSummary(id: ID(1), name: "ada", role: .owner, createdAt: 1)
     let me = User(
-      user, standing: .init(state: .active),
-      own: .init(
-        isDiscoverable: false, reachableBy: .anyone, showsReceipts: true,
-        preferences: JSONRaw(trusted: Array("{}".utf8))))
+      user, standing: .init(state: .active), own: .init())
     var snapshot = Snapshot(EventCursor(epoch: "e", start: "s", event: 100), me: me, settings: SiteSettings())
     snapshot.conversations = [
       Self.own(unread: unread, readSeq: readSeq, lastSeq: lastSeq, joinedSeq: joinedSeq, offset: offset)

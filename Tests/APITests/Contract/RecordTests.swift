@@ -17,6 +17,32 @@ import Testing
     try compare(Topic.self, with: "TopicChange", except: ["reason", "if_revision"])
   }
 
+  @Test func `the fields of a conversation are those of its schemas`() throws {
+    let others: Set = [
+      "id", "kind", "forum_id", "owner_id", "type", "readers", "writers", "pinned", "solved_by", "distinct", "last_seq",
+      "last_message_id", "created_by", "created_at", "revision", "participant_count", "participants",
+    ]
+    try compare(Conversation.self, with: "Conversation", except: others)
+    try compare(
+      Conversation.self, with: "ConversationChange", except: ["readers", "writers", "from", "reason", "if_revision"])
+    for schema in ["Openness", "Readers", "Writers"] {
+      try compare(Conversation.Openness.self, with: schema, except: [])
+    }
+  }
+
+  @Test func `the fields of a user are those of its schemas`() throws {
+    let identity: Set = ["id", "name", "bio_entities", "avatar", "created_at", "revision"]
+    try compare(UserSummary.self, with: "UserSummary", except: identity)
+    let profile: Set = ["display_name", "bio", "role"]
+    let own: Set = ["discoverable", "reachable_by", "show_receipts", "show_presence", "preferences"]
+    let standing: Set = ["state", "imported", "last_seen_at", "job_id"]
+    try compare(UserSummary.self, with: "User", except: identity.union(standing).union(own))
+    try compare(User.Own.self, with: "User", except: identity.union(standing).union(profile))
+    let others: Set = ["name", "disabled", "addresses", "reason", "if_revision"]
+    try compare(UserSummary.self, with: "UserChange", except: others.union(own))
+    try compare(User.Own.self, with: "UserChange", except: others.union(profile))
+  }
+
   @Test func `the fields of the settings are those of their schemas`() throws {
     try compare(SiteSettings.self, with: "Settings", except: ["newcomers", "revision"])
     try compare(SiteSettings.self, with: "SettingsChange", except: ["newcomers", "if_revision"])

@@ -139,7 +139,7 @@ import Testing
       try await village.community.store.write { tx throws(Refusal) in
         for (title, posted, others) in drafts {
           var group = NewConversation(.group)
-          group.title = title
+          group.fields = [.set(\.title, title)]
           group.participants = [NewParticipant(grace, .admin)] + Set(others).sorted().map { NewParticipant($0) }
           let id = try tx.add(group, by: grace)
           _ = try tx.post(NewMessage(conversation: id, author: others.first ?? grace, text: posted))

@@ -93,9 +93,9 @@ import Testing
       try await wait { message.value?.mine == ["like"] }
       #expect(changed.withLock { $0 })
       _ = try await hamlet.client("grace").send(.editMessage(posted.id, text: "two"))
-      _ = try await hamlet.client("grace").send(.updateUser(.me, UserChange(displayName: .set("Grace H."))))
-      _ = try await ada.client.send(.updateConversation(garden, ConversationChange(title: .set("orchard"))))
-      _ = try await ada.client.send(.updateUser(.me, UserChange(bio: "gardens")))
+      _ = try await hamlet.client("grace").send(.updateUser(.me, UserChange([.set(\.displayName, "Grace H.")])))
+      _ = try await ada.client.send(.updateConversation(garden, ConversationChange([.set(\.title, "orchard")])))
+      _ = try await ada.client.send(.updateUser(.me, UserChange([.set(\.bio, "gardens")])))
       try await ada.sync.catchUp()
       try await wait {
         message.value?.text == "two" && conversation.value?.conversation.title == "orchard"
@@ -124,7 +124,7 @@ import Testing
           }
           return titles
         }
-        _ = try await ada.client.send(.updateConversation(garden, ConversationChange(title: .set("orchard"))))
+        _ = try await ada.client.send(.updateConversation(garden, ConversationChange([.set(\.title, "orchard")])))
         try await ada.sync.catchUp()
         #expect(await titles.value.last == "orchard")
       }

@@ -125,10 +125,8 @@ import Testing
     let left = try await ada.send(.markNotificationsRead(upTo: entry.entry.id))
     #expect(left.unread.counts[.mention] ?? 0 == 0)
 
-    guard
-      case .own(let own) = try await ada.send(.updateConversation(garden, ConversationChange(title: .set("orchard"))))
-        .value
-    else {
+    let renamed = ConversationChange([.set(\.title, "orchard")])
+    guard case .own(let own) = try await ada.send(.updateConversation(garden, renamed)).value else {
       Issue.record("a group is no topic")
       return
     }

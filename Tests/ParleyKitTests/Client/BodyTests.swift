@@ -164,18 +164,23 @@ private let wholeForum = ForumChange(
     .set(\.callURL, "https://call.example/roses"),
   ], from: .beginning, reason: "Because.", ifRevision: 4)
 private let wholeConversation = ConversationChange(
-  title: .set("roses"), annotations: todo, readers: .init(.users, isImmutable: false),
-  writers: .init(.listed, isImmutable: true), from: .now, isHistoryVisible: true, slowSeconds: 5, isLocked: false,
-  reason: "Because.", ifRevision: 4)
+  [
+    .set(\.title, "roses"), .set(\.annotations, todo.json), .set(\.isHistoryVisible, true), .set(\.slowSeconds, 5),
+    .set(\.isLocked, false),
+  ],
+  readers: [.set(\.audience, .users), .set(\.isImmutable, false)],
+  writers: [.set(\.audience, .listed), .set(\.isImmutable, true)], from: .now, reason: "Because.", ifRevision: 4)
 private let wholeTopic = TopicChange(
   [
     .set(\.title, "roses"), .set(\.solvedBy, ID(9)), .set(\.isPinned, true), .set(\.isLocked, false),
     .set(\.slowSeconds, 0),
   ], reason: "Because.", ifRevision: 4)
 private let wholeUser = UserChange(
-  displayName: .set("Ada"), bio: "Gardens.", isDiscoverable: true, reachableBy: .shared, showsReceipts: true,
-  showsPresence: false, preferences: JSONRaw(trusted: Array(#"{"hue":3}"#.utf8)), addresses: ["ada@example.com"],
-  name: "ada", role: .moderator, isDisabled: false, reason: "Because.", ifRevision: 4)
+  [.set(\.displayName, "Ada"), .set(\.bio, "Gardens."), .set(\.role, .moderator)],
+  own: [
+    .set(\.isDiscoverable, true), .set(\.reachableBy, .shared), .set(\.showsReceipts, true),
+    .set(\.showsPresence, false), .set(\.preferences, JSONRaw(trusted: Array(#"{"hue":3}"#.utf8))),
+  ], addresses: ["ada@example.com"], name: "ada", isDisabled: false, reason: "Because.", ifRevision: 4)
 private let wholeSite = SiteSettingsChange(
   [
     .set(\.name, "Garden"), .set(\.hue, 120), .set(\.welcome, "Come in."), .set(\.rules, "Be kind."),
@@ -231,7 +236,7 @@ private let wholeSite = SiteSettingsChange(
         isDistinct: false, clientID: "one"))
     try sent.take(.createConversation(.feed))
     try sent.take(.updateConversation(ID(7), wholeConversation))
-    try sent.take(.updateConversation(ID(7), ConversationChange(title: .cleared)))
+    try sent.take(.updateConversation(ID(7), ConversationChange([.set(\.title, nil)])))
     try sent.take(.updateConversation(ID(7), wholeTopic))
     try sent.take(.updateConversation(ID(7), TopicChange([.set(\.solvedBy, nil)])))
     try sent.take(.setParticipant(of: ID(7), to: .name("grace"), role: .admin))
@@ -260,7 +265,7 @@ private let wholeSite = SiteSettingsChange(
         cookie: false, clientID: "one"))
     try sent.take(.signUp(nil, password: "a long one"))
     try sent.take(.updateUser(.me, wholeUser))
-    try sent.take(.updateUser(.me, UserChange(displayName: .cleared)))
+    try sent.take(.updateUser(.me, UserChange([.set(\.displayName, nil)])))
     try sent.take(.deleteUser(.me, how: .deactivate, password: "a long one", reason: "Because."))
     try sent.take(.setAvatar(of: .me, to: ID(8)))
     try sent.take(.discoverUsers(["grace@example.com"]))
@@ -314,14 +319,14 @@ private let wholeSite = SiteSettingsChange(
     for change in [wholeForum, ForumChange([.set(\.section, nil)]), ForumChange()] {
       #expect(try read(.value(change)) { json throws(JSONError) in try ForumChange(&json) } == change)
     }
-    for change in [wholeConversation, ConversationChange(readers: .init(isImmutable: true))] {
-      #expect(try read(change.body) { json throws(JSONError) in try ConversationChange(&json) } == change)
+    for change in [wholeConversation, ConversationChange(readers: [.set(\.isImmutable, true)])] {
+      #expect(try read(.value(change)) { json throws(JSONError) in try ConversationChange(&json) } == change)
     }
     for change in [wholeTopic, TopicChange([.set(\.solvedBy, nil)])] {
       #expect(try read(.value(change)) { json throws(JSONError) in try TopicChange(&json) } == change)
     }
-    for change in [wholeUser, UserChange(displayName: .cleared)] {
-      #expect(try read(change.body) { json throws(JSONError) in try UserChange(&json) } == change)
+    for change in [wholeUser, UserChange([.set(\.displayName, nil)])] {
+      #expect(try read(.value(change)) { json throws(JSONError) in try UserChange(&json) } == change)
     }
     for change in [wholeSite, SiteSettingsChange(newcomers: [.set(\.days, 3)])] {
       #expect(try read(.value(change)) { json throws(JSONError) in try SiteSettingsChange(&json) } == change)
@@ -330,14 +335,12 @@ private let wholeSite = SiteSettingsChange(
 
   @Test func `no body has a member name that is missing in the contract`() throws {
     let contract = try Contract()
-    let client = root.appending(path: "Sources/Kit/ParleyKit/Client")
+    let endpoints = root.appending(path: "Sources/Kit/ParleyKit/Client/Endpoints")
     var written: Set<String> = []
-    for folder in ["Endpoints", "Changes"] {
-      for name in try FileManager.default.contentsOfDirectory(atPath: client.appending(path: folder).path) {
-        let text = try String(contentsOf: client.appending(path: "\(folder)/\(name)"), encoding: .utf8)
-        let writing = try Regex(#"(?:json|\$0)\.\w+\("(\w+)""#)
-        written.formUnion(text.matches(of: writing).compactMap { $0.output[1].substring.map(String.init) })
-      }
+    for name in try FileManager.default.contentsOfDirectory(atPath: endpoints.path) {
+      let text = try String(contentsOf: endpoints.appending(path: name), encoding: .utf8)
+      let writing = try Regex(#"(?:json|\$0)\.\w+\("(\w+)""#)
+      written.formUnion(text.matches(of: writing).compactMap { $0.output[1].substring.map(String.init) })
     }
     let known = contract.bodies.values.flatMap(contract.members).flatMap { $0.split(separator: ".").map(String.init) }
     // Fields of records and the content of an annotation are encoded elsewhere.

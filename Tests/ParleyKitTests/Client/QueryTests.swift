@@ -80,7 +80,7 @@ import Testing
       let line = try Line()
       let parley = try open(harbour, "ada", line)
       #expect(try await both(parley.conversations()).last?.map(\.conversation.id) == [garden])
-      _ = try await grace.send(.updateUser(.me, UserChange(displayName: .set("Grace H."))))
+      _ = try await grace.send(.updateUser(.me, UserChange([.set(\.displayName, "Grace H.")])))
       for number in 1...5 { _ = try await grace.send(.postMessage(in: garden, "\(number)")) }
 
       let user = try await both(parley.user(me))

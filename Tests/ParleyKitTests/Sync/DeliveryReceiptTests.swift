@@ -67,11 +67,11 @@ import Testing
       let garden = try await hamlet.group("ada", "grace")
       let grace = try HamletClient(hamlet, "grace")
       let receipts = receipts(of: grace)
-      _ = try await grace.client.send(.updateUser(.me, UserChange(showsReceipts: false)))
+      _ = try await grace.client.send(.updateUser(.me, UserChange(own: [.set(\.showsReceipts, false)])))
       let posted = try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
       #expect(await receipts.send() == .everything && sentCount(by: grace) == 0)
-      _ = try await grace.client.send(.updateUser(.me, UserChange(showsReceipts: true)))
+      _ = try await grace.client.send(.updateUser(.me, UserChange(own: [.set(\.showsReceipts, true)])))
       let stranger = try await hamlet.client("linus").send(
         .createConversation(.direct, with: [.id(hamlet.id("grace"))]))
       let requests = try await hamlet.post("let me in", as: "linus", in: stranger.conversation.id)

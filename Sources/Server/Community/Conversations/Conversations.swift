@@ -39,9 +39,8 @@ extension Community {
   ) async throws(Refusal) -> OwnConversation {
     let actor = try caller.requireUser(.write)
     var change = change
-    if case .set(let title) = change.title { change.title = .set(try checkedTitle(title)) }
-    try check(annotationBytes: change.annotations?.bytes.count)
-    if change.writers?.audience == .anyone { throw .invalid("writers.open_to", .invalid) }
+    change.fields = try change.fields.checked(bounds)
+    if change.writers?[\.audience] == .anyone { throw .invalid("writers.open_to", .invalid) }
     if let reason = change.reason { change.reason = try Texts.reason(reason, bounds) }
     return try await store.write { [change, bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
@@ -50,8 +49,7 @@ extension Community {
       guard let old = try tx.conversation(id), !old.kind.isInForum else { throw .forbidden }
       if let revision = change.ifRevision, revision != old.revision { throw .conflict }
       try change.checkFits(old)
-      var new = old
-      change.apply(to: &new)
+      let new = change.applied(to: old)
       guard new != old else { return try tx.ownConversation(id, for: caller, actor, bounds) }
       if new.readers.audience.isWider(than: old.readers.audience) {
         try tx.openHistory(of: old, from: old.readers.audience, beginning: change.from == .beginning)
@@ -103,20 +101,21 @@ extension Community {
       guard draft.writers == nil else { throw .invalid("writers", .invalid) }
       new.readers = draft.readers ?? .init(.users)
     }
-    new.title = try draft.title.map { title throws(Refusal) in try checkedTitle(title) }
-    try check(annotationBytes: draft.annotations?.bytes.count)
-    new.annotations = draft.annotations ?? new.annotations
-    new.isHistoryVisible = draft.isHistoryVisible
+    new.fields = try draft.fields.checked(bounds)
     return new
   }
+}
 
-  private func checkedTitle(_ title: String) throws(Refusal) -> String {
-    try Texts.line(title, "title", scalars: bounds.titleScalars)
-  }
-
-  private func check(annotationBytes: Int?) throws(Refusal) {
-    guard let annotationBytes, annotationBytes > bounds.annotationBytes else { return }
-    throw .invalid("annotations", .tooLong(limit: bounds.annotationBytes))
+extension Patch<Conversation> {
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> Patch<Conversation> {
+    var checked = self
+    try checked.revise(\.title) { title throws(Refusal) in
+      try Texts.line(title, "title", scalars: bounds.titleScalars)
+    }
+    if let annotations = self[\.annotations], annotations.bytes.count > bounds.annotationBytes {
+      throw .invalid("annotations", .tooLong(limit: bounds.annotationBytes))
+    }
+    return checked
   }
 }
 
@@ -286,7 +285,7 @@ extension WriteTransaction {
 extension ConversationDraft {
   /// Refuses fields of other kinds.
   fileprivate func refuseFields(title isRefused: Bool, lists: Bool) throws(Refusal) {
-    if isRefused, title != nil { throw .invalid("title", .invalid) }
+    if isRefused, fields.fills(\.title) { throw .invalid("title", .invalid) }
     if type != nil { throw .invalid("type", .invalid) }
     if lists, readers != nil { throw .invalid("readers", .invalid) }
     if lists, writers != nil { throw .invalid("writers", .invalid) }
@@ -295,39 +294,18 @@ extension ConversationDraft {
 
 extension ConversationChange {
   /// Slow mode and lock need the right to moderate, all other fields the right to manage.
-  fileprivate var needs: Rights {
-    let manages = hasTitle || annotations != nil || readers != nil || writers != nil || isHistoryVisible != nil
-    return manages ? [.read, .manage] : [.read, .moderate]
-  }
-
-  private var hasTitle: Bool {
-    if case .unchanged = title { return false }
-    return true
-  }
+  fileprivate var needs: Rights { changesConversation ? [.read, .manage] : [.read, .moderate] }
 
   /// Refuses fields that this kind does not have and changes to immutable lists.
   fileprivate func checkFits(_ conversation: Conversation) throws(Refusal) {
-    if hasTitle, conversation.kind == .feed { throw .invalid("title", .invalid) }
-    if readers != nil, conversation.kind != .channel, conversation.kind != .feed { throw .invalid("readers", .invalid) }
-    if writers != nil, conversation.kind != .channel { throw .invalid("writers", .invalid) }
-    if isHistoryVisible != nil, !conversation.kind.isJoined { throw .invalid("history_visible", .invalid) }
+    let kind = conversation.kind
+    if fields.contains(\.title), kind == .feed { throw .invalid("title", .invalid) }
+    if readers != nil, kind != .channel, kind != .feed { throw .invalid("readers", .invalid) }
+    if writers != nil, kind != .channel { throw .invalid("writers", .invalid) }
+    if fields.contains(\.isHistoryVisible), !kind.isJoined { throw .invalid("history_visible", .invalid) }
     for (change, old) in [(readers, conversation.readers), (writers, conversation.writers)] where old.isImmutable {
       if let change, change.applied(to: old) != old { throw .forbidden }
     }
-  }
-
-  fileprivate func apply(to conversation: inout Conversation) {
-    switch title {
-    case .unchanged: break
-    case .cleared: conversation.title = nil
-    case .set(let text): conversation.title = text
-    }
-    if let annotations { conversation.annotations = annotations }
-    if let readers { conversation.readers = readers.applied(to: conversation.readers) }
-    if let writers { conversation.writers = writers.applied(to: conversation.writers) }
-    if let isHistoryVisible { conversation.isHistoryVisible = isHistoryVisible }
-    if let slowSeconds { conversation.slowSeconds = slowSeconds }
-    if let isLocked { conversation.isLocked = isLocked }
   }
 }
 

@@ -153,7 +153,7 @@ extension Community {
     let change = try change.checked(bounds)
     let addresses = try change.addresses.map { texts throws(Refusal) in try ContactAddress.all(texts, bounds) }
     let spareKey = try Secret.make()
-    defer { if change.showsPresence == false { hub.hide(actor) } }
+    defer { if change.own[\.showsPresence] == false { hub.hide(actor) } }
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       let (before, rights) = try tx.user(reference, for: caller)
@@ -199,11 +199,11 @@ extension UserRights {
 extension UserChange {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> UserChange {
     var checked = self
-    if case .set(let text) = displayName { checked.displayName = .set(try Texts.displayName(text, bounds)) }
-    if let bio { _ = try Texts.block(bio, "bio", scalars: bounds.bioScalars) }
+    try checked.fields.revise(\.displayName) { name throws(Refusal) in try Texts.displayName(name, bounds) }
+    if let bio = fields[\.bio] { _ = try Texts.block(bio, "bio", scalars: bounds.bioScalars) }
     if let reason { _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars) }
     if let name { try Texts.checkName(name) }
-    if let preferences, preferences.bytes.count > bounds.preferencesBytes {
+    if let preferences = own[\.preferences], preferences.bytes.count > bounds.preferencesBytes {
       throw .invalid("preferences", .tooLong(limit: bounds.preferencesBytes))
     }
     return checked
@@ -215,19 +215,9 @@ extension User {
   var isActiveOwner: Bool { summary.role == .owner && standing?.state == .active }
 
   fileprivate mutating func apply(_ change: UserChange) throws(Refusal) {
-    switch change.displayName {
-    case .unchanged: break
-    case .cleared: summary.displayName = nil
-    case .set(let text): summary.displayName = text
-    }
-    summary.bio = change.bio ?? summary.bio
+    summary = change.fields.applied(to: summary)
     summary.name = change.name ?? summary.name
-    summary.role = change.role ?? summary.role
-    if let isDiscoverable = change.isDiscoverable { own?.isDiscoverable = isDiscoverable }
-    if let reach = change.reachableBy { own?.reachableBy = reach }
-    if let showsReceipts = change.showsReceipts { own?.showsReceipts = showsReceipts }
-    if let showsPresence = change.showsPresence { own?.showsPresence = showsPresence }
-    if let preferences = change.preferences { own?.preferences = preferences }
+    own = own.map(change.own.applied)
     guard let isDisabled = change.isDisabled, let state = standing?.state else { return }
     switch state {
     case .active, .deactivated: if isDisabled { standing?.state = .disabled }

@@ -1,7 +1,6 @@
 // Conversations outside of forums, and the operations that all conversations share. Rooms and topics are created in
 // `Forums/`.
 
-public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
@@ -10,12 +9,10 @@ public struct NewConversation: Sendable {
   public var kind: Conversation.Kind
   /// The owner of a feed.
   public var owner: ID<User>?
-  public var title: String?
   public var type: String?
-  public var annotations = JSONRaw(trusted: Array("[]".utf8))
+  public var fields: Patch<Conversation> = []
   public var readers = Conversation.Openness()
   public var writers = Conversation.Openness()
-  public var isHistoryVisible = true
   /// The participant ids as one text, for a conversation that is unique for its participants.
   public var distinctKey: String?
   public var participants: [NewParticipant] = []
@@ -39,9 +36,9 @@ public struct NewParticipant: Sendable, Hashable {
 extension ReadTransaction {
   /// The columns of `Conversation.init(_: Row)`.
   static let conversationColumns = """
-    c.id, c.kind, c.forum_id, c.owner_id, c.title, c.type, c.annotations, c.readers, c.writers, c.readers_immutable,
-    c.writers_immutable, c.history_visible, c.slow_seconds, c.locked, c.pinned, c.solved_by,
-    c.distinct_key is not null as is_distinct, c.last_seq, c.last_message_id, c.created_by, c.created_at, c.revision
+    c.id, c.kind, c.forum_id, c.owner_id, c.type, c.readers, c.writers, c.readers_immutable, c.writers_immutable,
+    c.pinned, c.solved_by, c.distinct_key is not null as is_distinct, c.last_seq, c.last_message_id, c.created_by,
+    c.created_at, c.revision, \(Conversation.columns(of: "c"))
     """
 
   /// The additional columns of `OwnConversation.init(_: Row)`.
@@ -203,18 +200,15 @@ extension WriteTransaction {
   /// Creates a conversation with its first participants.
   public func add(_ new: NewConversation, by creator: ID<User>) throws(Refusal) -> ID<Conversation> {
     let id = ID<Conversation>(nextID())
-    try run { connection in
-      try connection.execute(
-        """
-        insert into conversation (
-          id, kind, owner_id, title, type, annotations, readers, writers, readers_immutable, writers_immutable,
-          history_visible, distinct_key, created_by, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-        """, id.number, new.kind.rawValue, new.owner?.number, new.title, new.type,
-        String(decoding: new.annotations.bytes, as: UTF8.self), new.readers.audience.rawValue,
-        new.writers.audience.rawValue, new.readers.isImmutable, new.writers.isImmutable, new.isHistoryVisible,
-        new.distinctKey, creator.number, Int(now))
-    }
+    let conversation = new.fields.applied(
+      to: Conversation(
+        id: id, kind: new.kind, owner: new.owner, type: new.type, readers: new.readers, writers: new.writers,
+        createdBy: creator, createdAt: now))
+    let identity: [StoredColumn] = [
+      ("id", id.stored), ("kind", .text(new.kind.rawValue)), ("owner_id", new.owner.stored), ("type", new.type.stored),
+      ("distinct_key", new.distinctKey.stored), ("created_by", creator.stored), ("created_at", .int(Int(now))),
+    ]
+    try insert(into: "conversation", identity + conversation.columns(since: nil) + conversation.opennessColumns)
     try log(.conversationCreated, in: .conversation(id), subject: id.number, revision: 1, actor: creator.number)
     for participant in new.participants {
       try insert(participant, in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
@@ -230,20 +224,9 @@ extension WriteTransaction {
   ) throws(Refusal) -> Conversation {
     var conversation = conversation
     conversation.revision = old.revision + 1
-    try run { connection in
-      try connection.execute(
-        """
-        update conversation
-        set title = $1, annotations = $2, readers = $3, writers = $4, readers_immutable = $5, writers_immutable = $6,
-          history_visible = $7, slow_seconds = $8, locked = $9, distinct_key = case when $10 then distinct_key end,
-          revision = $11
-        where id = $12
-        """, conversation.title, String(decoding: conversation.annotations.bytes, as: UTF8.self),
-        conversation.readers.audience.rawValue, conversation.writers.audience.rawValue,
-        conversation.readers.isImmutable, conversation.writers.isImmutable, conversation.isHistoryVisible,
-        conversation.slowSeconds, conversation.isLocked, conversation.isDistinct, conversation.revision,
-        conversation.id.number)
-    }
+    var columns = conversation.columns(since: old) + conversation.opennessColumns
+    if !conversation.isDistinct { columns.append(("distinct_key", .null)) }
+    try update("conversation", conversation.id.number, set: columns + [("revision", .int(conversation.revision))])
     try log(.conversationUpdated, of: conversation, by: actor)
     return conversation
   }
@@ -322,16 +305,22 @@ extension Conversation {
     let last = try row.int("last_message_id")
     self.init(
       id: ID(try row.int("id")), kind: try row.word("kind"), forum: try row.optionalInt("forum_id").map { ID($0) },
-      owner: try row.optionalInt("owner_id").map { ID($0) }, title: try row.optionalText("title"),
-      type: try row.optionalText("type"), annotations: JSONRaw(trusted: Array(try row.text("annotations").utf8)),
+      owner: try row.optionalInt("owner_id").map { ID($0) }, type: try row.optionalText("type"),
       readers: Openness(try row.word("readers"), isImmutable: try row.bool("readers_immutable")),
       writers: Openness(try row.word("writers"), isImmutable: try row.bool("writers_immutable")),
-      isHistoryVisible: try row.bool("history_visible"), slowSeconds: try row.int("slow_seconds"),
-      isLocked: try row.bool("locked"), isPinned: try row.bool("pinned"),
-      solvedBy: try row.optionalInt("solved_by").map { ID($0) }, isDistinct: try row.bool("is_distinct"),
-      lastSeq: try row.int("last_seq"), lastMessage: last == 0 ? nil : ID(last),
-      createdBy: ID(try row.int("created_by")),
+      isPinned: try row.bool("pinned"), solvedBy: try row.optionalInt("solved_by").map { ID($0) },
+      isDistinct: try row.bool("is_distinct"), lastSeq: try row.int("last_seq"),
+      lastMessage: last == 0 ? nil : ID(last), createdBy: ID(try row.int("created_by")),
       createdAt: Int64(try row.int("created_at")), revision: try row.int("revision"))
+    try readFields(row, from: row.position("title"))
+  }
+
+  /// Both audiences have the same fields, so their columns have names of their own.
+  fileprivate var opennessColumns: [StoredColumn] {
+    [
+      ("readers", readers.audience.stored), ("readers_immutable", readers.isImmutable.stored),
+      ("writers", writers.audience.stored), ("writers_immutable", writers.isImmutable.stored),
+    ]
   }
 }
 

@@ -6,20 +6,24 @@ import ParleySQLite
 extension Record {
   /// The columns of the fields, as in a `select`.
   ///
-  /// - Parameter expressions: what is selected instead of a column.
-  static func columns(replacing expressions: [String: String] = [:]) -> String {
+  /// - Parameters:
+  ///   - alias: the name of the table in the query.
+  ///   - expressions: what is selected instead of a column.
+  static func columns(of alias: String? = nil, replacing expressions: [String: String] = [:]) -> String {
     var lister = ColumnLister<Self>()
     var blank = blank
     blank.visitFields(&lister)
-    return lister.columns.map { expressions[$0] ?? $0 }.joined(separator: ", ")
+    let prefix = alias.map { "\($0)." } ?? ""
+    return lister.columns.map { expressions[$0] ?? prefix + $0 }.joined(separator: ", ")
   }
 
   /// Reads the fields from a row of `columns`.
   ///
   /// - Parameter first: the position of the first field.
   mutating func readFields(_ row: borrowing Row, from first: Int) throws {
-    var reader = RowReader<Self>(values: [])
-    for column in first..<row.count { reader.values.append(try row.stored(column)) }
+    let count = Self.fieldCount
+    var reader = RowReader<Self>(capacity: count)
+    for column in first..<first + count { reader.values.append(try row.stored(column)) }
     do {
       try visitFields(&reader)
     } catch {
@@ -27,8 +31,15 @@ extension Record {
     }
   }
 
-  /// The columns that differ from those of an earlier state, with their values.
-  func changedColumns(since before: Self) -> [(column: String, value: StoredValue)] {
+  private static var fieldCount: Int {
+    var counter = FieldCounter<Self>()
+    var blank = blank
+    blank.visitFields(&counter)
+    return counter.count
+  }
+
+  /// The columns that differ from those of an earlier state, with their values; all without one.
+  func columns(since before: Self?) -> [StoredColumn] {
     var comparer = ColumnComparer(before: before)
     var record = self
     record.visitFields(&comparer)
@@ -36,11 +47,25 @@ extension Record {
   }
 }
 
+typealias StoredColumn = (name: String, value: StoredValue)
+
 extension WriteTransaction {
-  func update(
-    _ table: String, _ id: Int, set columns: [(column: String, value: StoredValue)]
-  ) throws(Refusal) {
-    let list = columns.enumerated().map { "\($1.column) = $\($0 + 1)" }.joined(separator: ", ")
+  func insert(into table: String, _ columns: [StoredColumn]) throws(Refusal) {
+    let parameters = (1...columns.count).map { "$\($0)" }.joined(separator: ", ")
+    try run { connection in
+      let statement = try connection.prepare(
+        SQL(
+          """
+          insert into \(table) (\(columns.map(\.name).joined(separator: ", ")))
+          values (\(parameters))
+          """))
+      for (index, column) in columns.enumerated() { try statement.bind(column.value, at: index + 1) }
+      try statement.finish()
+    }
+  }
+
+  func update(_ table: String, _ id: Int, set columns: [StoredColumn]) throws(Refusal) {
+    let list = columns.enumerated().map { "\($1.name) = $\($0 + 1)" }.joined(separator: ", ")
     try run { connection in
       let statement = try connection.prepare(
         SQL(
@@ -88,15 +113,27 @@ private struct ColumnLister<Visited: Record>: FieldVisitor {
   }
 }
 
+private struct FieldCounter<Visited: Record>: FieldVisitor {
+  var count = 0
+
+  @inline(__always)
+  mutating func field<Value: FieldValue>(
+    _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String?,
+    in bounds: ClosedRange<Int>?
+  ) {
+    count += 1
+  }
+}
+
 private struct RowReader<Visited: Record>: FieldVisitor {
   struct Mismatch: Error {
     let index: Int
   }
 
-  var values: [StoredValue]
+  var values: [StoredValue] = []
   private var next = 0
 
-  init(values: [StoredValue]) { self.values = values }
+  init(capacity: Int) { values.reserveCapacity(capacity) }
 
   @inline(__always)
   mutating func field<Value: FieldValue>(
@@ -110,15 +147,16 @@ private struct RowReader<Visited: Record>: FieldVisitor {
 }
 
 private struct ColumnComparer<Visited: Record>: FieldVisitor {
-  let before: Visited
-  var changed: [(column: String, value: StoredValue)] = []
+  let before: Visited?
+  var changed: [StoredColumn] = []
 
-  init(before: Visited) { self.before = before }
+  init(before: Visited?) { self.before = before }
 
   mutating func field<Value: FieldValue>(
     _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String?,
     in bounds: ClosedRange<Int>?
   ) {
-    if value != before[keyPath: path] { changed.append((column ?? name, value.stored)) }
+    if let before, value == before[keyPath: path] { return }
+    changed.append((column ?? name, value.stored))
   }
 }

@@ -249,8 +249,7 @@ extension ReadTransaction {
       try connection.all(
         SQL(
           """
-          select a.id, a.name, a.name_key, a.display_name, a.bio, a.role, a.created_at, a.revision, m.role,
-            m.created_at
+          select \(UserSummary.columns), m.role as forum_role, m.created_at as since
           from forum_member m
           join account a on a.id = m.user_id
           where m.forum_id = $1 and m.user_id \(page.comparison) $2
@@ -258,10 +257,7 @@ extension ReadTransaction {
           limit $3
           """), forum.number, page.number(), slice.limit
       ) { row in
-        let user = UserSummary(
-          id: ID(try row.int(0)), name: row.isNull(2) ? nil : try row.text(1), displayName: try row.optionalText(3),
-          bio: try row.text(4), role: try row.word(5), createdAt: Int64(try row.int(6)), revision: try row.int(7))
-        return ForumMember(user, role: try row.word(8), since: Int64(try row.int(9)))
+        ForumMember(try UserSummary(row), role: try row.word("forum_role"), since: Int64(try row.int("since")))
       }
     }
   }

@@ -86,13 +86,13 @@ extension WriteTransaction {
   }
 
   private static func columns(
-    of forum: Forum, since before: Forum, now: Int
-  ) -> [(column: String, value: StoredValue)] {
-    var columns = forum.changedColumns(since: before)
-    for index in columns.indices where columns[index].column == "archived_at" {
+    of forum: Forum, since before: Forum?, now: Int
+  ) -> [StoredColumn] {
+    var columns = forum.columns(since: before)
+    for index in columns.indices where columns[index].name == "archived_at" {
       columns[index].value = forum.isArchived ? .int(now) : .null
     }
-    if forum.title != before.title { columns.append(("title_key", .text(Forum.key(forum.title)))) }
+    if forum.title != before?.title { columns.append(("title_key", .text(Forum.key(forum.title)))) }
     return columns + [("revision", .int(forum.revision))]
   }
 

@@ -20,7 +20,7 @@ extension WriteTransaction {
     try indexingTitle(of: topic.id) { () throws(Refusal) in
       try update(
         "conversation", topic.id.number,
-        set: topic.changedColumns(since: before) + [("revision", .int(topic.revision))])
+        set: topic.columns(since: before) + [("revision", .int(topic.revision))])
     }
     for stream in [EventStream.conversation(topic.id), .forum(topic.forum)] {
       try log(.conversationUpdated, in: stream, subject: topic.id.number, revision: topic.revision, actor: actor.number)

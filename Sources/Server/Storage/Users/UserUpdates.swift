@@ -107,20 +107,14 @@ extension WriteTransaction {
     var user = user
     user.summary.revision = before.summary.revision + 1
     let summary = user.summary
-    let key = summary.name.map { UserName.key($0) }
-    try run { connection in
-      try connection.execute(
-        """
-        update account
-        set name = $1, name_key = $2, display_name = $3, bio = $4, role = $5, state = $6, imported = $7,
-          discoverable = $8, reachable_by = $9, shows_receipts = $10, shows_presence = $11, preferences = $12,
-          revision = $13
-        where id = $14
-        """, summary.name ?? "", key, summary.displayName, summary.bio, summary.role.rawValue,
-        standing.state.rawValue, standing.isImported, own.isDiscoverable, own.reachableBy.rawValue,
-        own.showsReceipts, own.showsPresence, String(decoding: own.preferences.bytes, as: UTF8.self), summary.revision,
-        summary.id.number)
-    }
+    let columns: [StoredColumn] = [
+      ("name", .text(summary.name ?? "")), ("name_key", summary.name.map { UserName.key($0) }.stored),
+      ("state", .text(standing.state.rawValue)), ("imported", standing.isImported.stored),
+      ("revision", .int(summary.revision)),
+    ]
+    try update(
+      "account", summary.id.number,
+      set: columns + summary.columns(since: before.summary) + own.columns(since: before.own))
     if summary.name != before.summary.name || summary.displayName != before.summary.displayName {
       try setTerms(of: summary.id, name: summary.name, displayName: summary.displayName)
     }

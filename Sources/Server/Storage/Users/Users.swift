@@ -1,6 +1,5 @@
 // Users. A query returns all fields but secrets; the Community layer decides which of them the caller may see.
 
-import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
@@ -226,24 +225,31 @@ private enum UserLists {
 extension User {
   /// Columns of `init(_: Row)`, of `account a`.
   static let columns = """
-    a.id, a.name, a.display_name, a.bio, a.role, a.created_at, a.revision, a.state, a.imported, a.last_seen_at,
-    a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key, a.shows_presence
+    \(UserSummary.columns), a.state, a.imported, a.last_seen_at, \(Own.columns(of: "a"))
     """
+
+  init(_ row: borrowing Row) throws {
+    var own = Own()
+    try own.readFields(row, from: row.position("discoverable"))
+    self.init(
+      try UserSummary(row),
+      standing: Standing(
+        state: try row.word("state"), isImported: try row.bool("imported"),
+        lastSeenAt: try row.optionalInt("last_seen_at").map { Int64($0) }),
+      own: own)
+  }
+}
+
+extension UserSummary {
+  /// Columns of `init(_: Row)`, of `account a`.
+  static let columns = "a.id, a.name, a.name_key, a.created_at, a.revision, \(columns(of: "a"))"
 
   init(_ row: borrowing Row) throws {
     // A departed user keeps the row, but not the name.
     let hasName = try !row.isNull("name_key")
     self.init(
-      UserSummary(
-        id: ID(try row.int("id")), name: hasName ? try row.text("name") : nil,
-        displayName: try row.optionalText("display_name"), bio: try row.text("bio"), role: try row.word("role"),
-        createdAt: Int64(try row.int("created_at")), revision: try row.int("revision")),
-      standing: Standing(
-        state: try row.word("state"), isImported: try row.bool("imported"),
-        lastSeenAt: try row.optionalInt("last_seen_at").map { Int64($0) }),
-      own: Own(
-        isDiscoverable: try row.bool("discoverable"), reachableBy: try row.word("reachable_by"),
-        showsReceipts: try row.bool("shows_receipts"), showsPresence: try row.bool("shows_presence"),
-        preferences: JSONRaw(trusted: Array(try row.text("preferences").utf8))))
+      id: ID(try row.int("id")), name: hasName ? try row.text("name") : nil, role: .guest,
+      createdAt: Int64(try row.int("created_at")), revision: try row.int("revision"))
+    try readFields(row, from: row.position("display_name"))
   }
 }

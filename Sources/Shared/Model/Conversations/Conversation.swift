@@ -12,14 +12,14 @@ public struct Conversation: Sendable, Hashable {
   /// Type of an app's channel, such as `com.example.todo`.
   public var type: String?
   /// A JSON array.
-  public var annotations: JSONRaw
+  public var annotations = JSONRaw(trusted: Array("[]".utf8))
   public var readers: Openness
   public var writers: Openness
   /// Whether new participants read earlier messages.
-  public var isHistoryVisible: Bool
+  public var isHistoryVisible = true
   /// Minimum seconds between two messages of a user; 0 for no limit.
-  public var slowSeconds: Int
-  public var isLocked: Bool
+  public var slowSeconds = 0
+  public var isLocked = false
   public var isPinned: Bool
   /// The message marked as the topic's solution.
   public var solvedBy: ID<Message>?
@@ -62,11 +62,10 @@ public struct Conversation: Sendable, Hashable {
 
   public init(
     id: ID<Conversation>, kind: Kind, forum: ID<Forum>? = nil, owner: ID<User>? = nil, title: String? = nil,
-    type: String? = nil, annotations: JSONRaw = JSONRaw(trusted: Array("[]".utf8)), readers: Openness = Openness(),
-    writers: Openness = Openness(), isHistoryVisible: Bool = true, slowSeconds: Int = 0, isLocked: Bool = false,
-    isPinned: Bool = false, solvedBy: ID<Message>? = nil, isDistinct: Bool = false, lastSeq: Int = 0,
-    lastMessage: ID<Message>? = nil, createdBy: ID<User>, createdAt: Int64, revision: Int = 1,
-    participantCount: Int? = nil, participants: [Participant]? = nil
+    type: String? = nil, readers: Openness = Openness(), writers: Openness = Openness(), isPinned: Bool = false,
+    solvedBy: ID<Message>? = nil, isDistinct: Bool = false, lastSeq: Int = 0, lastMessage: ID<Message>? = nil,
+    createdBy: ID<User>, createdAt: Int64, revision: Int = 1, participantCount: Int? = nil,
+    participants: [Participant]? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -74,12 +73,8 @@ public struct Conversation: Sendable, Hashable {
     self.owner = owner
     self.title = title
     self.type = type
-    self.annotations = annotations
     self.readers = readers
     self.writers = writers
-    self.isHistoryVisible = isHistoryVisible
-    self.slowSeconds = slowSeconds
-    self.isLocked = isLocked
     self.isPinned = isPinned
     self.solvedBy = solvedBy
     self.isDistinct = isDistinct
@@ -90,6 +85,34 @@ public struct Conversation: Sendable, Hashable {
     self.revision = revision
     self.participantCount = participantCount
     self.participants = participants
+  }
+}
+
+extension Conversation: Record {
+  public static let blank = Conversation(id: ID(0), kind: .group, createdBy: ID(0), createdAt: 0)
+
+  /// `readers` and `writers` are objects of their own, of which a PATCH may change a part.
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<Conversation>>(
+    _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    try visitor.field("title", &title, \.title)
+    try visitor.field("annotations", &annotations, \.annotations)
+    try visitor.field("history_visible", &isHistoryVisible, \.isHistoryVisible)
+    try visitor.field("slow_seconds", &slowSeconds, \.slowSeconds, in: Forum.slowness)
+    try visitor.field("locked", &isLocked, \.isLocked)
+  }
+}
+
+extension Conversation.Openness: Record {
+  public static let blank = Conversation.Openness()
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<Conversation.Openness>>(
+    _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    try visitor.field("open_to", &audience, \.audience)
+    try visitor.field("immutable", &isImmutable, \.isImmutable)
   }
 }
 

@@ -1,61 +1,61 @@
 public import ParleyJSON
 
 /// PATCH of a conversation. Absent members stay unchanged.
-public struct ConversationChange: Sendable, Hashable {
-  public var title = Change<String>.unchanged
-  public var annotations: JSONRaw?
-  public var readers: OpennessChange?
-  public var writers: OpennessChange?
+public struct ConversationChange: Sendable, Equatable {
+  public var fields: Patch<Conversation>
+  public var readers: Patch<Conversation.Openness>?
+  public var writers: Patch<Conversation.Openness>?
   /// With a wider audience: start of the history that is open to new readers.
   public var from: ForumChange.HistoryStart?
-  public var isHistoryVisible: Bool?
-  public var slowSeconds: Int?
-  public var isLocked: Bool?
   public var reason: String?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
-  public struct OpennessChange: Sendable, Hashable {
-    public var audience: Audience?
-    public var isImmutable: Bool?
-
-    public init(_ audience: Audience? = nil, isImmutable: Bool? = nil) {
-      self.audience = audience
-      self.isImmutable = isImmutable
-    }
+  public init(
+    _ fields: Patch<Conversation> = [], readers: Patch<Conversation.Openness>? = nil,
+    writers: Patch<Conversation.Openness>? = nil, from: ForumChange.HistoryStart? = nil, reason: String? = nil,
+    ifRevision: Int? = nil
+  ) {
+    self.fields = fields
+    self.readers = readers
+    self.writers = writers
+    self.from = from
+    self.reason = reason
+    self.ifRevision = ifRevision
   }
 
-  /// A day.
-  public static let maxSlowSeconds = 86_400
+  /// Whether the change concerns the conversation itself and not only its moderation.
+  public var changesConversation: Bool {
+    fields.changesFields(except: \.slowSeconds, \.isLocked) || readers != nil || writers != nil
+  }
 
-  /// An empty change.
-  public init() {}
-
-  public init(_ object: inout JSONObject) throws(JSONError) {
-    title = try object.change("title")
-    annotations = try object.optional("annotations") { value throws(JSONError) in try value.annotations() }
-    readers = try object.optional("readers") { value throws(JSONError) in try OpennessChange(json: value) }
-    writers = try object.optional("writers") { value throws(JSONError) in try OpennessChange(json: value) }
-    from = try object.optionalWord("from")
-    isHistoryVisible = try object.optional("history_visible")
-    slowSeconds = try object.optional("slow_seconds") { value throws(JSONError) in
-      try value.int(in: 0...Self.maxSlowSeconds)
-    }
-    isLocked = try object.optional("locked")
-    reason = try object.optional("reason")
-    ifRevision = try object.optional("if_revision")
+  public func applied(to conversation: Conversation) -> Conversation {
+    var conversation = fields.applied(to: conversation)
+    if let readers { conversation.readers = readers.applied(to: conversation.readers) }
+    if let writers { conversation.writers = writers.applied(to: conversation.writers) }
+    return conversation
   }
 }
 
-extension ConversationChange.OpennessChange {
-  fileprivate init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    audience = try object.optionalWord("open_to")
-    isImmutable = try object.optional("immutable")
-    try object.finish()
+extension ConversationChange: JSONWritable {
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    fields = try Patch(&object)
+    try object.checkAnnotations()
+    readers = try object.optional("readers") { value throws(JSONError) in try Patch(strict: value) }
+    writers = try object.optional("writers") { value throws(JSONError) in try Patch(strict: value) }
+    from = try object.optionalWord("from")
+    reason = try object.optional("reason")
+    ifRevision = try object.optional("if_revision")
   }
 
-  public func applied(to openness: Conversation.Openness) -> Conversation.Openness {
-    Conversation.Openness(audience ?? openness.audience, isImmutable: isImmutable ?? openness.isImmutable)
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      fields.writeMembers(to: &json)
+      if let readers { json.object("readers", readers.writeMembers) }
+      if let writers { json.object("writers", writers.writeMembers) }
+      if let from { json.field("from", from.rawValue) }
+      if let reason { json.field("reason", reason) }
+      if let ifRevision { json.field("if_revision", ifRevision) }
+    }
   }
 }

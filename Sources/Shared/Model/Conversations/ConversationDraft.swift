@@ -5,12 +5,10 @@ public struct ConversationDraft: Sendable {
   public var kind: Conversation.Kind
   /// Without the caller.
   public var participants: [Invited]
-  public var title: String?
+  public var fields: Patch<Conversation>
   public var type: String?
-  public var annotations: JSONRaw?
   public var readers: Conversation.Openness?
   public var writers: Conversation.Openness?
-  public var isHistoryVisible: Bool
   /// Returns an existing conversation with the same participants.
   public var isDistinct: Bool
   public var clientID: String?
@@ -32,12 +30,11 @@ public struct ConversationDraft: Sendable {
       try object.optional("participants") { list throws(JSONError) in
         try list.array { user throws(JSONError) in try Invited(json: user) }
       } ?? []
-    title = try object.optional("title")
+    fields = try Patch(&object, only: [\.title, \.annotations, \.isHistoryVisible])
+    try object.checkAnnotations()
     type = try object.optional("type")
-    annotations = try object.optional("annotations") { value throws(JSONError) in try value.annotations() }
     readers = try object.optional("readers") { value throws(JSONError) in try .init(strict: value) }
     writers = try object.optional("writers") { value throws(JSONError) in try .init(strict: value) }
-    isHistoryVisible = try object.optional("history_visible") ?? true
     isDistinct = try object.optional("distinct") ?? false
     clientID = try object.optional("client_id")
   }
@@ -57,25 +54,21 @@ extension ConversationDraft.Invited {
 }
 
 extension Conversation.Openness {
-  /// Parses a request; unknown members are refused.
-  init(strict value: JSONValue) throws(JSONError) {
-    try self.init(json: value)
-    var object = try value.object()
-    _ = (try object.optional("open_to") as String?, try object.optional("immutable") as Bool?)
-    try object.finish()
+  fileprivate init(strict value: JSONValue) throws(JSONError) {
+    self = try Patch<Conversation.Openness>(strict: value).applied(to: .blank)
   }
 }
 
-extension JSONValue {
+extension JSONObject {
   /// Annotations of a conversation: `[{"type":"com.example.todo","value":{…}}]`.
-  func annotations() throws(JSONError) -> JSONRaw {
-    _ = try array { item throws(JSONError) in
+  mutating func checkAnnotations() throws(JSONError) {
+    guard let annotations = member("annotations"), !annotations.isNull else { return }
+    _ = try annotations.array { item throws(JSONError) in
       var annotation = try item.object()
       let type = try annotation.value("type")
       guard TypeName.isWellFormed(try type.string()) else { throw type.error(.invalid) }
       _ = try annotation.object("value")
       try annotation.finish()
     }
-    return raw.compact
   }
 }

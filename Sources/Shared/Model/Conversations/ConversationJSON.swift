@@ -10,14 +10,10 @@ extension Conversation: JSONWritable {
     json.field("kind", kind.rawValue)
     json.field("forum_id", forum)
     json.field("owner_id", owner)
-    json.field("title", title)
     json.field("type", type)
-    json.field("annotations", annotations)
+    writeFields(to: &json)
     json.field("readers", readers)
     json.field("writers", writers)
-    json.field("history_visible", isHistoryVisible)
-    json.field("slow_seconds", slowSeconds)
-    json.field("locked", isLocked)
     json.field("pinned", isPinned)
     json.field("solved_by", solvedBy)
     json.field("distinct", isDistinct)
@@ -42,32 +38,27 @@ extension Conversation: JSONReadable {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
       id: try object.read("id"), kind: try object.word("kind"), forum: try object.optional("forum_id"),
-      owner: try object.optional("owner_id"), title: try object.optional("title"), type: try object.optional("type"),
-      annotations: try object.raw("annotations").compact, readers: try object.read("readers"),
-      writers: try object.read("writers"), isHistoryVisible: try object.bool("history_visible"),
-      slowSeconds: try object.int("slow_seconds", in: 0...Int.max), isLocked: try object.bool("locked"),
-      isPinned: try object.bool("pinned"), solvedBy: try object.optional("solved_by"),
-      isDistinct: try object.bool("distinct"), lastSeq: try object.int("last_seq", in: 0...Int.max - 1),
-      lastMessage: try object.optional("last_message_id"), createdBy: try object.read("created_by"),
-      createdAt: Int64(createdAt.milliseconds), revision: try object.int("revision", in: 1...Int.max),
+      owner: try object.optional("owner_id"), type: try object.optional("type"), readers: try object.read("readers"),
+      writers: try object.read("writers"), isPinned: try object.bool("pinned"),
+      solvedBy: try object.optional("solved_by"), isDistinct: try object.bool("distinct"),
+      lastSeq: try object.int("last_seq", in: 0...Int.max - 1), lastMessage: try object.optional("last_message_id"),
+      createdBy: try object.read("created_by"), createdAt: Int64(createdAt.milliseconds),
+      revision: try object.int("revision", in: 1...Int.max),
       participantCount: try object.optional("participant_count"), participants: try object.optional("participants"))
+    try readFields(from: &object)
   }
 }
 
 extension Conversation.Openness: JSONWritable {
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.field("open_to", audience.rawValue)
-      json.field("immutable", isImmutable)
-    }
-  }
+  public func write(to json: inout JSONWriter) { json.object { writeFields(to: &$0) } }
 }
 
 extension Conversation.Openness: JSONReadable {
+  /// Absent members have their defaults.
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    self.init(
-      try object.optionalWord("open_to") ?? .listed, isImmutable: try object.optional("immutable") ?? false)
+    self.init()
+    try readFields(from: &object, keepsAbsent: true)
   }
 }
 

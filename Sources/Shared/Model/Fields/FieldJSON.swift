@@ -10,8 +10,10 @@ extension Record {
   }
 
   /// Reads the fields from the members of an object.
-  mutating func readFields(from object: inout JSONObject) throws(JSONError) {
-    var reader = FieldReader<Self>(object: object)
+  ///
+  /// - Parameter keepsAbsent: whether an absent member leaves the field as it is.
+  mutating func readFields(from object: inout JSONObject, keepsAbsent: Bool = false) throws(JSONError) {
+    var reader = FieldReader<Self>(object: object, keepsAbsent: keepsAbsent)
     try visitFields(&reader)
     object = reader.object
   }
@@ -31,6 +33,7 @@ private struct FieldWriter<Visited: Record>: FieldVisitor {
 
 private struct FieldReader<Visited: Record>: FieldVisitor {
   var object: JSONObject
+  let keepsAbsent: Bool
 
   @inline(__always)
   mutating func field<Value: FieldValue>(
@@ -39,6 +42,8 @@ private struct FieldReader<Visited: Record>: FieldVisitor {
   ) throws(JSONError) {
     if let member = object.member(name) {
       value = try Value(field: member)
+    } else if keepsAbsent {
+      return
     } else if let absent = Value.absent {
       value = absent
     } else {

@@ -104,5 +104,19 @@ extension FieldValue where Self: RawRepresentable, RawValue == String {
   @inlinable public var stored: StoredValue { .text(rawValue) }
 }
 
-extension Visibility: FieldValue {}
+extension JSONRaw: FieldValue {
+  @inlinable public init(field json: JSONValue) { self = json.raw.compact }
+
+  @inlinable public init?(_ stored: StoredValue) {
+    guard case .text(let text) = stored else { return nil }
+    self.init(trusted: Array(text.utf8))
+  }
+
+  @inlinable public var stored: StoredValue { .text(String(decoding: bytes, as: UTF8.self)) }
+}
+
+extension Audience: FieldValue {}
 extension ForumPolicy: FieldValue {}
+extension Reach: FieldValue {}
+extension Role: FieldValue {}
+extension Visibility: FieldValue {}

@@ -21,6 +21,11 @@ public struct Patch<Target: Record>: Sendable, ExpressibleByArrayLiteral {
     paths.contains { path in !others.contains { $0 == path } }
   }
 
+  /// Whether it sets an optional field to a value.
+  public func fills<Value: FieldValue>(_ path: any WritableKeyPath<Target, Value?> & Sendable) -> Bool {
+    values[keyPath: path] != nil
+  }
+
   /// The new value; nil for an unchanged field.
   public subscript<Value: FieldValue>(_ path: any WritableKeyPath<Target, Value> & Sendable) -> Value? {
     contains(path) ? values[keyPath: path] : nil
@@ -77,13 +82,24 @@ public struct FieldChange<Target: Record>: Sendable {
 
 extension Patch {
   /// Absent members stay unchanged.
-  public init(_ object: inout JSONObject) throws(JSONError) {
+  ///
+  /// - Parameter settable: the fields to read; nil for all.
+  public init(
+    _ object: inout JSONObject, only settable: [any PartialKeyPath<Target> & Sendable]? = nil
+  ) throws(JSONError) {
     self = []
-    var reader = PatchReader(object: object, patch: self)
+    var reader = PatchReader(object: object, patch: self, settable: settable)
     var blank = Target.blank
     try blank.visitFields(&reader)
     object = reader.object
     self = reader.patch
+  }
+
+  /// Parses an object within a request; unknown members are refused.
+  init(strict value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    try self.init(&object)
+    try object.finish()
   }
 
   /// Writes the changed fields into an open object.
@@ -98,11 +114,13 @@ extension Patch {
 private struct PatchReader<Visited: Record>: FieldVisitor {
   var object: JSONObject
   var patch: Patch<Visited>
+  let settable: [any PartialKeyPath<Visited> & Sendable]?
 
   mutating func field<Value: FieldValue>(
     _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String?,
     in bounds: ClosedRange<Int>?
   ) throws(JSONError) {
+    if let settable, !settable.contains(where: { $0 == path }) { return }
     guard let member = object.member(name) else { return }
     if let bounds { _ = try member.int(in: bounds) }
     patch.set(path, to: try Value(field: member))

@@ -50,6 +50,6 @@ extension Newcomers: JSONReadable {
   /// Absent members have their defaults.
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    self = try Patch<Newcomers>(&object).applied(to: .blank)
+    try readFields(from: &object, keepsAbsent: true)
   }
 }

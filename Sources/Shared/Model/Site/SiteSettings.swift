@@ -118,12 +118,7 @@ extension SiteSettingsChange: JSONWritable {
   public init(_ object: inout JSONObject) throws(JSONError) {
     fields = try Patch(&object)
     newcomers =
-      try object.optional("newcomers") { value throws(JSONError) in
-        var object = try value.object()
-        let patch = try Patch<Newcomers>(&object)
-        try object.finish()
-        return patch
-      } ?? []
+      try object.optional("newcomers") { value throws(JSONError) in try Patch(strict: value) } ?? []
     ifRevision = try object.optional("if_revision")
   }
 

@@ -67,24 +67,43 @@ public struct User: Sendable, Hashable {
 
   public struct Own: Sendable, Hashable {
     /// Can be found by a known address.
-    public var isDiscoverable: Bool
-    public var reachableBy: Reach
+    public var isDiscoverable = false
+    public var reachableBy = Reach.anyone
     /// Shares read positions in both directions.
-    public var showsReceipts: Bool
+    public var showsReceipts = true
     /// Shares presence with other users.
-    public var showsPresence: Bool
+    public var showsPresence = true
     /// Settings of clients: a JSON object.
-    public var preferences: JSONRaw
+    public var preferences = JSONRaw(trusted: Array("{}".utf8))
 
-    public init(
-      isDiscoverable: Bool, reachableBy: Reach, showsReceipts: Bool, showsPresence: Bool = true, preferences: JSONRaw
-    ) {
-      self.isDiscoverable = isDiscoverable
-      self.reachableBy = reachableBy
-      self.showsReceipts = showsReceipts
-      self.showsPresence = showsPresence
-      self.preferences = preferences
-    }
+    public init() {}
+  }
+}
+
+extension UserSummary: Record {
+  public static let blank = UserSummary(id: ID(0), name: nil, role: .guest, createdAt: 0)
+
+  /// The name is null only for a former user, and no PATCH may clear it.
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<UserSummary>>(
+    _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    try visitor.field("display_name", &displayName, \.displayName)
+    try visitor.field("bio", &bio, \.bio)
+    try visitor.field("role", &role, \.role)
+  }
+}
+
+extension User.Own: Record {
+  public static let blank = User.Own()
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<User.Own>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("discoverable", &isDiscoverable, \.isDiscoverable)
+    try visitor.field("reachable_by", &reachableBy, \.reachableBy)
+    try visitor.field("show_receipts", &showsReceipts, \.showsReceipts, column: "shows_receipts")
+    try visitor.field("show_presence", &showsPresence, \.showsPresence, column: "shows_presence")
+    try visitor.field("preferences", &preferences, \.preferences)
   }
 }
 

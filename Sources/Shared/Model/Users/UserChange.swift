@@ -1,54 +1,61 @@
 public import ParleyJSON
 
 /// PATCH of a user. Absent members stay unchanged.
-public struct UserChange: Sendable, Hashable {
-  // Profile.
-  public var displayName = Change<String>.unchanged
-  public var bio: String?
-  // Private settings.
-  public var isDiscoverable: Bool?
-  public var reachableBy: Reach?
-  public var showsReceipts: Bool?
-  public var showsPresence: Bool?
-  public var preferences: JSONRaw?
+public struct UserChange: Sendable, Equatable {
+  /// The profile; the role is set by staff.
+  public var fields: Patch<UserSummary>
+  /// Private settings.
+  public var own: Patch<User.Own>
   /// Addresses for discovery; they replace the previous ones.
   public var addresses: [String]?
   // Set by staff.
   public var name: String?
-  public var role: Role?
   public var isDisabled: Bool?
   public var reason: String?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
-  /// An empty change.
-  public init() {}
+  public init(
+    _ fields: Patch<UserSummary> = [], own: Patch<User.Own> = [], addresses: [String]? = nil, name: String? = nil,
+    isDisabled: Bool? = nil, reason: String? = nil, ifRevision: Int? = nil
+  ) {
+    self.fields = fields
+    self.own = own
+    self.addresses = addresses
+    self.name = name
+    self.isDisabled = isDisabled
+    self.reason = reason
+    self.ifRevision = ifRevision
+  }
 
+  /// Whether the change is permitted to the user only.
+  public var isOwn: Bool { !own.isEmpty || addresses != nil }
+
+  /// Whether the change needs staff.
+  public var governs: Bool { fields.contains(\.role) || name != nil || isDisabled != nil }
+}
+
+extension UserChange: JSONWritable {
   public init(_ object: inout JSONObject) throws(JSONError) {
-    displayName = try object.change("display_name")
-    bio = try object.optional("bio")
-    isDiscoverable = try object.optional("discoverable")
-    reachableBy = try object.optionalWord("reachable_by")
-    showsReceipts = try object.optional("show_receipts")
-    showsPresence = try object.optional("show_presence")
-    preferences = try object.optional("preferences") { value throws(JSONError) in
-      guard value.kind == .object else { throw value.error(.wrongType(expected: .object)) }
-      return value.raw.compact
-    }
+    fields = try Patch(&object)
+    own = try Patch(&object)
+    _ = try object.optional("preferences") { value throws(JSONError) in try value.object() }
     addresses = try object.optional("addresses")
     name = try object.optional("name")
-    role = try object.optionalWord("role")
     isDisabled = try object.optional("disabled")
     reason = try object.optional("reason")
     ifRevision = try object.optional("if_revision")
   }
 
-  /// Whether the change is permitted to the user only.
-  public var isOwn: Bool {
-    isDiscoverable != nil || reachableBy != nil || showsReceipts != nil || showsPresence != nil
-      || preferences != nil || addresses != nil
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      fields.writeMembers(to: &json)
+      own.writeMembers(to: &json)
+      if let addresses { json.field("addresses", addresses) }
+      if let name { json.field("name", name) }
+      if let isDisabled { json.field("disabled", isDisabled) }
+      if let reason { json.field("reason", reason) }
+      if let ifRevision { json.field("if_revision", ifRevision) }
+    }
   }
-
-  /// Whether the change needs staff.
-  public var governs: Bool { name != nil || role != nil || isDisabled != nil }
 }

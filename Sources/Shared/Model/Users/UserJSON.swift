@@ -9,10 +9,8 @@ extension UserSummary: JSONWritable {
   fileprivate func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
-    json.field("display_name", displayName)
-    json.field("bio", bio)
+    writeFields(to: &json)
     if let bioEntities { json.field("bio_entities", bioEntities) }
-    json.field("role", role.rawValue)
     json.field("avatar", avatar)
     json.field("created_at", Timestamp(createdAt))
     json.field("revision", revision)
@@ -29,9 +27,9 @@ extension UserSummary: JSONReadable {
   fileprivate init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
-      id: try object.read("id"), name: try object.optional("name"), displayName: try object.optional("display_name"),
-      bio: try object.string("bio"), role: try object.word("role"), createdAt: Int64(createdAt.milliseconds),
-      revision: try object.int("revision", in: 1...Int.max))
+      id: try object.read("id"), name: try object.optional("name"), role: .guest,
+      createdAt: Int64(createdAt.milliseconds), revision: try object.int("revision", in: 1...Int.max))
+    try readFields(from: &object)
     bioEntities = try object.optional("bio_entities")
   }
 }
@@ -47,13 +45,7 @@ extension User: JSONWritable {
       json.field("imported", standing.isImported)
       json.field("last_seen_at", standing.lastSeenAt.map { Timestamp($0) })
     }
-    if let own {
-      json.field("discoverable", own.isDiscoverable)
-      json.field("reachable_by", own.reachableBy.rawValue)
-      json.field("show_receipts", own.showsReceipts)
-      json.field("show_presence", own.showsPresence)
-      json.field("preferences", own.preferences)
-    }
+    own?.writeFields(to: &json)
   }
 }
 
@@ -75,10 +67,8 @@ extension User.Standing {
 
 extension User.Own {
   fileprivate init?(_ object: inout JSONObject) throws(JSONError) {
-    guard let reach: Reach = try object.optionalWord("reachable_by") else { return nil }
-    self.init(
-      isDiscoverable: try object.bool("discoverable"), reachableBy: reach,
-      showsReceipts: try object.bool("show_receipts"), showsPresence: try object.bool("show_presence"),
-      preferences: try object.raw("preferences"))
+    guard object.member("preferences") != nil else { return nil }
+    self.init()
+    try readFields(from: &object)
   }
 }

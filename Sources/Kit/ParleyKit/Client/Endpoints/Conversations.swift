@@ -61,16 +61,16 @@ extension Request where Response == Resource<OwnConversation> {
 extension Request where Response == Resource<ChangedConversation> {
   /// `PATCH /conversations/{id}`, except topics.
   public static func updateConversation(_ conversation: ID<Conversation>, _ change: ConversationChange) -> Request {
-    patch(conversation, change.body)
+    patch(conversation, change)
   }
 
   /// `PATCH /conversations/{id}` for topics.
   public static func updateConversation(_ topic: ID<Conversation>, _ change: TopicChange) -> Request {
-    patch(topic, .value(change))
+    patch(topic, change)
   }
 
-  private static func patch(_ conversation: ID<Conversation>, _ body: RequestBody) -> Request {
-    Request(.patch, "/conversations/{id}", [conversation.description], body: body)
+  private static func patch(_ conversation: ID<Conversation>, _ change: some JSONWritable) -> Request {
+    Request(.patch, "/conversations/{id}", [conversation.description], body: .value(change))
   }
 }
 

@@ -63,7 +63,7 @@ extension Request where Response == Resource<User> {
 
   /// `PATCH /users/{id}`
   public static func updateUser(_ user: UserReference, _ change: UserChange) -> Request {
-    Request(.patch, "/users/{id}", [user.description], body: change.body)
+    Request(.patch, "/users/{id}", [user.description], body: .value(change))
   }
 
   /// `DELETE /users/{id}`
