@@ -2,10 +2,8 @@
 
 public import ParleyJSON
 
-extension Conversation: JSONWritable {
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
-  fileprivate func writeMembers(to json: inout JSONWriter) {
+extension Conversation: JSONMembers {
+  public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("kind", kind.rawValue)
     json.field("forum_id", forum)
@@ -25,16 +23,8 @@ extension Conversation: JSONWritable {
     if let participantCount { json.field("participant_count", participantCount) }
     if let participants { json.field("participants", participants) }
   }
-}
 
-extension Conversation: JSONReadable {
-  /// Ignores unknown members: a newer server may send more.
-  public init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    try self.init(&object)
-  }
-
-  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
+  public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
       id: try object.read("id"), kind: try object.word("kind"), forum: try object.optional("forum_id"),

@@ -90,10 +90,8 @@ extension Forum: Record {
   }
 }
 
-extension Forum: JSONWritable {
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
-  fileprivate func writeMembers(to json: inout JSONWriter) {
+extension Forum: JSONMembers {
+  public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     writeFields(to: &json)
     json.field("room_id", room)
@@ -102,16 +100,8 @@ extension Forum: JSONWritable {
     json.field("created_at", Timestamp(createdAt))
     json.field("revision", revision)
   }
-}
 
-extension Forum: JSONReadable {
-  /// Ignores unknown members: a newer server may send more.
-  public init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    try self.init(&object)
-  }
-
-  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
+  public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
       id: try object.read("id"), room: try object.read("room_id"), createdBy: try object.read("created_by"),

@@ -3,10 +3,8 @@
 
 public import ParleyJSON
 
-extension UserSummary: JSONWritable {
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
-  fileprivate func writeMembers(to json: inout JSONWriter) {
+extension UserSummary: JSONMembers {
+  public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
     writeFields(to: &json)
@@ -15,16 +13,8 @@ extension UserSummary: JSONWritable {
     json.field("created_at", Timestamp(createdAt))
     json.field("revision", revision)
   }
-}
 
-extension UserSummary: JSONReadable {
-  /// Ignores unknown members: a newer server may send more.
-  public init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    try self.init(&object)
-  }
-
-  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
+  public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
       id: try object.read("id"), name: try object.optional("name"), role: .guest,
@@ -34,10 +24,7 @@ extension UserSummary: JSONReadable {
   }
 }
 
-extension User: JSONWritable {
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
-  /// Writes the members into an open object of a larger response.
+extension User: JSONMembers {
   public func writeMembers(to json: inout JSONWriter) {
     summary.writeMembers(to: &json)
     if let standing {
@@ -47,11 +34,8 @@ extension User: JSONWritable {
     }
     own?.writeFields(to: &json)
   }
-}
 
-extension User: JSONReadable {
-  public init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
+  public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(try UserSummary(&object), standing: try Standing(&object), own: try Own(&object))
   }
 }
