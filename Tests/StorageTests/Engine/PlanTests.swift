@@ -170,9 +170,8 @@ import Testing
     _ = try tx.openReport(by: Meadow.ada, of: Meadow.grace, ids[0])
     _ = try tx.openReportCount(by: Meadow.ada)
     for message in [nil, ids[0]] {
-      let report = Report(
-        id: ID(7), reporter: Meadow.ada, user: Meadow.grace, message: message, conversation: nil, forum: nil,
-        reason: "x", createdAt: 0)
+      var report = Report.blank
+      report.message = message
       _ = try tx.openReports(like: report, limit: 3)
     }
     _ = try tx.keepersOfOrder(in: forum, limit: 3)

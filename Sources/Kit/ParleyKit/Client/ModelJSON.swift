@@ -83,26 +83,6 @@ extension ConversationDigest.Part: JSONReadable {
 
 // MARK: Moderation and administration
 
-extension Report: JSONReadable {
-  /// The reporter gets no state, outcome or revision: the report appears open, at revision 1.
-  public init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    self.init(
-      id: try object.read("id"), reporter: try object.read("reporter_id"), user: try object.read("user_id"),
-      message: try object.optional("message_id"), conversation: try object.optional("conversation_id"),
-      forum: try object.optional("forum_id"), reason: try object.string("reason"),
-      createdAt: try object.moment("created_at"))
-    copy = try object.optional("message")
-    surroundings = try object.optional("surroundings")
-    state = try object.optionalWord("state") ?? .open
-    assignee = try object.optional("assignee_id")
-    outcome = try object.optional("outcome")
-    handledBy = try object.optional("handled_by")
-    handledAt = try object.optionalMoment("handled_at")
-    revision = try object.optional("revision") ?? 1
-  }
-}
-
 extension Removal: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
@@ -125,18 +105,6 @@ extension Sanction: JSONReadable {
       forum: try object.optional("forum_id"), until: try object.optionalMoment("until"),
       reason: try object.optional("reason"), createdBy: try object.read("created_by"),
       createdAt: try object.moment("created_at"), liftedAt: try object.optionalMoment("lifted_at"))
-  }
-}
-
-extension Invite: JSONReadable {
-  public init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    self.init(
-      id: try object.read("id"), createdBy: try object.read("created_by"), role: try object.word("role"),
-      forum: try object.optional("forum_id"), claims: try object.optional("user_id"),
-      uses: try object.int("uses"), maxUses: try object.optional("max_uses"),
-      createdAt: try object.moment("created_at"), expiresAt: try object.optionalMoment("expires_at"),
-      revokedAt: try object.optionalMoment("revoked_at"), usedBy: try object.optional("used_by"))
   }
 }
 

@@ -189,26 +189,18 @@ extension WriteTransaction {
 }
 
 extension KeptFile {
-  fileprivate static let columns = """
-    id, owner_id, digest, size, name, type, kind, mime_type, public, width, height, preview_digest, preview_size,
-    preview_mime_type, preview_width, preview_height, created_at, unused_since
-    """
+  fileprivate static let columns = "digest, preview_digest, unused_since, \(File.columns()), \(File.Preview.columns())"
 
   fileprivate init(_ row: borrowing Row) throws {
     let previewDigest = try row.optionalBytes("preview_digest")
-    var preview: File.Preview?
-    if previewDigest != nil, let size = try row.optionalInt("preview_size"),
-      let type = try row.optionalText("preview_mime_type"), let width = try row.optionalInt("preview_width"),
-      let height = try row.optionalInt("preview_height")
-    {
-      preview = File.Preview(mimeType: type, size: size, width: width, height: height)
+    var file = File.blank
+    try file.readFields(row, from: row.position("id"))
+    file.digest = try row.bytes("digest")
+    if previewDigest != nil {
+      var preview = File.Preview.blank
+      try preview.readFields(row, from: row.position("preview_mime_type"))
+      file.preview = preview
     }
-    let file = File(
-      id: ID(try row.int("id")), owner: ID(try row.int("owner_id")), name: try row.text("name"),
-      type: try row.optionalText("type"), kind: try row.text("kind"), mimeType: try row.text("mime_type"),
-      size: try row.int("size"), isPublic: try row.bool("public"), width: try row.optionalInt("width"),
-      height: try row.optionalInt("height"), digest: try row.bytes("digest"), preview: preview,
-      createdAt: Int64(try row.int("created_at")))
     self.init(file, previewDigest: previewDigest, isUnused: try !row.isNull("unused_since"))
   }
 }

@@ -188,41 +188,18 @@ extension WriteTransaction {
     report.revision = before.revision + 1
     let dropsContext = report.state != .open && before.surroundings != nil
     if dropsContext { report.surroundings = nil }
-    try run { connection in
-      try connection.execute(
-        """
-        update report
-        set state = $1, assignee_id = $2, outcome = $3, handled_by = $4, handled_at = $5, revision = $6
-        where id = $7
-        """, report.state.rawValue, report.assignee?.number, report.outcome, report.handledBy?.number,
-        report.handledAt.map { Int($0) }, report.revision, report.id.number)
-      guard dropsContext else { return }
-      try connection.execute("update report set surroundings = null where id = $1", report.id.number)
-    }
+    let context: [StoredColumn] = dropsContext ? [("surroundings", .null)] : []
+    try update("report", report.id.number, set: report.columns(since: before) + context)
     if dropsContext { try recordDestruction() }
     return report
   }
 }
 
 extension Report {
-  fileprivate static let columns = """
-    id, reporter_id, user_id, message_id, conversation_id, forum_id, reason, created_at, copy, state, assignee_id,
-    outcome, handled_by, handled_at, revision
-    """
+  fileprivate static let columns = columns()
 
   fileprivate init(_ row: borrowing Row) throws {
-    self.init(
-      id: ID(try row.int("id")), reporter: ID(try row.int("reporter_id")), user: ID(try row.int("user_id")),
-      message: try row.optionalInt("message_id").map { ID($0) },
-      conversation: try row.optionalInt("conversation_id").map { ID($0) },
-      forum: try row.optionalInt("forum_id").map { ID($0) }, reason: try row.text("reason"),
-      createdAt: Int64(try row.int("created_at")))
-    copy = try row.optionalText("copy").map { JSONRaw(trusted: Array($0.utf8)) }
-    state = try row.word("state")
-    assignee = try row.optionalInt("assignee_id").map { ID($0) }
-    outcome = try row.optionalText("outcome")
-    handledBy = try row.optionalInt("handled_by").map { ID($0) }
-    handledAt = try row.optionalInt("handled_at").map { Int64($0) }
-    revision = try row.int("revision")
+    self = .blank
+    try readFields(row, from: 0)
   }
 }

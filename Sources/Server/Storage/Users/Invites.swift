@@ -29,12 +29,12 @@ extension ReadTransaction {
   public func invite(withDigest digest: [UInt8]) throws(Refusal) -> Invite? {
     try run { connection in
       try connection.first(
-        """
-        select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
-          i.expires_at, i.revoked_at, i.uses
-        from invite i
-        where i.digest = $1
-        """, digest
+        SQL(
+          """
+          select \(Invite.columns)
+          from invite
+          where digest = $1
+          """), digest
       ) { row in try Invite(row) }
     }
   }
@@ -42,12 +42,12 @@ extension ReadTransaction {
   public func invite(_ id: ID<Invite>) throws(Refusal) -> Invite? {
     try run { connection in
       try connection.first(
-        """
-        select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
-          i.expires_at, i.revoked_at, i.uses
-        from invite i
-        where i.id = $1
-        """, id.number
+        SQL(
+          """
+          select \(Invite.columns)
+          from invite
+          where id = $1
+          """), id.number
       ) { row in try Invite(row) }
     }
   }
@@ -62,11 +62,10 @@ extension ReadTransaction {
       try connection.all(
         SQL(
           """
-          select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
-            i.expires_at, i.revoked_at, i.uses
-          from invite i
-          where i.created_by = $1 and i.id \(page.comparison) $2
-          order by i.id \(page.order)
+          select \(Invite.columns)
+          from invite
+          where created_by = $1 and id \(page.comparison) $2
+          order by id \(page.order)
           limit $3
           """), maker.number, page.number(), slice.limit
       ) { row in try Invite(row) }
@@ -79,11 +78,10 @@ extension ReadTransaction {
       try connection.all(
         SQL(
           """
-          select i.id, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
-            i.expires_at, i.revoked_at, i.uses
-          from invite i
-          where i.id \(page.comparison) $1
-          order by i.id \(page.order)
+          select \(Invite.columns)
+          from invite
+          where id \(page.comparison) $1
+          order by id \(page.order)
           limit $2
           """), page.number(), slice.limit
       ) { row in try Invite(row) }
@@ -217,11 +215,10 @@ extension WriteTransaction {
 }
 
 extension Invite {
+  fileprivate static let columns = columns()
+
   fileprivate init(_ row: borrowing Row) throws {
-    self.init(
-      id: ID(try row.int(0)), createdBy: ID(try row.int(1)), role: try row.word(2),
-      forum: try row.optionalInt(3).map { ID($0) }, claims: try row.optionalInt(4).map { ID($0) },
-      uses: try row.int(9), maxUses: try row.optionalInt(5), createdAt: Int64(try row.int(6)),
-      expiresAt: try row.optionalInt(7).map { Int64($0) }, revokedAt: try row.optionalInt(8).map { Int64($0) })
+    self = .blank
+    try readFields(row, from: 0)
   }
 }

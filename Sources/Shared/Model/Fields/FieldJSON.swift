@@ -19,7 +19,7 @@ extension Record {
   }
 }
 
-private struct FieldWriter<Visited: Record>: FieldVisitor {
+struct FieldWriter<Visited: Record>: FieldVisitor {
   var json: JSONWriter
 
   @inline(__always)

@@ -48,6 +48,22 @@ extension Int: FieldValue {
   @inlinable public var stored: StoredValue { .int(self) }
 }
 
+/// Time in milliseconds since 1970; RFC 3339 in JSON.
+extension Int64: FieldValue {
+  @inlinable public init(field json: JSONValue) throws(JSONError) {
+    self.init(try Timestamp(json: json).milliseconds)
+  }
+
+  @inlinable public func writeField(_ name: String, to json: inout JSONWriter) { json.field(name, Timestamp(self)) }
+
+  @inlinable public init?(_ stored: StoredValue) {
+    guard case .int(let milliseconds) = stored else { return nil }
+    self.init(milliseconds)
+  }
+
+  @inlinable public var stored: StoredValue { .int(Int(self)) }
+}
+
 /// Stored as 0 or 1.
 extension Bool: FieldValue {
   @inlinable public init?(_ stored: StoredValue) {
@@ -118,5 +134,6 @@ extension JSONRaw: FieldValue {
 extension Audience: FieldValue {}
 extension ForumPolicy: FieldValue {}
 extension Reach: FieldValue {}
+extension Report.State: FieldValue {}
 extension Role: FieldValue {}
 extension Visibility: FieldValue {}

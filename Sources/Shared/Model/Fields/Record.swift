@@ -1,4 +1,4 @@
-/// Value whose editable fields are declared once, in `visitFields`.
+/// Value whose fields are declared once, in `visitFields`: all that a PATCH may change, or all of a constant record.
 ///
 /// A visitor does one thing with every field: it writes JSON, lists columns, reads a row, applies a patch. The function
 /// is generic and inlinable, so the compiler turns each pair of record and visitor into straight code, as written by

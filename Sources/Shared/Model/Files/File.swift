@@ -2,64 +2,72 @@ public import ParleyJSON
 
 /// Uploaded file. Its content never changes.
 public struct File: Sendable, Hashable {
-  public let id: ID<File>
-  public let owner: ID<User>
+  public var id: ID<File>
+  public var owner: ID<User>
   /// File name from the sender, for display and downloads.
-  public let name: String
+  public var name: String
   /// Type from an app, such as `com.example.invoice`.
-  public let type: String?
+  public var type: String?
   /// `image`, `video`, `audio`, `text`, `document`, `archive` or `other`; a newer server may have more.
-  public let kind: String
+  public var kind: String
   /// Detected from the content.
-  public let mimeType: String
-  public let size: Int
+  public var mimeType: String
+  public var size: Int
   /// Whether everyone may read it.
-  public let isPublic: Bool
+  public var isPublic: Bool
   /// In pixels, as displayed.
-  public let width: Int?
-  public let height: Int?
+  public var width: Int?
+  public var height: Int?
   /// SHA-256 of the content.
-  public let digest: [UInt8]
+  public var digest: [UInt8]
   public var preview: Preview?
   /// Milliseconds since 1970.
-  public let createdAt: Int64
+  public var createdAt: Int64
 
   /// Small preview image, made by the uploader.
   public struct Preview: Sendable, Hashable {
-    public let mimeType: String
-    public let size: Int
-    public let width: Int
-    public let height: Int
-
-    public init(mimeType: String, size: Int, width: Int, height: Int) {
-      self.mimeType = mimeType
-      self.size = size
-      self.width = width
-      self.height = height
-    }
-  }
-
-  public init(
-    id: ID<File>, owner: ID<User>, name: String, type: String?, kind: String, mimeType: String, size: Int,
-    isPublic: Bool, width: Int?, height: Int?, digest: [UInt8], preview: Preview?, createdAt: Int64
-  ) {
-    self.id = id
-    self.owner = owner
-    self.name = name
-    self.type = type
-    self.kind = kind
-    self.mimeType = mimeType
-    self.size = size
-    self.isPublic = isPublic
-    self.width = width
-    self.height = height
-    self.digest = digest
-    self.preview = preview
-    self.createdAt = createdAt
+    public var mimeType: String
+    public var size: Int
+    public var width: Int
+    public var height: Int
   }
 
   /// URL path of the content.
   public var address: String { "/api/v1/files/\(id)/content" }
+}
+
+extension File: Record {
+  public static let blank = File(
+    id: ID(0), owner: ID(0), name: "", kind: "", mimeType: "", size: 0, isPublic: false, digest: [], createdAt: 0)
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<File>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("id", &id, \.id)
+    try visitor.field("owner_id", &owner, \.owner)
+    try visitor.field("name", &name, \.name)
+    try visitor.field("type", &type, \.type)
+    try visitor.field("kind", &kind, \.kind)
+    try visitor.field("mime_type", &mimeType, \.mimeType)
+    try visitor.field("size", &size, \.size)
+    try visitor.field("public", &isPublic, \.isPublic)
+    try visitor.field("width", &width, \.width)
+    try visitor.field("height", &height, \.height)
+    try visitor.field("created_at", &createdAt, \.createdAt)
+  }
+}
+
+extension File.Preview: Record {
+  public static let blank = File.Preview(mimeType: "", size: 0, width: 0, height: 0)
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<File.Preview>>(
+    _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    try visitor.field("mime_type", &mimeType, \.mimeType, column: "preview_mime_type")
+    try visitor.field("size", &size, \.size, column: "preview_size")
+    try visitor.field("width", &width, \.width, column: "preview_width")
+    try visitor.field("height", &height, \.height, column: "preview_height")
+  }
 }
 
 /// File with server-only members.
@@ -79,20 +87,10 @@ public struct KeptFile: Sendable {
 extension File: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("id", id)
-      json.field("owner_id", owner)
-      json.field("name", name)
-      json.field("type", type)
-      json.field("kind", kind)
-      json.field("mime_type", mimeType)
-      json.field("size", size)
-      json.field("public", isPublic)
-      json.field("width", width)
-      json.field("height", height)
+      writeFields(to: &json)
       json.field("sha256", Self.hex(digest))
       json.field("url", address)
       json.field("preview", preview.map { PreviewJSON(preview: $0, address: "/api/v1/files/\(id)/preview") })
-      json.field("created_at", Timestamp(createdAt))
     }
   }
 
@@ -106,10 +104,7 @@ extension File: JSONWritable {
 
     func write(to json: inout JSONWriter) {
       json.object { json in
-        json.field("mime_type", preview.mimeType)
-        json.field("size", preview.size)
-        json.field("width", preview.width)
-        json.field("height", preview.height)
+        preview.writeFields(to: &json)
         json.field("url", address)
       }
     }
@@ -119,14 +114,11 @@ extension File: JSONWritable {
 extension File: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    let createdAt: Timestamp = try object.read("created_at")
-    let preview: Preview? = try object.optional("preview")
-    self.init(
-      id: try object.read("id"), owner: try object.read("owner_id"), name: try object.string("name"),
-      type: try object.optional("type"), kind: try object.string("kind"), mimeType: try object.string("mime_type"),
-      size: try object.int("size", in: 0...Int.max), isPublic: try object.bool("public"),
-      width: try object.optional("width"), height: try object.optional("height"),
-      digest: try Self.bytes(object.value("sha256")), preview: preview, createdAt: Int64(createdAt.milliseconds))
+    self = .blank
+    try readFields(from: &object)
+    guard size >= 0 else { throw value.error(.invalid) }
+    digest = try Self.bytes(object.value("sha256"))
+    preview = try object.optional("preview")
   }
 
   private static func bytes(_ value: JSONValue) throws(JSONError) -> [UInt8] {
@@ -144,8 +136,7 @@ extension File: JSONReadable {
 extension File.Preview: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    self.init(
-      mimeType: try object.string("mime_type"), size: try object.int("size"), width: try object.int("width"),
-      height: try object.int("height"))
+    self = .blank
+    try readFields(from: &object)
   }
 }

@@ -23,7 +23,7 @@ public struct Report: Sendable, Hashable {
   public var copy: JSONRaw?
   /// Copies of the surrounding messages: an array. In the single report only, while it is open.
   public var surroundings: JSONRaw?
-  public var state: State
+  public var state = State.open
   /// Moderator assigned to the report.
   public var assignee: ID<User>?
   /// Note about the action.
@@ -31,50 +31,62 @@ public struct Report: Sendable, Hashable {
   public var handledBy: ID<User>?
   public var handledAt: Int64?
   public var createdAt: Int64
-  public var revision: Int
+  public var revision = 1
+}
 
-  public init(
-    id: ID<Report>, reporter: ID<User>, user: ID<User>, message: ID<Message>?,
-    conversation: ID<Conversation>?, forum: ID<Forum>?, reason: String, createdAt: Int64
-  ) {
-    self.id = id
-    self.reporter = reporter
-    self.user = user
-    self.message = message
-    self.conversation = conversation
-    self.forum = forum
-    self.reason = reason
-    state = .open
-    self.createdAt = createdAt
-    revision = 1
+extension Report: Record {
+  public static let blank = Report(id: ID(0), reporter: ID(0), user: ID(0), reason: "", createdAt: 0)
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<Report>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitReported(&visitor)
+    try visitor.field("message", &copy, \.copy, column: "copy")
+    try visitor.field("state", &state, \.state)
+    try visitor.field("assignee_id", &assignee, \.assignee)
+    try visitor.field("outcome", &outcome, \.outcome)
+    try visitor.field("handled_by", &handledBy, \.handledBy)
+    try visitor.field("handled_at", &handledAt, \.handledAt)
+    try visitor.field("revision", &revision, \.revision)
+  }
+
+  /// Visits the fields that the reporter may see.
+  @inlinable
+  mutating func visitReported<Visitor: FieldVisitor<Report>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("id", &id, \.id)
+    try visitor.field("reporter_id", &reporter, \.reporter)
+    try visitor.field("user_id", &user, \.user)
+    try visitor.field("message_id", &message, \.message)
+    try visitor.field("conversation_id", &conversation, \.conversation)
+    try visitor.field("forum_id", &forum, \.forum)
+    try visitor.field("reason", &reason, \.reason)
+    try visitor.field("created_at", &createdAt, \.createdAt)
   }
 }
 
 extension Report: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
-      writeReported(to: &json)
-      json.field("message", copy)
+      writeFields(to: &json)
       if let surroundings { json.field("surroundings", surroundings) }
-      json.field("state", state.rawValue)
-      json.field("assignee_id", assignee)
-      json.field("outcome", outcome)
-      json.field("handled_by", handledBy)
-      json.field("handled_at", handledAt.map { Timestamp($0) })
-      json.field("revision", revision)
     }
   }
 
   /// Writes the members that the reporter may see.
   public func writeReported(to json: inout JSONWriter) {
-    json.field("id", id)
-    json.field("reporter_id", reporter)
-    json.field("user_id", user)
-    json.field("message_id", message)
-    json.field("conversation_id", conversation)
-    json.field("forum_id", forum)
-    json.field("reason", reason)
-    json.field("created_at", Timestamp(createdAt))
+    var writer = FieldWriter<Report>(json: consume json)
+    var report = self
+    report.visitReported(&writer)
+    json = writer.json
+  }
+}
+
+extension Report: JSONReadable {
+  /// The reporter gets no state, outcome or revision: the report appears open, at revision 1.
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self = .blank
+    try readFields(from: &object, keepsAbsent: object.member("state") == nil)
+    surroundings = try object.optional("surroundings")
   }
 }
 

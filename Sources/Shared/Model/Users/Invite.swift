@@ -18,46 +18,40 @@ public struct Invite: Sendable, Hashable {
   /// Users that registered with it, newest first; in the single invite only.
   public var usedBy: [ID<User>]?
 
-  public init(
-    id: ID<Invite>, createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?, uses: Int,
-    maxUses: Int?, createdAt: Int64, expiresAt: Int64?, revokedAt: Int64?, usedBy: [ID<User>]? = nil
-  ) {
-    self.id = id
-    self.createdBy = createdBy
-    self.role = role
-    self.forum = forum
-    self.claims = claims
-    self.uses = uses
-    self.maxUses = maxUses
-    self.createdAt = createdAt
-    self.expiresAt = expiresAt
-    self.revokedAt = revokedAt
-    self.usedBy = usedBy
-  }
-
   /// Whether the invite can still be used.
   public func isOpen(at now: Int64) -> Bool {
     revokedAt == nil && expiresAt.map { $0 > now } ?? true && maxUses.map { uses < $0 } ?? true
   }
 }
 
-extension Invite: JSONWritable {
-  public func write(to json: inout JSONWriter) {
-    json.object { json in writeMembers(to: &json) }
+extension Invite: Record {
+  public static let blank = Invite(id: ID(0), createdBy: ID(0), role: .member, uses: 0, createdAt: 0)
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<Invite>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("id", &id, \.id)
+    try visitor.field("created_by", &createdBy, \.createdBy)
+    try visitor.field("role", &role, \.role)
+    try visitor.field("forum_id", &forum, \.forum)
+    try visitor.field("user_id", &claims, \.claims, column: "claims_user_id")
+    try visitor.field("uses", &uses, \.uses)
+    try visitor.field("max_uses", &maxUses, \.maxUses)
+    try visitor.field("created_at", &createdAt, \.createdAt)
+    try visitor.field("expires_at", &expiresAt, \.expiresAt)
+    try visitor.field("revoked_at", &revokedAt, \.revokedAt)
+  }
+}
+
+extension Invite: JSONMembers {
+  public func writeMembers(to json: inout JSONWriter) {
+    writeFields(to: &json)
+    if let usedBy { json.field("used_by", usedBy) }
   }
 
-  public func writeMembers(to json: inout JSONWriter) {
-    json.field("id", id)
-    json.field("created_by", createdBy)
-    json.field("role", role.rawValue)
-    json.field("forum_id", forum)
-    json.field("user_id", claims)
-    json.field("uses", uses)
-    json.field("max_uses", maxUses)
-    json.field("created_at", Timestamp(createdAt))
-    json.field("expires_at", expiresAt.map { Timestamp($0) })
-    json.field("revoked_at", revokedAt.map { Timestamp($0) })
-    if let usedBy { json.field("used_by", usedBy) }
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    self = .blank
+    try readFields(from: &object)
+    usedBy = try object.optional("used_by")
   }
 }
 
