@@ -13,16 +13,18 @@ public struct CreatedForum: Sendable {
 extension Community {
   public func createForum(_ draft: ForumDraft, by caller: Caller) async throws(Refusal) -> CreatedForum {
     let creator = try caller.requireUser(.write)
-    let draft = try draft.checked(bounds)
+    var draft = draft
+    draft.fields = try draft.fields.checked(bounds)
+    if let clientID = draft.clientID { try Texts.checkClientID(clientID, bounds) }
     let bounds = bounds
-    return try await store.write { tx throws(Refusal) in
+    return try await store.write { [draft] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       if let earlier = try tx.earlierForum(draft, by: creator) {
         return CreatedForum(forum: try tx.forum(earlier, for: caller), isNew: false)
       }
       guard Permissions.includes(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
       guard !draft.arranges || caller.role?.isStaff == true else { throw .forbidden }
-      if let icon = draft.icon { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
+      if let icon = draft.fields[\.icon] ?? nil { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
       let created = try tx.add(draft, by: creator)
       if let clientID = draft.clientID { try tx.remember(.forum, by: creator, clientID, subject: created.id.number) }
       return CreatedForum(forum: try tx.forum(created.id, for: caller), isNew: true)
@@ -159,7 +161,8 @@ extension ReadTransaction {
       return nil
     }
     guard let earlier = try forum(ID(previous.subject)) else { throw .gone }
-    guard earlier.revision > 1 || earlier.title == draft.title && earlier.visibility == draft.visibility else {
+    let drafted = draft.fields.applied(to: .blank)
+    guard earlier.revision > 1 || drafted.title == earlier.title && drafted.visibility == earlier.visibility else {
       throw .clientIDReused
     }
     return earlier.id
@@ -200,16 +203,16 @@ extension WriteTransaction {
 
 // MARK: Validation
 
-extension ForumDraft {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> ForumDraft {
+extension Patch<Forum> {
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> Patch<Forum> {
     var checked = self
-    checked.title = try Texts.title(title, bounds)
-    checked.about = try Texts.block(about, "description", scalars: bounds.descriptionScalars)
-    checked.iconURL = try iconURL.map { url throws(Refusal) in try Texts.webAddress(url, "icon_url", bounds) }
-    checked.section = try section.map { name throws(Refusal) in
+    try checked.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
+    if let about = self[\.about] { _ = try Texts.block(about, "description", scalars: bounds.descriptionScalars) }
+    try checked.revise(\.iconURL) { url throws(Refusal) in try Texts.webAddress(url, "icon_url", bounds) }
+    try checked.revise(\.callURL) { url throws(Refusal) in try Texts.webAddress(url, "call_url", bounds) }
+    try checked.revise(\.section) { name throws(Refusal) in
       try Texts.label(name, "section", scalars: bounds.titleScalars)
     }
-    if let clientID { try Texts.checkClientID(clientID, bounds) }
     return checked
   }
 }
@@ -217,13 +220,7 @@ extension ForumDraft {
 extension ForumChange {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> ForumChange {
     var checked = self
-    try checked.fields.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
-    if let about = fields[\.about] { _ = try Texts.block(about, "description", scalars: bounds.descriptionScalars) }
-    try checked.fields.revise(\.iconURL) { url throws(Refusal) in try Texts.webAddress(url, "icon_url", bounds) }
-    try checked.fields.revise(\.callURL) { url throws(Refusal) in try Texts.webAddress(url, "call_url", bounds) }
-    try checked.fields.revise(\.section) { name throws(Refusal) in
-      try Texts.label(name, "section", scalars: bounds.titleScalars)
-    }
+    checked.fields = try fields.checked(bounds)
     if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
     if from != nil, !fields.contains(\.visibility) { throw .invalid("from", .mismatch) }
     return checked

@@ -8,29 +8,21 @@ extension WriteTransaction {
   public func add(_ draft: ForumDraft, by creator: ID<User>) throws(Refusal) -> Forum {
     let id = ID<Forum>(nextID())
     let room = ID<Conversation>(nextID())
-    var position = draft.position
-    if position == nil { position = try lastPosition(in: draft.section) }
-    let isAdded = try run { connection in
-      try connection.execute(
-        """
-        insert into forum (
-          id, title, title_key, description, icon_url, visibility, section, position, write, start_topics, room_id,
-          created_by, created_at, icon_file_id)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-        on conflict (title) where deleted_at is null do nothing
-        """, id.number, draft.title, Forum.key(draft.title), draft.about, draft.iconURL, draft.visibility.rawValue,
-        draft.section, position, draft.write.rawValue, draft.startTopics.rawValue, room.number, creator.number,
-        Int(now), draft.icon?.number) == 1
-    }
-    guard isAdded else { throw .taken("title") }
-    if let icon = draft.icon { try markUsed(icon) }
+    var forum = draft.fields.applied(to: Forum(id: id, room: room, createdBy: creator, createdAt: now))
+    if !draft.fields.contains(\.position) { forum.position = try lastPosition(in: forum.section) }
+    guard try !hasForum(titled: forum.title) else { throw .taken("title") }
+    let identity: [StoredColumn] = [
+      ("id", id.stored), ("room_id", room.stored), ("created_by", creator.stored), ("created_at", .int(Int(now))),
+    ]
+    try insert(into: "forum", identity + Self.columns(of: forum, since: nil, now: Int(now)))
+    if let icon = forum.icon { try markUsed(icon) }
     try log(.forumCreated, in: .forum(id), subject: id.number, revision: 1, actor: creator.number)
-    if draft.visibility != .private {
+    if forum.visibility != .private {
       try log(.forumCreated, in: .site, subject: id.number, revision: 1, actor: creator.number)
     }
     try addConversation(room, .room, in: id, title: nil, by: creator)
     _ = try setMember(creator, .admin, of: id, by: creator)
-    guard let created = try forum(id) else { throw .unavailable }
+    guard let created = try self.forum(id) else { throw .unavailable }
     return created
   }
 
