@@ -201,16 +201,21 @@ final class DiskFile {
   static func open(
     _ path: String, followingLinks: Bool = false, isWritten: Bool = false
   ) throws(DiskError) -> DiskFile {
-    // O_NONBLOCK: opening a FIFO would wait for a writer.
     let link = followingLinks ? 0 : O_NOFOLLOW
-    let access = isWritten ? O_RDWR : O_RDONLY
-    let descriptor = unsafe Glibc.open(path, access | O_CLOEXEC | O_NONBLOCK | link)
+    return try open(path, (isWritten ? O_RDWR : O_RDONLY) | link, S_IFREG, "file")
+  }
+
+  private static func open(
+    _ path: String, _ flags: Int32, _ type: mode_t, _ typeName: String
+  ) throws(DiskError) -> DiskFile {
+    // O_NONBLOCK: opening a FIFO would wait for its other end.
+    let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw DiskError("\(path) can't be opened") }
     let file = DiskFile(path, descriptor)
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == type else {
       errno = EINVAL
-      throw DiskError("\(path) is no file")
+      throw DiskError("\(path) is no \(typeName)")
     }
     return file
   }
@@ -232,15 +237,7 @@ final class DiskFile {
       guard descriptor >= 0 else { throw DiskError("standard output can't be written") }
       return DiskFile("standard output", descriptor)
     }
-    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw DiskError("\(path) can't be opened") }
-    let file = DiskFile(path, descriptor)
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
-      errno = EINVAL
-      throw DiskError("\(path) is no pipe")
-    }
-    return file
+    return try open(path, O_WRONLY | O_NOFOLLOW, S_IFIFO, "pipe")
   }
 
   /// Waits until the reader of a full pipe has taken something.
