@@ -6,6 +6,10 @@ import Testing
 
 @testable import ParleyKit
 
+private final class Flag: Sendable {
+  let value = Atomic(false)
+}
+
 @Suite struct ObservationTests {
   @Test func `a list of conversations has the last messages and updates with them`() async throws {
     try await Harbour.open { harbour in
@@ -135,16 +139,15 @@ import Testing
   @Test func `an observer on another thread sees the last change`() async throws {
     for _ in 0..<100 {
       let object = Observed<Int>()
-      let hasSeen = Atomic(false)
-      try await withThrowingTaskGroup { group in
-        group.addTask {
-          for await value in Observations({ object.value }) where value == 1 { break }
-          hasSeen.store(true, ordering: .relaxed)
-        }
-        group.addTask { object.set(1) }
-        try await wait { hasSeen.load(ordering: .relaxed) }
-        group.cancelAll()
+      let hasSeen = Flag()
+      let observer = Task {
+        for await value in Observations({ object.value }) where value == 1 { break }
+        hasSeen.value.store(true, ordering: .relaxed)
       }
+      let change = Task { object.set(1) }
+      try await wait { hasSeen.value.load(ordering: .relaxed) }
+      await change.value
+      observer.cancel()
     }
   }
 }

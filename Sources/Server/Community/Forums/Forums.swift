@@ -112,8 +112,7 @@ extension CommunityView {
   /// The address of an icon that the caller may give a new forum; nil without one, and for a repeated request.
   public func newIconURL(of draft: ForumDraft, by caller: Caller) throws(Refusal) -> String? {
     let creator = try caller.requireUser(.write)
-    let draft = try draft.checked(community.bounds)
-    guard let address = draft.iconURL else { return nil }
+    guard let address = try draft.fields.checked(community.bounds)[\.iconURL] ?? nil else { return nil }
     return try read { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       guard Permissions.includes(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
@@ -124,7 +123,7 @@ extension CommunityView {
   /// The address of an icon that the caller may give a forum; nil if the change has none, or the forum's own.
   public func newIconURL(of change: ForumChange, in id: ID<Forum>, by caller: Caller) throws(Refusal) -> String? {
     _ = try caller.requireUser(.write)
-    guard let address = try change.checked(community.bounds).fields[\.iconURL] ?? nil else { return nil }
+    guard let address = try change.fields.checked(community.bounds)[\.iconURL] ?? nil else { return nil }
     return try read { tx throws(Refusal) in
       try tx.checkRights(of: try tx.reloadCaller(caller), to: change, id)
       return try tx.forum(id)?.iconURL == address ? nil : address
