@@ -168,8 +168,7 @@ public actor Cache {
     let last = own.lastMessage.map { [$0] } ?? []
     let loaded = try held(.ids(last.map(\.message.id)))
     try change(bringing: loaded) { replica in
-      replica.drop(own.conversation.id)
-      replica.hold(own, asOf: event)
+      replica.replace(own, asOf: event)
       replica.hold(last, asOf: event)
     }
   }

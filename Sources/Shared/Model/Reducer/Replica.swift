@@ -334,6 +334,16 @@ extension Replica {
     for participant in own.conversation.participants ?? [] { requireProfile(of: participant.user) }
   }
 
+  /// Replaces a conversation whose state may be of a lost history. Its messages still need the events after the position of
+  /// the stream: those may change actions, which no digest covers.
+  public mutating func replace(_ own: OwnConversation, asOf event: Int) {
+    let stream = EventStream.conversation(own.conversation.id)
+    let before = positions[stream]
+    drop(own.conversation.id)
+    hold(own, asOf: event)
+    if let before, before.offset < own.lastOffset { positions[stream] = before }
+  }
+
   /// Stores a conversation that the user reads without being a participant.
   public mutating func hold(_ conversation: Conversation, offset: Int, asOf event: Int) {
     conversations[conversation.id] = HeldConversation(conversation, asOf: event)
