@@ -83,7 +83,7 @@ public struct FieldChange<Target: Record>: Sendable {
 extension Patch {
   /// Absent members stay unchanged.
   ///
-  /// - Parameter settable: the fields to read; nil for all.
+  /// - Parameter settable: the fields of a draft, in which `null` is refused; nil for all fields.
   public init(
     _ object: inout JSONObject, only settable: [any PartialKeyPath<Target> & Sendable]? = nil
   ) throws(JSONError) {
@@ -122,6 +122,8 @@ private struct PatchReader<Visited: Record>: FieldVisitor {
   ) throws(JSONError) {
     if let settable, !settable.contains(where: { $0 == path }) { return }
     guard let member = object.member(name) else { return }
+    // In a draft `null` would be an absent member.
+    if member.isNull, settable != nil || Value.absent == nil { throw member.error(.invalid) }
     if let bounds { _ = try member.int(in: bounds) }
     patch.set(path, to: try Value(field: member))
   }
