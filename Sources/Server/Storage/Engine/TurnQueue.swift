@@ -27,8 +27,8 @@ public final class TurnQueue<Resource: Sendable>: Sendable {
   private let state: Mutex<State>
 
   /// Maximum number of waiting requests of one caller, and of all callers.
-  public static var maxWaitingPerCaller: Int { 32 }
-  public static var maxWaiting: Int { 256 }
+  public static var maxWaitingPerCaller: Int { 128 }
+  public static var maxWaiting: Int { 512 }
 
   public init(_ resources: [Resource]) {
     state = Mutex(State(free: resources))
