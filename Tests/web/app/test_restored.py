@@ -41,7 +41,7 @@ class Restored(Village):
             expect(page.locator(".message.is-mine").filter(has_text=text).locator(".state")).to_have_attribute("title", "Stored")
         page.context.set_offline(True)
         self.server.stop()
-        subprocess.run([PARLEY, "restore", backup, "--data", data, "--replace"], check=True, capture_output=True, timeout=300)
+        subprocess.run([PARLEY, "restore", backup, "--data", data, "--replace", "--keep-sessions"], check=True, capture_output=True, timeout=300)
         type(self).server = self.enterClassContext(Server(
             "clients-Restored", *parley(self.folder, *RATES, listen=f"127.0.0.1:{self.server.port}")))
         # Another user posted at the same `seq` as the first of the two.

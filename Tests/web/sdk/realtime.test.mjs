@@ -177,7 +177,7 @@ test('after a restore the cache equals the server, and lost messages can be sent
   await until(() => to.conversation(id)?.last_seq === 2, 'the second');
   const resets = new Promise((resolve) => to.on('reset', resolve));
   await daemon.stop();
-  daemon.command('restore', backup, '--replace');
+  daemon.command('restore', backup, '--replace', '--keep-sessions');
   await daemon.start();
   assert.equal((await resets).reason, 'epoch');
   await until(() => from.lost.length === 1, 'the lost message');
