@@ -42,6 +42,7 @@ final class Ledger {
       """
       insert into account (id, name, name_key, role, state, created_at)
       values (1, 'ada', 'ada', 'member', 'active', 1), (2, 'grace', 'grace', 'member', 'active', 1);
+      insert into user_term (term, user_id) values ('ada', 1), ('grace', 2);
       insert into conversation (id, kind, created_by, created_at) values (3, 'group', 1, 1), (4, 'group', 1, 1), (5, 'group', 1, 1);
       update counter set value = 5 where name = 'id';
       """)
