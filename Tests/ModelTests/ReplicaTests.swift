@@ -76,6 +76,21 @@ struct Copy {
     #expect(copy.held?.messages[3]?.mine == ["repost"])
   }
 
+  @Test func `a replaced conversation gets the events after its position`() throws {
+    var copy = Copy(lastSeq: 1, offset: 10)
+    // The response includes event 11, and the held message does not.
+    copy.replica.replace(Copy.own(unread: 0, lastSeq: 1, offset: 11), asOf: 100)
+    copy.replica.hold([MessageView(Copy.message(1))], asOf: 90)
+    let reposts = [Message.ActionCount(type: "repost", count: 1)]
+    let added = Copy.event(101, Copy.stream, 11, .actionAdded, .actions(ID(1_001), reposts))
+    #expect(copy.replica.apply(added) == .applied)
+    #expect(copy.held?.messages[1]?.message.content?.actions == reposts)
+    // The server went back in time: the stream has fewer events than the position.
+    copy.replica.replace(Copy.own(unread: 0, lastSeq: 1, offset: 5), asOf: 100)
+    let message = Copy.message(2)
+    #expect(copy.applyMessage(102, 6, .messageCreated, message) == .applied)
+  }
+
   @Test func `an old event corrects a count of the held messages`() {
     var copy = Copy(unread: 3, readSeq: 0, lastSeq: 3, offset: 8)
     copy.replica.hold((1...3).map { MessageView(Copy.message($0)) }, asOf: 90)
