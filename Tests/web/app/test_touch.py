@@ -51,6 +51,8 @@ class Touch(Village):
         with self.stopped(page):
             touch("Start", (x, y))
             touch("Move", (x, y - 40))
+            # The page has got the move, which a scroll may deliver late.
+            page.evaluate("0")
             page.clock.run_for(700)
             touch("End")
             touch("Start", (x, y), (x + 40, y))

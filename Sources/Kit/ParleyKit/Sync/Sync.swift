@@ -110,12 +110,15 @@ public actor Sync {
           try await resync(reset)
           continue
         }
-        gone += try await compareAhead(found.cursor)
+        let justGone = try await compareAhead(found.cursor)
         try await apply(found.events)
-        if !found.hasMore { try await drop(gone) }
+        // A conversation may have been removed since this page: then the next one has the event.
+        let isLast = !found.hasMore && justGone.isEmpty
+        if isLast { try await drop(gone) }
+        gone += justGone
         try await cache.move(to: found.cursor, covering: found.hasMore ? [:] : ahead)
         wait = 0
-        if !found.hasMore { break }
+        if isLast { break }
       }
     }
   }
