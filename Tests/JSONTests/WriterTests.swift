@@ -83,6 +83,32 @@ import Testing
     }
   }
 
+  /// Texts are tested and copied by words of eight bytes, of which the last may overlap the one before.
+  @Test func `an escape is written at every position of every length`() {
+    let escapes = ["\"": #"\""#, "\\": #"\\"#, "\u{1f}": #"\u001f"#, "\0": #"\u0000"#]
+    let plain = ["\u{20}", "!", "#", "[", "]", "\u{7f}", "\u{a2}", "\u{5c5c}"]
+    for length in 1..<36 {
+      for position in 0..<length {
+        let before = String(repeating: "a", count: position)
+        let after = String(repeating: "~", count: length - position - 1)
+        for (character, escape) in escapes {
+          #expect(written { $0.value(before + character + after) } == "\"\(before)\(escape)\(after)\"")
+        }
+        for character in plain {
+          let text = before + character + after
+          #expect(written { $0.value(text) } == "\"\(text)\"")
+        }
+      }
+    }
+  }
+
+  @Test func `long texts are copied whole`() {
+    for length in [127, 128, 129, 5_000] {
+      let text = String((0..<length).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
+      #expect(written { $0.value(text) } == "\"\(text)\"")
+    }
+  }
+
   @Test(arguments: [0, 1, -1, 9, 10, 11, 99, 100, 101, -10, 1_000_000, 999_999_999_999, .max, .min, .max - 1])
   func `an integer reads back`(number: Int) throws {
     #expect(written { $0.value(number) } == String(number))

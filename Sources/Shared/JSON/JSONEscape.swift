@@ -111,14 +111,32 @@ enum JSONEscape {
 
 // Escaping for the writer: only quotes, backslashes and control characters are escaped.
 extension JSONEscape {
-  /// Tests every byte without branches, so that the compiler vectorizes the loop.
+  /// Tests eight bytes at a time.
   static func isNeeded(_ text: Span<UInt8>) -> Bool {
-    var found: UInt8 = 0
-    for offset in text.indices {
-      let byte = text[offset]
-      found |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
+    guard text.count >= 8 else {
+      if text.count >= 4 {
+        return isNeeded(UInt64(text.halfWord(at: 0)) | UInt64(text.halfWord(at: text.count - 4)) << 32)
+      }
+      for offset in text.indices where isNeeded(text[offset]) { return true }
+      return false
     }
-    return found != 0
+    var offset = 0
+    while offset + 8 < text.count {
+      if isNeeded(text.word(at: offset)) { return true }
+      offset += 8
+    }
+    // The last eight bytes may overlap those before.
+    return isNeeded(text.word(at: text.count - 8))
+  }
+
+  /// Whether one of eight bytes is a control character, a quote or a backslash. Subtracting sets the high bit of each
+  /// byte that is too small; a borrow can only reach a byte above one that is.
+  private static func isNeeded(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
+    let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+    let small = (word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+    return small & (ones &* 0x80) != 0
   }
 
   /// An upper bound of the bytes that escaping adds.

@@ -173,11 +173,7 @@ extension JSONWriter {
     let text = text.utf8.span
     if JSONEscape.isNeeded(text) { return escaped(text, after: comma, isKey: isKey) }
     bytes.append(addingCapacity: text.count + 4) { output in
-      if comma { output.append(UInt8(ascii: ",")) }
-      output.append(UInt8(ascii: "\""))
-      for index in text.indices { output.append(text[index]) }
-      output.append(UInt8(ascii: "\""))
-      if isKey { output.append(UInt8(ascii: ":")) }
+      output.append(quoting: text, after: comma, isKey: isKey)
     }
   }
 
