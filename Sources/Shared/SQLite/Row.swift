@@ -10,8 +10,6 @@ public struct Row: ~Copyable {
   /// Number of columns.
   public var count: Int { statement.columnCount }
 
-  public func type(_ column: Int) -> ColumnType { statement.columnType(column) }
-
   public func isNull(_ column: Int) -> Bool { statement.isNull(column) }
 
   public func int(_ column: Int) throws(SQLiteError) -> Int { try statement.int(column) }
@@ -47,6 +45,9 @@ public struct Row: ~Copyable {
     isNull(column) ? nil : try statement.bytes(column)
   }
 
+  /// Any value that is not a float or a blob, in one access; nil is null.
+  public func intOrText(_ column: Int) throws(SQLiteError) -> IntOrText? { try statement.intOrText(column) }
+
   /// The position of the only column with this name.
   public func position(_ name: StaticString) throws(SQLiteError) -> Int { try statement.position(name) }
 
@@ -76,7 +77,7 @@ public struct Row: ~Copyable {
   public func unexpected(_ column: Int) -> SQLiteError { statement.unexpected(column) }
 }
 
-/// Type of a stored value.
-public enum ColumnType: Sendable {
-  case null, int, double, text, blob
+public enum IntOrText: Sendable {
+  case int(Int)
+  case text(String)
 }

@@ -93,11 +93,10 @@ extension Statement {
 
 extension Row {
   fileprivate func stored(_ column: Int) throws(SQLiteError) -> StoredValue {
-    switch type(column) {
-    case .null: .null
-    case .int: .int(try int(column))
-    case .text: .text(try text(column))
-    case .double, .blob: throw unexpected(column)
+    switch try intOrText(column) {
+    case nil: .null
+    case .int(let number): .int(number)
+    case .text(let text): .text(text)
     }
   }
 }

@@ -18,9 +18,10 @@ internal import CParleySQLite
   private let pointer: OpaquePointer
   private let database: DatabaseHandle
   private var isFinished = false
-  /// The columns that were read by name, in the order of their first use.
-  private var named: [(name: StaticString, column: Int)] = []
-  private var nextNamed = 0
+  /// The columns that were read by name, in the order of their first use. Only `position` uses them, and it calls
+  /// nothing that uses them, so the checks of exclusive access at run time, a third of a read, find nothing.
+  @exclusivity(unchecked) private var named: [(name: StaticString, column: Int)] = []
+  @exclusivity(unchecked) private var nextNamed = 0
 
   init(_ pointer: OpaquePointer, sql: String, of database: DatabaseHandle) {
     unsafe self.pointer = pointer
@@ -113,29 +114,29 @@ internal import CParleySQLite
 
   /// Rows are read in the same order each time, so the search usually ends at its first comparison.
   func position(_ name: StaticString) throws(SQLiteError) -> Int {
-    for offset in named.indices {
-      let index = (nextNamed + offset) % named.count
-      guard named[index].name.isSameLiteral(as: name) else { continue }
-      nextNamed = index + 1
-      return named[index].column
+    let next = unsafe nextNamed < named.count ? nextNamed : 0
+    let isNext = unsafe next < named.count && named[next].name.isSameLiteral(as: name)
+    if let index = unsafe isNext ? next : named.firstIndex(where: { $0.name.isSameLiteral(as: name) }) {
+      unsafe nextNamed = index + 1
+      return unsafe named[index].column
     }
     let text = name.description
     let columns = (0..<columnCount).filter { column in
       unsafe sqlite3_column_name(pointer, clamped(column)).map { unsafe String(cString: $0) } == text
     }
     guard columns.count == 1 else { throw misuse("\(columns.count) columns are named \(text)") }
-    named.append((name, columns[0]))
-    nextNamed = named.count
+    unsafe named.append((name, columns[0]))
+    unsafe nextNamed = named.count
     return columns[0]
   }
 
-  func columnType(_ column: Int) -> ColumnType {
-    switch type(column) {
-    case SQLITE_INTEGER: .int
-    case SQLITE_FLOAT: .double
-    case SQLITE_TEXT: .text
-    case SQLITE_BLOB: .blob
-    default: .null
+  func intOrText(_ column: Int) throws(SQLiteError) -> IntOrText? {
+    let value = unsafe value(column)
+    switch unsafe sqlite3_value_type(value) {
+    case SQLITE_NULL: return nil
+    case SQLITE_INTEGER: return .int(unsafe Int(sqlite3_value_int64(value)))
+    case SQLITE_TEXT: return unsafe .text(String(decoding: buffer(of: value), as: UTF8.self))
+    default: throw unexpected(column)
     }
   }
 
@@ -192,6 +193,10 @@ internal import CParleySQLite
     let value = unsafe value(column)
     let type = unsafe sqlite3_value_type(value)
     guard type == expected || type == other else { throw unexpected(column) }
+    return unsafe buffer(of: value)
+  }
+
+  private func buffer(of value: OpaquePointer?) -> UnsafeBufferPointer<UInt8> {
     let start = unsafe sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self)
     let count = unsafe Int(sqlite3_value_bytes(value))
     return unsafe UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
