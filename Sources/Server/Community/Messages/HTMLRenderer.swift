@@ -6,7 +6,7 @@ import Synchronization
 /// Renders the texts of messages as HTML. Large pages are rendered on one thread in the turns of the callers, so that
 /// they delay neither an event loop nor the shared pool, and are cached.
 final class HTMLRenderer: Sendable {
-  private let queue = TurnQueue([RenderingThread()])
+  private let queue = TurnQueue([SerialQueue("parley.rendering")])
   private let cache = Mutex(HTMLCache())
 
   /// Texts up to this total size are rendered at once.
@@ -39,24 +39,18 @@ final class HTMLRenderer: Sendable {
     guard !missing.isEmpty else { return views }
     let thread = try await queue.take(for: turn)
     defer { queue.putBack(thread) }
-    let html = await thread.render(missing.map { views[$0].message.content?.text ?? "" })
+    let texts = missing.map { views[$0].message.content?.text ?? "" }
+    let html = await thread.run {
+      var rendered: [String] = []
+      // The loop ends early if the client disconnects.
+      for text in texts where !Task.isCancelled { rendered.append(MarkupDocument(text).html) }
+      return rendered
+    }
     for (index, html) in zip(missing, html) { views[index].html = html }
     cache.withLock { cache in
       for (index, html) in zip(missing, html) { cache.add(html, for: keys[index]) }
     }
     return views
-  }
-}
-
-private actor RenderingThread {
-  private nonisolated let executor = SerialQueue("parley.rendering")
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
-  /// Stops if the client disconnects.
-  func render(_ texts: [String]) -> [String] {
-    var rendered: [String] = []
-    for text in texts where !Task.isCancelled { rendered.append(MarkupDocument(text).html) }
-    return rendered
   }
 }
 

@@ -104,7 +104,8 @@ extension Store {
   /// Deletes the file of a backup, on a thread of its own. A missing file is no error.
   public func deleteFile(of backup: StoredBackup) async throws(Refusal) {
     do throws(DiskError) {
-      try await folderWork.remove(path(of: backup))
+      let path = path(of: backup)
+      try await folderQueue.run { () throws(DiskError) in try Disk.remove(path) }
     } catch {
       log("the backup \(backup.name) can't be deleted: \(error)")
       throw .unavailable

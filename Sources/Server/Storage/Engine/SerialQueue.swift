@@ -16,4 +16,11 @@ public final class SerialQueue: SerialExecutor, TaskExecutor {
         isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
     }
   }
+
+  /// Runs work that blocks and needs no state of its own.
+  public func run<Value: Sendable, Failure: Error>(
+    _ work: @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    try await withTaskExecutorPreference(self) { () async throws(Failure) -> Value in try work() }
+  }
 }

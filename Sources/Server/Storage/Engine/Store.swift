@@ -14,7 +14,8 @@ public final class Store: Sendable {
   private let background: BackgroundReaders
   let gate: WriteGate
   private let integrityCheck: IntegrityCheck
-  let folderWork = FolderWork()
+  /// Long work on the data folder.
+  let folderQueue = SerialQueue("parley.folder")
   private let vfs: String?
   let backups = Backups()
   /// The content of uploaded files.

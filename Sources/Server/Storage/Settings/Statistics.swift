@@ -37,19 +37,13 @@ extension ReadTransaction {
 extension Store {
   /// Adds the disk space of the data folder and of its backups. It visits every file, on a thread of its own.
   public func measureFolder(_ statistics: Statistics) async throws(Refusal) -> Statistics {
-    try await folderWork.measure(folder, statistics)
+    try await folderQueue.run { [folder] () throws(Refusal) in try statistics.measuring(folder) }
   }
 }
 
-/// Long work on the data folder, on a thread of its own.
-actor FolderWork {
-  private nonisolated let executor = SerialQueue("parley.folder")
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
-  func remove(_ path: String) throws(DiskError) { try Disk.remove(path) }
-
-  func measure(_ folder: DataFolder, _ statistics: Statistics) throws(Refusal) -> Statistics {
-    var statistics = statistics
+extension Statistics {
+  fileprivate func measuring(_ folder: DataFolder) throws(Refusal) -> Statistics {
+    var statistics = self
     do throws(DiskError) {
       statistics.folderSize = try Disk.usage(folder.path)
       statistics.backupSize = try Disk.usage(folder.backups)
@@ -64,7 +58,7 @@ actor FolderWork {
 }
 
 extension WriteTransaction {
-  /// That everything was copied just now, to a file of so many bytes.
+  /// Stores the time and the size of the last backup.
   func noteBackup(size: Int) throws(Refusal) {
     let backup = Statistics.Backup(at: now, size: size)
     try run { connection in try connection.keepSetting("last_backup", backup.stored) }
