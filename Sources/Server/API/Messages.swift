@@ -9,6 +9,7 @@ extension API {
     let draft = try await context.body { body in try MessageDraft(&body) }
     let conversation: ID<Conversation> = try context.id()
     let posted = try await context.community.postMessage(draft, in: conversation, by: context.caller)
+    if posted.isPrivate { context.refund(.sending) }
     let missed = try await context.view.missed(in: conversation, after: draft.catchUpAfter, for: context.caller)
     let list = ListName(missedIn: conversation)
     return .object(posted.isNew ? .created : .ok) { json in

@@ -72,6 +72,13 @@ final class RateLimiter: Sendable {
     try spend(work, of: owner, now)
   }
 
+  /// Gives back the token of `count`, for work that turned out to burden only the caller.
+  func refund(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) {
+    guard let owner = owner(of: work, caller, address) else { return }
+    let bucket = Bucket(work: work, owner: owner)
+    buckets.withLock { $0[bucket]?.refund(limits[work], now: now * 1_000) }
+  }
+
   /// Spends a token for a password attempt. A correct password is refunded with `refund`.
   func count(_ guess: Guess, now: Int64) throws(Problem) {
     try spend(.guessing, of: .guess(guess), now)

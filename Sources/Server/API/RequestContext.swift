@@ -36,6 +36,9 @@ struct RequestContext {
     if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.uptime) }
   }
 
+  /// Gives back the token that the endpoint's rate limit has taken.
+  func refund(_ work: Work) { api.limiter.refund(work, by: caller, at: server.client, now: server.uptime) }
+
   /// An id in the path.
   func id<Thing>(_ name: String = "id") throws(Refusal) -> ID<Thing> {
     guard let id = request.parameters[name].flatMap({ ID<Thing>($0) }) else { throw .notFound }

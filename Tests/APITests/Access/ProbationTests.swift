@@ -57,6 +57,27 @@ import Testing
     }
   }
 
+  @Test func `messages that only their author reads count towards no limit`() async throws {
+    var rates = Village.unlimited
+    rates.sending = Allowance(burst: 2, perMinute: 1)
+    try await Village.open(.inMemory, rates: rates) { village in
+      try await village.changeSettings(Self.strict)
+      let rows = try await village.talk(
+        "channel", by: "grace", with: [], ["type": "com.example.expenses", "readers": ["open_to": "listed"]])
+      let path = "/conversations/\(rows)/messages"
+      for number in 0..<9 {
+        try await village.expect(201, .post, path, as: "grace", ["text": "https://\(number).example"])
+      }
+      // With a second reader they count.
+      try await village.expect(200, .put, "/conversations/\(rows)/participants/@linus", as: "grace", ["role": "reader"])
+      var codes: [String?] = []
+      for number in 0..<3 {
+        codes.append(try await village.request(.post, path, as: "grace", ["text": "row \(number)"]).code)
+      }
+      #expect(codes == [nil, nil, "rate_limited"])
+    }
+  }
+
   @Test func `moderators, bots and staff are never on probation`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.changeSettings(Self.strict)

@@ -106,6 +106,7 @@ struct RealtimeClient {
     switch command {
     case .send(let draft, let conversation):
       let posted = try await community.postMessage(draft, in: conversation, by: caller)
+      if posted.isPrivate { limiter.refund(.sending, by: caller, at: address, now: live.now) }
       let missed = try await view.missed(in: conversation, after: draft.catchUpAfter, for: caller)
       return { json in
         json.field("created", posted.isNew)

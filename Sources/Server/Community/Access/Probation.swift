@@ -45,6 +45,12 @@ extension ReadTransaction {
     return hour
   }
 
+  /// Whether only the user reads the conversation: a private channel, whose posts count towards no limit.
+  func isPrivateChannel(_ conversation: ID<Conversation>, _ standing: Standing) throws(Refusal) -> Bool {
+    guard standing.kind == .channel, standing.readers == .listed, standing.participant != nil else { return false }
+    return try participantCount(of: conversation, upTo: 2) == 1
+  }
+
   private static var hour: Int64 { 3_600_000 }
 
   private func isOnProbation(_ role: Role?, _ standing: Standing) -> Bool {

@@ -8,6 +8,8 @@ public struct PostedMessage: Sendable {
   public let message: MessageView
   /// False if an earlier request with the same `client_id` created the message.
   public let isNew: Bool
+  /// Whether only its author can read the message. Such messages count towards no rate limit.
+  public let isPrivate: Bool
 }
 
 extension Community {
@@ -24,10 +26,11 @@ extension Community {
       let caller = try tx.reloadCaller(caller)
       let (rights, standing) = try tx.rights(of: caller, in: conversation)
       var message = NewMessage(draft, text.markdown, in: conversation, by: author)
+      let isPrivate = try tx.isPrivateChannel(conversation, standing)
       let probation: Probation?
       do throws(Refusal) {
         try tx.check(draft, in: conversation, rights, standing, caller)
-        probation = try tx.probation(of: caller, in: standing, adding: text.counted)
+        probation = isPrivate ? nil : try tx.probation(of: caller, in: standing, adding: text.counted)
       } catch {
         // A repeated post returns its message even if a lock, slow mode or silence was set since.
         guard let earlier = try tx.earlier(message) else { throw error }
@@ -47,7 +50,8 @@ extension Community {
         try tx.joinTopic(from: message, at: stored.seq, isParticipant: standing.participant != nil)
       }
       try tx.notifyRecipients(of: message, stored: stored, in: standing.kind)
-      return PostedMessage(message: MessageView(message.posted(stored, at: tx.now), status: .delivered), isNew: true)
+      return PostedMessage(
+        message: MessageView(message.posted(stored, at: tx.now), status: .delivered), isNew: true, isPrivate: isPrivate)
     }
   }
 
@@ -79,8 +83,11 @@ extension Community {
         let more = PostCounts(
           messages: 0, links: max(0, text.linkCount - before.links),
           mentions: max(0, text.mentionCount - before.mentions))
-        let probation = try tx.probation(of: caller, in: found.standing, adding: more)
-        if let probation { try tx.store(probation, of: editor) }
+        if try !tx.isPrivateChannel(found.message.conversation, found.standing),
+          let probation = try tx.probation(of: caller, in: found.standing, adding: more)
+        {
+          try tx.store(probation, of: editor)
+        }
       }
       let conversation = found.message.conversation
       // An edit sends no notifications; existing `@room` mentions stay.
@@ -163,7 +170,7 @@ extension WriteTransaction {
     _ id: ID<Message>, to caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> PostedMessage {
     let found = try message(id, for: caller)
-    return PostedMessage(message: try views([found.message], by: caller, bounds)[0], isNew: false)
+    return PostedMessage(message: try views([found.message], by: caller, bounds)[0], isNew: false, isPrivate: false)
   }
 }
 
