@@ -7,6 +7,8 @@ import os
 import socket
 import statistics
 import struct
+import subprocess
+import sys
 import threading
 import time
 import zlib
@@ -171,7 +173,7 @@ def idle_sockets(address, count=250, rounds=4):
 
 
 def unread_pages(address, room, count=40, seconds=5):
-    """Requests for pages of HTML, whose responses nobody reads."""
+    """Requests for pages of HTML without a read of the responses."""
     connections = []
     try:
         for _ in range(count):
@@ -187,29 +189,39 @@ def unread_pages(address, room, count=40, seconds=5):
 
 
 class Flood:
-    """Threads that repeat a request on connections of their own until the block ends."""
+    """A process of the lowest priority that repeats an attack on `count` connections until the block ends. In a process
+    of its own the load does not delay the bystander, which is measured in this one."""
 
     def __init__(self, address, work, count):
-        self.address, self.work, self.count = address, work, count
-        self.ends = threading.Event()
+        self.arguments = [str(address[1]), str(count), *work]
 
     def __enter__(self):
-        self.threads = [threading.Thread(target=self.run, daemon=True) for _ in range(self.count)]
-        for thread in self.threads:
-            thread.start()
+        self.process = subprocess.Popen(
+            ["nice", "-n", "19", sys.executable, __file__, *self.arguments], stdout=subprocess.PIPE)
+        self.process.stdout.readline()
         return self
 
-    def run(self):
-        while not self.ends.is_set():
+    def __exit__(self, *failure):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def flood(port, count, name, *arguments):
+    address = ("127.0.0.1", int(port))
+
+    def repeat():
+        while True:
             try:
-                self.work(self.address)
+                FLOODS[name](address, *arguments)
             except OSError:
                 time.sleep(0.05)
 
-    def __exit__(self, *failure):
-        self.ends.set()
-        for thread in self.threads:
-            thread.join(timeout=60)
+    for _ in range(int(count)):
+        threading.Thread(target=repeat, daemon=True).start()
+    time.sleep(0.5)
+    print("started", flush=True)
+    threading.Event().wait()
 
 
 def get(address, path):
@@ -231,3 +243,9 @@ def inflate(address):
     with web_socket(address) as connection:
         for _ in range(50):
             connection.sendall(message)
+
+
+FLOODS = {"get": get, "search": search, "inflate": inflate}
+
+if __name__ == "__main__":
+    flood(*sys.argv[1:])

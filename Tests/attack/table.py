@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -37,46 +38,81 @@ def found(url, data):
     return token, quiet, loud
 
 
-def main():
+@dataclass
+class Attack:
+    name: str
+    flood: tuple = ()
+    count: int = 0
+    """The attack as a flood of `count` connections beside the bystander."""
+    max_post: float = 3
+    """The bound on the time of a post in ratio to the quiet server."""
+
+
+@dataclass
+class Outcome:
+    name: str
+    peak: int = 0
+    after: int = 0
+    times: dict | None = None
+    """The median time of each operation of the bystander in milliseconds."""
+    max_post: float = 3
+    breaks_memory: bool = False
+
+
+def floods(loud):
+    messages = f"/api/v1/conversations/{loud}"
+    yield Attack("40 readers of pages of HTML", ("get", f"{messages}/messages?limit=200&html=true"), 40, max_post=2)
+    yield Attack("40 searches", ("search",), 40)
+    yield Attack("40 digests", ("get", f"{messages}/digest"), 40)
+    yield Attack("8 sockets of deflated frames", ("inflate",), 8)
+
+
+def outcomes(rounds=30, with_memory=True):
+    """The quiet server, then each attack."""
     with tempfile.TemporaryDirectory(prefix="parley-attack-") as folder:
         data = Path(folder) / "data"
-        server = Server("attack", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", data, *RAISED)
-        with server:
+        with Server("attack", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", data, *RAISED) as server:
             token, quiet, loud = found(server.url, data)
             probe = attacks.Probe(server.url, server.pid, token, quiet)
             address = probe.address
-            base = probe.medians(30)
+            times = probe.medians(rounds)
             start = probe.resident()
-            print(f"{'attack':<34}{'peak MB':>9}{'after MB':>9}{'post ×':>9}{'subscribe ×':>13}{'sign in ×':>11}")
-            print(f"{'none':<34}{start >> 20:>9}{'':>9}{1:>9.1f}{1:>13.1f}{1:>11.1f}   "
-                  + ", ".join(f"{name} {time:.1f} ms" for name, time in base.items()))
-            broken = False
+            yield Outcome("none", start, start, times)
 
-            def row(name, attack=None, flood=None, count=0):
-                nonlocal broken
-                times = {}
+            def bounded(outcome):
+                outcome.breaks_memory = outcome.peak > LIMIT + MARGIN + start or outcome.after > start + MARGIN
+                return outcome
+
+            bursts = {
+                "250 inflating sockets, 8 rounds": lambda: attacks.inflating_sockets(address),
+                "250 idle sockets, 4 rounds": lambda: attacks.idle_sockets(address),
+                "40 unread pages of HTML": lambda: attacks.unread_pages(address, loud, 40),
+                "120 unread pages of HTML": lambda: attacks.unread_pages(address, loud, 120),
+            }
+            for name, burst in bursts.items() if with_memory else ():
                 with attacks.Peak(probe) as peak:
-                    if attack:
-                        attack()
-                    else:
-                        with attacks.Flood(address, flood, count):
-                            times = probe.medians(20)
-                after = probe.settled()
-                broken |= peak.bytes > LIMIT + MARGIN + start or after > start + MARGIN
-                ratios = [f"{times[key] / base[key]:.1f}" if times else "" for key in ("post", "subscribe", "sign in")]
-                print(f"{name:<34}{peak.bytes >> 20:>9}{after >> 20:>9}{ratios[0]:>9}{ratios[1]:>13}{ratios[2]:>11}")
-
-            row("250 inflating sockets, 8 rounds", lambda: attacks.inflating_sockets(address))
-            row("250 idle sockets, 4 rounds", lambda: attacks.idle_sockets(address))
-            row("40 unread pages of HTML", lambda: attacks.unread_pages(address, loud, 40))
-            row("120 unread pages of HTML", lambda: attacks.unread_pages(address, loud, 120))
-            page = f"/api/v1/conversations/{loud}/messages?limit=200&html=true"
-            row("40 readers of pages of HTML", flood=lambda address: attacks.get(address, page), count=40)
-            row("40 searches", flood=attacks.search, count=40)
-            row("40 digests", flood=lambda address: attacks.get(
-                address, f"/api/v1/conversations/{loud}/digest"), count=40)
-            row("8 sockets of deflated frames", flood=attacks.inflate, count=8)
-        sys.exit(1 if broken else 0)
+                    burst()
+                yield bounded(Outcome(name, peak.bytes, probe.settled()))
+            for attack in floods(loud):
+                with attacks.Peak(probe) as peak, attacks.Flood(address, attack.flood, attack.count):
+                    times = probe.medians(rounds)
+                after = probe.settled() if with_memory else probe.resident()
+                yield bounded(Outcome(attack.name, peak.bytes, after, times, attack.max_post))
 
 
-main()
+def main():
+    print(f"{'attack':<34}{'peak MB':>9}{'after MB':>9}{'post ×':>9}{'subscribe ×':>13}{'sign in ×':>11}")
+    base, broken = None, False
+    for outcome in outcomes():
+        base = base or outcome.times
+        broken |= outcome.breaks_memory
+        ratios = [f"{outcome.times[key] / base[key]:.1f}" if outcome.times else "" for key in base]
+        print(f"{outcome.name:<34}{outcome.peak >> 20:>9}{outcome.after >> 20:>9}"
+              f"{ratios[0]:>9}{ratios[1]:>13}{ratios[2]:>11}"
+              + ("   " + ", ".join(f"{name} {time:.1f} ms" for name, time in base.items())
+                 if outcome.name == "none" else ""), flush=True)
+    sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()

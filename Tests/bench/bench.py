@@ -19,6 +19,7 @@ from nginx import nginx
 from place import copied, held, in_c, kit, planted, store
 from rooms import CROWD, crowded, ejabberd_room, missed, nats_room, parley_room
 from servers import BENCH, BUILD, PARLEY, VENV_PYTHON, Server, free_port
+from table import outcomes
 from talk import LONG, Talk, parley_talk, synapse_talk
 from web import TARGETS, app_times
 
@@ -344,6 +345,19 @@ def whole(stack):
     yield Row("a full sync of 100,000", "parley", **asdict(results["parley"]))
 
 
+def attack(stack):
+    """The latency of a bystander beside hostile connections, in ratio to the quiet server."""
+    base = None
+    for outcome in outcomes(rounds=100, with_memory=False):
+        base = base or outcome.times
+        for operation, time in outcome.times.items():
+            is_quiet = outcome.name == "none"
+            limit = outcome.max_post if operation == "post" else 3
+            yield Row(f"{operation} beside an attack", outcome.name, rate=1_000 / time, cpu_us=0, p50_us=time * 1_000,
+                      p99_us=0, errors=0, ratio=None if is_quiet else base[operation] / time,
+                      aim=None if is_quiet else 1 / limit)
+
+
 idle_bytes = {}
 user_bytes = {}
 SCENARIOS = {
@@ -351,6 +365,7 @@ SCENARIOS = {
     "echo": echo, "broadcast": broadcast, "idle": idle, "tls": tls, "generator": generator,
     "post": post, "page": page, "search": search, "inbox": inbox, "open": opening, "growth": growth,
     "talk": talk, "talk-growth": talk_growth, "rooms": rooms, "people": people, "resume": resume,
+    "attack": attack,
     "web": web,
     "device": device, "whole": whole,
 }
