@@ -1,4 +1,3 @@
-import Foundation
 import ParleyMarkup
 import TestSupport
 import Testing
@@ -21,15 +20,7 @@ struct MarkupCase: Decodable, Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  static let all: [MarkupCase] = {
-    let file = Checkout.root.appending(path: "Tests/Contract/markup.json")
-    do {
-      return try JSONDecoder().decode([MarkupCase].self, from: Data(contentsOf: file))
-    } catch {
-      Issue.record("markup.json: \(error)")
-      return []
-    }
-  }()
+  static let all: [MarkupCase] = Checkout.cases("markup.json")
 }
 
 @Test func `there are enough cases with unique names`() {

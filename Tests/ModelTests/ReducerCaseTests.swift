@@ -1,4 +1,3 @@
-import Foundation
 import ParleyModel
 import TestSupport
 import Testing
@@ -102,15 +101,7 @@ struct ReducerCase: Decodable, Sendable, CustomTestStringConvertible {
     let mine: [String]?
   }
 
-  static let all: [ReducerCase] = {
-    let file = Checkout.root.appending(path: "Tests/Contract/reducer.json")
-    do {
-      return try JSONDecoder().decode([ReducerCase].self, from: Data(contentsOf: file))
-    } catch {
-      Issue.record("reducer.json: \(error)")
-      return []
-    }
-  }()
+  static let all: [ReducerCase] = Checkout.cases("reducer.json")
 }
 
 extension ReducerCase.Step {

@@ -1,13 +1,11 @@
 """A test case with a server that stops and restarts."""
 
-import json
 import subprocess
 import tempfile
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 from servers import PARLEY, free_port
-from serving import ServingTest, parley
+from serving import ServingTest, call, parley
 
 PASSWORD = "wool and needles"
 ENDLESS = ["--rate-sending=1000000", "--rate-sending-burst=1000000", "--rate-writing=1000000"]
@@ -34,10 +32,4 @@ class RestartingTest(ServingTest):
         return self.start(*parley(self.folder, *ENDLESS, listen=f"127.0.0.1:{self.port}"))
 
     def ask(self, method, path, body=None):
-        request = Request(f"{self.url}/api/v1{path}", method=method,
-                          data=None if body is None else json.dumps(body).encode())
-        request.add_header("Content-Type", "application/json")
-        if self.token:
-            request.add_header("Authorization", f"Bearer {self.token}")
-        with urlopen(request, timeout=60) as answer:
-            return json.loads(answer.read() or b"null")
+        return call(self, method, path, body, self.token)

@@ -1,9 +1,11 @@
 """A test case with one server per class, and helpers for requests."""
 
+import json
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 from servers import BENCH, PARLEY, Server
 
@@ -46,3 +48,14 @@ def parley(folder, *arguments, listen="127.0.0.1:0"):
     """With `listen=None`, the listeners are inherited sockets."""
     listener = ("--listen", listen) if listen else ()
     return (PARLEY, "serve", *listener, "--data", Path(folder) / "data", *arguments)
+
+
+def call(server, method, path, body=None, token=None):
+    """The JSON of the response, None without one. Raises `HTTPError` for a problem."""
+    request = Request(f"{server.url}/api/v1{path}", method=method,
+                      data=None if body is None else json.dumps(body).encode())
+    request.add_header("Content-Type", "application/json")
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    with urlopen(request, timeout=60) as answer:
+        return json.loads(answer.read() or b"null")

@@ -6,11 +6,10 @@ import subprocess
 import threading
 import unittest
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import websocket
 from servers import PARLEY, VENV_PYTHON
-from serving import ServingTest, parley
+from serving import ServingTest, call, parley
 from websockets.sync.client import connect
 
 
@@ -32,14 +31,7 @@ class FollowingTest(ServingTest):
 
     @classmethod
     def ask(cls, method, path, body=None, token=True):
-        request = Request(f"{cls.server.url}/api/v1{path}", method=method,
-                          data=None if body is None else json.dumps(body).encode())
-        request.add_header("Content-Type", "application/json")
-        if token:
-            request.add_header("Authorization", f"Bearer {cls.token}")
-        with urlopen(request, timeout=60) as answer:
-            content = answer.read()
-        return json.loads(content) if content else None
+        return call(cls.server, method, path, body, cls.token if token else None)
 
     def say(self, text):
         return self.ask("POST", f"/conversations/{self.room}/messages", {"text": text})["id"]

@@ -9,10 +9,9 @@ import tempfile
 import unittest
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 from servers import PARLEY
-from serving import ServingTest, parley
+from serving import ServingTest, call, parley
 
 PASSWORD = "wool and needles"
 
@@ -25,14 +24,7 @@ class Undone(ServingTest):
         self.server = None
 
     def ask(self, method, path, body=None, token=None):
-        request = Request(f"{self.server.url}/api/v1{path}", method=method,
-                          data=None if body is None else json.dumps(body).encode())
-        request.add_header("Content-Type", "application/json")
-        if token:
-            request.add_header("Authorization", f"Bearer {token}")
-        with urlopen(request, timeout=60) as answer:
-            content = answer.read()
-            return json.loads(content) if content else None
+        return call(self.server, method, path, body, token)
 
     def status(self, path, token):
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 from servers import PARLEY
-from serving import ServingTest, parley
+from serving import ServingTest, call, parley
 from websockets.sync.client import connect
 
 
@@ -24,13 +24,7 @@ class Rewind(ServingTest):
         self.named = {}
 
     def ask(self, method, path, body=None):
-        request = Request(f"{self.server.url}/api/v1{path}", method=method,
-                          data=None if body is None else json.dumps(body).encode())
-        request.add_header("Content-Type", "application/json")
-        if self.token:
-            request.add_header("Authorization", f"Bearer {self.token}")
-        with urlopen(request, timeout=60) as answer:
-            return json.loads(answer.read())
+        return call(self.server, method, path, body, self.token)
 
     def begin(self):
         """A site with ada as its owner and a public room."""

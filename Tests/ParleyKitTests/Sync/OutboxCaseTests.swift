@@ -100,15 +100,7 @@ struct OutboxCase: Decodable, Sendable, CustomTestStringConvertible {
     }
   }
 
-  static let all: [OutboxCase] = {
-    let file = Checkout.root.appending(path: "Tests/Contract/outbox.json")
-    do {
-      return try JSONDecoder().decode([OutboxCase].self, from: Data(contentsOf: file))
-    } catch {
-      Issue.record("outbox.json: \(error)")
-      return []
-    }
-  }()
+  static let all: [OutboxCase] = Checkout.cases("outbox.json")
 }
 
 @Test func `the outbox cases have unique names`() {
