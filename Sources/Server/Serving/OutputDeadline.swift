@@ -20,7 +20,7 @@ struct OutputDeadline {
     stream.setDeadline(after: seconds)
   }
 
-  /// Notes that the connection's deadline has expired, whatever set it.
+  /// Records that the deadline of the connection has expired.
   mutating func expire() { isSet = false }
 
   /// Extends an expired deadline to `seconds` after the last progress. Returns false if that has passed.

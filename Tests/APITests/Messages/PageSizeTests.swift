@@ -5,7 +5,7 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// A page ends at one megabyte, whatever its limit.
+/// A page ends at one megabyte, even below its limit.
 @Suite struct PageSizeTests {
   private static let count = 60
   /// Renders to ten times its size.

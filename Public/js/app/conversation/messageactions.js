@@ -95,7 +95,7 @@ export class MessageActions {
     return this.now().solved_by === message.id;
   }
 
-  /** Sets or clears it as offered in the menu, whatever the state is now. @param {boolean} on */
+  /** Sets or clears the answer, as the menu offered it, even if the state has changed. @param {boolean} on */
   async solve(message, on) {
     if (on === this.solves(message)) return;
     const solved_by = on ? message.id : null;

@@ -1,6 +1,6 @@
 import ParleyJSON
 
-/// The commands of one client. Answers are sent in the order of the commands, whatever the order of completion.
+/// The commands of one client. Answers are sent in the order of the commands, not of completion.
 struct CommandQueue {
   /// The maximum number of commands without an answer. Reading pauses at this number.
   static let maxOpen = 64
