@@ -11,9 +11,17 @@ from pathlib import Path
 
 from servers import BENCH, TOP
 
-ROUNDS = 3
-SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
+IS_SMOKE = "BENCH_SMOKE" in os.environ
+"""One short round of each scenario on small data, without the peers that take minutes to install: a test that every
+scenario runs."""
+ROUNDS = 1 if IS_SMOKE else 3
+SECONDS = 1 if IS_SMOKE else int(os.environ.get("SECONDS_EACH", "5"))
 TICK = os.sysconf("SC_CLK_TCK")
+
+
+def sized(count):
+    """The size of a data set."""
+    return min(count, 2_000) if IS_SMOKE else count
 
 
 @dataclass

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from measure import SECONDS, reported
+from measure import SECONDS, reported, sized
 from servers import BENCH, BUILD, PARLEY, TOP
 
 FOLDER = BUILD / "bench"
@@ -22,6 +22,7 @@ def schema():
 
 def planted(count, forums=0, crowd=0):
     """A read-only folder, verified when it is created."""
+    count = sized(count)
     name = f"{count}-{forums}-{crowd}"
     folder = FOLDER / f"place-{name}-{schema()}"
     if folder.exists():
@@ -51,6 +52,7 @@ def copied(count, forums=0, crowd=0):
 
 def held(count):
     """A read-only ParleyKit cache with `count` messages."""
+    count = sized(count)
     sources = sorted((TOP / "Tests/bench/parley-bench/Kit").glob("*")) + sorted((TOP / "Sources/Kit/ParleyKit/Cache").glob("*"))
     name = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:12]
     folder = FOLDER / f"copy-{count}-{name}"

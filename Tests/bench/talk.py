@@ -112,7 +112,7 @@ def _room(folder, messages):
         nonce = _ask(server, "GET", "/_synapse/admin/v1/register")["nonce"]
         words = "\0".join([nonce, "ada", "a long password", "notadmin"]).encode()
         known = {"token": _ask(server, "POST", "/_synapse/admin/v1/register", {
-            "nonce": nonce, "name": "ada", "password": "a long password", "admin": False,
+            "nonce": nonce, "username": "ada", "password": "a long password", "admin": False,
             "mac": hmac.new(b"bench", words, hashlib.sha1).hexdigest()})["access_token"]}
         known["room"] = _ask(
             server, "POST", "/_matrix/client/v3/createRoom", {"preset": "private_chat"}, known["token"])["room_id"]

@@ -6,12 +6,13 @@ import tempfile
 import urllib.request
 from statistics import median
 
+from measure import IS_SMOKE
 from playwright.sync_api import sync_playwright
 from servers import PARLEY, Server
 
-ROUNDS = 5
+ROUNDS = 1 if IS_SMOKE else 5
 KEYS = 20
-SLOWER = 4
+SLOWER = 1 if IS_SMOKE else 4
 LINE = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 200_000}
 PASSWORD = "correct horse battery"
 TIMEOUT = 60_000
