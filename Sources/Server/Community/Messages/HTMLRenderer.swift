@@ -1,5 +1,5 @@
 import ParleyMarkup
-import ParleyModel
+public import ParleyModel
 import Storage
 import Synchronization
 
@@ -37,10 +37,8 @@ final class HTMLRenderer: Sendable {
       }
     }
     guard !missing.isEmpty else { return views }
-    let thread = try await queue.take(for: turn)
-    defer { queue.putBack(thread) }
     let texts = missing.map { views[$0].message.content?.text ?? "" }
-    let html = await thread.run {
+    let html = try await run(for: turn) {
       var rendered: [String] = []
       // The loop ends early if the client disconnects.
       for text in texts where !Task.isCancelled { rendered.append(MarkupDocument(text).html) }
@@ -51,6 +49,24 @@ final class HTMLRenderer: Sendable {
       for (index, html) in zip(missing, html) { cache.add(html, for: keys[index]) }
     }
     return views
+  }
+
+  /// Runs work for the processor on the thread, in the caller's turn.
+  func run<Value: Sendable>(
+    for turn: Turn, _ work: @escaping @Sendable () -> Value
+  ) async throws(Refusal) -> Value {
+    let thread = try await queue.take(for: turn)
+    defer { queue.putBack(thread) }
+    return await thread.run(work)
+  }
+}
+
+extension Community {
+  /// Runs work for the processor, such as a page, on the rendering thread, so that it does not block an event loop.
+  public func render<Value: Sendable>(
+    for caller: Caller, _ work: @escaping @Sendable () -> Value
+  ) async throws(Refusal) -> Value {
+    try await renderer.run(for: caller.turn, work)
   }
 }
 

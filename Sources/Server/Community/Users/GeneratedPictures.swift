@@ -18,11 +18,17 @@ extension CommunityView {
       return try tx.user(reference, for: caller).user
     }
     guard let user, user.standing?.state != .pending else { throw .notFound }
+    return try GeneratedPicture(of: user.summary)
+  }
+}
+
+extension GeneratedPicture {
+  init(of user: UserSummary) throws(Refusal) {
     // Former members have no name; their id gives each a distinct picture.
-    let subject = user.summary.name.map { UserName.key($0) } ?? user.summary.id.description
+    let subject = user.name.map { UserName.key($0) } ?? user.id.description
     do {
       let digest = try Digest.sha256(of: Array(subject.utf8))
-      return GeneratedPicture(svg: Picture.blossom(digest), tag: Hex.text(Array(digest.prefix(8))))
+      self.init(svg: Picture.blossom(digest), tag: Hex.text(Array(digest.prefix(8))))
     } catch {
       throw .unavailable
     }

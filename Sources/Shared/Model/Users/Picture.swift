@@ -44,6 +44,16 @@ public enum Picture {
     return svg(ground(colors) + "<g transform=\"translate(4 4) scale(.92)\">\(drawing.joined())</g>")
   }
 
+  /// The shapes of a picture without their `svg` element, for a page with an element of its own.
+  public static func shapes(of svg: String) -> String {
+    let start = svg.utf8.firstIndex(of: UInt8(ascii: ">")).map { svg.utf8.index(after: $0) } ?? svg.startIndex
+    let end = svg.utf8.index(svg.endIndex, offsetBy: -"</svg>\n".utf8.count, limitedBy: start) ?? start
+    return String(svg[start..<end])
+  }
+
+  /// The coordinates of every picture.
+  public static let viewBox = "0 0 100 100"
+
   private struct Colors {
     let ground: String
     let light: String
@@ -96,7 +106,7 @@ public enum Picture {
   }
 
   private static func svg(_ drawing: String) -> String {
-    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 100 100\">\(drawing)</svg>\n"
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"\(viewBox)\">\(drawing)</svg>\n"
   }
 }
 
