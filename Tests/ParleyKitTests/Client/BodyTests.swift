@@ -186,6 +186,7 @@ private let wholeSite = SiteSettingsChange(
     .set(\.name, "Garden"), .set(\.hue, 120), .set(\.welcome, "Come in."), .set(\.rules, "Be kind."),
     .set(\.registration, .approval), .set(\.mayInvite, .users), .set(\.mayCreateForums, .moderators),
     .set(\.mayPublish, .staff), .set(\.hasDiscovery, true), .set(\.cutsMetadata, true), .set(\.linkPreviews, false),
+    .set(\.isIndexed, false),
     .set(\.icon, ID(8)),
   ],
   newcomers: [

@@ -22,6 +22,8 @@ public struct SiteSettings: Sendable, Hashable {
   public var cutsMetadata = true
   /// Whether the server fetches link previews.
   public var linkPreviews = true
+  /// Whether search engines may list public pages.
+  public var isIndexed = true
   /// The site's picture.
   public var icon: ID<File>?
   public package(set) var revision = 1
@@ -71,6 +73,7 @@ extension SiteSettings: Record {
     try visitor.field("discovery", &hasDiscovery, \.hasDiscovery)
     try visitor.field("strip_metadata", &cutsMetadata, \.cutsMetadata)
     try visitor.field("link_previews", &linkPreviews, \.linkPreviews)
+    try visitor.field("search_engines", &isIndexed, \.isIndexed)
     try visitor.field("icon_file", &icon, \.icon)
   }
 }
