@@ -2,8 +2,10 @@
 // it, and takes its place when the person asks for it. What the API answers is none of this worker's business, but for
 // the pictures of the place, of people and forums.
 
+/** The page of the app: every other address is a page for visitors without a session. */
+const PAGE = '/sign-in';
 /** Beside what the page itself names. */
-const FILES = ['/', '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/lang/en.json'];
+const FILES = [PAGE, '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/lang/en.json'];
 const PICTURE = /^\/api\/v1\/(icon|(users|forums)\/[^/]+\/(avatar|icon))$/;
 const MOST_PICTURES = 400;
 
@@ -23,13 +25,13 @@ self.addEventListener('message', (event) => {
 });
 
 function isOurs(url, request) {
-  if (request.mode === 'navigate') return !/^\/(api|dev|healthz|readyz|metrics)(\/|$)/.test(url.pathname);
+  if (request.mode === 'navigate') return !/^\/(api|dev|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
   return /^\/(css|js|lang)\//.test(url.pathname) || FILES.includes(url.pathname);
 }
 
 async function own(request, url) {
   const cache = await current();
-  const held = await cache?.match(request.mode === 'navigate' ? '/' : url.pathname);
+  const held = await cache?.match(request.mode === 'navigate' ? PAGE : url.pathname);
   return held ?? fetch(request);
 }
 
@@ -81,7 +83,7 @@ async function install() {
 async function isWhole(name) {
   if (!name || !(await caches.has(name))) return false;
   const cache = await caches.open(name);
-  const page = await cache.match('/');
+  const page = await cache.match(PAGE);
   if (!page) return false;
   const held = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname));
   return belonging(await page.text()).every((path) => held.has(path));
@@ -98,10 +100,10 @@ async function fill() {
   const name = `app ${Date.now()}`;
   const cache = await caches.open(name);
   try {
-    const page = await fetch('/', { cache: 'no-cache' });
+    const page = await fetch(PAGE, { cache: 'no-cache' });
     if (!page.ok) throw new Error('no page');
     const paths = belonging(await page.clone().text());
-    await cache.put('/', page);
+    await cache.put(PAGE, page);
     await Promise.all(
       paths.map(async (path) => {
         const answer = await fetch(path, { cache: 'no-cache' });

@@ -31,6 +31,11 @@ enum Authentication {
     return try view.authenticate(token) ?? .visitor(network: server.network)
   }
 
+  /// Whether the request has a session cookie, which may have ended.
+  static func hasCookie(_ request: Request, _ server: Context) -> Bool {
+    request.fields.has("cookie") && Cookies(request.fields)[cookieName(server)]?.isEmpty == false
+  }
+
   /// Throws unless a page of ours sent the request.
   static func requireOwnOrigin(_ request: Request, _ server: Context, _ api: API) throws(Problem) {
     guard request.fields["origin"].map(server.isOwnOrigin) != true else { return }

@@ -14,7 +14,7 @@ enum DaemonRoutes {
       if let files { try WebAppRoutes(share: share, files: files, isDevelopment: isDevelopment) } else { nil }
     let router = Router { routes in
       api.add(to: &routes)
-      app?.add(to: &routes)
+      app?.add(to: &routes, api)
       routes.on(.get, API.base + "/openapi.json") { request, context throws(Problem) in
         var request = request
         request.head.target = Target(path: "/openapi.json")

@@ -1,28 +1,32 @@
+import API
 import ParleyWire
 import Web
 
-/// Routes of the web app. Each path serves the same page, which renders by its URL.
+/// Routes of the web app and of the visitor pages. The app has one page, which renders by its URL.
 struct WebAppRoutes: Sendable {
   private let files: StaticFiles
   /// Nil in development mode, where the page, its styles and its modules are served as separate files.
   private let page: AppPage?
 
-  private static let paths = [
-    "/", "/forums", "/forums/new", "/messages", "/messages/new", "/search", "/sign-in", "/you", "/admin",
-    "/f/{rest...}", "/t/{rest...}", "/c/{rest...}", "/m/{rest...}", "/u/{rest...}", "/you/{rest...}",
-    "/admin/{rest...}", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}",
-  ]
+  /// The style sheet of the visitor pages.
+  private let style: BundledFile
+
   private static let parts = "/dev/parts"
 
   /// Nil if `share` has no web app.
   init?(share: String, files: StaticFiles, isDevelopment: Bool) throws(Problem) {
     self.files = files
-    guard let page = try AppPage("\(share)/Public") else { return nil }
+    let folder = "\(share)/Public"
+    guard let page = try AppPage(folder),
+      let style = try BundledFile("/css/page", "css", joining: ["/css/tokens.css", "/css/pages.css"], in: folder)
+    else { return nil }
     self.page = isDevelopment ? nil : page
+    self.style = style
   }
 
-  func add(to routes: inout Router.Builder) {
-    for path in Self.paths { routes.on(.get, path, page?.respond ?? file("/")) }
+  func add(to routes: inout Router.Builder, _ api: API) {
+    api.addPages(to: &routes, app: page?.respond ?? file("/"), style: style.path)
+    routes.on(.get, style.path, style.respond)
     if let page {
       for joined in page.files { routes.on(.get, joined.path, joined.respond) }
       // Development pages are not public.

@@ -41,6 +41,9 @@ final class Village: Sendable {
 
   static let migrations = Checkout.migrations
 
+  /// Stands for the page of the web app, which has tests of its own.
+  static let app = "the app"
+
   /// Effectively no rate limits.
   static let unlimited: RateLimits = {
     let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
@@ -108,7 +111,10 @@ final class Village: Sendable {
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates,
       previews: outgoing.map { LinkPreviews($0, now: clock) })
-    let router = Router { routes in api.add(to: &routes) }
+    let router = Router { routes in
+      api.add(to: &routes)
+      api.addPages(to: &routes, app: { _, _ in .text(Self.app) }, style: "/css/page.css")
+    }
     var limits = Limits()
     // Every connection has the same address.
     limits.connectionsPerAddress = limits.connections
@@ -318,16 +324,23 @@ final class Village: Sendable {
     return answer
   }
 
+  /// Requests a page as a browser does, with the session cookie of `name`.
+  func page(_ path: String, as name: String? = nil, fields: Fields = Fields()) async throws -> Answer {
+    var fields = fields
+    if let name { fields.add("Cookie", "parley=\(token(name))") }
+    return try await answer(.get, path, as: nil, [], fields, base: "")
+  }
+
   private func answer(
-    _ method: Method, _ path: String, as name: String?, _ body: [UInt8], _ fields: Fields
+    _ method: Method, _ path: String, as name: String?, _ body: [UInt8], _ fields: Fields, base: String = API.base
   ) async throws -> Answer {
     var fields = fields
     if let name { fields.add("Authorization", "Bearer \(token(name))") }
     if !body.isEmpty, !fields.has("content-type") { fields.add("Content-Type", "application/json") }
     switch transport {
-    case .inMemory(let loop): return await loop.send(method, API.base + path, fields, body)
+    case .inMemory(let loop): return await loop.send(method, base + path, fields, body)
     case .socket(_, let session):
-      let address = "\(origin)\(API.base)\(path)"
+      let address = "\(origin)\(base)\(path)"
       var request = URLRequest(url: try #require(URL(string: address)))
       request.httpMethod = method.name
       for index in 0..<fields.count {

@@ -125,7 +125,7 @@ class Joining(Village):
     def test_closed_registration_is_not_offered(self):
         self.call("PATCH", "/settings", {"registration": "invite"}, self.tokens["ada"])
         page = self.page(self.context())
-        for address in ("/", "/sign-in?new"):
+        for address in ("/sign-in", "/sign-in?new"):
             self.open(page, address)
             expect(page.get_by_role("link", name=re.compile("Sign in")).or_(page.get_by_role("button", name="Sign in")).first).to_be_visible()
             expect(page.get_by_role("link", name="Make an account")).to_have_count(0)

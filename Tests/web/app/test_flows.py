@@ -204,15 +204,6 @@ class SigningIn(Village):
                 expect(page.locator(".message.is-mine").filter(has_text=text).locator(".state")).to_have_attribute("title", "Stored")
                 self.assertEqual(page.evaluate(ROWS).get("sealed", 0), 0)
 
-    def test_a_visitor_reads_only_public_content(self):
-        self.say("Anyone may read this")
-        page = self.page(self.context())
-        self.open(page, f"/f/{self.garden['id']}/room")
-        expect(page.get_by_text("Anyone may read this")).to_be_visible()
-        expect(page.get_by_role("link", name="Sign in to write here")).to_be_visible()
-        self.open(page, "/c/999999")
-        expect(page.get_by_text("This is not here, or not open to you.")).to_be_visible()
-
 
 class Talking(Village):
     def test_two_browsers_talk(self):

@@ -72,7 +72,7 @@ class Pages(Village):
     def test_sign_in_and_sign_up_pages_too(self):
         for size in ("phone", "desktop"):
             page = self.page(self.context(size))
-            for name, address in {"front": "/", "sign-in": "/sign-in", "invite": f"/i/{self.invite}", "public-topic": f"/t/{self.topic['id']}"}.items():
+            for name, address in {"sign-in": "/sign-in", "invite": f"/i/{self.invite}"}.items():
                 with self.subTest(page=f"{name}-{size}"):
                     self.open(page, address)
                     self.look(page, f"{name}-{size}")
@@ -164,9 +164,13 @@ class Hostile(Village):
                 self.assertIsNone(page.evaluate("window.hurt ?? null"))
                 self.assertEqual(page.locator("iframe, a[href^='javascript:' i], main script, main style, [onerror], [onload]").count(), 0)
         visitor = self.page(self.context())
-        for address in ("/", f"/i/{self.invite}", f"/t/{topic['id']}"):
-            self.open(visitor, address)
-            self.assertIsNone(visitor.evaluate("window.hurt ?? null"))
+        self.open(visitor, f"/i/{self.invite}")
+        self.assertIsNone(visitor.evaluate("window.hurt ?? null"))
+        for address in ("/", "/forums", f"/f/{forum['id']}", f"/t/{topic['id']}", "/u/grace"):
+            with self.subTest(visitor=address):
+                visitor.goto(self.origin + address)
+                self.assertIsNone(visitor.evaluate("window.hurt ?? null"))
+                self.assertEqual(visitor.locator("iframe, a[href^='javascript:' i], script:not([type='application/ld+json']), style, [onerror], [onload]").count(), 0)
 
     def test_the_csp_blocks_an_injected_script(self):
         page = self.signed_in("ada")

@@ -88,13 +88,6 @@ class LongTopic(Village):
         expect(pill).to_be_focused()
         expect(pill).to_have_text(f"{POSTS} / {POSTS}")
 
-    def test_a_visitor_has_it_too(self):
-        page = self.page(self.context())
-        self.open(page, f"/t/{self.topic['id']}")
-        for key, number in (("Home", 1), ("End", POSTS)):
-            self.slider(page).press(key)
-            self.assert_at(page, number)
-
     def test_right_to_left_and_with_longer_texts(self):
         for size in ("phone", "desktop"):
             with self.subTest(size=size):

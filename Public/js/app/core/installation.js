@@ -8,6 +8,7 @@ const AGAIN = 60 * 60_000;
 /** Registers the service worker, except with `--dev`, where edited files must show at once. */
 export async function keepApp(shell) {
   if (!('serviceWorker' in navigator) || document.querySelectorAll('link[rel="stylesheet"]').length > 1) return;
+  await signedIn(shell.site);
   const registration = await navigator.serviceWorker.register('/service-worker.js');
   navigator.serviceWorker.addEventListener('message', (event) => heard(shell, event.data));
   const check = () => registration.active?.postMessage({ do: 'check' });
@@ -18,6 +19,18 @@ export async function keepApp(shell) {
   shell.site.addEventListener('state', () => shell.site.state === 'online' && check());
   if (shell.site.me) navigator.storage?.persist?.().catch(() => {});
 }
+
+/** Visitors have no service worker: it would show them the app in place of the server's pages. */
+const signedIn = (site) =>
+  new Promise((resolve) => {
+    const look = () => {
+      if (!site.me) return;
+      site.removeEventListener('state', look);
+      resolve();
+    };
+    site.addEventListener('state', look);
+    look();
+  });
 
 export function forgetPictures() {
   navigator.serviceWorker?.controller?.postMessage({ do: 'forget' });

@@ -98,7 +98,7 @@ public struct AppPage: Sendable {
     }
   }
 
-  private static func text(_ folder: PublicFolder, _ path: String, most: Int) throws(Problem) -> String? {
+  static func text(_ folder: PublicFolder, _ path: String, most: Int) throws(Problem) -> String? {
     guard let name = FileName(path), let file = try folder.file(name.parts), file.size <= most,
       let bytes = file.read(0..<file.size)
     else { return nil }

@@ -18,6 +18,20 @@ public struct BundledFile: Sendable {
     gzip = (try? Gzip.compress(bytes, level: 9)).map { form(.memory($0), coding: "gzip") }
   }
 
+  /// Joins style sheets. Returns nil if one is missing.
+  public init?(
+    _ start: String, _ ending: String, joining paths: [String], in folder: String
+  ) throws(Problem) {
+    let folder = PublicFolder(path: folder)
+    var joined = ""
+    for path in paths {
+      let room = AppPage.maxStyleBytes - joined.utf8.count
+      guard let text = try AppPage.text(folder, path, most: room) else { return nil }
+      joined += text
+    }
+    self.init(start, ending, joined)
+  }
+
   @Sendable
   public func respond(_ request: Request, _ context: Context) async throws(Problem) -> Response {
     let form = Accept.allowsGzip(request.fields) ? gzip ?? plain : plain

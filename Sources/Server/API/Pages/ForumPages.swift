@@ -1,0 +1,119 @@
+// A forum's topics and its room.
+
+import Community
+import ParleyMarkup
+import ParleyModel
+
+/// A topic as lists show it.
+struct ListedTopicRow: Sendable {
+  let topic: Topic
+  let last: MessageView?
+}
+
+extension PageContext {
+  func forumPage() async throws -> VisitorPage {
+    let seen = try view.getForum(try id("forum"), for: caller)
+    let forum = seen.forum
+    let list = ListName(path: "/f/\(forum.id)", filters: [])
+    let position = try position(in: list)
+    let found = try view.listTopics(of: forum.id, PageRequest(position, limit: Self.pageSize), for: caller)
+    let last = try await view.getMessages(found.items.compactMap(\.lastMessage), MessageOptions(), for: caller)
+    let people = try view.getAuthors(
+      Set(found.items.map(\.createdBy) + last.map(\.message.author)), for: caller)
+    let lastByID = Dictionary(last.map { ($0.message.id, $0) }) { one, _ in one }
+    let rows = found.items.map { topic in
+      ListedTopicRow(topic: topic, last: topic.lastMessage.flatMap { lastByID[$0] })
+    }
+    let path = PageAddress.forum(forum)
+    let (previous, next) = (
+      found.previous.map { "\(path)?page=\($0.text(in: list))" }, found.next.map { "\(path)?page=\($0.text(in: list))" }
+    )
+    let count = try view.getTopicCounts(of: [forum.id], for: caller)[forum.id] ?? 0
+    var page = VisitorPage([forum.title]) { html in
+      Self.writeHead(of: forum, [PageText.topics(count), seen.memberCount.map { PageText.members($0) }], to: &html)
+      Self.writeTabs(of: forum, isRoom: false, to: &html)
+      if rows.isEmpty { html.tag("p", ["class": "second"], PageText.noTopics) }
+      html.tag("ul", ["class": "rows"]) { html in
+        for row in rows { Self.writeRow(row, people, to: &html) }
+      }
+      html.pageLinks(previous, next)
+    }
+    page.description = MarkupDocument(forum.about).plainText(limit: VisitorPage.descriptionScalars)
+    // Other pages of the list change with every post.
+    page.canonical = position == nil ? path : nil
+    (page.previous, page.next) = (previous, next)
+    page.feeds = path + "/"
+    page.data = [StructuredData.breadcrumb([(forum.title, path)], in: site)]
+    return page
+  }
+
+  func roomPage() async throws -> VisitorPage {
+    let forum = try view.getForum(try id("forum"), for: caller).forum
+    let start = try firstSeq()
+    let latest = try await messages(in: forum.room, from: start ?? 1, limit: 1).page.latestSeq
+    let first = start ?? max(1, latest - Self.pageSize + 1)
+    let found = try await messages(in: forum.room, from: first)
+    let list = try posts(found.messages)
+    let older = found.page.older == nil ? nil : PageAddress.room(of: forum, from: max(1, first - Self.pageSize))
+    let newer =
+      found.page.newer == nil
+      ? nil : (found.messages.last?.message.seq).map { PageAddress.room(of: forum, from: $0 + 1) }
+    var page = VisitorPage([PageText.room, forum.title]) { html in
+      Self.writeHead(of: forum, [PageText.messages(latest)], to: &html)
+      Self.writeTabs(of: forum, isRoom: true, to: &html)
+      html.pageLinks(older, nil, (PageText.older, PageText.newer))
+      if list.messages.isEmpty { html.tag("p", ["class": "second"], PageText.noMessages) }
+      var posts = PostWriter(list)
+      html.tag("section", ["class": "posts", "aria-label": PageText.conversation]) { posts.writePosts(to: &$0) }
+      html.pageLinks(nil, newer, (PageText.older, PageText.newer))
+    }
+    // The newest messages change; older pages stay.
+    page.canonical = PageAddress.room(of: forum, from: start)
+    (page.previous, page.next) = (older, newer)
+    page.description = MarkupDocument(forum.about).plainText(limit: VisitorPage.descriptionScalars)
+    page.data = [
+      StructuredData.breadcrumb(
+        [(forum.title, PageAddress.forum(forum)), (PageText.room, PageAddress.room(of: forum))], in: site)
+    ]
+    return page
+  }
+
+  private static func writeHead(of forum: Forum, _ facts: [String?], to html: inout TagWriter) {
+    html.breadcrumb([(PageText.forums, "/forums")])
+    html.tag("h1") { $0.tag("bdi", [:], forum.title) }
+    html.tag("p", ["class": "second"], facts.compactMap(\.self).joined(separator: " · "))
+    if !forum.about.isEmpty {
+      html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(MarkupDocument(forum.about).html) }
+    }
+  }
+
+  private static func writeTabs(of forum: Forum, isRoom: Bool, to html: inout TagWriter) {
+    html.tag("nav", ["class": "tabs", "aria-label": forum.title]) { html in
+      html.tag(
+        "a", ["href": PageAddress.forum(forum), "aria-current": isRoom ? nil : "page"], PageText.topics)
+      html.tag(
+        "a", ["href": PageAddress.room(of: forum), "aria-current": isRoom ? "page" : nil], PageText.room)
+    }
+  }
+
+  private static func writeRow(_ row: ListedTopicRow, _ people: [ID<User>: Author], to html: inout TagWriter) {
+    let topic = row.topic
+    html.tag("li", ["class": "row"]) { html in
+      html.tag("h2") { html in
+        html.tag("a", ["href": PageAddress.topic(topic.id, topic.title)]) { $0.tag("bdi", [:], topic.title) }
+      }
+      if topic.isPinned { html.mark(PageText.pinned) }
+      if topic.isLocked { html.mark(PageText.locked) }
+      if topic.solvedBy != nil { html.mark(PageText.solved, isGood: true) }
+      html.tag("p", ["class": "second"]) { html in
+        html.tag("bdi", [:], people[topic.createdBy]?.name ?? PageText.unknownMember)
+        if let last = row.last, last.message.author != topic.createdBy {
+          html.text(" → ")
+          html.tag("bdi", [:], people[last.message.author]?.name ?? PageText.unknownMember)
+        }
+        html.text(" · \(PageText.replies(max(0, topic.lastSeq - 1))) · ")
+        html.time(row.last?.message.createdAt ?? topic.createdAt)
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// The front page, the list of forums, and a page that does not exist.
+
+import Community
+import ParleyMarkup
+import ParleyModel
+
+/// A forum as lists show it.
+struct ListedForum: Sendable {
+  let forum: Forum
+  let topicCount: Int
+  /// The newest message, if everyone may read it.
+  let last: MessageView?
+}
+
+extension PageContext {
+  /// The public forums with activity and counts, at most this many.
+  private static let maxForums = 100
+
+  func forums() async throws -> [ListedForum] {
+    let forums = try view.listForums(PageRequest(limit: Self.maxForums), for: caller).items.map(\.forum)
+    let counts = try view.getTopicCounts(of: forums.map(\.id), for: caller)
+    let last = try await view.getMessages(forums.compactMap(\.lastMessage), MessageOptions(), for: caller)
+    let found = Dictionary(last.map { ($0.message.id, $0) }) { one, _ in one }
+    return forums.map { forum in
+      ListedForum(forum: forum, topicCount: counts[forum.id] ?? 0, last: forum.lastMessage.flatMap { found[$0] })
+    }
+  }
+
+  func frontPage() async throws -> VisitorPage {
+    let facts = try view.getServer()
+    guard facts.isSetUp else { return Self.newSitePage }
+    let (forums, settings) = (try await forums(), site.settings)
+    var page = VisitorPage([]) { html in
+      html.tag("div", ["class": "front"]) { html in
+        html.void("img", ["src": VisitorPage.icon, "alt": "", "width": "64", "height": "64"])
+        html.tag("h1") { $0.tag("bdi", [:], settings.name) }
+        if !settings.welcome.isEmpty {
+          html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(MarkupDocument(settings.welcome).html) }
+        }
+        if settings.registration == .open || settings.registration == .approval {
+          html.tag("p") { html in
+            let address = PageAddress.signUp(back: "/")
+            html.tag("a", ["class": "button is-primary", "href": address], PageText.createAccount)
+          }
+        }
+      }
+      html.tag("h2", [:], PageText.forums)
+      Self.writeForums(forums, to: &html)
+    }
+    page.description = MarkupDocument(settings.welcome).plainText(limit: VisitorPage.descriptionScalars)
+    page.canonical = "/"
+    page.feeds = "/"
+    return page
+  }
+
+  func forumsPage() async throws -> VisitorPage {
+    let forums = try await forums()
+    var page = VisitorPage([PageText.forums]) { html in
+      html.tag("h1", [:], PageText.forums)
+      Self.writeForums(forums, to: &html)
+    }
+    page.canonical = "/forums"
+    page.feeds = "/"
+    return page
+  }
+
+  private static func writeForums(_ forums: [ListedForum], to html: inout TagWriter) {
+    guard !forums.isEmpty else { return html.tag("p", ["class": "second"], PageText.noForums) }
+    html.tag("ul", ["class": "tiles"]) { html in
+      for listed in forums {
+        html.tag("li", ["class": "tile"]) { html in
+          html.void(
+            "img",
+            [
+              "src": "/api/v1/forums/\(listed.forum.id)/icon", "alt": "", "width": "36", "height": "36",
+              "loading": "lazy",
+            ])
+          html.tag("div") { html in
+            html.tag("h3") { html in
+              html.tag("a", ["href": PageAddress.forum(listed.forum)]) { $0.tag("bdi", [:], listed.forum.title) }
+            }
+            if !listed.forum.about.isEmpty {
+              html.tag("p", ["dir": "auto"], MarkupDocument(listed.forum.about).plainText(limit: 160))
+            }
+            html.tag("p", ["class": "second"]) { html in
+              html.text(PageText.topics(listed.topicCount) + " · ")
+              if let last = listed.last { html.time(last.message.createdAt) } else { html.text(PageText.noActivity) }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static let newSitePage = VisitorPage([PageText.newTitle]) { html in
+    html.tag("h1", [:], PageText.newTitle)
+    html.tag("p", [:], PageText.newLead)
+  }
+
+  /// The page for everything that visitors may not see, whether it exists or not.
+  func missingPage() -> VisitorPage {
+    let back = site.address
+    var page = VisitorPage([PageText.missingTitle]) { html in
+      html.tag("div", ["class": "front"]) { html in
+        html.tag("h1", [:], PageText.missingTitle)
+        html.tag("p", [:], PageText.missing)
+        html.tag("p") { html in
+          html.tag("a", ["class": "button is-primary", "href": PageAddress.signIn(back: back)], PageText.signIn)
+          html.text(" ")
+          html.tag("a", ["class": "button", "href": "/"], PageText.home)
+        }
+      }
+    }
+    page.status = .notFound
+    return page
+  }
+}
+
+extension VisitorPage {
+  /// The length of descriptions.
+  static let descriptionScalars = 160
+}

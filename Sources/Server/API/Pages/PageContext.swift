@@ -1,0 +1,96 @@
+import Community
+import ParleyModel
+import ParleyWire
+import Web
+
+/// One request of a visitor. Pages call the same functions as the API, always as a visitor.
+struct PageContext {
+  let request: Request
+  let server: Context
+  let api: API
+  let view: CommunityView
+  let caller: Caller
+  let site: PageSite
+  private let query: Query
+
+  init(_ request: Request, _ server: Context, _ api: API, style: String) throws {
+    self.request = request
+    self.server = server
+    self.api = api
+    let target = request.head.target
+    query = try Query(target.query, path: target.path)
+    view = server.locals.object(CommunityView.self) { api.community.view() }
+    caller = .visitor(network: server.network)
+    site = PageSite(
+      settings: try view.getSettings(), origin: server.origin, style: style,
+      address: target.path + (target.query.map { "?\($0)" } ?? ""))
+  }
+
+  /// The id at the beginning of a part of the path, as in `12-garden`.
+  func id<Thing>(_ name: String) throws(Refusal) -> ID<Thing> {
+    guard let id: ID<Thing> = request.parameters[name].flatMap(PageAddress.id) else { throw .notFound }
+    return id
+  }
+
+  /// The first message of the page, by `seq`.
+  func firstSeq() throws(Refusal) -> Int? {
+    var query = query
+    return try query.int("from", in: 1...ID<Message>.maxNumber)
+  }
+
+  /// The position of a page in a list, under the path that is independent of titles.
+  func position(in list: ListName) throws(Refusal) -> ListPosition? {
+    var query = query
+    guard let text = try query.text("page") else { return nil }
+    guard let position = ListPosition(text, in: list) else { throw .notFound }
+    return position
+  }
+
+  /// The authors and files of messages that the visitor reads.
+  func posts(_ messages: [MessageView]) throws(Refusal) -> PostList {
+    let ids = messages.flatMap { $0.message.content?.attachments ?? [] }.prefix(api.community.bounds.filesPerRequest)
+    let files = try view.listFiles(Array(ids), for: caller)
+    return PostList(
+      messages: messages, authors: try view.getAuthors(Set(messages.map(\.message.author)), for: caller),
+      files: Dictionary(files.map { ($0.id, $0) }) { one, _ in one },
+      inlineFiles: Set(files.filter { api.community.isShownInline($0.mimeType) }.map(\.id)))
+  }
+
+  /// A page of messages with their HTML, from `seq` on.
+  func messages(
+    in conversation: ID<Conversation>, from seq: Int, limit: Int = PageContext.pageSize
+  ) async throws(Refusal) -> MessagePageView {
+    var request = MessageRequest()
+    request.window = .newer(than: seq - 1, in: nil)
+    request.order = .ascending
+    request.limit = limit
+    request.show.includesAnnotations = false
+    request.show.includesHTML = true
+    return try await view.listMessages(in: conversation, request, for: caller)
+  }
+
+  /// Posts or topics of a page.
+  static let pageSize = 50
+
+  /// A page as the response to a visitor: it has nothing private, so any cache may keep it.
+  func respond(_ page: VisitorPage) async throws -> Response {
+    let site = site
+    let bytes = try await api.community.render(for: caller) { page.html(in: site) }
+    var response = Response(page.status, bytes, type: .html)
+    response.fields.addMissing(from: Self.policy)
+    response.fields.add("Cache-Control", page.status == .ok ? Self.caching : "no-cache")
+    return page.status == .ok ? response.tagged(bytes) : response
+  }
+
+  static let caching = "public, max-age=60"
+
+  /// Pages need one style sheet, pictures and no script.
+  private static let policy: Fields = [
+    "Content-Security-Policy": [
+      "default-src 'none'", "style-src 'self'", "img-src 'self'", "media-src 'self'", "form-action 'self'",
+      "frame-ancestors 'none'", "base-uri 'none'",
+    ].joined(separator: "; "),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  ]
+}

@@ -1,0 +1,66 @@
+// A user's page: the profile and the public feed.
+
+import Community
+import ParleyMarkup
+import ParleyModel
+
+extension PageContext {
+  func user() throws -> User {
+    guard let name = request.parameters["name"].flatMap({ UserName($0) }) else { throw Refusal.notFound }
+    return try view.getUser(.name(name.text), for: caller)
+  }
+
+  /// The newest messages of the user's feed; nil if visitors may not read it.
+  func feedMessages(of user: User) async throws -> [MessageView]? {
+    let feed: Conversation
+    do throws(Refusal) {
+      guard case .forVisitor(let found) = try view.getFeed(of: user.summary.id, for: caller) else { return nil }
+      feed = found
+    } catch .notFound {
+      return nil
+    }
+    return try await newest(in: feed.id)
+  }
+
+  /// The newest messages with their HTML, the newest first.
+  func newest(in conversation: ID<Conversation>) async throws -> [MessageView] {
+    var request = MessageRequest()
+    request.limit = Self.pageSize
+    request.includesDeleted = false
+    request.show = Self.html
+    return try await view.listMessages(in: conversation, request, for: caller).messages
+  }
+
+  func userPage() async throws -> VisitorPage {
+    let user = try user()
+    let messages = try await feedMessages(of: user)
+    let authors = try view.getAuthors([user.summary.id], for: caller)
+    var list = try posts(messages ?? [])
+    if messages?.isEmpty != false { list = PostList(messages: [], authors: authors, files: [:], inlineFiles: []) }
+    let posts = list
+    let name = user.summary.displayName ?? user.summary.name ?? PageText.formerMember
+    var page = VisitorPage([name]) { html in
+      var writer = PostWriter(posts)
+      html.tag("div", ["class": "person"]) { html in
+        writer.writeAvatar(of: user.summary.id, size: 96, to: &html)
+        html.tag("div") { html in
+          html.tag("h1") { $0.tag("bdi", [:], name) }
+          html.tag("p", ["class": "second"]) { html in
+            if let name = user.summary.name { html.tag("bdi", [:], "@\(name)") }
+            html.text(" · " + PageText.joined(PageDate.day(user.summary.createdAt)))
+          }
+          html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(MarkupDocument(user.summary.bio).html) }
+        }
+      }
+      guard messages != nil else { return }
+      html.tag("h2") { $0.tag("bdi", [:], PageText.postsBy(name)) }
+      if posts.messages.isEmpty { html.tag("p", ["class": "second"], PageText.noPosts) }
+      html.tag("section", ["class": "posts", "aria-label": PageText.posts]) { writer.writePosts(to: &$0) }
+    }
+    page.description = MarkupDocument(user.summary.bio).plainText(limit: VisitorPage.descriptionScalars)
+    page.canonical = user.summary.name.map { PageAddress.user($0) }
+    page.picture = authors[user.summary.id]?.drawing == nil ? user.summary.avatar : nil
+    if messages != nil { page.feeds = page.canonical.map { $0 + "/" } }
+    return page
+  }
+}

@@ -1,0 +1,196 @@
+// Messages as articles, in topics, rooms and feeds of users.
+
+import Community
+import ParleyMarkup
+import ParleyModel
+
+/// The messages of a page with what they name.
+struct PostList: Sendable {
+  var messages: [MessageView]
+  let authors: [ID<User>: Author]
+  let files: [ID<File>: File]
+  /// The types of files that browsers show.
+  let inlineFiles: Set<ID<File>>
+
+  func name(of user: ID<User>) -> String { authors[user]?.name ?? PageText.unknownMember }
+
+  /// The first picture of the messages.
+  var picture: String? {
+    for message in messages {
+      for id in message.message.content?.attachments ?? [] {
+        if let file = files[id], let picture = picture(of: file) { return picture.path }
+      }
+    }
+    return nil
+  }
+
+  /// Originals up to this size are shown if they have no preview.
+  static let maxOriginalBytes = 1 << 20
+
+  func picture(of file: File) -> (path: String, width: Int, height: Int)? {
+    if let preview = file.preview {
+      return ("/api/v1/files/\(file.id)/preview", preview.width, preview.height)
+    }
+    guard file.kind == "image", inlineFiles.contains(file.id), file.size <= Self.maxOriginalBytes,
+      let width = file.width, let height = file.height
+    else { return nil }
+    return (PageAddress.file(file), width, height)
+  }
+}
+
+extension Author {
+  var name: String {
+    guard user.summary.name != nil else { return PageText.formerMember }
+    return user.summary.displayName ?? user.summary.name ?? PageText.formerMember
+  }
+
+  var page: String? { user.summary.name.map { PageAddress.user($0) } }
+}
+
+/// Writes posts. The drawing of an author is written once, and referred to by later posts.
+struct PostWriter {
+  let list: PostList
+  /// The message marked as the solution.
+  var solution: ID<Message>?
+  var canReply = true
+  private var drawn: Set<ID<User>> = []
+
+  init(_ list: PostList, solution: ID<Message>? = nil, canReply: Bool = true) {
+    self.list = list
+    self.solution = solution
+    self.canReply = canReply
+  }
+
+  mutating func writePosts(to html: inout TagWriter) {
+    for message in list.messages { writePost(message, to: &html) }
+  }
+
+  mutating func writePost(_ view: MessageView, id: String? = nil, to html: inout TagWriter) {
+    let message = view.message
+    guard let content = message.content else { return writeTombstone(message, to: &html) }
+    let author = list.authors[message.author]
+    html.tag("article", ["class": "post", "id": id ?? "m\(message.id)"]) { html in
+      writeAvatar(of: message.author, size: 36, to: &html)
+      html.tag("div", ["class": "post-body"]) { html in
+        html.tag("header", ["class": "post-head"]) { html in
+          html.tag("a", ["class": "author", "href": author?.page]) { $0.tag("bdi", [:], list.name(of: message.author)) }
+          html.tag("a", ["class": "second", "href": PageAddress.message(message.id), "rel": "nofollow"]) { html in
+            html.time(message.createdAt)
+          }
+          if let edit = content.edit {
+            html.tag("span", ["class": "second", "title": PageDate.minute(edit.at)], PageText.edited)
+          }
+          if message.id == solution { html.mark(PageText.solution, isGood: true) }
+        }
+        if let replyTo = message.replyTo { writeReplyLink(to: replyTo, &html) }
+        html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(view.html ?? "") }
+        writeFiles(content.attachments, to: &html)
+        writeFoot(message, content, to: &html)
+      }
+    }
+  }
+
+  private func writeTombstone(_ message: Message, to html: inout TagWriter) {
+    guard let tombstone = message.tombstone else { return }
+    html.tag("article", ["class": "post tombstone", "id": "m\(message.id)"]) { html in
+      html.tag("p", ["class": "second"]) { html in
+        html.text(PageText.gone(tombstone) + " ")
+        if let copy = tombstone.movedTo {
+          html.tag("a", ["href": PageAddress.message(copy)]) { $0.time(tombstone.at) }
+        } else {
+          html.time(tombstone.at)
+        }
+      }
+    }
+  }
+
+  /// An avatar, or the drawing of the name as an inline SVG. Decoration: the name stands beside it.
+  mutating func writeAvatar(of user: ID<User>, size: Int, to html: inout TagWriter) {
+    let side = String(size)
+    guard let author = list.authors[user] else {
+      html.tag("span", ["class": "avatar"]) { _ in }
+      return
+    }
+    guard let drawing = author.drawing else {
+      html.void(
+        "img",
+        [
+          "class": "avatar", "src": author.user.summary.avatar, "alt": "", "width": side, "height": side,
+          "loading": "lazy",
+        ])
+      return
+    }
+    let isFirst = drawn.insert(user).inserted
+    html.tag(
+      "svg", ["class": "avatar", "viewBox": Picture.viewBox, "width": side, "height": side, "aria-hidden": "true"]
+    ) { html in
+      if isFirst {
+        html.tag("g", ["id": "u\(user)"]) { $0.trusted(Picture.shapes(of: drawing.svg)) }
+      } else {
+        html.tag("use", ["href": "#u\(user)"]) { _ in }
+      }
+    }
+  }
+
+  private func writeReplyLink(to id: ID<Message>, _ html: inout TagWriter) {
+    let target = list.messages.first { $0.message.id == id }
+    html.tag("p", ["class": "second"]) { html in
+      html.tag("a", ["href": target == nil ? PageAddress.message(id) : "#m\(id)", "rel": "nofollow"]) { html in
+        html.tag("bdi", [:], target.map { PageText.replyTo(list.name(of: $0.message.author)) } ?? PageText.inReply)
+      }
+    }
+  }
+
+  private func writeFiles(_ ids: [ID<File>], to html: inout TagWriter) {
+    let files = ids.compactMap { list.files[$0] }
+    guard !files.isEmpty else { return }
+    html.tag("ul", ["class": "files"]) { html in
+      for file in files {
+        html.tag("li") { html in
+          html.tag("a", ["href": PageAddress.file(file)]) { html in
+            if let picture = list.picture(of: file) {
+              html.void(
+                "img",
+                [
+                  "src": picture.path, "alt": file.name, "width": String(picture.width),
+                  "height": String(picture.height), "loading": "lazy",
+                ])
+            } else {
+              html.tag("bdi", [:], file.name)
+              html.text(" (\(PageText.size(file.size)))")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func writeFoot(_ message: Message, _ content: Message.Content, to html: inout TagWriter) {
+    html.tag("footer", ["class": "post-foot second"]) { html in
+      for action in content.actions {
+        if action.type == "like" { html.tag("span", [:], PageText.likes(action.count)) }
+        if action.type.hasPrefix("reaction:") {
+          html.tag("span", [:], PageText.reacted(String(action.type.dropFirst("reaction:".count)), action.count))
+        }
+      }
+      if canReply {
+        let address = PageAddress.signIn(back: PageAddress.message(message.id))
+        html.tag("a", ["href": address, "rel": "nofollow"], PageText.reply)
+      }
+    }
+  }
+}
+
+extension Message {
+  /// The text without markup, of at most this many scalars.
+  func plainText(limit: Int) -> String {
+    content.map { MarkupDocument($0.text).plainText(limit: limit) } ?? ""
+  }
+
+  /// The text on one line, for descriptions.
+  func line(limit: Int) -> String {
+    plainText(limit: limit).split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
+  func count(of action: String) -> Int { content?.actions.first { $0.type == action }?.count ?? 0 }
+}

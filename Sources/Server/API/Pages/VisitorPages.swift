@@ -1,0 +1,108 @@
+// Pages for visitors and search engines: HTML without scripts. A request with a session gets the web app at the same
+// addresses.
+
+import Community
+import ParleyModel
+import ParleyWire
+public import Web
+
+extension API {
+  /// Adds the addresses of the web app.
+  ///
+  /// - Parameters:
+  ///   - app: the page of the web app; nil without one.
+  ///   - style: the path of the pages' style sheet.
+  public func addPages(to routes: inout Router.Builder, app: Handler?, style: String) {
+    VisitorPages(api: self, app: app, style: style).add(to: &routes)
+  }
+}
+
+struct VisitorPages: Sendable {
+  let api: API
+  let app: Handler?
+  let style: String
+
+  private typealias Answer = @Sendable (PageContext) async throws -> Response
+
+  func add(to routes: inout Router.Builder) {
+    page("/", &routes) { try await $0.frontPage() }
+    page("/forums", &routes) { try await $0.forumsPage() }
+    for path in ["/f/{forum}", "/f/{forum}/topics", "/f/{forum}/about"] {
+      page(path, &routes) { try await $0.forumPage() }
+    }
+    page("/f/{forum}/room", &routes) { try await $0.roomPage() }
+    page("/t/{topic}", &routes) { try await $0.topicPage() }
+    page("/u/{name}", &routes) { try await $0.userPage() }
+    visitors("/m/{message}", &routes) { try await $0.messageRedirect() }
+    // Conversations outside of forums have participants; other addresses under these paths do not exist.
+    for path in ["/c/{rest...}", "/f/{rest...}", "/t/{rest...}", "/u/{rest...}", "/m/{rest...}"] {
+      page(path, &routes) { _ in throw Refusal.notFound }
+    }
+    for path in Self.signedIn { visitors(path, &routes) { .redirect(.found, to: $0.signIn) } }
+    // The app shows these to visitors.
+    if let app {
+      for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}"] { routes.on(.get, path, app) }
+    }
+    addFeeds(to: &routes)
+  }
+
+  /// Addresses that visitors see after they have signed in.
+  private static let signedIn = [
+    "/forums/new", "/f/{forum}/new", "/f/{forum}/settings", "/messages", "/messages/new", "/search", "/you",
+    "/you/{rest...}", "/admin", "/admin/{rest...}",
+  ]
+
+  private func addFeeds(to routes: inout Router.Builder) {
+    for format in FeedFormat.allCases {
+      file("/\(format.rawValue)", &routes) { try await $0.respond(try await $0.siteFeed(), format) }
+      file("/f/{forum}/\(format.rawValue)", &routes) { try await $0.respond(try await $0.forumFeed(), format) }
+      file("/t/{topic}/\(format.rawValue)", &routes) { try await $0.respond(try await $0.topicFeed(), format) }
+      file("/u/{name}/\(format.rawValue)", &routes) { try await $0.respond(try await $0.userFeed(), format) }
+    }
+  }
+
+  private func page(
+    _ path: String, _ routes: inout Router.Builder,
+    _ make: @escaping @Sendable (PageContext) async throws -> VisitorPage
+  ) {
+    visitors(path, &routes) { context in try await context.respond(try await make(context)) }
+  }
+
+  /// A page for visitors, and the app for sessions.
+  private func visitors(_ path: String, _ routes: inout Router.Builder, _ answer: @escaping Answer) {
+    let app = app
+    routes.on(.get, path) { request, server throws(Problem) in
+      if let app, Authentication.hasCookie(request, server) {
+        var response = try await app(request, server)
+        response.fields.add("Vary", "Cookie")
+        return response
+      }
+      var response = try await respond(to: request, server, answer)
+      response.fields.add("Vary", "Cookie")
+      return response
+    }
+  }
+
+  /// A file with public content, the same for everyone.
+  private func file(_ path: String, _ routes: inout Router.Builder, _ answer: @escaping Answer) {
+    routes.on(.get, path) { request, server throws(Problem) in try await respond(to: request, server, answer) }
+  }
+
+  private func respond(to request: Request, _ server: Context, _ answer: Answer) async throws(Problem) -> Response {
+    do {
+      let context = try PageContext(request, server, api, style: style)
+      do {
+        return try await answer(context)
+      } catch Refusal.notFound, Refusal.unauthenticated, Refusal.forbidden, Refusal.gone {
+        return try await context.respond(context.missingPage())
+      }
+    } catch {
+      throw Problem(error)
+    }
+  }
+}
+
+extension PageContext {
+  /// The sign-in page, which returns to this address. Browsers keep the fragment.
+  fileprivate var signIn: String { PageAddress.signIn(back: site.address) }
+}
