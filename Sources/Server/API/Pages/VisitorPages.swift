@@ -44,6 +44,9 @@ struct VisitorPages: Sendable {
       for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}"] { routes.on(.get, path, app) }
     }
     addFeeds(to: &routes)
+    file("/robots.txt", &routes) { $0.robots() }
+    file("/sitemap.xml", &routes) { try await $0.sitemapIndex() }
+    file("/sitemap/{part}", &routes) { try await $0.sitemapPart() }
   }
 
   /// Addresses that visitors see after they have signed in.
