@@ -9,7 +9,7 @@ from test_flows import Village
 class ForumSettings(Village):
     def test_posting_permission_and_slow_mode(self):
         page = self.signed_in("ada")
-        self.go(page, f"/f/{self.garden['id']}/edit")
+        self.go(page, f"/f/{self.garden['id']}/settings")
         page.get_by_label("Who writes in it").select_option("Those who look after it")
         page.get_by_label("Who begins topics").select_option("Its members")
         page.get_by_label("Between two messages").select_option("60 seconds")
@@ -22,7 +22,7 @@ class ForumSettings(Village):
         reader = self.signed_in("lin", "phone")
         self.room(reader)
         expect(reader.get_by_text("Only those who look after this forum write here.")).to_be_visible()
-        self.go(page, f"/f/{self.garden['id']}/edit")
+        self.go(page, f"/f/{self.garden['id']}/settings")
         page.get_by_label("Closed").check()
         page.get_by_role("button", name="Save").click()
         expect(reader.get_by_role("textbox", name="Write a message")).to_have_count(0)
@@ -36,7 +36,7 @@ class ForumSettings(Village):
     def test_an_error_is_shown_at_its_field(self):
         forum = self.plot("Orchard")
         page = self.signed_in("ada")
-        self.go(page, f"/f/{forum['id']}/edit")
+        self.go(page, f"/f/{forum['id']}/settings")
         address = page.get_by_label("Address of a call")
         address.fill("meet.example.org")
         page.get_by_label("Who calls everybody").select_option("Those who look after it")
@@ -109,7 +109,7 @@ class ForumSettings(Village):
     def test_a_conflicting_change_is_not_overwritten_silently(self):
         forum = self.plot("Kitchen")
         page = self.signed_in("ada")
-        self.go(page, f"/f/{forum['id']}/edit")
+        self.go(page, f"/f/{forum['id']}/settings")
         page.get_by_label("Address of a call").fill("https://meet.example.org/Küche")
         self.call("PATCH", f"/forums/{forum['id']}", {"description": "Pots"}, self.tokens["ada"])
         page.get_by_role("button", name="Save").click()
@@ -121,7 +121,7 @@ class ForumSettings(Village):
         self.assertEqual(stored["call_url"], "https://meet.example.org/K%C3%BCche")
         # Members have no settings page.
         reader = self.signed_in("lin")
-        self.go(reader, f"/f/{forum['id']}/edit")
+        self.go(reader, f"/f/{forum['id']}/settings")
         expect(reader.get_by_text("This is not here, or not open to you.")).to_be_visible()
         expect(reader.get_by_label("Locked")).to_have_count(0)
 
@@ -157,7 +157,7 @@ class ForumSettings(Village):
         field = reader.get_by_role("textbox", name="Write a message")
         field.fill("Half a thought")
         page = self.signed_in("grace")
-        self.go(page, f"/f/{forum['id']}/edit")
+        self.go(page, f"/f/{forum['id']}/settings")
         expect(page.get_by_label("Title")).to_have_count(0)
         page.get_by_label("Locked").check()
         page.get_by_role("button", name="Save").click()
@@ -166,7 +166,7 @@ class ForumSettings(Village):
         expect(field).to_be_hidden()
         expect(reader.get_by_role("group", name="Messages")).to_be_focused()
         expect(page.get_by_role("heading", name="Shed").first).to_be_visible()
-        self.go(page, f"/f/{forum['id']}/edit")
+        self.go(page, f"/f/{forum['id']}/settings")
         page.get_by_label("Locked").uncheck()
         page.get_by_role("button", name="Save").click()
         expect(field).to_have_value("Half a thought")

@@ -7,7 +7,7 @@ const routes = [
   [/^\/forums$/, 'forums'],
   [/^\/forums\/new$/, 'forumform'],
   [/^\/f\/(?<id>\d+)(?:-[^/]*)?$/, 'forum'],
-  [/^\/f\/(?<id>\d+)(?:-[^/]*)?\/(?<tab>room|topics|new|about|edit)$/, 'forum'],
+  [/^\/f\/(?<id>\d+)(?:-[^/]*)?\/(?<tab>room|topics|new|about|settings)$/, 'forum'],
   [/^\/t\/(?<id>\d+)(?:-[^/]*)?$/, 'conversation'],
   [/^\/c\/(?<id>\d+)(?:-[^/]*)?$/, 'conversation'],
   [/^\/m\/(?<message>\d+)$/, 'message'],
@@ -26,8 +26,16 @@ const routes = [
 /** Pages for visitors; other pages show the sign-in page. */
 const open = new Set(['forums', 'forum', 'conversation', 'message', 'user', 'signin']);
 
+/** The address to return to after signing in: a path of this origin, otherwise the front page. */
+export function backAddress(text) {
+  if (!text || !/^\/(?!\/)[^\\\u0000-\u001f]*$/u.test(text)) return '/';
+  const url = new URL(text, location.origin);
+  const isOurs = url.origin === location.origin && !url.pathname.startsWith('//') && url.pathname !== '/sign-in';
+  return isOurs ? url.pathname + url.search + url.hash : '/';
+}
+
 export function match(address, isMember) {
-  const { pathname, searchParams } = new URL(address, location.origin);
+  const { pathname, search, searchParams, hash } = new URL(address, location.origin);
   for (const [pattern, module, name = 'open'] of routes) {
     const found = pattern.exec(pathname);
     if (!found) continue;
@@ -35,7 +43,10 @@ export function match(address, isMember) {
       Object.entries(found.groups ?? {}).map(([key, value]) => [key, value && decodeURIComponent(value)]),
     );
     if (!isMember && module === 'inbox') return { module: 'signin', name: 'front', params: {} };
-    if (!isMember && !open.has(module)) return { module: 'signin', name: 'signIn', params: { back: pathname } };
+    if (!isMember && !open.has(module)) return { module: 'signin', name: 'signIn', params: { back: pathname + search + hash } };
+    // Permalinks of visitor pages: `/t/431-title#m1042`.
+    const message = ['conversation', 'forum', 'user'].includes(module) && /^#m(\d+)$/.exec(hash)?.[1];
+    if (message) return { module: 'message', name: 'open', params: { message, query: searchParams } };
     return { module, name, params: { ...groups, query: searchParams } };
   }
   return { module: 'notfound', name: 'open', params: {} };
@@ -72,7 +83,7 @@ export class Router {
       )
         return;
       event.preventDefault();
-      this.go(url.pathname + url.search);
+      this.go(url.pathname + url.search + url.hash);
     });
   }
 

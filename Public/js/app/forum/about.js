@@ -148,7 +148,7 @@ export async function about(shell, forum) {
             null,
             canJoin(site, forum) && joinButton(shell, forum),
             (canChange || canManage(site, forum)) &&
-              button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'edit')) }),
+              button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'settings')) }),
             canChange && button(say('forum.add'), { picture: 'plus', on: invite }),
             forum.role && button(say('forum.leave'), { picture: 'leave', on: () => leaveForum(shell, forum) }),
             canChange && button(say('forum.delete'), { kind: 'danger', on: remove }),

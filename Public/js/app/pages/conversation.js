@@ -222,7 +222,7 @@ function foot(page, line, tabs) {
     if (shown === why) return;
     shown = why;
     const join = page.isTopic && why === say('talk.membersWrite') && [' ', joinButton(shell, page.forum)];
-    refill(note, why ?? el('a', { href: '/sign-in' }, say('talk.signIn')), join);
+    refill(note, why ?? el('a', { href: `/sign-in?back=${encodeURIComponent(conversationAddress(conversation))}` }, say('talk.signIn')), join);
   };
   draw();
   page.listen(site, ['conversations', 'forums'], () => {

@@ -28,7 +28,7 @@ export async function open(shell, { id, tab }, restore) {
   }
   if (chosen === 'new') return newTopic(shell, forum);
   if (chosen === 'about') return (await import('../forum/about.js')).about(shell, forum);
-  if (chosen === 'edit') return (await import('./forumform.js')).edit(shell, forum);
+  if (chosen === 'settings') return (await import('./forumform.js')).edit(shell, forum);
   localStorage.setItem(`tab:${id}`, 'topics');
   return topics(shell, forum);
 }

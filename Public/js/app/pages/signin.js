@@ -12,7 +12,7 @@ import { faceField } from '../parts/face.js';
 import { field } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
 import { rich } from '../core/rich.js';
-import { forumAddress } from '../core/router.js';
+import { backAddress, forumAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
 import { tiles } from './forums.js';
 
@@ -111,14 +111,19 @@ async function goIn(shell, me, address) {
   shell.go(address, { replace: true });
 }
 
-/** Whether they were sent here for being signed out, and where they wanted to go. */
-const after = (back) => (back && back.startsWith('/') && !back.startsWith('//') && back !== '/sign-in' ? back : '/');
+/** Where to return to: the page that asked for a session, or `?back=` of the address, with its fragment. */
+const returnAddress = (back, query) => backAddress(back ?? (query?.get('back') ?? '/') + location.hash);
+
+/** The sign-in page or the sign-up page, with the address to return to. */
+const signInAddress = (back, isNew = false) =>
+  `/sign-in?${isNew ? 'new&' : ''}${new URLSearchParams(back === '/' ? {} : { back })}`.replace(/[?&]$/, '');
 
 export async function signIn(shell, { back, query }) {
   const { site } = shell;
-  if (site.me) return shell.go('/', { replace: true });
+  const address = returnAddress(back, query);
+  if (site.me) return shell.go(address, { replace: true });
   const canJoin = ['open', 'approval'].includes(site.server.policy);
-  if (canJoin && query?.has('new')) return join(shell);
+  if (canJoin && query?.has('new')) return join(shell, address);
   const name = field(say('door.name'), { name: 'username', autocomplete: 'username' });
   const password = passwordField(site, false);
   return door({
@@ -127,7 +132,7 @@ export async function signIn(shell, { back, query }) {
     controls: [name, password],
     verb: say('act.signIn'),
     foot: [
-      canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: '/sign-in?new' }, say('join.verb'))),
+      canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: signInAddress(address, true) }, say('join.verb'))),
       el('p', null, say(site.server.policy === 'invite' ? 'door.byInvite' : 'door.forgot')),
     ],
     work: async () => {
@@ -141,7 +146,7 @@ export async function signIn(shell, { back, query }) {
             device: device(),
           },
         });
-        await goIn(shell, user, after(back));
+        await goIn(shell, user, address);
       } catch (error) {
         if (error.status === 401) throw sentence(say('door.wrong'));
         throw error;
@@ -221,7 +226,7 @@ export async function invite(shell, { code }) {
 }
 
 /** Where anyone may come in, or ask to. */
-async function join(shell) {
+async function join(shell, address) {
   const { site } = shell;
   const settings = await site.call('GET', '/settings').catch(() => ({}));
   const isAsked = site.server.policy === 'approval';
@@ -232,10 +237,10 @@ async function join(shell) {
     above: [rules(settings)],
     controls: who.controls,
     verb: say(isAsked ? 'join.ask' : settings.rules ? 'invite.acceptRules' : 'invite.accept'),
-    foot: haveAccount(),
+    foot: haveAccount(address),
     work: async () => {
       const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
-      if (user.state !== 'pending') return goIn(shell, user, '/');
+      if (user.state !== 'pending') return goIn(shell, user, address);
       refill(page.node, waits(site, displayName(user)));
       return page.node.querySelector('h1').focus();
     },
@@ -254,7 +259,11 @@ const waits = (site, name) =>
     el('div.empty-actions', null, el('a.button', { href: '/sign-in' }, say('act.signIn'))),
   );
 
-const haveAccount = () => [say('invite.haveAccount'), ' ', el('a', { href: '/sign-in' }, say('act.signIn'))];
+const haveAccount = (address = '/') => [
+  say('invite.haveAccount'),
+  ' ',
+  el('a', { href: signInAddress(address) }, say('act.signIn')),
+];
 
 /** The fields of a new user: display name, name, picture, password. Without a session no picture can be uploaded, so the
  * field is missing then. */
