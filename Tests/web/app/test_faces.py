@@ -97,8 +97,9 @@ class Joining(Village):
             self.call("PATCH", "/settings", {"registration": policy}, self.tokens["ada"])
             with self.subTest(policy=policy):
                 page = self.page(self.context("phone"))
-                self.open(page)
-                page.get_by_role("link", name="Make an account").click()
+                page.goto(self.origin)
+                page.get_by_role("link", name="Create account").click()
+                self.settle(page)
                 expect(page.get_by_role("heading", name="Welcome to The Allotment")).to_be_visible()
                 # A user waiting for approval can't upload a picture.
                 expect(page.locator(".face-field")).to_have_count(int(policy == "open"))

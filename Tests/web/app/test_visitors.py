@@ -20,7 +20,7 @@ class Visitors(Village):
         super().setUpClass()
         self = cls("nothing")
         ada, grace = cls.tokens["ada"], cls.tokens["grace"]
-        self.call("PATCH", "/settings", {"welcome": "We share **twelve beds** and a shed.", "registration": "open"}, ada)
+        self.call("PATCH", "/settings", {"welcome": "We share **twelve beds** and a shed.", "registration": "open", "hue": 150}, ada)
         self.call("PATCH", f"/forums/{cls.garden['id']}", {"solvable": True}, ada)
         cls.secret = self.call("POST", "/forums", {"title": "Committee", "visibility": "private"}, ada)
         cls.topic = self.call("POST", f"/forums/{cls.garden['id']}/conversations", {

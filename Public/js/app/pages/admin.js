@@ -148,6 +148,7 @@ async function settings(shell, column) {
     on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
   });
   const discovery = toggle(say('admin.discovery'), { checked: kept.discovery, hint: say('admin.discoveryHint') });
+  const engines = toggle(say('admin.searchEngines'), { checked: kept.search_engines, hint: say('admin.searchEnginesHint') });
   const save = button(say('act.save'), { kind: 'primary', type: 'submit', disabled: !site.isHost });
   const work = async () => {
     kept = await site.call('PATCH', '/settings', {
@@ -161,6 +162,7 @@ async function settings(shell, column) {
         may_invite: mayInvite.input.value,
         may_create_forums: mayCreate.input.value,
         discovery: discovery.input.checked,
+        search_engines: engines.input.checked,
         if_revision: kept.revision,
       },
     });
@@ -189,6 +191,7 @@ async function settings(shell, column) {
       mayInvite,
       mayCreate,
       discovery,
+      engines,
     ),
   );
 }

@@ -77,6 +77,7 @@ struct VisitorPage: Sendable {
     if let feeds { writeFeedLinks(to: &html, feeds, title) }
     html.void("link", ["rel": "icon", "href": Self.icon])
     html.void("link", ["rel": "stylesheet", "href": site.style])
+    if let colors = SiteColors.path(site.settings.hue) { html.void("link", ["rel": "stylesheet", "href": colors]) }
     if let canonical { writePreview(to: &html, site, url: site.url(canonical)) }
     for document in data {
       html.tag("script", ["type": "application/ld+json"]) { $0.trusted(document) }

@@ -43,6 +43,7 @@ struct VisitorPages: Sendable {
     if let app {
       for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}"] { routes.on(.get, path, app) }
     }
+    file("/css/hue/{hue}", &routes) { try $0.hueSheet() }
     addFeeds(to: &routes)
     file("/robots.txt", &routes) { $0.robots() }
     file("/sitemap.xml", &routes) { try await $0.sitemapIndex() }
