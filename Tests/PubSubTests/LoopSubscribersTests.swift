@@ -10,10 +10,12 @@ import Testing
     let event = Event(
       id: id, stream: .conversation(ID(stream)), offset: id, kind: .conversationUpdated, subject: stream, revision: 1,
       actor: 1, at: 0)
-    let bytes = Array("\(id) ".utf8)
     return Publication(
       DeliveredEvent(event, .thing(stream)),
-      Frame(text: bytes, framed: bytes, deflated: id.isMultiple(of: 2) ? Array("d\(id) ".utf8) : nil))
+      EventFrames([], cursor: "\(id)") { _ in
+        Frame(
+          text: [], framed: Array("\(id) ".utf8), deflated: id.isMultiple(of: 2) ? Array("d\(id) ".utf8) : nil)
+      })
   }
 
   @Test(arguments: 0..<50)

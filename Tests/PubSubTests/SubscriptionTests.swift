@@ -219,6 +219,78 @@ import Testing
       #expect(isLagging ? all.starts(with: received) : received == all, "seed \(seed), conversation \(conversation)")
     }
   }
+
+  // MARK: Cursors
+
+  @Test func `no event carries a cursor while a stream lags`() {
+    let world = World()
+    world.starts = [1: 0, 2: 0]
+    world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: 1)
+    world.answerReads()
+    world.log(.conversation(1))
+    world.publishAll()
+    world.room = 0
+    world.log(.conversation(1))
+    world.publishAll()
+    world.room = .max
+    world.log(.conversation(2))
+    world.publishAll()
+    #expect(world.sent == [1, 3] && world.cursors == [0, 1])
+    world.subscribe([.conversation(1)], after: 1, ticket: 2)
+    world.log(.conversation(2))
+    world.staleRead { world.publishAll() }
+    world.answerReads()
+    #expect(world.sent == [1, 3, 2, 4] && world.cursors == [0, 1, 4])
+    world.log(.conversation(1))
+    world.publishAll()
+    #expect(world.cursors == [0, 1, 4, 5] && world.unsafeCursors == [])
+  }
+
+  @Test func `no event carries a cursor while topics are at different ones`() {
+    let world = World()
+    for conversation in [1, 2, 1, 2, 1] { world.log(.conversation(conversation)) }
+    world.starts = [1: 0, 2: 2]
+    world.perform(world.subscriptions.subscribe([.conversation(ID(1))], after: 0, ticket: 1))
+    world.perform(world.subscriptions.subscribe([.conversation(ID(2))], after: 2, ticket: 2))
+    world.answerReads()
+    #expect(world.sent == [1, 3, 5, 4] && Set(world.cursors) == [5])
+    world.log(.conversation(2))
+    world.publishAll()
+    #expect(world.cursors.last == 6 && world.unsafeCursors == [])
+  }
+
+  /// The client pulls lagging streams from the last cursor it has stored.
+  @Test(arguments: 0..<100)
+  func `a client that stores only the last cursor misses nothing`(seed: UInt64) {
+    var random = Seeded(seed: seed)
+    let world = World(pageSize: 4)
+    for _ in 0..<10 { world.log(.conversation(.random(in: 1...4, using: &random))) }
+    var ticket = 0
+    for _ in 0..<300 {
+      switch Int.random(in: 0...13, using: &random) {
+      case 0...4: world.log(.conversation(.random(in: 1...4, using: &random)))
+      case 5, 6: world.publishSome(.random(in: 1...4, using: &random))
+      case 7, 8: world.answerRead()
+      case 9: world.beginRead()
+      case 10:
+        world.room = .random(in: 0...20, using: &random)
+        if world.subscriptions.isBlocked { world.drain(.random(in: 1...10, using: &random)) }
+      case 11: world.perform(world.subscriptions.eventsLost())
+      case 12:
+        guard ticket < 4 else { continue }
+        ticket += 1
+        let cursor = Int.random(in: 0...world.events.count, using: &random)
+        world.starts[ticket] = cursor
+        world.subscribe([.conversation(ticket)], after: cursor, ticket: ticket)
+      default:
+        guard let stream = world.lagging.popFirst(), case .conversation(let id) = stream else { continue }
+        let from = max(world.cursors.last ?? 0, world.starts[id.number] ?? 0)
+        world.room = .max
+        world.perform(world.subscriptions.subscribe([.conversation(id)], after: from, ticket: 100 + id.number))
+      }
+    }
+    #expect(world.unsafeCursors == [], "seed \(seed)")
+  }
 }
 
 /// An event log, a delayed publisher and pending pages.
@@ -232,6 +304,9 @@ private final class World {
   var lagging: Set<EventStream> = []
   var answers: [Int: SubscriptionState.Outcome] = [:]
   var lost: [LiveTopic] = []
+  /// The cursors of frames and answers, in order.
+  private(set) var cursors: [Int] = []
+  private(set) var unsafeCursors: [Int] = []
   var starts: [Int: Int] = [:]
   var unreadable: Set<LiveTopic> = []
   var floor = 0
@@ -294,8 +369,8 @@ private final class World {
   private func publication(of event: Event) -> Publication {
     let seq = seqs[event.id].flatMap { $0 > 0 ? $0 : nil }
     return Publication(
-      DeliveredEvent(event, .actions(ID(event.subject), []), seq: seq), frame("\(event.id)"),
-      reduced: frame("-\(event.id)"))
+      DeliveredEvent(event, .actions(ID(event.subject), []), seq: seq), frames(of: event),
+      reduced: frames(of: event, -1))
   }
 
   /// Sends the publications of one stream as a batch, if there is room and none is reduced.
@@ -304,26 +379,48 @@ private final class World {
       room >= publications.count, subscriptions.receive(batch)
     else { return publications.forEach(receive) }
     batches += 1
-    for publication in publications { _ = send(publication.frame.text) }
+    for publication in publications { _ = send(publication.frames.withCursor.text) }
   }
 
   private func receive(_ publication: Publication) {
     guard let frame = subscriptions.receive(publication) else { return }
     guard send(frame.text) else {
       lagging.insert(publication.event.stream)
-      return subscriptions.markLagging(publication.event.stream)
+      return subscriptions.markLagging(publication.event.stream, from: publication.event.id)
     }
   }
 
-  private func frame(_ text: String) -> Frame { Frame(text: Array(text.utf8), framed: [], deflated: nil) }
+  private func frames(of event: Event, _ sign: Int = 1) -> EventFrames {
+    EventFrames(Self.json(sign * event.id), cursor: "\(event.id)") { Frame(text: $0, framed: [], deflated: nil) }
+  }
+
+  /// An event; the number of a reduced one is negative.
+  private static func json(_ number: Int) -> [UInt8] { Array(#"{"id":\#(number)}"#.utf8) }
 
   private func send(_ text: [UInt8]) -> Bool {
     guard room > 0 else { return false }
     if room < .max { room -= 1 }
-    let number = Int(String(decoding: text, as: UTF8.self)) ?? 0
+    let members = String(decoding: text, as: UTF8.self).dropFirst().dropLast().split(separator: ",")
+    let number = members.first.flatMap { Int($0.dropFirst(5)) } ?? 0
     sent.append(abs(number))
     if number < 0 { hidden.append(-number) }
+    if members.count > 1 { storedCursor(abs(number), isExact: true) }
     return true
+  }
+
+  /// The client stores a cursor. It must have every earlier event, and no later one if `isExact`.
+  private func storedCursor(_ cursor: Int, isExact: Bool) {
+    cursors.append(cursor)
+    for (conversation, start) in starts {
+      let stream = EventStream.conversation(ID(conversation))
+      // An incomplete topic is requested again from its own cursor.
+      guard subscriptions.topics.isEmpty || subscriptions.topics.contains(.conversation(ID(conversation))) else {
+        continue
+      }
+      let received = Set(sent.filter { events[$0 - 1].stream == stream })
+      let expected = Set(events.filter { $0.stream == stream && $0.id > start && $0.id <= cursor }.map(\.id))
+      if isExact ? received != expected : !expected.isSubset(of: received) { unsafeCursors.append(cursor) }
+    }
   }
 
   // MARK: The log
@@ -346,7 +443,7 @@ private final class World {
     page.hasMore = found.count > items.count
     if page.hasMore, let last = items.last { page.through = last.id }
     page.content = CatchUpPage.Content(
-      items.map { .init(event: $0.id, stream: $0.stream, offset: $0.offset, text: Array("\($0.id)".utf8)) })
+      items.map { .init(event: $0.id, stream: $0.stream, offset: $0.offset, text: Self.json($0.id)) })
     for stream in streams { page.streams[stream] = SubscribedStream(StreamReader(.member, fromSeq: fromSeq), .own) }
     page.lost = topics.filter { unreadable.contains($0) }
     pendingPage = .page(page)
@@ -360,8 +457,10 @@ private final class World {
     case .reset(let reason, let head): perform(subscriptions.didReset(reason, head: head))
     case .page(let page):
       var through = 0
-      for item in subscriptions.newItems(page) {
-        guard send(item.text) else { return perform(subscriptions.didSend(page, through: through, isWhole: false)) }
+      let state = subscriptions
+      for item in state.newItems(page) {
+        let text = state.carriesCursor(item.event) ? EventFrames.adding("\(item.event)", to: item.text) : item.text
+        guard send(text) else { return perform(subscriptions.didSend(page, through: through, isWhole: false)) }
         through = item.event
       }
       perform(subscriptions.didSend(page, through: page.through, isWhole: true))
@@ -390,7 +489,9 @@ private final class World {
       case .unsubscribe(.stream(let stream)): subscribed.remove(stream)
       case .subscribe, .unsubscribe, .reset: break
       case .sendBuffered: while let publication = subscriptions.nextBuffered() { receive(publication) }
-      case .answer(let ticket, let outcome): answers[ticket] = outcome
+      case .answer(let ticket, let outcome):
+        answers[ticket] = outcome
+        storedCursor(subscriptions.resumePosition, isExact: false)
       case .lost(let topic): lost.append(topic)
       }
     }

@@ -141,8 +141,8 @@ private final class Client {
   func receives(_ id: Int, of stream: EventStream) -> Bool {
     let event = Event(
       id: id, stream: stream, offset: id, kind: .messageCreated, subject: id, revision: 1, actor: 1, at: 0)
-    let frame = Frame(text: [], framed: [], deflated: nil)
-    return subscriptions.receive(Publication(DeliveredEvent(event, .actions(ID(id), [])), frame)) != nil
+    let frames = EventFrames([], cursor: "") { Frame(text: $0, framed: [], deflated: nil) }
+    return subscriptions.receive(Publication(DeliveredEvent(event, .actions(ID(id), [])), frames)) != nil
   }
 
   private func perform(_ actions: [SubscriptionState.Action]) {

@@ -29,6 +29,7 @@ import { clearOf, isList, keyOf, put } from './store.js';
  * @property {string} [at]
  * @property {string | null} [actor_id]
  * @property {any} [data]
+ * @property {string} [cursor] Where storing it alone is safe; the library counts the ids itself.
  */
 /**
  * @typedef {object} Context

@@ -28,10 +28,10 @@ public struct CatchUpPage: Sendable {
     public init(_ items: [Item]) { self.items = items }
 
     /// All items as WebSocket messages, encoded on first use.
-    public func frames(isCompressed: Bool, _ frame: ([UInt8]) -> [UInt8]) -> [UInt8] {
+    public func frames(isCompressed: Bool, _ frame: (Item) -> [UInt8]) -> [UInt8] {
       framed.withLock { framed in
         if let known = isCompressed ? framed.compressed : framed.plain { return known }
-        let frames = items.flatMap { frame($0.text) }
+        let frames = items.flatMap { frame($0) }
         if isCompressed { framed.compressed = frames } else { framed.plain = frames }
         return frames
       }

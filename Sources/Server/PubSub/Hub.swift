@@ -26,6 +26,10 @@ public final class Hub: Sendable {
 
   public func makeFrame(_ json: [UInt8]) -> Frame { frame(json) }
 
+  public func frames(of event: DeliveredEvent, _ cursor: String) -> EventFrames {
+    EventFrames(event.jsonBytes, cursor: cursor, makeFrame: frame)
+  }
+
   // MARK: The loops
 
   /// Creates the mailbox of an event loop. The loop waits on `Mailbox.wakeUps`.

@@ -115,7 +115,7 @@ extension Broadcast {
 
   fileprivate var size: Int {
     switch self {
-    case .event(let publication): publication.frame.size + (publication.reduced?.size ?? 0)
+    case .event(let publication): publication.frames.size + (publication.reduced?.size ?? 0)
     case .signal(_, let frame): frame.size
     case .access, .ended: 0
     }

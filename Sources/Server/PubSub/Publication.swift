@@ -3,20 +3,23 @@ public import ParleyModel
 /// An encoded event, shared by all subscribers of its stream.
 public final class Publication: Sendable {
   public let delivered: DeliveredEvent
-  public let frame: Frame
-  /// The frame for subscribers that may not see the full event. Nil if all subscribers may see it.
-  public let reduced: Frame?
+  public let frames: EventFrames
+  /// The frames for subscribers that may not see the full event. Nil if all subscribers may see it.
+  public let reduced: EventFrames?
 
-  public init(_ delivered: DeliveredEvent, _ frame: Frame, reduced: Frame? = nil) {
+  public init(_ delivered: DeliveredEvent, _ frames: EventFrames, reduced: EventFrames? = nil) {
     self.delivered = delivered
-    self.frame = frame
+    self.frames = frames
     self.reduced = reduced
   }
 
   public var event: Event { delivered.event }
 
   /// The frame for this reader, or nil if the event is not sent to it.
-  public func frame(for reader: StreamReader) -> Frame? { delivered.isOpen(to: reader) ? frame : reduced }
+  public func frame(for reader: StreamReader, withCursor: Bool) -> Frame? {
+    let frames = delivered.isOpen(to: reader) ? self.frames : reduced
+    return withCursor ? frames?.withCursor : frames?.withoutCursor
+  }
 }
 
 /// An entry of a mailbox. The order is the order of delivery.

@@ -6,7 +6,7 @@ public final class StreamBatch {
   public let stream: EventStream
   public let first: Event
   let last: Event
-  /// All events as WebSocket messages.
+  /// All events with their cursors as WebSocket messages.
   public let framed: [UInt8]
   /// The same, each message compressed if that makes it shorter. Nil if no message is compressed.
   public let deflated: [UInt8]?
@@ -22,9 +22,9 @@ public final class StreamBatch {
     self.stream = stream
     self.first = first
     self.last = last
-    framed = publications.flatMap(\.frame.framed)
-    let isDeflated = publications.contains { $0.frame.deflated != nil }
-    deflated = isDeflated ? publications.flatMap(\.frame.shortest) : nil
+    let frames = publications.map(\.frames.withCursor)
+    framed = frames.flatMap(\.framed)
+    deflated = frames.contains { $0.deflated != nil } ? frames.flatMap(\.shortest) : nil
   }
 
   /// Whether the reader receives every event unreduced.

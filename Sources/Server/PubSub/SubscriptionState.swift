@@ -11,6 +11,10 @@
 //
 // One read runs at a time. A topic subscribed later is read by itself, from its own cursor, while the others wait.
 // `position` is the position of all streams; `through` is the position of one stream, which may be ahead.
+//
+// An event carries its cursor if a client that stores nothing else can resume from it: every earlier event was sent and
+// no later one. So none carries a cursor while a stream lags, or until the topics have passed the end of the topic that
+// was read by itself.
 
 public import ParleyModel
 
@@ -43,7 +47,6 @@ public struct SubscriptionState: Sendable {
     var stream: SubscribedStream
     /// Every event of the stream up to this id was sent.
     var through: Int
-    var isLagging = false
   }
 
   private struct Read {
@@ -62,6 +65,10 @@ public struct SubscriptionState: Sendable {
   private var streams: [EventStream: StreamState] = [:]
   /// Every event up to this id was sent, in all streams.
   public private(set) var position = 0
+  /// The streams with events that the client had no room for, and the position before the first of them.
+  private var lagging: [EventStream: Int] = [:]
+  /// The end of the topics that were read by themselves: later events may still be missing in the others.
+  private var ahead = 0
   private var activeRead: Read?
   private var queuedReads: [Read] = []
   private var pendingAnswers: [(ticket: Int, outcome: Outcome)] = []
@@ -82,6 +89,17 @@ public struct SubscriptionState: Sendable {
   public init(user: ID<User>?) { self.user = user }
 
   public var isLive: Bool { activeRead == nil }
+
+  /// The position from which the client can resume all topics.
+  public var resumePosition: Int { min(position, lagging.values.min() ?? .max) }
+
+  /// Whether the event carries its cursor.
+  public func carriesCursor(_ event: Int) -> Bool {
+    guard lagging.isEmpty, queuedReads.isEmpty else { return false }
+    guard let activeRead, activeRead.ticket != nil else { return event > ahead }
+    return topics.isEmpty
+  }
+
   public var streamCount: Int { streams.count }
 
   // MARK: Subscribing
@@ -120,12 +138,18 @@ public struct SubscriptionState: Sendable {
     for (stream, followed) in streams {
       if let rest = followed.stream.part(of: stream, in: requestedTopics) {
         streams[stream]?.stream = rest
+        if rest.isQuiet { lagging[stream] = nil }
       } else {
-        streams[stream] = nil
+        remove(stream)
         actions.append(.unsubscribe(.stream(stream)))
       }
     }
     return actions
+  }
+
+  private mutating func remove(_ stream: EventStream) {
+    streams[stream] = nil
+    lagging[stream] = nil
   }
 
   // MARK: Catch-up
@@ -162,7 +186,7 @@ public struct SubscriptionState: Sendable {
         return false
       }
       guard activeRead.ticket == nil, let followed = streams[item.stream] else { return true }
-      return item.event > followed.through && !followed.isLagging
+      return item.event > followed.through && lagging[item.stream] == nil
     }
   }
 
@@ -176,6 +200,8 @@ public struct SubscriptionState: Sendable {
     if current.ticket == nil {
       position = max(position, through)
       buffered.removeAll { $0.event.id <= position }
+    } else if !topics.isEmpty {
+      ahead = max(ahead, current.after)
     }
     activeRead = current
     guard isWhole else {
@@ -206,14 +232,14 @@ public struct SubscriptionState: Sendable {
       if activeRead.ticket != nil {
         followed.stream.isOfMe = found.isOfMe || wasOfMe
         followed.stream.isQuiet = found.isQuiet && wasQuiet
-        followed.isLagging = false
+        lagging[stream] = nil
       }
       followed.through = max(followed.through, through)
       streams[stream] = followed
     }
     if activeRead.ticket == nil {
       for stream in streams.keys where page.streams[stream] == nil {
-        streams[stream] = nil
+        remove(stream)
         actions.append(.unsubscribe(.stream(stream)))
       }
       for topic in page.lost where topics.contains(topic) {
@@ -274,15 +300,16 @@ public struct SubscriptionState: Sendable {
     }
     guard event.id > position, event.id > followed.through else { return nil }
     position = event.id
-    guard !followed.stream.isQuiet, !followed.isLagging else { return nil }
-    return publication.frame(for: followed.stream.reader)
+    guard !followed.stream.isQuiet, lagging[event.stream] == nil else { return nil }
+    return publication.frame(for: followed.stream.reader, withCursor: carriesCursor(event.id))
   }
 
-  /// Receives a batch if the client is live and may see every event unreduced. Otherwise returns false, and the caller
-  /// passes the publications one by one.
+  /// Receives a batch if the client is live and may see every event unreduced, with its cursor. Otherwise returns false,
+  /// and the caller passes the publications one by one.
   public mutating func receive(_ batch: StreamBatch) -> Bool {
-    guard activeRead == nil, let followed = streams[batch.stream], !followed.stream.isQuiet, !followed.isLagging,
-      batch.first.id > position, batch.first.id > followed.through, batch.isOpen(to: followed.stream.reader)
+    guard activeRead == nil, let followed = streams[batch.stream], !followed.stream.isQuiet,
+      batch.first.id > position, batch.first.id > followed.through, carriesCursor(batch.first.id),
+      batch.isOpen(to: followed.stream.reader)
     else { return false }
     position = batch.last.id
     return true
@@ -316,8 +343,10 @@ public struct SubscriptionState: Sendable {
     return buffered.removeFirst()
   }
 
-  /// The output queue was full. No events of this stream are sent until the client subscribes again.
-  public mutating func markLagging(_ stream: EventStream) { streams[stream]?.isLagging = true }
+  /// The output queue was full. No events of this stream are sent from this event on, until the client subscribes again.
+  public mutating func markLagging(_ stream: EventStream, from event: Int) {
+    if streams[stream] != nil, lagging[stream] == nil { lagging[stream] = event - 1 }
+  }
 
   /// The read access of some clients has changed. Catches up if this client may be one of them.
   public mutating func accessChanged(_ change: AccessChange) -> [Action] {

@@ -118,7 +118,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   private func lag(from event: Event) {
-    reader.state.markLagging(event.stream)
+    reader.state.markLagging(event.stream, from: event.id)
     send(Control.lagging(event.stream, lastOffset: event.offset - 1))
   }
 
@@ -204,7 +204,8 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     guard !isClosed, reader.isCurrent(read) else { return }
     switch result {
     case .success(.page(let page)):
-      let sent = output.send(reader.state.newItems(page), of: page, community.hub)
+      let state = reader.state
+      let sent = output.send(state.newItems(page), of: page, community) { state.carriesCursor($0) }
       perform(reader.state.didSend(page, through: sent.through, isWhole: sent.isWhole))
       reader.didRead()
     case .success(.reset(let reason, let head)): perform(reader.state.didReset(reason, head: head))
@@ -231,7 +232,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   private func answer(_ ticket: Int, _ outcome: SubscriptionState.Outcome) {
     guard let (requester, outcomes) = reader.finish(ticket, outcome) else { return }
-    let answer = SubscriptionAnswer(outcomes, in: community)
+    let answer = SubscriptionAnswer(outcomes, resumingAt: community.cursor(at: reader.state.resumePosition))
     guard case .command(let slot) = requester else { return send(answer.control) }
     if answer.isRefused { return refuse(slot, Problem(Refusal.notFound)) }
     reply(slot) { json in

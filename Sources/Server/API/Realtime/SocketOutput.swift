@@ -1,6 +1,7 @@
 // The output of one client. Answers and control messages wait for room in the socket's queue, in order. Events, pages and
 // signals are refused while one waits, so that none overtakes an answer.
 
+import Community
 import ParleyModel
 import ParleyWire
 import PubSub
@@ -48,25 +49,30 @@ struct SocketOutput {
   }
 
   /// Sends the new items of a page while the queue has room. Returns the position that the client has reached.
-  func send(_ items: [CatchUpPage.Item], of page: CatchUpPage, _ hub: Hub) -> (through: Int, isWhole: Bool) {
-    if page.isShared, !items.isEmpty, items.count == page.items.count, send(page.content, hub) {
+  func send(
+    _ items: [CatchUpPage.Item], of page: CatchUpPage, _ community: Community, carriesCursor: (Int) -> Bool
+  ) -> (through: Int, isWhole: Bool) {
+    guard let first = items.first else { return (page.through, true) }
+    if page.isShared, items.count == page.items.count, carriesCursor(first.event), send(page.content, community) {
       return (page.through, true)
     }
     var through = 0
     for item in items {
-      guard waiting.isEmpty, socket.send(.text(item.text)) else { return (through, false) }
+      let text = carriesCursor(item.event) ? community.withCursor(item) : item.text
+      guard waiting.isEmpty, socket.send(.text(text)) else { return (through, false) }
       through = item.event
     }
     return (page.through, true)
   }
 
-  /// Sends a page shared by all clients at the same cursor in one write. Returns false if the queue has no room for it.
-  private func send(_ content: CatchUpPage.Content, _ hub: Hub) -> Bool {
+  /// Sends a page shared by all clients at the same cursor in one write, each event with its cursor. Returns false if
+  /// the queue has no room for it.
+  private func send(_ content: CatchUpPage.Content, _ community: Community) -> Bool {
     guard waiting.isEmpty else { return false }
-    let plain = content.frames(isCompressed: false) { SharedFrame(text: $0).plain }
+    let plain = content.frames(isCompressed: false) { SharedFrame(text: community.withCursor($0)).plain }
     guard socket.queued + plain.count <= RealtimeLimits.queue else { return false }
     guard socket.isCompressed else { return socket.send(SharedFrame(plain: plain, deflated: nil)) }
-    let deflated = content.frames(isCompressed: true) { hub.makeFrame($0).shortest }
+    let deflated = content.frames(isCompressed: true) { community.hub.makeFrame(community.withCursor($0)).shortest }
     return socket.send(SharedFrame(plain: plain, deflated: deflated))
   }
 
@@ -104,5 +110,12 @@ struct SocketOutput {
       return false
     }
     return now - before.since >= RealtimeLimits.stuck
+  }
+}
+
+extension Community {
+  /// The JSON of the event with its cursor.
+  fileprivate func withCursor(_ item: CatchUpPage.Item) -> [UInt8] {
+    EventFrames.adding(cursor(at: item.event), to: item.text)
   }
 }

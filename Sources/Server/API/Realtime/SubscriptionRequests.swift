@@ -61,8 +61,9 @@ struct SubscriptionAnswer {
   /// Whether none of the topics is readable.
   let isRefused: Bool
 
-  init(_ outcomes: [SubscriptionState.Outcome], in community: Community) {
-    cursor = community.cursor(at: outcomes.map(\.through).min() ?? 0)
+  /// `cursor` resumes all topics of the client, earlier ones too.
+  init(_ outcomes: [SubscriptionState.Outcome], resumingAt cursor: String) {
+    self.cursor = cursor
     lost = outcomes.flatMap(\.lost)
     reset = outcomes.compactMap(\.reset).first
     isRefused = outcomes.allSatisfy(\.isRefused)

@@ -28,7 +28,7 @@ public final class Publisher: Sendable {
   func start(_ store: Store) {
     worker.withLock { worker in
       guard worker == nil else { return }
-      worker = Worker(hub, store.reader())
+      worker = Worker(hub, store)
     }
   }
 
@@ -78,6 +78,7 @@ extension Publisher {
 
     private let hub: Hub
     private let reader: Reader
+    private let cursor: @Sendable (Int) -> String
     /// The last event processed, or nil before the first.
     private var last: Int?
     private var forums: [ID<Conversation>: ID<Forum>?] = [:]
@@ -85,9 +86,10 @@ extension Publisher {
     /// The maximum number of cached forums by conversation.
     private static let maxCachedForums = 10_000
 
-    init(_ hub: Hub, _ reader: sending Reader) {
+    init(_ hub: Hub, _ store: Store) {
       self.hub = hub
-      self.reader = reader
+      reader = store.reader()
+      cursor = { store.cursor(at: $0) }
     }
 
     func publish(_ deliveries: [Delivery], hasGap: Bool) {
@@ -142,10 +144,10 @@ extension Publisher {
       let contents = try reader.read { tx throws(Refusal) in try tx.delivered(events) }
       var published: [Int: Publication] = [:]
       for content in contents {
-        let isForAll = content.isOpen(to: .least)
+        let cursor = cursor(content.event.id)
         published[content.event.id] = Publication(
-          content, hub.makeFrame(content.jsonBytes),
-          reduced: isForAll ? nil : hub.makeFrame(content.reduced.jsonBytes))
+          content, hub.frames(of: content, cursor),
+          reduced: content.isOpen(to: .least) ? nil : hub.frames(of: content.reduced, cursor))
       }
       return published
     }
