@@ -64,6 +64,9 @@ class Served(ServingTest):
         self.assertEqual(headers["content-type"], "application/json")
         same = self.curl_headers("--header", f"If-None-Match: {headers['etag']}", f"{self.base}/openapi.json")
         self.assertEqual((status, same[0]), (200, 304))
+        frames = json.loads(self.curl(f"{self.base}/asyncapi.json"))
+        self.assertEqual(frames["asyncapi"], "3.0.0")
+        self.assertIn("hello", frames["operations"])
 
     def test_configured_origins_are_allowed(self):
         for origin in ("https://app.example", "http://localhost:3000"):

@@ -15,11 +15,13 @@ enum DaemonRoutes {
     let router = Router { routes in
       api.add(to: &routes)
       app?.add(to: &routes, api)
-      routes.on(.get, API.base + "/openapi.json") { request, context throws(Problem) in
-        var request = request
-        request.head.target = Target(path: "/openapi.json")
-        guard let files else { throw .notFound }
-        return try await files.respond(request, context)
+      for path in ["/openapi.json", "/asyncapi.json"] {
+        routes.on(.get, API.base + path) { request, context throws(Problem) in
+          var request = request
+          request.head.target = Target(path: path)
+          guard let files else { throw .notFound }
+          return try await files.respond(request, context)
+        }
       }
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ throws(Problem) in

@@ -15,6 +15,7 @@ final class LiveClient: Sendable {
     var closing: Ending?
     var status: Int?
     var next = 1
+    var commands = SentCommands()
   }
 
   private static let shared = Mutex<EventLoop?>(nil)
@@ -60,6 +61,7 @@ final class LiveClient: Sendable {
   // MARK: Test API
 
   func send(_ text: String) {
+    state.withLock { $0.commands.add(text) }
     with { $0.send(text) }
   }
 
@@ -79,7 +81,7 @@ final class LiveClient: Sendable {
     return try await next { $0.int("re") == id }
   }
 
-  /// The next line that matches `isWanted`. Earlier lines stay queued.
+  /// The next line that matches `isWanted`. Earlier lines stay queued. Checks it against `Public/asyncapi.json`.
   func next(
     within seconds: Double = 60, _ isWanted: @escaping (Answer) -> Bool = { _ in true }
   ) async throws -> Answer {
@@ -90,6 +92,9 @@ final class LiveClient: Sendable {
           let answer = Self.answer(line)
           guard isWanted(answer) else { continue }
           state.lines.remove(at: index)
+          do { try state.commands.check(line) } catch {
+            Issue.record("\(line.prefix(1_000)) does not match Public/asyncapi.json: \(error)")
+          }
           return (answer, [], nil)
         }
         return (nil, state.lines, state.closing)

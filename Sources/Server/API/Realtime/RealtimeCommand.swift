@@ -33,15 +33,23 @@ enum RealtimeCommand {
     return (object, id.raw)
   }
 
+  /// The values of `do`.
+  enum Name: String, CaseIterable {
+    case hello, subscribe, unsubscribe, send, edit, delete, read, typing, presence, publish, ping
+    case setAction = "set_action"
+    case removeAction = "remove_action"
+  }
+
   /// Parses a command without its `id`. Unknown members are refused, as in the body of a request.
   init(_ object: inout JSONObject) throws(JSONError) {
     let name = try object.value("do")
-    switch try name.string() {
-    case "hello":
+    guard let command = Name(rawValue: try name.string()) else { throw name.error(.invalid) }
+    switch command {
+    case .hello:
       self = .hello(
         token: try object.optional("token"), cursor: try object.optional("cursor"),
         topics: try object.optional("topics") { value throws(JSONError) in try Self.topics(value) } ?? [])
-    case "subscribe":
+    case .subscribe:
       let value = try object.value("topics")
       var topics: [(LiveTopic, String?)] = []
       for element in try value.array() {
@@ -55,31 +63,30 @@ enum RealtimeCommand {
         }
       }
       self = .subscribe(topics)
-    case "unsubscribe": self = .unsubscribe(try Self.topics(try object.value("topics")))
-    case "send":
+    case .unsubscribe: self = .unsubscribe(try Self.topics(try object.value("topics")))
+    case .send:
       let conversation: ID<Conversation> = try object.read("conversation_id")
       self = .send(try MessageDraft(&object), in: conversation)
-    case "edit":
+    case .edit:
       let message: ID<Message> = try object.read("message_id")
       self = .edit(message, try MessageChange(&object))
-    case "delete": self = .delete(try object.read("message_id"))
-    case "set_action": self = .setAction(try object.read("message_id"), try Self.action(try object.value("type")))
-    case "remove_action": self = .removeAction(try object.read("message_id"), try Self.action(try object.value("type")))
-    case "read": self = .read(try object.read("conversation_id"), upTo: try object.read("message_id"))
-    case "typing": self = .typing(try object.read("conversation_id"))
-    case "presence":
+    case .delete: self = .delete(try object.read("message_id"))
+    case .setAction: self = .setAction(try object.read("message_id"), try Self.action(try object.value("type")))
+    case .removeAction: self = .removeAction(try object.read("message_id"), try Self.action(try object.value("type")))
+    case .read: self = .read(try object.read("conversation_id"), upTo: try object.read("message_id"))
+    case .typing: self = .typing(try object.read("conversation_id"))
+    case .presence:
       let state = try object.value("state")
       switch try state.string() {
       case "online": self = .presence(.online)
       case "away": self = .presence(.away)
       default: throw state.error(.invalid)
       }
-    case "publish":
+    case .publish:
       let topic = try object.value("topic")
       guard case .app(let name) = try LiveTopic(json: topic) else { throw topic.error(.invalid) }
       self = .publish(app: name, try object.raw("data"))
-    case "ping": self = .ping
-    default: throw name.error(.invalid)
+    case .ping: self = .ping
     }
     try object.finish()
   }
