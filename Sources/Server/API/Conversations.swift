@@ -12,11 +12,13 @@ extension API {
   }
 
   @Sendable static func listConversations(_ context: RequestContext) async throws -> Response {
-    let (kind, type, page): (Conversation.Kind?, String?, PageRequest) = try context.query { query in
-      (try query.word("kind"), try query.text("type"), try query.page())
-    }
+    let (kind, type, page, include): (Conversation.Kind?, String?, PageRequest, Set<Include>) =
+      try context.query { query in
+        (try query.word("kind"), try query.text("type"), try query.page(), try query.include())
+      }
     return try .page(
-      try context.view.listConversations(kind: kind, type: type, page, for: context.caller), context)
+      try context.view.listConversations(kind: kind, type: type, page, for: context.caller), including: include,
+      context)
   }
 
   @Sendable static func getConversation(_ context: RequestContext) async throws -> Response {
@@ -45,8 +47,9 @@ extension API {
   }
 
   @Sendable static func getTimeline(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try await context.community.getTimeline(page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(
+      try await context.community.getTimeline(page, for: context.caller), including: include, context)
   }
 
   // MARK: Participants

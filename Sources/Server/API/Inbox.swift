@@ -6,17 +6,20 @@ import Web
 
 extension API {
   @Sendable static func listNotifications(_ context: RequestContext) async throws -> Response {
-    let (kind, isUnread, page, show): (Notification.Kind?, Bool?, PageRequest, MessageOptions) =
+    let (kind, isUnread, page, show, include): (Notification.Kind?, Bool?, PageRequest, MessageOptions, Set<Include>) =
       try context.query { query in
-        (try query.word("kind"), try query.flag("unread"), try query.page(), try query.show())
+        (
+          try query.word("kind"), try query.flag("unread"), try query.page(), try query.show(), try query.include()
+        )
       }
     let found = try await context.community.listNotifications(
       kind: kind, isUnread: isUnread ?? false, page, show, for: context.caller)
-    let list = try context.list()
+    let (list, included) = (try context.list(), try context.included(include, in: found.page.items))
     return .object { json in
       json.field("data", found.page.items)
       json.positions(next: found.page.next, previous: found.page.previous, in: list)
       json.field("unread", found.unread)
+      if let included { json.field("included", included) }
     }
   }
 

@@ -20,13 +20,13 @@ extension API {
   }
 
   @Sendable static func listMyActions(_ context: RequestContext) async throws -> Response {
-    let (name, page, show) = try context.query { query in
-      (try query.text("type"), try query.page(), try query.show())
+    let (name, page, show, include) = try context.query { query in
+      (try query.text("type"), try query.page(), try query.show(), try query.include())
     }
     guard let name else { throw Refusal.invalid("type", .missing) }
     guard let type = ActionType(name) else { throw Refusal.invalid("type", .invalid) }
     return try .page(
-      try await context.community.listMyActions(as: type, page, show, for: context.caller), context)
+      try await context.community.listMyActions(as: type, page, show, for: context.caller), including: include, context)
   }
 }
 

@@ -21,16 +21,21 @@ extension API {
   }
 
   @Sendable static func listMessages(_ context: RequestContext) async throws -> Response {
-    let request = try context.query { query in try query.messages() }
+    let (request, include) = try context.query { query in (try query.messages(), try query.include()) }
     let page = try await context.view.listMessages(in: try context.id(), request, for: context.caller)
-    let list = try context.list()
-    return .object { json in page.writeFields(to: &json, in: list) }
+    let (list, included) = (try context.list(), try context.included(include, in: page.messages))
+    return .object { json in
+      page.writeFields(to: &json, in: list)
+      if let included { json.field("included", included) }
+    }
   }
 
   @Sendable static func getMessages(_ context: RequestContext) async throws -> Response {
-    let (ids, show) = try context.query { query in (try query.messageIDs(), try query.show()) }
+    let (ids, show, include) = try context.query { query in
+      (try query.messageIDs(), try query.show(), try query.include())
+    }
     let found = try await context.view.getMessages(ids, show, for: context.caller)
-    return .list(found)
+    return .list(found, try context.included(include, in: found))
   }
 
   @Sendable static func getMessage(_ context: RequestContext) async throws -> Response {
@@ -64,9 +69,12 @@ extension API {
   }
 
   @Sendable static func listReplies(_ context: RequestContext) async throws -> Response {
-    let (page, show) = try context.query { query in (try query.page(), try query.show()) }
+    let (page, show, include) = try context.query { query in
+      (try query.page(), try query.show(), try query.include())
+    }
     return try .page(
-      try await context.view.listReplies(to: try context.id(), page, show, for: context.caller), context)
+      try await context.view.listReplies(to: try context.id(), page, show, for: context.caller), including: include,
+      context)
   }
 
   @Sendable static func listRevisions(_ context: RequestContext) async throws -> Response {

@@ -13,16 +13,19 @@ extension API {
   }
 
   @Sendable static func listReports(_ context: RequestContext) async throws -> Response {
-    let (filter, user, assignee, page) = try context.query { query in
+    let (filter, user, assignee, page, include) = try context.query { query in
       var filter = ReportFilter()
       filter.state = try query.word("state") ?? .open
       filter.forum = try query.id("forum")
-      return (filter, try query.reference("user"), try query.reference("assignee"), try query.page())
+      return (
+        filter, try query.reference("user"), try query.reference("assignee"), try query.page(), try query.include()
+      )
     }
     var resolved = filter
     resolved.user = try context.userID(user, "user")
     resolved.assignee = try context.userID(assignee, "assignee")
-    return try .page(try context.view.listReports(resolved, page, for: context.caller), context)
+    return try .page(
+      try context.view.listReports(resolved, page, for: context.caller), including: include, context)
   }
 
   @Sendable static func getReport(_ context: RequestContext) async throws -> Response {

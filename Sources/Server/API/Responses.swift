@@ -27,12 +27,25 @@ extension Response {
     }
   }
 
+  /// A page of the requested list, with the users and files that it names.
+  static func page(
+    _ page: ListPage<some JSONWritable & NamesThings>, including include: Set<Include>, _ context: RequestContext
+  ) throws -> Response {
+    let (list, included) = (try context.list(), try context.included(include, in: page.items))
+    return object { json in
+      json.field("data", page.items)
+      json.positions(next: page.next, previous: page.previous, in: list)
+      if let included { json.field("included", included) }
+    }
+  }
+
   /// A list of one page.
-  static func list(_ things: [some JSONWritable]) -> Response {
+  static func list(_ things: [some JSONWritable], _ included: Included? = nil) -> Response {
     object { json in
       json.field("data", things)
       json.null("next")
       json.null("previous")
+      if let included { json.field("included", included) }
     }
   }
 

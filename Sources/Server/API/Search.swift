@@ -6,8 +6,9 @@ import Web
 
 extension API {
   @Sendable static func searchMessages(_ context: RequestContext) async throws -> Response {
-    let request = try context.query { query in try query.search() }
-    return try .page(try await context.community.searchMessages(request, for: context.caller), context)
+    let (request, include) = try context.query { query in (try query.search(), try query.include()) }
+    return try .page(
+      try await context.community.searchMessages(request, for: context.caller), including: include, context)
   }
 }
 

@@ -6,8 +6,9 @@ import Web
 
 extension API {
   @Sendable static func listTopics(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try context.view.listTopics(of: try context.id(), page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(
+      try context.view.listTopics(of: try context.id(), page, for: context.caller), including: include, context)
   }
 
   @Sendable static func createTopic(_ context: RequestContext) async throws -> Response {

@@ -105,7 +105,12 @@ extension CommunityView {
     guard ids.count <= community.bounds.filesPerRequest else {
       throw .invalid("ids", .tooMany(limit: community.bounds.filesPerRequest))
     }
-    return try read { tx throws(Refusal) in
+    return try readableFiles(ids, for: caller)
+  }
+
+  /// The files in the order of `ids`, without those that the caller may not read.
+  public func readableFiles(_ ids: [ID<File>], for caller: Caller) throws(Refusal) -> [File] {
+    try read { tx throws(Refusal) in
       var found: [File] = []
       for id in ids {
         guard let stored = try tx.keptFile(id), try tx.mayRead(stored, caller) else { continue }

@@ -29,6 +29,25 @@ extension ReadTransaction {
     return (user, rights)
   }
 
+  /// Users in the order of `ids`, without those that the caller may not see. Users and guests see each other by a shared
+  /// conversation, visitors by public posts.
+  fileprivate func visibleUsers(_ ids: [ID<User>], for caller: Caller) throws(Refusal) -> [User] {
+    let users = try self.users(ids)
+    let isLimited = caller.role == nil || caller.role == .guest
+    let seen = if isLimited, let id = caller.user { try acquainted(ids, with: id) } else { Set<ID<User>>() }
+    var visible: [User] = []
+    for user in ids.compactMap({ users[$0] }) {
+      let id = user.summary.id
+      var standing = UserStanding(
+        role: user.summary.role, state: user.standing?.state ?? .active, isSelf: id == caller.user,
+        isTogether: seen.contains(id))
+      if isLimited, !standing.isTogether { standing.isInPublic = try isInPublic(id) }
+      let rights = Permissions.rights(of: caller.role, over: standing)
+      if rights.contains(.see) { visible.append(user.redacted(for: rights)) }
+    }
+    return visible
+  }
+
   private func standing(of caller: Caller, and user: User) throws(Refusal) -> UserStanding {
     var standing = UserStanding(
       role: user.summary.role, state: user.standing?.state ?? .active, isSelf: caller.user == user.summary.id)
@@ -64,20 +83,15 @@ extension CommunityView {
     _ = try caller.requireUser()
     return try read { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
-      let id = try caller.requireUser()
-      let users = try tx.users(ids)
-      // Only guests may not see all users.
-      let seen = caller.role == .guest ? try tx.acquainted(ids, with: id) : []
-      let visible = ids.compactMap { other in
-        users[other].flatMap { user in
-          let standing = UserStanding(
-            role: user.summary.role, state: user.standing?.state ?? .active, isSelf: other == id,
-            isTogether: seen.contains(other))
-          let rights = Permissions.rights(of: caller.role, over: standing)
-          return rights.contains(.see) ? user.redacted(for: rights) : nil
-        }
-      }
-      return try tx.withEntities(visible)
+      _ = try caller.requireUser()
+      return try tx.withEntities(try tx.visibleUsers(ids, for: caller))
+    }
+  }
+
+  /// The users that an answer names, without those that the caller may not see.
+  public func visibleUsers(_ ids: [ID<User>], for caller: Caller) throws(Refusal) -> [User] {
+    try read { tx throws(Refusal) in
+      try tx.withEntities(try tx.visibleUsers(ids, for: try tx.reloadCaller(caller)))
     }
   }
 

@@ -1,0 +1,72 @@
+import ParleyWire
+import Testing
+
+@testable import API
+
+/// `include=users,files` on lists.
+@Suite struct IncludedTests {
+  @Test(arguments: TestTransport.allCases)
+  func `a page includes its users and files, each once`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let room = try await village.garden("garden", "public", members: ["grace"]).room
+      let file = try await village.upload("menu.png", by: "grace")
+      for text in ["pizza @linus", "pasta"] {
+        try await village.post(text, in: room, as: "grace", ["attachments": [file]])
+      }
+      let plain = try await village.request(.get, "/conversations/\(room)/messages", as: "ada")
+      #expect(!plain.has("included"))
+      let page = try await village.request(.get, "/conversations/\(room)/messages?include=users,files", as: "ada")
+      let ids = [village.id("grace"), village.id("linus")].sorted { Int($0) ?? 0 < Int($1) ?? 0 }
+      #expect(page.texts("included.users", "id") == ids && page.texts("included.files", "id") == [file])
+      let users = try await village.request(.get, "/conversations/\(room)/messages?include=users", as: "ada")
+      #expect(users.count("included.users") == 2 && !users.has("included.files"))
+      let refused = try await village.request(.get, "/conversations/\(room)/messages?include=topics", as: "ada")
+      #expect(refused.status == 400 && refused["errors.0.field"] == "include")
+    }
+  }
+
+  @Test func `visitors and guests get the users that they may see`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden("garden", "public", members: ["grace"]).room
+      try await village.post("pizza @linus", in: room, as: "grace")
+      for name in [nil, "gus"] {
+        let page = try await village.request(.get, "/conversations/\(room)/messages?include=users", as: name)
+        #expect(page.texts("included.users", "id") == [village.id("grace")])
+      }
+    }
+  }
+
+  @Test func `every list of messages takes the parameter`() async throws {
+    try await Village.open(.inMemory) { village in
+      let stage = try await Stage(village)
+      let (grace, linus) = (village.id("grace"), village.id("linus"))
+      for (path, user) in [
+        ("/messages?ids=\(stage.message)", grace), ("/conversations?", linus),
+        ("/forums/\(stage.garden.forum)/conversations?", linus), ("/messages/search?q=pears", grace),
+        ("/messages/\(stage.first)/replies?", linus), ("/inbox?", linus),
+      ] {
+        let page = try await village.request(.get, "\(path)&include=users,files", as: "grace")
+        #expect(page.texts("included.users", "id").contains(user), "\(path) \(page.text)")
+        #expect(page.has("included.files"), "\(path)")
+      }
+      for path in ["/timeline", "/me/actions?type=like"] {
+        let page = try await village.request(
+          .get, path + (path.contains("?") ? "&" : "?") + "include=users", as: "linus")
+        #expect(page.status == 200 && page.has("included.users"), "\(page.text)")
+      }
+      try await village.request(.post, "/reports", as: "linus", ["message_id": stage.message, "reason": "spam"])
+      let reports = try await village.request(.get, "/reports?include=users", as: "mira")
+      #expect(reports.count("data") == 1 && reports.count("included.users") == 2, "\(reports.text)")
+    }
+  }
+
+  @Test func `a page position keeps the parameter`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden("garden", "public").room
+      for number in 0..<3 { try await village.post("\(number)", in: room) }
+      let path = "/conversations/\(room)/messages?include=users&limit=2"
+      let next = try #require(try await village.request(.get, path, as: "grace")["next"])
+      #expect(try await village.request(.get, "\(path)&next=\(next)", as: "grace").count("included.users") == 1)
+    }
+  }
+}
