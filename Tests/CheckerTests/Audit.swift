@@ -19,6 +19,11 @@ struct Audit {
 
   mutating func note(_ access: Access, at event: Int) { history.append((event, access)) }
 
+  /// The conversations that a user may read now.
+  var conversations: [ID<Conversation>] {
+    Set((history.last?.access ?? [:]).values.flatMap(\.keys)).sorted()
+  }
+
   var lastEvent: Int { history.last?.event ?? 0 }
 
   private func access(at event: Int) -> Access { history.last { $0.event <= event }?.access ?? [:] }

@@ -78,5 +78,7 @@ struct CheckedSite: Sendable {
     return copy
   }
 
-  func remove() { try? FileManager.default.removeItem(atPath: folder) }
+  func remove() { Self.remove(folder) }
+
+  static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 }

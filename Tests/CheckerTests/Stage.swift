@@ -22,6 +22,13 @@ final class Stage {
   private var hasLostCommand = false
   private var requests: UInt64 = 0
   private(set) var hasRemovedLog = false
+  /// Copies of the data folder.
+  private(set) var copies: [String] = []
+  /// The ids that the server assigned after it made a copy, which was then put back.
+  private var lostIDs: Set<Int> = []
+  private(set) var hasGoneBack = false
+  /// The latest time of the server’s clock.
+  private var latest: Int64 = 0
 
   var audit = Audit()
   private(set) var progress = Audit.Progress()
@@ -81,6 +88,7 @@ final class Stage {
 
   /// Moves the server's clock forward or back.
   func pass(days: Int, on loop: isolated any Actor) async {
+    latest = max(latest, clock.now)
     clock.pass(days * 86_400_000)
     server.community.hub.tick(now: clock.now, wall: clock.now)
     await settle(on: loop)
@@ -88,6 +96,11 @@ final class Stage {
 
   /// Stops or kills the server, and starts another on the same disk, without connections.
   func restart(kill: Bool, on loop: isolated any Actor) async throws {
+    try start(in: try await stop(kill: kill, on: loop))
+  }
+
+  /// - Returns: the data folder.
+  private func stop(kill: Bool, on loop: isolated any Actor) async throws -> String {
     var folder = server.folder
     if kill {
       folder = try CheckedSite.copy(folder)
@@ -99,8 +112,39 @@ final class Stage {
     await server.close()
     if kill { server.remove() }
     _ = committed.take(.max)
+    return folder
+  }
+
+  private func start(in folder: String) throws {
     server = try CheckedServer(folder, committed, clock, storeLog)
     progress.published = try server.view.head()
+  }
+
+  /// Copies the data folder of the running server, or stops the server for it.
+  func copyData(isHot: Bool, on loop: isolated any Actor) async throws {
+    guard !isHot else { return copies.append(try CheckedSite.copy(server.folder)) }
+    let folder = try await stop(kill: false, on: loop)
+    copies.append(try CheckedSite.copy(folder))
+    try start(in: folder)
+  }
+
+  /// Stops or kills the server, and starts another on a copy of its data folder.
+  func putBack(_ copy: String, kill: Bool, on loop: isolated any Actor) async throws {
+    lostIDs.formUnion(storedIDs())
+    CheckedSite.remove(try await stop(kill: kill, on: loop))
+    // Ids stay unique if the clock is correct at the start.
+    latest = max(latest, clock.now)
+    clock.pass(Int(latest - clock.now) + 600_000)
+    try start(in: try CheckedSite.copy(copy))
+    lostIDs.subtract(storedIDs())
+    hasGoneBack = true
+    try await noteAccess()
+  }
+
+  /// Checks that no id names two objects of the two histories.
+  func checkIDs() {
+    let repeated = lostIDs.intersection(storedIDs())
+    if !repeated.isEmpty { fail("ids are assigned twice: \(repeated.sorted())") }
   }
 
   /// Removes all logged events: a client that has not received them must reset.
@@ -116,6 +160,7 @@ final class Stage {
     for connection in connections.values { disconnect(connection.socket, on: loop) }
     await server.close()
     server.remove()
+    for copy in copies { CheckedSite.remove(copy) }
   }
 
   // MARK: Requests

@@ -45,6 +45,20 @@ extension Stage {
     !stored("m.deletion is null and m.id = $1", message.number).isEmpty
   }
 
+  /// The ids of all messages and conversations.
+  func storedIDs() -> Set<Int> {
+    do {
+      return try server.view.read { tx throws(Refusal) in
+        try tx.run { connection in
+          Set(try connection.all("select id from message union all select id from conversation") { try $0.int(0) })
+        }
+      }
+    } catch {
+      fail("the tables can't be read: \(error)")
+      return []
+    }
+  }
+
   private func stored(_ condition: String, _ value: some Bindable) -> [(id: Int, clientID: String, seq: Int)] {
     do {
       return try server.view.read { tx throws(Refusal) in

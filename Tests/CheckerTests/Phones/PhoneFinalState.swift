@@ -1,5 +1,6 @@
-import ParleyKit
 import ParleyModel
+
+@testable import ParleyKit
 
 /// The final state, in which all work is done, and its checks.
 extension PhoneSchedule {
@@ -20,7 +21,8 @@ extension PhoneSchedule {
     } while stage.waitingDeliveries > 0 && stage.faults.isEmpty
     guard stage.faults.isEmpty else { return }
     for phone in phones { phone.lifetime.cancelDeath() }
-    var failed: Set<String> = []
+    stage.checkIDs()
+    var (failed, orphaned): (Set<String>, Set<String>) = ([], [])
     var expectedReplicas: [ID<User>: Replica] = [:]
     for phone in phones {
       let user = phone.user.id
@@ -40,13 +42,28 @@ extension PhoneSchedule {
       }
       guard stage.faults.isEmpty else { return }
       stage.check(try await held(by: phone), of: phone.name, user, against: expected, isProven: true)
-      failed.formUnion(await phone.parley.outbox.list().map(\.id))
-      // No schedule restores the server from a backup.
-      let orphans = await phone.parley.outbox.orphans.map(\.id)
-      if !orphans.isEmpty { stage.fail("\(phone.name) takes \(orphans) for lost messages") }
+      let refused = await phone.parley.outbox.list()
+      failed.formUnion(refused.map(\.id))
+      for operation in refused where operation.failure?.refusesAttachments ?? false {
+        stage.fail("\(phone.name) sends lost files with \(operation.id)")
+      }
+      orphaned.formUnion(await checkOrphans(of: phone, expected))
     }
-    checkSends(but: failed)
+    checkSends(but: failed.union(orphaned))
     await checkDeletions(but: failed)
+  }
+
+  /// Checks that the server does not have the orphans.
+  /// - Returns: the ids of their operations, if the phone has sent them.
+  private func checkOrphans(of phone: Phone, _ expected: Replica) async -> [String] {
+    let orphans = await phone.parley.outbox.orphans
+    let stored = expected.conversations.values.flatMap(\.messages.values).map(\.message)
+    let (ids, names) = (Set(stored.map(\.id)), Set(stored.compactMap(\.clientID)))
+    let wrong = orphans.filter { ids.contains($0.id) || $0.clientID.map { names.contains($0) } ?? false }
+    if !stage.hasGoneBack && !orphans.isEmpty || !wrong.isEmpty {
+      stage.fail("\(phone.name) takes \(wrong) for lost messages, among \(orphans.map(\.id))")
+    }
+    return orphans.compactMap(\.clientID).filter { $0.hasPrefix("\(seed)-\(phone.name)-") }
   }
 
   /// The app's replica with all messages of its store.

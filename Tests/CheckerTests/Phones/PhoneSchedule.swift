@@ -2,8 +2,11 @@
 // connections and sleeps of an app stay pending until the scheduler completes them, and time advances only by its
 // steps. All of it runs on one lane, so the scheduler knows when the apps are idle, and goes on.
 //
+// In some schedules, the server's data goes back to an earlier copy of its folder.
+//
 // In the final state, the network works, and no fault is planned. Then each app equals the server's responses, has only
-// rejected operations in its outbox, and each posted message is stored once.
+// rejected operations in its outbox, and each posted message is stored once, or an orphan of its app if the server has lost
+// it.
 
 import ParleyKit
 import ParleyModel
@@ -23,6 +26,8 @@ actor PhoneSchedule {
   var expectedMessages: [String: Expectation] = [:]
   /// Deletions by operation id.
   var deletions: [String: ID<Message>] = [:]
+  /// Whether the server's data goes back to a copy.
+  let goesBack: Bool
   /// All steps and requests in order.
   private(set) var trace: [String] = []
   /// The injected fault, and the number of eligible events before it.
@@ -49,6 +54,7 @@ actor PhoneSchedule {
     self.seed = seed
     self.injected = injected
     random = Seeded(seed: seed)
+    goesBack = Int.random(in: 0..<3, using: &random) == 0
   }
 
   func note(_ step: String) {
@@ -98,7 +104,7 @@ actor PhoneSchedule {
     if chance(3, in: 4) { try await runUntilIdle() }
     for _ in 0..<Self.length {
       guard stage.faults.isEmpty else { return }
-      try await step()
+      try await goesBack && chance(1, in: 4) ? restoreStep() : step()
       if chance(1, in: 2) { await stage.publish(.max, on: self) }
       await lane.waitUntilIdle()
       for _ in 0..<Int.random(in: 0...6, using: &random) { try await deliverOne() }

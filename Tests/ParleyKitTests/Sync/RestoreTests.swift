@@ -212,6 +212,60 @@ import Testing
     }
   }
 
+  @Test func `a lost message that the server shows again is no orphan`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let posted = try await hamlet.post("mine", as: "ada", in: garden)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.cache.orphan([posted], of: garden)
+      #expect(await ada.outbox.orphans.map(\.id) == [posted.id])
+      try await ada.sync.refresh([posted.id])
+      #expect(await ada.outbox.orphans.isEmpty)
+    }
+  }
+
+  @Test func `a removal during the comparison makes no orphans`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      try await hamlet.post("mine", as: "grace", in: garden)
+      let transport = HookedTransport(hamlet.server("grace"))
+      let grace = try HamletClient(hamlet, "grace") { _ in transport }
+      try await grace.sync.catchUp()
+      try await grace.sync.fetchAll([garden])
+      try await changeEpoch(of: grace.cache)
+      let (ada, removed) = (try hamlet.client("ada"), hamlet.id("grace"))
+      transport.set { request in
+        guard request.hasSuffix("/snapshot") else { return }
+        _ = try? await ada.send(.removeParticipant(of: garden, user: .id(removed)))
+      }
+      try await grace.sync.catchUp()
+      #expect(await grace.cache.replica.conversations[garden] == nil)
+      #expect(try await grace.held(garden).isEmpty)
+      #expect(await grace.outbox.orphans.isEmpty)
+    }
+  }
+
+  @Test func `an interrupted reset is repeated, also if the earlier history is put back`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      try await hamlet.post("one", as: "grace", in: garden)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let cursor = try #require(await ada.cache.replica.cursor)
+      try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event))
+      // The reset and the reason of the snapshot's start are known, then the network fails.
+      ada.server.set { $0.callsLeft = 2 }
+      await #expect(throws: HamletServer.noNetwork) { try await ada.sync.catchUp() }
+      #expect(await ada.cache.replica.cursor?.start == "")
+      ada.server.set { ($0.callsLeft, $0.requests) = (.max, []) }
+      try await ada.sync.catchUp()
+      #expect(ada.server.requests.contains("GET /snapshot"))
+      #expect(await ada.cache.replica.cursor?.start == cursor.start)
+      #expect(try await ada.texts(garden) == ["one"])
+    }
+  }
+
   @Test func `a response from before an erasure writes nothing`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -201,7 +201,8 @@ public actor Cache {
     let displaced = try displaced(by: new, before, unknown: Set(more.messages.map(\.message.id)))
     changes.removed += displaced.map { .init($0.message.conversation, $0.message.seq...$0.message.seq) }
     changes.rows += try orphans(of: displaced, beside: new)
-    for orphan in orphans.values.map(\.message) where new.contains(where: { $0.isResent(orphan) }) {
+    for orphan in orphans.values.map(\.message)
+    where new.contains(where: { $0.isSame(as: orphan) || $0.isResent(orphan) }) {
       changes.rows.append(CacheRow(.orphan, orphan.id.description, nil))
     }
     now.setMessagesAside()
@@ -554,11 +555,13 @@ public actor Cache {
 
   /// Applies a snapshot. Cached messages stay. The cursor does not move, because events between them and the snapshot may be
   /// missing; the caller verifies the messages first.
-  /// - Parameter lost: messages of conversations that are not in the snapshot. The user's own become orphans.
+  /// - Parameters:
+  ///   - isRestored: the server has lost data. Until all is compared, any server answers the cursor with a reset.
+  ///   - lost: messages of conversations that are not in the snapshot. The user's own become orphans.
   /// - Returns: whether the cache belonged to another user and was erased.
   @discardableResult
   public func begin(
-    _ snapshot: Snapshot, others: [OwnConversation] = [], lost: [Message] = []
+    _ snapshot: Snapshot, others: [OwnConversation] = [], isRestored: Bool = false, lost: [Message] = []
   ) throws(CacheFault) -> Bool {
     let isOther = replica.me.map { $0.summary.id != snapshot.me.summary.id } ?? false
     guard !isOther else {
@@ -572,13 +575,14 @@ public actor Cache {
     }
     var changes = CacheChanges()
     var generation = generation
-    if let before = replica.cursor {
+    if var before = replica.cursor {
       if before.isOtherHistory(than: snapshot.cursor) {
         generation += 1
         changes.rows.append(CacheRow(.note, "generation", writing: generation))
       }
       // A digest does not cover actions: those of cached messages may be stale from now on.
       changes.rows.append(CacheRow(.note, Self.actionsNote, writing: snapshot.cursor.event))
+      if isRestored { before.start = "" }
       fresh.move(to: before)
       // All of it is compared.
       changes.rows += ahead.keys.map { CacheRow(.note, "\(Self.aheadPrefix)\($0)", nil) }

@@ -59,6 +59,9 @@ public enum ClientFault: Error, Sendable, Hashable {
   /// The message of a reply's reference is not in the conversation.
   var refusesReply: Bool { problem?.errors.contains { $0.field == "reply_to" } ?? false }
 
+  /// The server does not have an attached file.
+  var refusesAttachments: Bool { problem?.errors.contains { $0.field == "attachments" } ?? false }
+
   /// The resource does not exist any more, or the caller may not see it.
   var isGone: Bool { problem.map { [403, 404, 410].contains($0.status) } ?? false }
 

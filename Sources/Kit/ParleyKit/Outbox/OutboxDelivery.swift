@@ -47,6 +47,18 @@ struct OutboxDelivery: Sendable {
   private func post(
     _ draft: Draft, as operation: OutboxOperation, _ known: Cache.ResponseAge
   ) async throws -> ID<Message> {
+    do { return try await post(draft, uploading: operation, known) } catch let fault as ClientFault {
+      // A restored server has lost the files of an earlier attempt.
+      guard fault.refusesAttachments, draft.files.contains(where: { $0.file != nil }) else { throw fault }
+      var draft = draft
+      for index in draft.files.indices { draft.files[index].file = nil }
+      return try await post(draft, uploading: operation, known)
+    }
+  }
+
+  private func post(
+    _ draft: Draft, uploading operation: OutboxOperation, _ known: Cache.ResponseAge
+  ) async throws -> ID<Message> {
     var draft = draft
     for (file, id) in zip(draft.files, try await upload(operation, draft)) {
       draft.attachments.append(id)

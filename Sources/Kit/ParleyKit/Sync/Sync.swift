@@ -75,7 +75,7 @@ public actor Sync {
       }
       try await cache.replace(own, asOf: cursor.event)
       try await removeLost(in: id, after: own.conversation.lastSeq)
-      _ = try await compare(id, isRestored: true)
+      _ = try await compare(id)
     }
     return gone
   }
@@ -83,7 +83,7 @@ public actor Sync {
   /// Drops conversations that the server has lost: no event has removed them.
   private func drop(_ lost: [ID<Conversation>]) async throws {
     for id in lost where await cache.replica.conversations[id] != nil {
-      try await cache.orphan(try await lostMessages(of: id), of: id)
+      try await cache.orphan(try await absent(of: ownMessages(of: id)), of: id)
       try await cache.drop(.conversation(id))
     }
   }
@@ -244,7 +244,8 @@ public actor Sync {
     let isRestored = try await isRestored(snapshot.cursor, reason)
     let known = Set((snapshot.conversations + others).map(\.conversation.id))
     let lost = isRestored ? try await lostMessages(outside: known) : []
-    if try await cache.begin(snapshot, others: others, lost: lost) { throw SyncRefusal.userChanged }
+    let isOther = try await cache.begin(snapshot, others: others, isRestored: isRestored, lost: lost)
+    if isOther { throw SyncRefusal.userChanged }
     if snapshot.hasMoreForums {
       for forum in try await all(.listForums(limit: Self.pageSize)) {
         try await cache.hold(forum.value, asOf: snapshot.cursor.event)
@@ -253,7 +254,7 @@ public actor Sync {
     for id in await cache.cachedConversations {
       guard let held = await cache.replica.conversations[id] else { continue }
       try await removeLost(in: id, after: held.conversation.lastSeq)
-      _ = try await compare(id, isRestored: isRestored)
+      _ = try await compare(id)
     }
     try await cache.move(to: snapshot.cursor)
   }
@@ -271,41 +272,56 @@ public actor Sync {
   func removeLost(in conversation: ID<Conversation>, after lastSeq: Int) async throws {
     guard lastSeq < Int.max else { return }
     let beyond = try await cache.messages(.range(lastSeq + 1...Int.max, of: conversation)).map(\.message)
-    try await cache.orphan(try await lost(of: beyond), of: conversation)
+    guard let lost = try await lost(of: beyond, in: conversation) else { return }
+    try await cache.orphan(lost, of: conversation)
   }
 
   /// The messages that the server does not have, or does not show.
-  private func lost(of messages: [Message]) async throws -> [Message] {
-    var lost: [Message] = []
+  private func absent(of messages: [Message]) async throws -> [Message] {
+    var absent: [Message] = []
     var rest = messages[...]
     while !rest.isEmpty {
       let part = rest.prefix(Self.pageSize)
       let found = try await client.send(.getMessages(ids: part.map(\.id.description).joined(separator: ",")))
         .elements.map(\.value.message)
-      lost += part.filter { message in !found.contains { $0.isSame(as: message) } }
+      absent += part.filter { message in !found.contains { $0.isSame(as: message) } }
       rest = rest.dropFirst(Self.pageSize)
     }
-    return lost
+    return absent
   }
 
-  /// The user's own messages of a range that the server does not have.
-  private func lostMessages(
-    in seqs: ClosedRange<Int> = 1...Int.max, of conversation: ID<Conversation>, besides found: [MessageView] = []
+  /// The messages of a conversation that the server does not have. It hides them too from a user who was removed meanwhile.
+  /// - Returns: nil if the user may not read the conversation: an event or a reset follows.
+  private func lost(of messages: [Message], in conversation: ID<Conversation>) async throws -> [Message]? {
+    let absent = try await absent(of: messages)
+    guard !absent.isEmpty else { return [] }
+    do {
+      let own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [conversation.description]))
+      return absent.filter { $0.seq >= own.participation?.fromSeq ?? 1 }
+    } catch {
+      guard error.isGone else { throw error }
+      return nil
+    }
+  }
+
+  /// The user's own cached messages of a range.
+  private func ownMessages(
+    in seqs: ClosedRange<Int> = 1...Int.max, of conversation: ID<Conversation>
   ) async throws -> [Message] {
     let me = await cache.replica.me?.summary.id
     // Earlier messages are only hidden.
     let first = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
-    let absent = try await cache.messages(.range(seqs, of: conversation)).map(\.message).filter { message in
+    return try await cache.messages(.range(seqs, of: conversation)).map(\.message).filter { message in
       message.author == me && message.content != nil && message.seq >= first
-        && !found.contains { $0.message.isSame(as: message) }
     }
-    return try await lost(of: absent)
   }
 
   /// The user's own messages in conversations that a restored server does not list, and does not have.
   private func lostMessages(outside known: Set<ID<Conversation>>) async throws -> [Message] {
     var lost: [Message] = []
-    for id in await cache.cachedConversations where !known.contains(id) { lost += try await lostMessages(of: id) }
+    for id in await cache.cachedConversations where !known.contains(id) {
+      lost += try await absent(of: ownMessages(of: id))
+    }
     return lost
   }
 
@@ -622,14 +638,11 @@ public actor Sync {
     try await exclusively { try await fetch(.forum(forum)) }
   }
 
-  /// - Parameter isRestored: the server has lost data. Own messages that it does not show become orphans.
-  private func compare(
-    _ conversation: ID<Conversation>, isRestored: Bool = false
-  ) async throws -> VerificationResult {
+  private func compare(_ conversation: ID<Conversation>) async throws -> VerificationResult {
     var verdict = VerificationResult()
     for range in await cache.history(of: conversation).held.all {
       verdict.checked += range.count
-      verdict.repaired += try await compare(range, of: conversation, isRestored)
+      verdict.repaired += try await compare(range, of: conversation)
     }
     return verdict
   }
@@ -637,9 +650,7 @@ public actor Sync {
   /// Smaller ranges are fetched again instead of being split further.
   private static let minSplitCount = 50
 
-  private func compare(
-    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, _ isRestored: Bool
-  ) async throws -> Int {
+  private func compare(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
     let remote: ConversationDigest
     do {
       remote = try await client.send(
@@ -647,8 +658,10 @@ public actor Sync {
       ).value
     } catch {
       guard error.isGone || error.problem?.status == 400 else { throw error }
-      // The readable history begins later, or the conversation is gone.
-      let lost = isRestored ? try await lostMessages(in: seqs, of: conversation) : []
+      // The conversation is gone: an event or a reset follows, if it has events.
+      if error.isGone, await hasEvents(conversation) { return 0 }
+      // The readable history begins later, or the server has lost its end.
+      guard let lost = try await lost(of: ownMessages(in: seqs, of: conversation), in: conversation) else { return 0 }
       try await cache.replace(seqs, of: conversation, by: [], asOf: 0, lost: lost)
       return 0
     }
@@ -657,7 +670,7 @@ public actor Sync {
       let held = try await cache.messages(.range(part.seqs, of: conversation)).map(\.message)
       if held.count == part.seqs.count, try MessageDigest.of(held) == part.digest { continue }
       if part.seqs.count > Self.minSplitCount, part.seqs != seqs {
-        repaired += try await compare(part.seqs, of: conversation, isRestored)
+        repaired += try await compare(part.seqs, of: conversation)
       } else {
         repaired += try await refetch(part.seqs, of: conversation, held.first)
       }
@@ -692,7 +705,10 @@ public actor Sync {
       guard page.next != nil, let last = page.messages.last, last.message.seq < seqs.upperBound else { break }
       next = page.next
     }
-    let lost = try await lostMessages(in: seqs, of: conversation, besides: found)
+    let others = try await ownMessages(in: seqs, of: conversation).filter { message in
+      !found.contains { $0.message.isSame(as: message) }
+    }
+    guard let lost = try await lost(of: others, in: conversation) else { return 0 }
     try await cache.replace(seqs, of: conversation, by: found, asOf: asOf, lost: lost)
     return seqs.count
   }
