@@ -20,7 +20,7 @@ class Alike(Village):
             with self.subTest(size=size):
                 page = self.signed_in("ada", size)
                 self.go(page, f"/f/{self.garden['id']}/new")
-                alike = page.get_by_role("region", name="Topics like it")
+                alike = page.get_by_role("region", name="Similar topics")
                 title = page.get_by_label("Title")
                 title.press_sequentially("A tomato")
                 expect(alike.get_by_role("link")).to_have_count(1)
@@ -30,7 +30,7 @@ class Alike(Village):
                 expect(alike.get_by_role("link", name=re.compile("Slugs again"))).to_be_visible()
                 title.fill("Tomatoes on a balcony")
                 expect(alike.get_by_role("link").first).to_contain_text("Which tomatoes")
-                expect(page.get_by_role("status").filter(has_text="like it")).to_have_text("2 topics like it")
+                expect(page.get_by_role("status").filter(has_text="similar")).to_have_text("2 similar topics")
                 self.photograph(page, f"alike-{size}-light")
                 self.assert_accessible(page, "alike")
                 self.assert_fits(page, "alike")

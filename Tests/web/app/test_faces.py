@@ -26,7 +26,7 @@ class Faces(Village):
         return self.curl(self.origin + user["avatar"]), headers["content-type"]
 
     def fill(self, page, display):
-        page.get_by_label("What people call you").fill(display)
+        page.get_by_label("Display name").fill(display)
         page.get_by_label("Password").fill(PASSWORD)
 
     def test_a_drawn_avatar_is_shown_while_typing_and_stays(self):
@@ -35,12 +35,12 @@ class Faces(Village):
         face = page.locator(".face-field img")
         before = face.get_attribute("src")
         self.fill(page, "Mary Somerville")
-        expect(page.get_by_label("Name", exact=True)).to_have_value("mary")
+        expect(page.get_by_label("Username", exact=True)).to_have_value("mary")
         expect(face).not_to_have_attribute("src", before)
         self.photograph(page, "invite-face-phone")
         self.assert_accessible(page, "an avatar at sign-up")
         shown = unquote(face.get_attribute("src").split(",", 1)[1])
-        page.get_by_role("button", name="Accept the rules and come in").click()
+        page.get_by_role("button", name="Accept the rules and create account").click()
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
         stored, kind = self.avatar("mary")
         self.assertEqual(stored.decode(), shown)
@@ -51,10 +51,10 @@ class Faces(Village):
         self.open(page, f"/i/{self.invite}")
         self.fill(page, "Emmy Noether")
         page.locator(".face-field input[type=file]").set_input_files(photograph())
-        expect(page.get_by_role("button", name="Take the drawn one")).to_be_visible()
+        expect(page.get_by_role("button", name="Use generated picture")).to_be_visible()
         expect(page.locator(".face-field img")).to_have_js_property("naturalWidth", 256)
         self.photograph(page, "invite-face-desktop")
-        page.get_by_role("button", name="Accept the rules and come in").click()
+        page.get_by_role("button", name="Accept the rules and create account").click()
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
         stored, kind = self.avatar("emmy")
         # Small and square, since every list shows it.
@@ -64,7 +64,7 @@ class Faces(Village):
     def test_it_is_changed_and_removed_in_the_profile(self):
         page = self.signed_in("grace")
         self.go(page, "/you/profile")
-        drawn = page.get_by_role("button", name="Take the drawn one")
+        drawn = page.get_by_role("button", name="Use generated picture")
         expect(drawn).to_be_hidden()
         page.locator("input[type=file]").set_input_files(photograph())
         expect(page.get_by_text("Saved.")).to_be_visible()
@@ -80,7 +80,7 @@ class Faces(Village):
         page.wait_for_function(IS_CACHED)
         self.go(page, "/you/profile")
         page.wait_for_function("async () => (await (await caches.open('pictures')).keys()).some((it) => it.url.endsWith('/avatar'))")
-        drawn = page.get_by_role("button", name="Take the drawn one")
+        drawn = page.get_by_role("button", name="Use generated picture")
         page.locator("input[type=file]").set_input_files(photograph())
         expect(page.get_by_text("Saved.")).to_be_visible()
         expect(drawn).to_be_visible()
@@ -105,23 +105,23 @@ class Joining(Village):
                 expect(page.locator(".face-field")).to_have_count(int(policy == "open"))
                 self.photograph(page, f"join-{policy}")
                 self.assert_accessible(page, "an account")
-                page.get_by_label("What people call you").fill(f"Someone {policy}")
-                page.get_by_label("Name", exact=True).fill(policy)
+                page.get_by_label("Display name").fill(f"Someone {policy}")
+                page.get_by_label("Username", exact=True).fill(policy)
                 page.get_by_label("Password").fill(PASSWORD)
                 if policy == "open":
-                    page.get_by_role("button", name="Accept the rules and come in").click()
+                    page.get_by_role("button", name="Accept the rules and create account").click()
                     expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
                 else:
-                    page.get_by_role("button", name="Ask to come in").click()
-                    expect(page.get_by_role("status")).to_contain_text("Someone approval, you have asked to come in.")
+                    page.get_by_role("button", name="Request to join").click()
+                    expect(page.get_by_role("status")).to_contain_text("Thanks, Someone approval. Your request was sent.")
                     expect(page.get_by_role("heading", name="The Allotment")).to_be_focused()
                     self.assert_accessible(page, "asked")
         waiting = self.call("GET", "/users?state=pending", token=self.tokens["ada"])["data"]
         self.assertEqual([it["name"] for it in waiting], ["approval"])
         page = self.signed_in("ada")
         self.go(page, "/admin/users")
-        page.get_by_role("button", name="Let in").click()
-        expect(page.get_by_role("button", name="Let in")).to_have_count(0)
+        page.get_by_role("button", name="Approve").click()
+        expect(page.get_by_role("button", name="Approve")).to_have_count(0)
 
     def test_closed_registration_is_not_offered(self):
         self.call("PATCH", "/settings", {"registration": "invite"}, self.tokens["ada"])
@@ -129,5 +129,5 @@ class Joining(Village):
         for address in ("/sign-in", "/sign-in?new"):
             self.open(page, address)
             expect(page.get_by_role("link", name=re.compile("Sign in")).or_(page.get_by_role("button", name="Sign in")).first).to_be_visible()
-            expect(page.get_by_role("link", name="Make an account")).to_have_count(0)
-            expect(page.get_by_label("What people call you")).to_have_count(0)
+            expect(page.get_by_role("link", name="Create account")).to_have_count(0)
+            expect(page.get_by_label("Display name")).to_have_count(0)

@@ -9,10 +9,17 @@ from test_flows import Village
 class ForumSettings(Village):
     def test_posting_permission_and_slow_mode(self):
         page = self.signed_in("ada")
+<<<<<<< HEAD
         self.go(page, f"/f/{self.garden['id']}/settings")
         page.get_by_label("Who writes in it").select_option("Those who look after it")
         page.get_by_label("Who begins topics").select_option("Its members")
         page.get_by_label("Between two messages").select_option("60 seconds")
+=======
+        self.go(page, f"/f/{self.garden['id']}/edit")
+        page.get_by_label("Who can write in it").select_option("Moderators")
+        page.get_by_label("Who can start topics").select_option("Forum members")
+        page.get_by_label("Slow mode").select_option("60 seconds")
+>>>>>>> 16a7488 (Rewrite the English texts of the app)
         self.photograph(page, "forum-edit-light")
         self.assert_accessible(page, "forum settings")
         page.get_by_role("button", name="Save").click()
@@ -21,9 +28,15 @@ class ForumSettings(Village):
             self.call("GET", f"/forums/{self.garden['id']}", token=self.tokens["ada"])[it] for it in ("write", "start_topics", "slow_seconds")))
         reader = self.signed_in("lin", "phone")
         self.room(reader)
+<<<<<<< HEAD
         expect(reader.get_by_text("Only those who look after this forum write here.")).to_be_visible()
         self.go(page, f"/f/{self.garden['id']}/settings")
         page.get_by_label("Closed").check()
+=======
+        expect(reader.get_by_text("Only this forum's moderators can write here.")).to_be_visible()
+        self.go(page, f"/f/{self.garden['id']}/edit")
+        page.get_by_label("Archived").check()
+>>>>>>> 16a7488 (Rewrite the English texts of the app)
         page.get_by_role("button", name="Save").click()
         expect(reader.get_by_role("textbox", name="Write a message")).to_have_count(0)
         self.eventually(page, True, lambda: self.call("GET", f"/forums/{self.garden['id']}", token=self.tokens["ada"])["archived"])
@@ -36,14 +49,19 @@ class ForumSettings(Village):
     def test_an_error_is_shown_at_its_field(self):
         forum = self.plot("Orchard")
         page = self.signed_in("ada")
+<<<<<<< HEAD
         self.go(page, f"/f/{forum['id']}/settings")
         address = page.get_by_label("Address of a call")
+=======
+        self.go(page, f"/f/{forum['id']}/edit")
+        address = page.get_by_label("Call link")
+>>>>>>> 16a7488 (Rewrite the English texts of the app)
         address.fill("meet.example.org")
-        page.get_by_label("Who calls everybody").select_option("Those who look after it")
-        page.get_by_label("Topics can be solved").check()
-        page.get_by_label("Earlier texts are open").check()
+        page.get_by_label("Who can use @room").select_option("Moderators")
+        page.get_by_label("Topics can be marked as solved").check()
+        page.get_by_label("Edit history are open").check()
         page.get_by_role("button", name="Save").click()
-        expect(address).to_have_accessible_description(re.compile("An address begins with https"))
+        expect(address).to_have_accessible_description(re.compile("Enter a link that starts with https"))
         expect(address).to_be_focused()
         address.fill("https://meet.example.org/orchard?key=1")
         page.get_by_role("button", name="Save").click()
@@ -56,7 +74,7 @@ class ForumSettings(Village):
         expect(call).to_have_attribute("target", "_blank")
         # Users with permission to mention everybody get the completion.
         page.get_by_role("textbox", name="Write a message").press_sequentially("@roo")
-        expect(page.get_by_role("option", name="Everybody")).to_be_visible()
+        expect(page.get_by_role("option", name="Everyone in this forum")).to_be_visible()
         self.photograph(page, "room-call-light")
         reader = self.signed_in("lin", "phone")
         self.go(reader, f"/f/{forum['id']}/room")
@@ -67,7 +85,7 @@ class ForumSettings(Village):
         field.fill("")
         field.press_sequentially("@")
         expect(reader.get_by_role("option").first).to_be_visible()
-        expect(reader.get_by_role("option", name="Everybody")).to_have_count(0)
+        expect(reader.get_by_role("option", name="Everyone in this forum")).to_have_count(0)
         self.photograph(reader, "room-call-phone-light")
         self.assert_fits(reader, "a room with a call")
 
@@ -82,7 +100,7 @@ class ForumSettings(Village):
         field = page.get_by_role("textbox", name="Write a message")
         field.fill("Half a thought")
         self.call("PATCH", f"/forums/{forum['id']}", {"locked": True, "call_url": "https://meet.example.org/cellar"}, ada)
-        expect(page.get_by_role("status").filter(has_text="This is locked. It can be read.")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="This topic is locked. You can read it.")).to_be_visible()
         expect(field).to_be_hidden()
         expect(page.get_by_role("link", name="Call at meet.example.org")).to_be_visible()
         # Settings changed while the user was on another page are shown on return.
@@ -99,9 +117,9 @@ class ForumSettings(Village):
         expect(page.get_by_role("link", name="Solved What stands here")).to_be_visible()
         # After the answer is deleted, no link leads to it.
         self.go(page, f"/t/{topic['id']}")
-        way = page.get_by_role("link", name="Solved: to the answer")
+        way = page.get_by_role("link", name="Solved. Go to the answer")
         expect(way).to_be_visible()
-        expect(page.get_by_role("article", name="The answer")).to_contain_text("Bottles.")
+        expect(page.get_by_role("article", name="Answer")).to_contain_text("Bottles.")
         self.call("DELETE", f"/messages/{answer['id']}", token=self.tokens["lin"])
         expect(way).to_have_count(0)
         expect(page.locator(".stream-head").get_by_text("Solved", exact=True)).to_be_visible()
@@ -109,11 +127,16 @@ class ForumSettings(Village):
     def test_a_conflicting_change_is_not_overwritten_silently(self):
         forum = self.plot("Kitchen")
         page = self.signed_in("ada")
+<<<<<<< HEAD
         self.go(page, f"/f/{forum['id']}/settings")
         page.get_by_label("Address of a call").fill("https://meet.example.org/Küche")
+=======
+        self.go(page, f"/f/{forum['id']}/edit")
+        page.get_by_label("Call link").fill("https://meet.example.org/Küche")
+>>>>>>> 16a7488 (Rewrite the English texts of the app)
         self.call("PATCH", f"/forums/{forum['id']}", {"description": "Pots"}, self.tokens["ada"])
         page.get_by_role("button", name="Save").click()
-        fault = page.get_by_role("alert").filter(has_text="Someone else changed it meanwhile.")
+        fault = page.get_by_role("alert").filter(has_text="Someone else changed this.")
         expect(fault).to_be_focused()
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_role("heading", name="Kitchen").first).to_be_visible()
@@ -121,8 +144,13 @@ class ForumSettings(Village):
         self.assertEqual(stored["call_url"], "https://meet.example.org/K%C3%BCche")
         # Members have no settings page.
         reader = self.signed_in("lin")
+<<<<<<< HEAD
         self.go(reader, f"/f/{forum['id']}/settings")
         expect(reader.get_by_text("This is not here, or not open to you.")).to_be_visible()
+=======
+        self.go(reader, f"/f/{forum['id']}/edit")
+        expect(reader.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
+>>>>>>> 16a7488 (Rewrite the English texts of the app)
         expect(reader.get_by_label("Locked")).to_have_count(0)
 
     def test_a_failed_message_stays_in_a_locked_forum(self):
@@ -137,9 +165,9 @@ class ForumSettings(Village):
         edit = message.locator(".message-fault").get_by_role("button", name="Edit")
         expect(edit).to_be_visible()
         self.call("PATCH", f"/forums/{forum['id']}", {"locked": True}, self.tokens["ada"])
-        expect(page.get_by_text("This is locked. It can be read.")).to_be_visible()
+        expect(page.get_by_text("This topic is locked. You can read it.")).to_be_visible()
         edit.click()
-        expect(page.locator(".toast").filter(has_text="This is locked")).to_be_visible()
+        expect(page.locator(".toast").filter(has_text="This topic is locked")).to_be_visible()
         expect(message).to_be_visible()
         # Sent after the forum is unlocked.
         self.call("PATCH", f"/forums/{forum['id']}", {"locked": False}, self.tokens["ada"])
@@ -162,7 +190,7 @@ class ForumSettings(Village):
         page.get_by_label("Locked").check()
         page.get_by_role("button", name="Save").click()
         # A user on the page sees it at once, and keeps the draft and the focus.
-        expect(reader.get_by_text("This is locked. It can be read.")).to_be_visible()
+        expect(reader.get_by_text("This topic is locked. You can read it.")).to_be_visible()
         expect(field).to_be_hidden()
         expect(reader.get_by_role("group", name="Messages")).to_be_focused()
         expect(page.get_by_role("heading", name="Shed").first).to_be_visible()
@@ -181,24 +209,24 @@ class ForumSettings(Village):
         for page in (asker, other):
             self.go(page, address)
         verbs = self.verbs(asker, "It was out of oil.")
-        self.assertNotIn("Earlier texts", verbs)
-        asker.get_by_role("menuitem", name="Mark as the answer").click()
-        label = "The answer"
+        self.assertNotIn("Edit history", verbs)
+        asker.get_by_role("menuitem", name="Mark as answer").click()
+        label = "Answer"
         for page in (asker, other):
             expect(page.locator(".post", has_text="It was out of oil.").get_by_text(label, exact=True)).to_be_visible()
-            expect(page.get_by_role("link", name="Solved: to the answer")).to_have_attribute("href", f"/m/{answer['id']}")
+            expect(page.get_by_role("link", name="Solved. Go to the answer")).to_have_attribute("href", f"/m/{answer['id']}")
         # Beside the topic and in the topic list.
         expect(asker.get_by_role("link", name="Solved The pump is silent")).to_be_visible()
         self.assert_accessible(asker, "a solved topic")
         self.photograph(asker, "topic-solved-light")
         self.photograph(other, "topic-solved-phone-light")
         # Not offered for the question, nor to other users.
-        self.assertNotIn("Mark as the answer", self.verbs(asker, "What is it?"))
+        self.assertNotIn("Mark as answer", self.verbs(asker, "What is it?"))
         asker.keyboard.press("Escape")
         self.assertNotIn("the answer", self.verbs(other, "It was out of oil.", "button"))
         other.keyboard.press("Escape")
         self.call("PATCH", f"/conversations/{topic['id']}", {"locked": True}, self.tokens["ada"])
-        expect(other.get_by_text("This is locked. It can be read.")).to_be_visible()
+        expect(other.get_by_text("This topic is locked. You can read it.")).to_be_visible()
         expect(other.locator(".stream-head").get_by_text("Locked")).to_be_visible()
         expect(other.get_by_role("textbox")).to_have_count(0)
         self.go(other, f"/f/{forum['id']}/topics")
@@ -209,19 +237,19 @@ class ForumSettings(Village):
         owner = self.signed_in("ada")
         self.go(owner, address)
         self.verbs(owner, "It was out of oil.")
-        owner.get_by_role("menuitem", name="Take the answer's mark away").click()
+        owner.get_by_role("menuitem", name="Unmark as answer").click()
         expect(asker.get_by_text(label, exact=True)).to_have_count(0)
-        self.eventually(asker, True, lambda: self.offers(asker, "It was out of oil.", "Earlier texts"))
+        self.eventually(asker, True, lambda: self.offers(asker, "It was out of oil.", "Edit history"))
         self.verbs(asker, "It was out of oil.")
-        asker.get_by_role("menuitem", name="Earlier texts").click()
+        asker.get_by_role("menuitem", name="Edit history").click()
         expect(asker.get_by_role("dialog")).to_contain_text("Is it the oil?")
-        expect(asker.get_by_role("button", name="Remove this text")).to_have_count(0)
+        expect(asker.get_by_role("button", name="Delete this version")).to_have_count(0)
         # The author can remove an earlier text.
         self.go(other, address)
-        self.assertIn("Earlier texts", self.verbs(other, "It was out of oil.", "button"))
-        other.get_by_role("button", name="Earlier texts").click()
-        other.get_by_role("button", name="Remove this text").click()
-        other.get_by_role("dialog", name="Remove this earlier text?").get_by_role("button", name="Remove this text").click()
+        self.assertIn("Edit history", self.verbs(other, "It was out of oil.", "button"))
+        other.get_by_role("button", name="Edit history").click()
+        other.get_by_role("button", name="Delete this version").click()
+        other.get_by_role("dialog", name="Delete this version?").get_by_role("button", name="Delete this version").click()
         expect(other.get_by_role("dialog")).to_have_count(0)
         self.assertEqual(self.call("GET", f"/messages/{answer['id']}/revisions", token=self.tokens["lin"])["data"], [])
 

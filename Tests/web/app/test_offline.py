@@ -57,17 +57,17 @@ class Offline(Cached):
         page = self.page(context)
         self.open(page, f"/f/{self.garden['id']}/room")
         expect(page.get_by_text("Carrots want sand")).to_be_visible()
-        expect(page.get_by_text("Offline. You can read and write.")).to_be_visible()
+        expect(page.get_by_text("You're offline. You can still read and write.")).to_be_visible()
         self.write(page, "On the train, one")
         self.write(page, "On the train, two")
-        expect(page.get_by_text("2 messages wait")).to_be_visible()
+        expect(page.get_by_text("2 messages will be sent")).to_be_visible()
         self.photograph(page, "offline")
         self.assert_accessible(page, "offline")
         self.go(page, "/search?q=carrots")
         expect(page.get_by_role("main").get_by_text("Carrots want sand").first).to_be_visible()
         for address in ("/", "/forums", "/messages", "/you"):
             self.go(page, address)
-            expect(page.get_by_text("This is not here")).to_have_count(0)
+            expect(page.get_by_text("This page doesn't exist")).to_have_count(0)
         page.close()
 
         # Written, closed, opened again: still queued, still in order.
@@ -75,16 +75,16 @@ class Offline(Cached):
         self.open(page, f"/f/{self.garden['id']}/room")
         self.write(page, "On the train, three")
         expect(page.locator(".message.is-mine .bubble")).to_have_count(3)
-        expect(page.get_by_text("Offline. You can read and write")).to_be_visible()
+        expect(page.get_by_text("You're offline. You can still read and write")).to_be_visible()
         # The status line is shown for two seconds only, so a MutationObserver in the page records it.
         page.evaluate("""() => {
-            const look = () => { window.isUpToDate ||= document.querySelector(".back-line")?.textContent.includes("Up to date"); };
+            const look = () => { window.isUpToDate ||= document.querySelector(".back-line")?.textContent.includes("Back online"); };
             new MutationObserver(look).observe(document.querySelector("main"), { childList: true, subtree: true });
         }""")
         context.set_offline(False)
         for text in ("one", "two", "three"):
             sent = page.locator(".message.is-mine").filter(has_text=f"On the train, {text}")
-            expect(sent.locator(".state")).to_have_attribute("title", "Stored")
+            expect(sent.locator(".state")).to_have_attribute("title", "Sent")
         page.wait_for_function("() => window.isUpToDate")
         expect(page.locator(".back-line")).to_have_count(0)
         mine = [it for it in self.texts() if it and it.startswith("On the train")]
@@ -123,10 +123,10 @@ class Offline(Cached):
                 field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
             }
         }""")
-        expect(page.get_by_text("500 messages wait")).to_be_visible()
+        expect(page.get_by_text("500 messages will be sent")).to_be_visible()
         self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
         page.context.set_offline(False)
-        expect(page.get_by_text("messages wait")).to_have_count(0)
+        expect(page.get_by_text("messages will be sent")).to_have_count(0)
         # No total timeout, as long as there is progress.
         come, since = 0, time.monotonic()
         while (now := self.call("GET", f"/conversations/{topic['id']}", token=self.tokens["ada"])["last_seq"]) < 500:
@@ -135,7 +135,7 @@ class Offline(Cached):
             self.assertLess(time.monotonic() - since, 60, now)
             page.wait_for_timeout(500)
         last = page.locator(".message.is-mine").filter(has_text="Queued 499")
-        expect(last.locator(".state")).to_have_attribute("title", "Stored")
+        expect(last.locator(".state")).to_have_attribute("title", "Sent")
         self.assertEqual([it for it in self.texts(topic["id"]) if it], [f"Queued {number}" for number in range(500)])
 
 
@@ -170,9 +170,9 @@ class Upgrade(Cached):
                 # The old version still works, also on pages not visited before.
                 self.write(page, f"Over to the {version}")
                 mine = page.locator(".message.is-mine").filter(has_text=f"Over to the {version}")
-                expect(mine.locator(".state")).to_have_attribute("title", "Stored")
+                expect(mine.locator(".state")).to_have_attribute("title", "Sent")
                 self.go(page, "/you/profile")
-                expect(page.get_by_label("What people call you")).to_be_visible()
+                expect(page.get_by_label("Display name")).to_be_visible()
                 self.room(page)
                 field = page.get_by_role("textbox", name="Write a message")
                 expect(page.get_by_text("A new version is ready")).to_be_visible()

@@ -24,7 +24,7 @@ class Moderating(Deciding):
                 page = self.signed_in("ada", size)
                 dialog = self.more(page, "lin", "Silence")
                 expect(dialog).to_contain_text("Silence Lin?")
-                dialog.get_by_label("For how long").select_option("An hour")
+                dialog.get_by_label("Duration").select_option("1 hour")
                 dialog.get_by_label("Reason").fill(f"Cool down, {size}")
                 self.photograph(page, f"silence-{size}-light")
                 self.assert_accessible(page, "silence")
@@ -34,7 +34,7 @@ class Moderating(Deciding):
                 self.assert_fits(page, "sanctions")
                 self.photograph(page, f"decided-{size}-light")
                 self.assert_accessible(page, "sanctions")
-                row.get_by_role("button", name="Let speak again").click()
+                row.get_by_role("button", name="End silence").click()
                 expect(row).to_contain_text("ended")
                 expect(row.get_by_role("button")).to_have_count(0)
 
@@ -43,17 +43,17 @@ class Moderating(Deciding):
         dialog = self.more(page, "lin", "Warn")
         dialog.get_by_label("Reason").fill("Please stay kind")
         dialog.get_by_role("button", name="Warn").click()
-        decided = page.get_by_role("region", name="What was decided")
+        decided = page.get_by_role("region", name="Moderation history")
         expect(decided.get_by_role("listitem").filter(has_text="Warned").filter(has_text="Please stay kind")).to_be_visible()
         dialog = self.more(page, "lin", "Ban")
-        dialog.get_by_label("For how long").select_option("For good")
+        dialog.get_by_label("Duration").select_option("Permanently")
         dialog.get_by_role("button", name="Ban").click()
         expect(page.get_by_text("Lin is banned.")).to_be_visible()
         # Undo is offered for ten seconds, and as long as the pointer is on it.
         page.get_by_role("button", name="Undo").hover()
         expect(decided.get_by_text("Banned", exact=True)).to_be_visible()
         page.get_by_role("button", name="Undo").click()
-        expect(decided.get_by_role("button", name="Lift the ban")).to_have_count(0)
+        expect(decided.get_by_role("button", name="Unban")).to_have_count(0)
         expect(decided.get_by_role("listitem").first).to_contain_text("ended")
 
     def test_messages_of_a_user_are_removed_at_once_and_restored(self):
@@ -61,15 +61,15 @@ class Moderating(Deciding):
         for number in range(3):
             self.say(f"Cheap watches {number}")
         page = self.signed_in("ada")
-        dialog = self.more(page, "grace", "Remove what was said")
-        dialog.get_by_label("Since").select_option("An hour ago")
+        dialog = self.more(page, "grace", "Remove messages")
+        dialog.get_by_label("Posted since").select_option("1 hour ago")
         verb = dialog.get_by_role("button", name="Remove 3 messages")
         expect(verb).to_be_enabled()
         self.photograph(page, "removal-light")
         self.assert_accessible(page, "removal")
         verb.click()
         page.get_by_role("button", name="Undo").hover()
-        expect(page.get_by_text("What Grace said is being removed.")).to_be_visible()
+        expect(page.get_by_text("Removing 3 messages by Grace.")).to_be_visible()
         self.eventually(page, [None] * 3, lambda: self.texts(grace))
         page.get_by_role("button", name="Undo").click()
         self.eventually(page, [f"Cheap watches {number}" for number in range(3)], lambda: self.texts(grace))
@@ -92,7 +92,7 @@ class Moderating(Deciding):
         member.get_by_role("button", name="More").click()
         expect(member.get_by_role("menuitem", name="Mute")).to_be_visible()
         expect(member.get_by_role("menuitem", name="Silence")).to_have_count(0)
-        expect(member.get_by_role("region", name="What was decided")).to_have_count(0)
+        expect(member.get_by_role("region", name="Moderation history")).to_have_count(0)
 
 
 class OneAnother(Deciding):
@@ -113,12 +113,12 @@ class OneAnother(Deciding):
             self.photograph(view, f"muted-{size}-light")
             self.assert_accessible(view, "muted and blocked")
             self.assert_fits(view, "muted and blocked")
-        page.get_by_role("button", name="Stop muting").click()
-        expect(page.get_by_role("button", name="Stop muting")).to_have_count(0)
+        page.get_by_role("button", name="Unmute").click()
+        expect(page.get_by_role("button", name="Unmute")).to_have_count(0)
         self.go(page, "/u/ada")
         page.get_by_role("button", name="More").click()
         expect(page.get_by_role("menuitem", name="Block", exact=True)).to_have_count(0)
-        page.get_by_role("menuitem", name="Stop blocking").click()
+        page.get_by_role("menuitem", name="Unblock").click()
         self.eventually(page, (0, 0), self.left)
 
     def left(self):

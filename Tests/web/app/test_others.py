@@ -15,7 +15,7 @@ class Others(Village):
         self.say(f"Welcome to {name}")
         browser.ask("SetWindowRect", "POST", "/window/rect", width=1280, height=860)
         browser.open(f"{self.origin}/sign-in")
-        browser.type(self.labelled("Name"), "ada")
+        browser.type(self.labelled("Username"), "ada")
         browser.type(self.labelled("Password"), PASSWORD)
         browser.click("//button[contains(., 'Sign in')]")
         browser.find("//h1[.='Inbox']")
@@ -26,7 +26,7 @@ class Others(Village):
         browser.find(f"//article[contains(., 'Welcome to {name}')]")
         browser.type("//textarea", f"Hello from {name}")
         browser.type("//textarea", "\ue007")
-        browser.find(f"//article[contains(., 'Hello from {name}')]//*[@title='Stored']")
+        browser.find(f"//article[contains(., 'Hello from {name}')]//*[@title='Sent']")
         self.say(f"And to you, {name}")
         browser.find(f"//article[contains(., 'And to you, {name}')]")
 

@@ -35,10 +35,10 @@ class Presence(Village):
         grace.context.close()
         for page in pages.values():
             # With the weekday if midnight has passed since.
-            expect(page.locator(".page-bar-second")).to_have_text(re.compile(r"^@grace · last here (\w+ )?\d\d:\d\d$"))
+            expect(page.locator(".page-bar-second")).to_have_text(re.compile(r"^@grace · last seen (\w+ )?\d\d:\d\d$"))
             # Offline, presence is unknown.
             page.context.set_offline(True)
-            expect(page.get_by_text("Offline. You can read and write.")).to_be_visible()
+            expect(page.get_by_text("You're offline. You can still read and write.")).to_be_visible()
             expect(page.locator(".page-bar-second")).to_have_text("@grace")
 
     def test_a_room_shows_its_number_of_users_online(self):
@@ -85,7 +85,7 @@ class Presence(Village):
         expect(page.locator(".person")).to_contain_text("@grace · online")
         # With presence hidden, the user is shown as online to no other user.
         self.go(grace, "/you/privacy")
-        shown = grace.get_by_role("switch", name="Show when I am here")
+        shown = grace.get_by_role("switch", name="Show when I'm online")
         expect(shown).to_be_checked()
         shown.click()
         expect(page.locator(".person")).not_to_contain_text("online")
@@ -98,14 +98,14 @@ class Presence(Village):
         expect(fresh.locator(".person")).not_to_contain_text("online")
         # The time of the last visit is hidden too, in the page and by the server.
         grace.context.close()
-        expect(page.locator(".person")).not_to_contain_text("last here")
+        expect(page.locator(".person")).not_to_contain_text("last seen")
         grace = self.signed_in("grace")
         lin = self.call("GET", "/users/@grace", token=self.tokens["lin"])
         self.assertIsNone(lin.get("last_seen_at"))
         self.go(grace, "/you/privacy")
-        shown = grace.get_by_role("switch", name="Show when I am here")
+        shown = grace.get_by_role("switch", name="Show when I'm online")
         expect(shown).not_to_be_checked()
-        expect(fresh.locator(".person")).not_to_contain_text("last here")
+        expect(fresh.locator(".person")).not_to_contain_text("last seen")
         shown.click()
         expect(page.locator(".person")).to_contain_text("@grace · online")
         expect(fresh.locator(".person")).to_contain_text("@grace · online")
@@ -128,5 +128,5 @@ class Presence(Village):
         self.call("PATCH", "/settings", {"name": "The Orchard"}, self.tokens["ada"])
         expect(other.locator(".sidebar-head")).to_contain_text("The Orchard")
         page.context.close()
-        expect(other.locator(".person")).to_contain_text("last here")
+        expect(other.locator(".person")).to_contain_text("last seen")
         expect(lin.locator(".person")).to_contain_text("@grace · online")

@@ -39,7 +39,7 @@ class Sharing(Village):
         page.get_by_role("button", name="Add files or a link").click()
         page.get_by_role("menuitem", name="Share a link").click()
         sheet = page.get_by_role("dialog", name="Share a link")
-        expect(sheet.get_by_label("An address, or words")).to_be_focused()
+        expect(sheet.get_by_label("Link or search words")).to_be_focused()
         return sheet
 
     def test_an_address_is_previewed_and_shared(self):
@@ -53,7 +53,7 @@ class Sharing(Village):
                 self.room(reader)
                 sheet = self.begin(page)
                 expect(sheet.get_by_role("button", name="Share", exact=True)).to_be_disabled()
-                sheet.get_by_label("An address, or words").fill(f"example.org/seeds?{size}")
+                sheet.get_by_label("Link or search words").fill(f"example.org/seeds?{size}")
                 card = sheet.locator(".link-preview")
                 expect(card).to_contain_text("Seeds for shady places")
                 expect(card.locator("img")).to_have_js_property("naturalWidth", 640)
@@ -78,9 +78,9 @@ class Sharing(Village):
         asked = self.outside(page)
         self.room(page)
         sheet = self.begin(page)
-        field = sheet.get_by_label("An address, or words")
+        field = sheet.get_by_label("Link or search words")
         field.fill("nothing like that")
-        expect(sheet.get_by_text("Nothing for “nothing like that” that you can read.")).to_be_visible()
+        expect(sheet.get_by_text("No results for “nothing like that”.")).to_be_visible()
         field.fill("wheelbarrow")
         hit = sheet.get_by_role("button").filter(has_text="flat tyre")
         expect(hit).to_be_visible()
@@ -95,7 +95,7 @@ class Sharing(Village):
         field.press("Enter")
         expect(sheet).to_have_count(0)
         mine = page.locator(".message.is-mine").filter(has_text=f"/m/{said['id']}")
-        expect(mine.locator(".state")).to_have_attribute("title", "Stored")
+        expect(mine.locator(".state")).to_have_attribute("title", "Sent")
         # Readers of the link may lack access to the message, so no preview is sent.
         expect(mine.locator(".link-preview")).to_have_count(0)
         mine.locator(".rich a").click()
@@ -107,8 +107,8 @@ class Sharing(Village):
         self.outside(page)
         self.room(page)
         sheet = self.begin(page)
-        sheet.get_by_label("An address, or words").fill("http://example.org/old")
-        expect(sheet.get_by_text("The server saw nothing there.")).to_be_visible()
+        sheet.get_by_label("Link or search words").fill("http://example.org/old")
+        expect(sheet.get_by_text("The server couldn't load a preview.")).to_be_visible()
         expect(sheet.locator(".link-preview")).to_contain_text("not encrypted")
         sheet.get_by_role("button", name="Share", exact=True).click()
         expect(page.locator(".message.is-mine").filter(has_text="http://example.org/old").locator(".link-preview")).to_have_count(0)
@@ -131,7 +131,7 @@ class Sharing(Village):
                 self.assertEqual(len(page.context.pages), 1)
                 page.get_by_role("link", name="http://example.net/old").click()
                 with page.context.expect_page() as opened:
-                    asked.get_by_role("button", name="Open it all the same").click()
+                    asked.get_by_role("button", name="Open anyway").click()
                 expect(opened.value.get_by_text("old")).to_be_visible()
                 with page.context.expect_page() as opened:
                     page.get_by_role("link", name="https://example.net/new").click()

@@ -13,7 +13,7 @@ class WithoutTombstones(Village):
         expect(page.get_by_text("Deleted by its author")).to_be_visible()
         self.go(page, "/you/look")
         with page.expect_response(lambda it: it.request.method == "PATCH" and it.ok):
-            page.get_by_role("switch", name="Show where messages were").uncheck()
+            page.get_by_role("switch", name="Show deleted messages").uncheck()
         self.eventually(page, False, lambda: self.call("GET", "/users/me", token=self.tokens["ada"])["preferences"].get("tombstones"))
         self.room(page)
         for id in (first, last):

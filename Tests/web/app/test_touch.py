@@ -107,4 +107,4 @@ class Touch(Village):
         self.eventually(page, 1, lambda: len(asked))
         page.context.set_offline(True)
         self.drag(page, (200, 300), (0, 150))
-        expect(page.get_by_text("the server did not answer")).to_be_visible()
+        expect(page.get_by_text("The server can't be reached")).to_be_visible()

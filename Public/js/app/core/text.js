@@ -4,6 +4,8 @@
 let messages = {};
 let plurals = new Intl.PluralRules('en');
 let chosen = 'en';
+/** After a refusal without a time of its own, in milliseconds. */
+const DEFAULT_WAIT = 60_000;
 
 export const language = () => chosen;
 
@@ -81,7 +83,8 @@ export function sayProblem(problem) {
     problem?.code && `problem.${problem.code}`,
   ];
   const key = keys.find((it) => it && knows(it)) ?? 'problem.other';
-  return say(key, { ...problem?.params, ...field?.params });
+  const seconds = Math.max(1, Math.ceil((problem?.retryAfter ?? DEFAULT_WAIT) / 1_000));
+  return say(key, { seconds, ...problem?.params, ...field?.params });
 }
 
 /** The pseudo-locale: English with accents and a third longer, to reveal untranslated and truncated texts. */

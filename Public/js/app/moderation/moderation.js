@@ -16,23 +16,24 @@ const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 
 const COUNTED = 200;
 const REASON = 500;
 
-const reasonField = (required = false) => field(say('remove.reason'), { limit: REASON, required, hint: say('order.reasonHint') });
+const reasonField = (person, required = false) =>
+  field(say('remove.reason'), { limit: REASON, required, hint: say('order.reasonHint', { name: displayName(person) }) });
 
 /** Menu items for a user's page. Calls `changed` after an action. */
 export function orderItems(shell, person, changed) {
   const { site } = shell;
   const path = `/users/${person.id}`;
-  const decide = async (work, words, undo) => {
+  const decide = async (work, words, undo, n) => {
     try {
       const made = await work();
       changed();
-      toast(say(words, { name: displayName(person) }), undo && { undo: () => undo(made).then(changed, (error) => toast(sayProblem(error))) });
+      toast(say(words, { name: displayName(person), n }), undo && { undo: () => undo(made).then(changed, (error) => toast(sayProblem(error))) });
     } catch (error) {
       toast(sayProblem(error));
     }
   };
   const forAWhile = async (name) => {
-    const reason = reasonField();
+    const reason = reasonField(person);
     const span = choice(
       say('order.howLong'),
       [...Object.keys(SPANS), 'ever'].map((it) => [it, say(`order.for.${it}`)]),
@@ -60,7 +61,7 @@ export function orderItems(shell, person, changed) {
       words: say('order.warn'),
       picture: 'flag',
       on: async () => {
-        const reason = await ask(say('order.warnTitle', { name: displayName(person) }), reasonField(true), say('order.warn'));
+        const reason = await ask(say('order.warnTitle', { name: displayName(person) }), reasonField(person, true), say('order.warn'));
         if (reason) await decide(() => site.call('POST', `${path}/warn`, { body: { reason, client_id: crypto.randomUUID() } }), 'order.warnDone');
       },
     },
@@ -72,15 +73,16 @@ export function orderItems(shell, person, changed) {
 
 /** Removes a user's messages since a time. The button shows their number. */
 async function removeAll(site, person, decide) {
-  const reason = reasonField();
+  const reason = reasonField(person);
   const verb = button(say('order.removeNone'), { kind: 'danger', disabled: true, on: () => node.close('yes') });
   let since = null;
+  let found = 0;
   const count = async () => {
     const asked = (since = new Date(Date.now() - (SPANS[span.input.value] ?? Date.now())).toISOString());
     verb.disabled = true;
     const page = await site.call('GET', '/messages/search', { query: { author: person.id, after_time: asked, limit: COUNTED } });
     if (since !== asked) return;
-    const n = page.data.length;
+    const n = (found = page.data.length);
     verb.disabled = n === 0;
     verb.lastChild.textContent = say(page.next ? 'order.removeMore' : n ? 'order.removeVerb' : 'order.removeNone', { n });
   };
@@ -99,7 +101,7 @@ async function removeAll(site, person, decide) {
         if (value !== 'yes') return;
         const because = reason.input.value.trim();
         const body = { author: person.id, since, client_id: crypto.randomUUID(), ...(because ? { reason: because } : {}) };
-        decide(() => site.call('POST', '/removals', { body }), 'order.removeDone', (made) => site.call('DELETE', `/removals/${made.id}`));
+        decide(() => site.call('POST', '/removals', { body }), 'order.removeDone', (made) => site.call('DELETE', `/removals/${made.id}`), found);
       },
     },
   );

@@ -20,7 +20,7 @@ export async function open(shell, { name }) {
   const decided = site.isModerator && !isMe ? decisions(site, person) : null;
   const written =
     person.name &&
-    button(say('person.written'), {
+    button(say('person.written', { name: displayName(person) }), {
       picture: 'search',
       on: () => shell.go(`/search?q=${encodeURIComponent(`from:@${person.name}`)}`),
     });
