@@ -54,6 +54,37 @@ import Testing
     }
   }
 
+  @Test func `new topics are listed with their forum until they are opened, muted or old`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden(members: ["grace", "linus"])
+      var made: [String] = []
+      for title in ["Seeds", "Roses", "Tools"] {
+        let topic = try await village.expect(
+          201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": title, "text": "look"])
+        made.append(try #require(topic["id"]))
+      }
+      /// The titles in the overview, and those that are new in the list of the forum.
+      func new(of name: String = "linus") async throws -> [[String]] {
+        let page = try await village.expect(200, .get, "/unread", as: name)
+        let overview = (0..<page.count("data.0.topics")).compactMap { page["data.0.topics.\($0).title"] }
+        let list = try await village.expect(200, .get, "/forums/\(forum)/conversations", as: name)
+        let listed = (0..<list.count("data")).filter { list.bool("data.\($0).is_new") == true }
+        return [overview, listed.compactMap { list["data.\($0).title"] }]
+      }
+      #expect(try await new() == [["Tools", "Roses", "Seeds"], ["Tools", "Roses", "Seeds"]])
+      try await village.post("and", in: made[0], as: "grace")
+      #expect(try await new() == [["Seeds", "Tools", "Roses"], ["Seeds", "Tools", "Roses"]])
+      try await village.expect(200, .put, "/conversations/\(made[0])/level", as: "linus", ["level": "nothing"])
+      let messages = try await village.request(.get, "/conversations/\(made[1])/messages", as: "linus")
+      let first = try #require(messages["data.0.id"])
+      try await village.expect(200, .put, "/conversations/\(made[1])/read", as: "linus", ["message_id": first])
+      #expect(try await new() == [["Tools"], ["Tools"]])
+      #expect(try await new(of: "grace") == [[], []])
+      try await village.expect(204, .put, "/users/\(village.id("grace"))/mute", as: "linus")
+      #expect(try await new() == [[], []])
+    }
+  }
+
   @Test func `a subscribed forum counts its new topics`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden(members: ["grace", "linus"])
@@ -65,6 +96,8 @@ import Testing
       let topic = try await start("Seeds", as: "grace")
       _ = try await start("Roses", as: "grace")
       _ = try await start("Mine", as: "linus")
+      #expect(try await unread(village, of: "linus") == ["forum \(room) 0 - 2 0 0"])
+      try await village.expect(200, .put, "/forums/\(forum)/level", as: "linus", ["level": "nothing"])
       #expect(try await unread(village, of: "linus") == [])
       try await village.expect(200, .put, "/forums/\(forum)/level", as: "linus", ["level": "everything"])
       #expect(try await unread(village, of: "linus") == ["forum \(room) 0 - 2 0 0"])

@@ -149,6 +149,7 @@ import Testing
     for count in [1, 50, 200] { _ = try tx.inbox((1...count).map { ID($0) }) }
     _ = try tx.unreadConversationScopes(of: Meadow.ada)
     _ = try tx.followedForums(of: Meadow.ada)
+    _ = try tx.joinedForums(of: Meadow.ada)
     _ = try tx.newTopics(in: ID(6), for: Meadow.ada)
     _ = try tx.firstUnread(of: Meadow.ada, in: Meadow.room, after: 0)
     _ = try tx.forumStandings(of: Meadow.ada, seeing: [.public])

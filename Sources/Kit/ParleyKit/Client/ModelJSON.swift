@@ -59,6 +59,7 @@ extension UnreadItem: JSONReadable {
     unread = try object.int("unread_count")
     firstUnread = try object.optional("first_unread")
     newTopics = try object.int("new_topics")
+    topics = try object.read("topics")
     mentions = try object.int("mentions")
     replies = try object.int("replies")
   }

@@ -75,11 +75,14 @@ extension CommunityView {
   /// Pinned topics first, then by latest activity.
   public func listTopics(
     of forum: ID<Forum>, _ page: PageRequest, for caller: Caller
-  ) throws(Refusal) -> ListPage<Topic> {
+  ) throws(Refusal) -> ListPage<ListedTopic> {
     try read { tx throws(Refusal) in
       try tx.require(.read, caller, in: forum)
-      return try ListPage(page, by: { ListKey([$0.isPinned ? 1 : 0, $0.activity]) }) { slice throws(Refusal) in
-        try tx.topics(of: forum, slice)
+      let new: Set<ID<Conversation>>?
+      if let user = caller.user { new = Set(try tx.newTopics(in: forum, for: user)) } else { new = nil }
+      return try ListPage(page, by: { ListKey([$0.topic.isPinned ? 1 : 0, $0.topic.activity]) }) {
+        slice throws(Refusal) in
+        try tx.topics(of: forum, slice).map { ListedTopic($0, isNew: new?.contains($0.id)) }
       }
     }
   }

@@ -17,7 +17,13 @@ extension Community {
       for scope in try tx.followedForums(of: user) {
         guard let forum = scope.forum, var item = try tx.unread(scope, .forum, counts, caller, user) else { continue }
         rooms.insert(scope.conversation)
-        item.newTopics = try tx.newTopics(in: forum, for: user)
+        try tx.addNewTopics(to: &item, in: forum, for: user)
+        items.append(item)
+      }
+      for scope in try tx.joinedForums(of: user) {
+        guard let forum = scope.forum, try tx.historyStart(of: scope.conversation, for: caller) != nil else { continue }
+        var item = UnreadItem(.forum, scope.conversation, forum: forum)
+        try tx.addNewTopics(to: &item, in: forum, for: user)
         items.append(item)
       }
       for scope in try tx.unreadConversationScopes(of: user) where !rooms.contains(scope.conversation) {
@@ -58,6 +64,16 @@ extension ReadTransaction {
       }
     }
     return counts
+  }
+
+  fileprivate func addNewTopics(
+    to item: inout UnreadItem, in forum: ID<Forum>, for user: ID<User>
+  ) throws(Refusal) {
+    let topics = try newTopics(in: forum, for: user)
+    item.newTopics = topics.count
+    for id in topics.prefix(UnreadItem.maxListed) {
+      if let topic = try topic(id) { item.topics.append(topic) }
+    }
   }
 
   /// Nil if the caller may not read the forum or conversation.

@@ -57,27 +57,52 @@ extension ReadTransaction {
     }
   }
 
-  /// Number of unread topics by others, created in a forum after the user joined.
-  public func newTopics(in forum: ID<Forum>, for user: ID<User>) throws(Refusal) -> Int {
+  /// Rooms of a member's forums at level `mentions`.
+  public func joinedForums(of user: ID<User>) throws(Refusal) -> [UnreadScope] {
     try run { connection in
-      try connection.first(
+      try connection.all(
         """
-        select count(*)
+        select c.id, c.kind, c.forum_id, c.last_seq, c.last_message_id,
+          max(coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0))
+        from forum_member m
+        join forum f on f.id = m.forum_id
+        join conversation c on c.id = f.room_id
+        left join level l on l.user_id = m.user_id and l.scope_id = m.forum_id
+        left join participant p on p.conversation_id = c.id and p.user_id = m.user_id
+        left join read_position k on k.user_id = m.user_id and k.conversation_id = c.id
+        where m.user_id = $1 and f.deleted_at is null and coalesce(l.level, 'mentions') = 'mentions'
+        order by m.forum_id
+        """, user.number
+      ) { row in try UnreadScope(row, .room, level: .mentions) }
+    }
+  }
+
+  /// Recent topics by others that a user has not opened, created after the user joined the forum; most active first.
+  public func newTopics(in forum: ID<Forum>, for user: ID<User>) throws(Refusal) -> [ID<Conversation>] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, activity
         from (
-          select id, created_by, created_at
+          select id, created_by, created_at, activity
           from conversation
           where forum_id = $1 and kind = 'topic' and state = 'open'
           order by id desc
           limit $2
         ) as waiting
         where waiting.created_by <> $3
-        and waiting.created_at > coalesce(
-          (select created_at from forum_member where forum_id = $1 and user_id = $3), 0)
+        and waiting.created_at > max($4, coalesce(
+          (select created_at from forum_member where forum_id = $1 and user_id = $3), 0))
         and not exists (select 1 from read_position where user_id = $3 and conversation_id = waiting.id)
         and not exists (select 1 from participant where conversation_id = waiting.id and user_id = $3)
-        """, forum.number, UnreadItem.maxTopics, user.number
-      ) { row in try row.int(0) } ?? 0
+        and not exists (select 1 from level where user_id = $3 and scope_id = waiting.id and level = 'nothing')
+        and waiting.created_by not in (
+          select other_id from relation where user_id = $3 and kind in ('mute', 'block'))
+        """, forum.number, UnreadItem.maxTopics, user.number, Int(now - UnreadItem.maxTopicAge)
+      ) { row in (id: ID<Conversation>(try row.int(0)), activity: try row.int(1)) }
     }
+    .sorted { $0.activity > $1.activity }
+    .map(\.id)
   }
 
   /// First unread message of a conversation after a `seq`.

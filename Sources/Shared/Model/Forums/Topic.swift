@@ -51,16 +51,39 @@ extension Topic: Record {
 
 extension Topic: JSONWritable {
   public func write(to json: inout JSONWriter) {
+    json.object { json in writeMembers(to: &json) }
+  }
+
+  fileprivate func writeMembers(to json: inout JSONWriter) {
+    json.field("id", id)
+    json.field("kind", Conversation.Kind.topic.rawValue)
+    json.field("forum_id", forum)
+    writeFields(to: &json)
+    json.field("created_by", createdBy)
+    json.field("created_at", Timestamp(createdAt))
+    json.field("last_message_id", lastMessage)
+    json.field("last_seq", lastSeq)
+    json.field("revision", revision)
+  }
+}
+
+/// A topic in a forum's list, as the caller sees it.
+public struct ListedTopic: Sendable, Hashable {
+  public let topic: Topic
+  /// Whether it counts among the caller's new topics; nil for visitors.
+  public let isNew: Bool?
+
+  public init(_ topic: Topic, isNew: Bool?) {
+    self.topic = topic
+    self.isNew = isNew
+  }
+}
+
+extension ListedTopic: JSONWritable {
+  public func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("id", id)
-      json.field("kind", Conversation.Kind.topic.rawValue)
-      json.field("forum_id", forum)
-      writeFields(to: &json)
-      json.field("created_by", createdBy)
-      json.field("created_at", Timestamp(createdAt))
-      json.field("last_message_id", lastMessage)
-      json.field("last_seq", lastSeq)
-      json.field("revision", revision)
+      topic.writeMembers(to: &json)
+      if let isNew { json.field("is_new", isNew) }
     }
   }
 }

@@ -11,6 +11,8 @@ public struct UnreadItem: Sendable, Hashable {
   public var firstUnread: ID<Message>?
   /// Topics that other users started and this user has not opened; at most `maxTopics`.
   public var newTopics: Int
+  /// The most active of the new topics; at most `maxListed`.
+  public var topics: [Topic]
   /// Unread notifications of this forum or conversation.
   public var mentions: Int
   public var replies: Int
@@ -19,6 +21,9 @@ public struct UnreadItem: Sendable, Hashable {
 
   /// Number of newest topics of a forum that are checked for new ones.
   public static let maxTopics = 1_000
+  public static let maxListed = 5
+  /// Older topics are not new, in milliseconds.
+  public static let maxTopicAge: Int64 = 30 * 24 * 3_600 * 1_000
 
   public enum Kind: Sendable, Hashable {
     case forum
@@ -30,6 +35,7 @@ public struct UnreadItem: Sendable, Hashable {
     self.conversation = conversation
     self.forum = forum
     (unread, newTopics, mentions, replies) = (0, 0, 0, 0)
+    topics = []
   }
 
   public var isEmpty: Bool { unread == 0 && newTopics == 0 && mentions == 0 && replies == 0 }
@@ -52,6 +58,7 @@ extension UnreadItem: JSONWritable {
       json.field("unread_count", unread)
       json.field("first_unread", firstUnread)
       json.field("new_topics", newTopics)
+      json.field("topics", topics)
       json.field("mentions", mentions)
       json.field("replies", replies)
     }
