@@ -125,6 +125,10 @@ extension Topic: NamesThings {
   func addNames(to named: inout NamedThings) { named.users.insert(createdBy) }
 }
 
+extension ListedTopic: NamesThings {
+  func addNames(to named: inout NamedThings) { topic.addNames(to: &named) }
+}
+
 extension Report: NamesThings {
   func addNames(to named: inout NamedThings) {
     named.users.formUnion([reporter, user])

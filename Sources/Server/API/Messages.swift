@@ -24,7 +24,7 @@ extension API {
     let (request, include) = try context.query { query in (try query.messages(), try query.include()) }
     let page = try await context.view.listMessages(in: try context.id(), request, for: context.caller)
     let (list, included) = (try context.list(), try context.included(include, in: page.messages))
-    return .object { json in
+    return try await context.object(showing: page.messages) { json in
       page.writeFields(to: &json, in: list)
       if let included { json.field("included", included) }
     }
@@ -35,7 +35,8 @@ extension API {
       (try query.messageIDs(), try query.show(), try query.include())
     }
     let found = try await context.view.getMessages(ids, show, for: context.caller)
-    return .list(found, try context.included(include, in: found))
+    let included = try context.included(include, in: found)
+    return try await context.object(showing: found) { json in json.list(found, included) }
   }
 
   @Sendable static func getMessage(_ context: RequestContext) async throws -> Response {

@@ -1,3 +1,4 @@
+import Community
 import ParleyJSON
 import ParleyModel
 import ParleyWire
@@ -41,12 +42,7 @@ extension Response {
 
   /// A list of one page.
   static func list(_ things: [some JSONWritable], _ included: Included? = nil) -> Response {
-    object { json in
-      json.field("data", things)
-      json.null("next")
-      json.null("previous")
-      if let included { json.field("included", included) }
-    }
+    object { json in json.list(things, included) }
   }
 
   /// An already written JSON document.
@@ -67,5 +63,33 @@ extension Response {
     var response = Response.json(json.bytes, status)
     response.fields.add("Cache-Control", "private, no-cache")
     return response
+  }
+}
+
+extension RequestContext {
+  /// An object with these messages. With much HTML it is written on the rendering thread instead of the event loop.
+  func object(
+    showing messages: [MessageView], _ members: @escaping @Sendable (inout JSONWriter) -> Void
+  ) async throws(Refusal) -> Response {
+    let size = messages.reduce(0) { $0 + ($1.html?.utf8.count ?? 0) }
+    guard size > Self.maxInlineHTML else { return .object(.ok, members) }
+    let json = try await community.render(for: caller) {
+      var json = JSONWriter()
+      json.object(members)
+      return json
+    }
+    return .written(json)
+  }
+
+  private static var maxInlineHTML: Int { 65_536 }
+}
+
+extension JSONWriter {
+  /// The members of a list of one page.
+  mutating func list(_ things: [some JSONWritable], _ included: Included? = nil) {
+    field("data", things)
+    null("next")
+    null("previous")
+    if let included { field("included", included) }
   }
 }

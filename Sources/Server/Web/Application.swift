@@ -83,18 +83,18 @@ public final class Application: Sendable {
         ? error.response(id: context.id) : error.response(id: context.id, to: request.head)
     }
     apiPolicy?.addCORSFields(&response, to: request.head)
-    finish(&response, request.head)
+    await finish(&response, request.head)
     return response
   }
 
   // MARK: Conditions and compression
 
-  private func finish(_ response: inout Response, _ head: RequestHead) {
+  private func finish(_ response: inout Response, _ head: RequestHead) async {
     guard !response.isNegotiated else { return }
     // The coding is chosen first: a 304 has the ETag and the Vary of the 200.
     let isCompressed = chooseCoding(&response, head)
     revalidate(&response, head)
-    if isCompressed { compress(&response) }
+    if isCompressed { await compress(&response) }
   }
 
   /// RFC 9110 §13.1.2: responds 304 if the client has the current representation.
@@ -126,15 +126,28 @@ public final class Application: Sendable {
     return true
   }
 
-  private func compress(_ response: inout Response) {
+  private func compress(_ response: inout Response) async {
     guard case .bytes(let bytes) = response.body else { return }
-    do {
-      response.body = .bytes(try Gzip.compress(bytes, level: 5))
+    do throws(CompressionFault) {
+      let isShort = bytes.count <= Self.maxInlineCompression
+      response.body = .bytes(try isShort ? Self.gzip(bytes) : await Self.gzipOffLoop(bytes))
     } catch {
       // Fails only if memory is exhausted; the identity coding needs no more of it.
       response.fields.remove("content-encoding")
     }
   }
+
+  private static func gzip(_ bytes: [UInt8]) throws(CompressionFault) -> [UInt8] {
+    try Gzip.compress(bytes, level: 5)
+  }
+
+  /// A megabyte takes 30 ms, in which the loop serves its other connections.
+  @concurrent private static func gzipOffLoop(_ bytes: [UInt8]) async throws(CompressionFault) -> [UInt8] {
+    try gzip(bytes)
+  }
+
+  /// Bodies up to this size are compressed on the event loop.
+  static let maxInlineCompression = 65_536
 
   /// Below this, gzip costs more than it saves.
   static let minCompressedBytes = 1_024

@@ -17,11 +17,12 @@ extension PageContext {
     let list = ListName(path: "/f/\(forum.id)", filters: [])
     let position = try position(in: list)
     let found = try view.listTopics(of: forum.id, PageRequest(position, limit: Self.pageSize), for: caller)
-    let last = try await view.getMessages(found.items.compactMap(\.lastMessage), MessageOptions(), for: caller)
+    let topics = found.items.map(\.topic)
+    let last = try await view.getMessages(topics.compactMap(\.lastMessage), MessageOptions(), for: caller)
     let people = try view.getAuthors(
-      Set(found.items.map(\.createdBy) + last.map(\.message.author)), for: caller)
+      Set(topics.map(\.createdBy) + last.map(\.message.author)), for: caller)
     let lastByID = Dictionary(last.map { ($0.message.id, $0) }) { one, _ in one }
-    let rows = found.items.map { topic in
+    let rows = topics.map { topic in
       ListedTopicRow(topic: topic, last: topic.lastMessage.flatMap { lastByID[$0] })
     }
     let path = PageAddress.forum(forum)

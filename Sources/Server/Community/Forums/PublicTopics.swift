@@ -21,7 +21,7 @@ extension Community {
   /// A part of the topics that everyone may read, oldest first.
   public func listPublicTopics(
     after offset: Int, limit: Int, for caller: Caller
-  ) async throws(Refusal) -> [ListedTopic] {
+  ) async throws(Refusal) -> [SitemapTopic] {
     try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       try tx.publicTopics(after: offset, limit: limit)
     }

@@ -4,7 +4,7 @@ public import ParleyModel
 import ParleySQLite
 
 /// A topic in a sitemap.
-public struct ListedTopic: Sendable, Hashable {
+public struct SitemapTopic: Sendable, Hashable {
   public let id: ID<Conversation>
   public let title: String
   /// The time of the newest message.
@@ -63,7 +63,7 @@ extension ReadTransaction {
   }
 
   /// Topics with a message that everyone may read, oldest first. Skips rows: run it on a background reader.
-  public func publicTopics(after offset: Int, limit: Int) throws(Refusal) -> [ListedTopic] {
+  public func publicTopics(after offset: Int, limit: Int) throws(Refusal) -> [SitemapTopic] {
     try run { connection in
       try connection.all(
         """
@@ -77,7 +77,7 @@ extension ReadTransaction {
         limit $1 offset $2
         """, limit, offset
       ) { row in
-        ListedTopic(id: ID(try row.int(0)), title: try row.text(1), lastMessageAt: Int64(try row.int(2)))
+        SitemapTopic(id: ID(try row.int(0)), title: try row.text(1), lastMessageAt: Int64(try row.int(2)))
       }
     }
   }
