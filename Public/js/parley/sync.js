@@ -628,14 +628,15 @@ export class Sync {
   async #reset(reason) {
     const snapshot = await this.#snapshot();
     const listed = new Set((snapshot.conversations ?? []).map((/** @type {any} */ one) => one.id));
+    const isOtherHistory = reason === 'rewound' || reason === 'ahead';
+    const gone = [...this.mirror.conversations.values()].filter((one) => one.role !== undefined && !listed.has(one.id));
+    // Without a loss, the user was removed from them.
+    if (isOtherHistory || reason === 'epoch') for (const { id } of gone) await this.#setAside(id);
     await this.#keep([], (rows) => {
       // Offsets of streams that the snapshot does not name are learned from later events.
       for (const name of this.mirror.streams) rows.remove('streams', name);
-      for (const one of this.mirror.conversations.values()) {
-        if (one.role !== undefined && !listed.has(one.id)) dropConversation(rows, one.id);
-      }
+      for (const { id } of gone) dropConversation(rows, id);
     });
-    const isOtherHistory = reason === 'rewound' || reason === 'ahead';
     const { generation } = this.mirror;
     const acknowledged = this.mirror.value('unconfirmed') ?? {};
     const asOf = await this.#keepSnapshot(snapshot, { isFirst: false, isOtherHistory });
@@ -665,6 +666,9 @@ export class Sync {
       if ((history.ahead ?? 0) > event || !this.mirror.isOwn(`conversation:${history.id}`)) ahead.add(history.id);
     }
     for (const id of ahead) {
+      if (this.mirror.isOwn(`conversation:${id}`) && !(await this.#orNull(this.client.calls.getConversation({ id })))) {
+        await this.#setAside(id);
+      }
       await this.#forgetAges(id);
       await this.#fetchOne(`conversation:${id}`);
       await this.#compare(id, position(this.mirror.generation, event));
@@ -728,9 +732,19 @@ export class Sync {
       return repaired;
     } catch (error) {
       if (!(error instanceof Problem) || error.isTemporary || error.isSignedOut) throw error;
-      await this.#keep([], (rows) => dropConversation(rows, id));
+      // An event or another reset follows.
+      if (!this.mirror.isOwn(`conversation:${id}`)) await this.#keep([], (rows) => dropConversation(rows, id));
       return 0;
     }
+  }
+
+  /**
+   * Empties the copy of a conversation that is gone. Own messages that the server does not have are set aside, so that the
+   * user can send them again.
+   * @param {string} id
+   */
+  #setAside(id) {
+    return this.pages.drop(id, 1, Number.MAX_SAFE_INTEGER, this.#stop.signal);
   }
 
   /**

@@ -244,6 +244,28 @@ test('messages only in this cache after a restore can be sent again', async () =
   assert.deepEqual(faults, []);
 });
 
+for (const reason of ['epoch', 'rewound', 'trimmed']) {
+  const isRestored = reason !== 'trimmed';
+  test(`own messages of a conversation that is gone ${isRestored ? 'can be sent again' : 'are dropped'} after the reset ${reason}`, async () => {
+    const { peer, parley, store, connect, faults } = await opened({
+      hello: (command) =>
+        command.cursor === 'aa.2' ? { complete: false, reset: true, reason } : { complete: true, cursor: command.cursor },
+    });
+    await connect();
+    peer.socket.tell(created(1), created(2, { author_id: '7', client_id: 'mine', text: 'in the lost conversation' }));
+    await until(() => parley.mirror.cursor === 'aa.2', 'two messages');
+    peer.answers['GET /snapshot'] = { ...snapshot(0, { cursor: 'aa.s2.9' }), conversations: [] };
+    peer.answers['GET /messages'] = { data: [] };
+    peer.socket.drop();
+    await connect(2);
+    await connect(3);
+    await isLive(parley);
+    assert.deepEqual(await seqs(store), []);
+    assert.deepEqual(parley.lost.map(({ text }) => text), isRestored ? ['in the lost conversation'] : []);
+    assert.deepEqual(faults, []);
+  });
+}
+
 test('messages written after a restore do not hide lost ones with the same seq', async () => {
   const theirs = say(2, { created_at: '2026-11-22T09:00:00Z', text: 'after the restore' });
   const { peer, parley, store, connect, faults } = await opened({
@@ -413,6 +435,31 @@ test('after a restart, what the cache holds beyond its cursor is compared', asyn
   await connect(3);
   await until(() => parley.mirror.cursor === 'aa.s3.3', 'the third start');
   assert.deepEqual(peer.calls.filter((call) => call.includes('digest')), []);
+  assert.deepEqual(faults, []);
+});
+
+test('own messages of a conversation that is gone after a restart can be sent again', async () => {
+  const { peer, parley, store, connect, faults } = await opened({
+    answers: { ...serverOf(numbered(1), 'aa.s1.1'), 'GET /snapshot': snapshot(0, { cursor: 'aa.s1.0' }) },
+  });
+  await connect();
+  await isLive(parley);
+  peer.answers['POST /conversations/12/messages'] = () => say(2, { author_id: '7', client_id: 'mine', text: 'acknowledged' });
+  await parley.outbox.add({ kind: 'send', conversation_id: '12', id: 'mine', body: { text: 'acknowledged' } });
+  await until(() => parley.operations().length === 0, 'the answer');
+  // The server continues from a copy without the conversation.
+  peer.answers['GET /conversations/12'] = () => Response.json({ status: 404, code: 'not_found' }, { status: 404 });
+  peer.answers['GET /messages'] = { data: [] };
+  peer.onCommand = (command, socket) => {
+    if (command.do !== 'hello') return;
+    socket.tell({ event: 'restarted', cursor: 'aa.s2.0' });
+    socket.tell({ re: command.id, ok: true, user_id: '7', complete: true, cursor: 'aa.s2.0' });
+  };
+  peer.socket.drop();
+  await connect(2);
+  await until(() => parley.mirror.cursor === 'aa.s2.0', 'the comparison');
+  assert.deepEqual(await seqs(store), []);
+  assert.deepEqual(parley.lost.map(({ text }) => text), ['acknowledged']);
   assert.deepEqual(faults, []);
 });
 
