@@ -575,6 +575,25 @@ private final class SmallDisk: CacheStore {
     }
   }
 
+  @Test func `files that a restored server has lost are uploaded again`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let path = folder.path + "/note.txt"
+      try Data("a note".utf8).write(to: URL(filePath: path))
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      var draft = Draft("see this")
+      draft.files = [PendingFile(id: "note-1", path: path, name: "note.txt")]
+      draft.files[0].file = ID(999_999)
+      try await ada.outbox.send(draft, in: garden)
+      #expect(try await ada.outbox.sendAll() == nil)
+      let messages = try await hamlet.messages(of: garden, as: "ada")
+      #expect(messages.map { $0.message.content?.attachments.count } == [1])
+    }
+  }
+
   @Test func `only the last read position is sent`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -553,15 +553,13 @@ public actor Cache {
 
   // MARK: Snapshot
 
-  /// Applies a snapshot. Cached messages stay. The cursor does not move, because events between them and the snapshot may be
-  /// missing; the caller verifies the messages first.
-  /// - Parameters:
-  ///   - isRestored: the server has lost data. Until all is compared, any server answers the cursor with a reset.
-  ///   - lost: messages of conversations that are not in the snapshot. The user's own become orphans.
+  /// Applies a snapshot. Cached messages stay. Events between them and the snapshot may be missing: the caller verifies the
+  /// messages, and then ends the reset.
+  /// - Parameter lost: messages of conversations that are not in the snapshot. The user's own become orphans.
   /// - Returns: whether the cache belonged to another user and was erased.
   @discardableResult
   public func begin(
-    _ snapshot: Snapshot, others: [OwnConversation] = [], isRestored: Bool = false, lost: [Message] = []
+    _ snapshot: Snapshot, others: [OwnConversation] = [], lost: [Message] = []
   ) throws(CacheFault) -> Bool {
     let isOther = replica.me.map { $0.summary.id != snapshot.me.summary.id } ?? false
     guard !isOther else {
@@ -575,15 +573,14 @@ public actor Cache {
     }
     var changes = CacheChanges()
     var generation = generation
-    if var before = replica.cursor {
+    if let before = replica.cursor {
       if before.isOtherHistory(than: snapshot.cursor) {
         generation += 1
         changes.rows.append(CacheRow(.note, "generation", writing: generation))
       }
       // A digest does not cover actions: those of cached messages may be stale from now on.
       changes.rows.append(CacheRow(.note, Self.actionsNote, writing: snapshot.cursor.event))
-      if isRestored { before.start = "" }
-      fresh.move(to: before)
+      changes.rows.append(CacheRow(.note, Self.resetNote, writing: 1))
       // All of it is compared.
       changes.rows += ahead.keys.map { CacheRow(.note, "\(Self.aheadPrefix)\($0)", nil) }
       // The snapshot has no actions of cached messages.
@@ -606,6 +603,15 @@ public actor Cache {
     }
     try save(stored, bringing: [], changes)
     return false
+  }
+
+  private static let resetNote = "reset"
+
+  /// Whether a snapshot was applied and the cached messages were not all verified. The copy may mix two histories.
+  var isResetting: Bool { notes[Self.resetNote] != nil }
+
+  func endReset() throws(CacheFault) {
+    if isResetting { try save([CacheRow(.note, Self.resetNote, nil)]) }
   }
 
   /// Erases all data. The cache can be used again.

@@ -60,7 +60,9 @@ public enum ClientFault: Error, Sendable, Hashable {
   var refusesReply: Bool { problem?.errors.contains { $0.field == "reply_to" } ?? false }
 
   /// The server does not have an attached file.
-  var refusesAttachments: Bool { problem?.errors.contains { $0.field == "attachments" } ?? false }
+  var refusesAttachments: Bool {
+    problem?.errors.contains { $0.field == "attachments" && $0.code == "unknown" } ?? false
+  }
 
   /// The resource does not exist any more, or the caller may not see it.
   var isGone: Bool { problem.map { [403, 404, 410].contains($0.status) } ?? false }

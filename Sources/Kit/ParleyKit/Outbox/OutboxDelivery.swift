@@ -44,16 +44,21 @@ struct OutboxDelivery: Sendable {
 
   // MARK: Posting
 
+  /// Uploads of a draft's files before the server's refusal counts.
+  private static let maxUploads = 2
+
   private func post(
     _ draft: Draft, as operation: OutboxOperation, _ known: Cache.ResponseAge
   ) async throws -> ID<Message> {
-    do { return try await post(draft, uploading: operation, known) } catch let fault as ClientFault {
-      // A restored server has lost the files of an earlier attempt.
-      guard fault.refusesAttachments, draft.files.contains(where: { $0.file != nil }) else { throw fault }
-      var draft = draft
-      for index in draft.files.indices { draft.files[index].file = nil }
-      return try await post(draft, uploading: operation, known)
+    var draft = draft
+    for _ in 0..<Self.maxUploads {
+      do { return try await post(draft, uploading: operation, known) } catch let fault as ClientFault {
+        // A restored server has lost the files of an earlier attempt, or of this one.
+        guard fault.refusesAttachments, !draft.files.isEmpty else { throw fault }
+        for index in draft.files.indices { draft.files[index].file = nil }
+      }
     }
+    return try await post(draft, uploading: operation, known)
   }
 
   private func post(

@@ -3,8 +3,8 @@
 // - A gap in a stream is filled before later events of the stream are applied.
 // - Resources that an event only refers to by id are requested (`Replica.needs`). The needs are stored, so a killed process
 //   requests them again.
-// - If the server no longer has the events after the cursor, each conversation is verified by its digest and repaired, and
-//   only then does the cursor move. The outbox and the drafts are unaffected.
+// - If the server no longer has the events after the cursor, each conversation is verified by its digest and repaired. An
+//   interrupted reset is repeated. The outbox and the drafts are unaffected.
 
 import ParleyJSON
 public import ParleyModel
@@ -29,9 +29,15 @@ public actor Sync {
 
   // MARK: Events
 
-  /// Fetches the snapshot if the cache is empty.
+  /// Fetches the snapshot if the cache is empty, or if a reset was interrupted.
   public func begin() async throws {
-    try await exclusively { if await cache.replica.cursor == nil { try await resync() } }
+    try await exclusively { try await beginIfNeeded() }
+  }
+
+  /// Fetches a first snapshot, or completes an interrupted reset.
+  private func beginIfNeeded() async throws {
+    let (isEmpty, isResetting) = (await cache.replica.cursor == nil, await cache.isResetting)
+    if isEmpty || isResetting { try await resync() }
   }
 
   /// Checks that the signed-in user owns the cache. Erases the cache of another user and throws `userChanged`.
@@ -100,7 +106,7 @@ public actor Sync {
   /// - Parameter wait: seconds that the server may wait for an event (long polling).
   public func catchUp(wait: Int = 0) async throws {
     try await exclusively {
-      if await cache.replica.cursor == nil { try await resync() }
+      try await beginIfNeeded()
       var wait = wait
       var gone: [ID<Conversation>] = []
       while let cursor = await cache.replica.cursor {
@@ -244,7 +250,7 @@ public actor Sync {
     let isRestored = try await isRestored(snapshot.cursor, reason)
     let known = Set((snapshot.conversations + others).map(\.conversation.id))
     let lost = isRestored ? try await lostMessages(outside: known) : []
-    let isOther = try await cache.begin(snapshot, others: others, isRestored: isRestored, lost: lost)
+    let isOther = try await cache.begin(snapshot, others: others, lost: lost)
     if isOther { throw SyncRefusal.userChanged }
     if snapshot.hasMoreForums {
       for forum in try await all(.listForums(limit: Self.pageSize)) {
@@ -256,7 +262,7 @@ public actor Sync {
       try await removeLost(in: id, after: held.conversation.lastSeq)
       _ = try await compare(id)
     }
-    try await cache.move(to: snapshot.cursor)
+    try await cache.endReset()
   }
 
   /// Whether the server has lost data that the cache may have.
