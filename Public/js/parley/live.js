@@ -127,7 +127,7 @@ export class Live {
       if (!isCurrent()) return;
       this.#drop();
       if (code >= giveUp && code < 5000) this.#end(new Problem({ code: reason || 'closed', status: code }));
-      else this.#comeBack();
+      else this.#comeBack(retryIn(reason));
     };
     socket.onerror = () => {};
   }
@@ -181,11 +181,13 @@ export class Live {
     this.command('ping').catch(() => {});
   }
 
-  #comeBack() {
+  /** @param {number | null} [delay] The delay that the server names. */
+  #comeBack(delay = null) {
     if (!this.#isWanted) return;
     this.#become('offline', null);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#connect(), this.options.pause(++this.#tries));
+    const pause = this.options.pause(++this.#tries);
+    this.#timer = setTimeout(() => this.#connect(), delay ?? pause);
   }
 
   /** @param {Problem} reason */
@@ -213,3 +215,12 @@ export class Live {
     this.options.onState(state, reason);
   }
 }
+
+/**
+ * Returns the delay in the reason of a close frame, in milliseconds.
+ * @param {string} reason
+ */
+const retryIn = (reason) => {
+  const found = /retry in (\d{1,8}) ms/.exec(reason);
+  return found ? Number(found[1]) : null;
+};

@@ -117,7 +117,7 @@ public actor Parley {
         set(.retrying(fault))
       }
       failures += 1
-      await pause(fault?.problem?.retryAfter.map { .seconds($0) } ?? clock.pause(failures))
+      await pause(fault?.retryDelay ?? clock.pause(failures))
     }
   }
 

@@ -139,7 +139,7 @@ public enum TransportFailure: Error, Sendable, Hashable {
   /// The response exceeds the size limit.
   case tooLarge
   /// The server rejected the WebSocket handshake with an HTTP response.
-  case notUpgraded(status: Int, body: [UInt8])
+  case notUpgraded(status: Int, fields: [TransportRequest.Field] = [], body: [UInt8])
   /// The request body could not be read.
   case sourceFailed(String)
   case cancelled

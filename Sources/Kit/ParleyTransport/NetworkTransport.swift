@@ -28,16 +28,16 @@ public struct NetworkTransport: Transport {
   ) async throws(TransportFailure) -> LiveSocket {
     var (call, destination) = try Self.call(exchange)
     call.maxResponseBytes = Self.maxErrorBytes
-    let refusal: (status: Int, body: [UInt8])
+    let refusal: (status: Int, fields: [TransportRequest.Field], body: [UInt8])
     do throws(ClientError) {
       switch try await client.open(call, to: destination, subprotocols: subprotocols) {
       case .socket(let socket): return Self.live(socket)
-      case .refused(let answer): refusal = (answer.status.code, try await answer.body())
+      case .refused(let answer): refusal = (answer.status.code, Self.fields(of: answer), try await answer.body())
       }
     } catch {
       throw TransportFailure(error)
     }
-    throw .notUpgraded(status: refusal.status, body: refusal.body)
+    throw .notUpgraded(status: refusal.status, fields: refusal.fields, body: refusal.body)
   }
 
   private static func call(_ exchange: TransportRequest) throws(TransportFailure) -> (ClientRequest, Destination) {
@@ -56,12 +56,15 @@ public struct NetworkTransport: Transport {
   }
 
   private static func answer(_ answer: ClientResponse) -> TransportResponse {
-    let fields = (0..<answer.fields.count).map { index in
-      TransportRequest.Field(answer.fields.name(at: index), answer.fields.value(at: index))
-    }
-    return TransportResponse(status: answer.status.code, fields: fields) {
+    TransportResponse(status: answer.status.code, fields: fields(of: answer)) {
       () async throws(TransportFailure) -> [UInt8]? in
       do throws(ClientError) { return try await answer.next() } catch { throw TransportFailure(error) }
+    }
+  }
+
+  private static func fields(of answer: ClientResponse) -> [TransportRequest.Field] {
+    (0..<answer.fields.count).map { index in
+      TransportRequest.Field(answer.fields.name(at: index), answer.fields.value(at: index))
     }
   }
 

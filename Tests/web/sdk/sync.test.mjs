@@ -266,6 +266,15 @@ for (const reason of ['epoch', 'rewound', 'trimmed']) {
   });
 }
 
+test('the delay that the server names as it closes is the delay before the next connection', async () => {
+  const { peer, parley, connect } = await opened({ pause: () => 1_000_000 });
+  await connect();
+  await isLive(parley);
+  peer.socket.drop(1001, 'restarting; retry in 20 ms');
+  await connect(2);
+  await isLive(parley);
+});
+
 test('messages written after a restore do not hide lost ones with the same seq', async () => {
   const theirs = say(2, { created_at: '2026-11-22T09:00:00Z', text: 'after the restore' });
   const { peer, parley, store, connect, faults } = await opened({

@@ -56,6 +56,21 @@ public enum ClientFault: Error, Sendable, Hashable {
   /// The session is missing, expired or revoked.
   public var isSignedOut: Bool { problem?.status == 401 }
 
+  /// The delay that the server names, in `Retry-After` or as it closes a connection.
+  var retryDelay: Duration? {
+    switch self {
+    case .refused(let problem): problem.retryAfter.map { .seconds(min($0, Self.maxRetryDelay)) }
+    case .interrupted(let reason):
+      reason.firstMatch(of: /retry in (\d{1,8}) ms/).flatMap { Int($0.1) }.map { .milliseconds($0) }
+    case .offline, .untrusted, .timedOut, .captivePortal, .invalidResponse, .tooLarge, .unreadable, .userChanged,
+      .cancelled, .unfinished, .storageFailed:
+      nil
+    }
+  }
+
+  /// Seconds.
+  private static let maxRetryDelay = 86_400
+
   /// The message of a reply's reference is not in the conversation.
   var refusesReply: Bool { problem?.errors.contains { $0.field == "reply_to" } ?? false }
 
@@ -94,7 +109,8 @@ public enum ClientFault: Error, Sendable, Hashable {
     case .interrupted(let reason): self = .interrupted(reason)
     case .malformed(let reason): self = .invalidResponse(reason)
     case .tooLarge: self = .tooLarge
-    case .notUpgraded(let status, let body): self = RawResponse(status: status, fields: [], body: body).fault
+    case .notUpgraded(let status, let fields, let body):
+      self = RawResponse(status: status, fields: fields, body: body).fault
     case .sourceFailed(let reason): self = .unreadable(reason)
     case .cancelled: self = .cancelled
     }

@@ -1,10 +1,11 @@
-/// The number of attempts and the delays between them, for faults that are temporary.
+/// The number of attempts and the delays between them, for faults that are temporary. Requests, the live connection and the
+/// outbox have the same delays, as has the JavaScript library: 0.5 s, doubled up to 30 s, with jitter in the upper half.
 public struct RetryPolicy: Sendable {
   /// Attempts in total.
   public var maxAttempts = 4
   /// Milliseconds before the second attempt; doubles with each further attempt.
   public var initialDelay = 500
-  public var maxDelay = 8_000
+  public var maxDelay = 30_000
   /// Milliseconds. If the server's `Retry-After` is longer, the request fails.
   public var maxRetryAfter = 20_000
   /// A random number between 0 and 1. Spreads the retries of many clients.

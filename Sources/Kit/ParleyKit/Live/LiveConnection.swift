@@ -33,6 +33,8 @@ public final class LiveConnection: AsyncSequence, Sendable {
     /// Updates to deliver before reading the socket.
     var pending: [LiveUpdate] = []
     var attempts = 0
+    /// Milliseconds before the next attempt.
+    var delay = 0
     var hasReceived = false
     var isEnded = false
   }
@@ -77,7 +79,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
   /// connection.
   public func networkAvailable() {
     let (socket, backoff) = state.withLock { state in
-      state.attempts = 0
+      (state.attempts, state.delay) = (0, 0)
       return (state.socket, state.backoff)
     }
     backoff?.cancel()
@@ -144,9 +146,9 @@ public final class LiveConnection: AsyncSequence, Sendable {
 
   /// One step: connects, backs off or reads a frame.
   private func advance() async {
-    let (socket, pause) = state.withLock { state in (state.socket, state.socket == nil ? state.attempts : 0) }
+    let (socket, delay) = state.withLock { state in (state.socket, state.delay) }
     guard let socket else {
-      if pause > 0 { await backOff(pause) }
+      if delay > 0 { await backOff(delay) }
       return await connect()
     }
     do throws(LiveSocket.Ending) {
@@ -176,8 +178,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
     }
   }
 
-  private func backOff(_ attempts: Int) async {
-    let milliseconds = client.retryPolicy.delay(after: attempts)
+  private func backOff(_ milliseconds: Int) async {
     let pause = client.retryPolicy.sleep
     let backoff = Task { _ = try? await pause(milliseconds) }
     let isEnded = state.withLock { state in
@@ -190,7 +191,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
     } onCancel: {
       backoff.cancel()
     }
-    state.withLock { $0.backoff = nil }
+    state.withLock { ($0.backoff, $0.delay) = (nil, 0) }
   }
 
   // MARK: Frames
@@ -275,7 +276,9 @@ public final class LiveConnection: AsyncSequence, Sendable {
     let heartbeat = state.withLock { state in
       state.socket = nil
       state.attempts += 1
-      state.pending.append(.disconnected(fault, milliseconds: client.retryPolicy.delay(after: state.attempts)))
+      state.delay =
+        fault.retryDelay.map { Int($0 / .milliseconds(1)) } ?? client.retryPolicy.delay(after: state.attempts)
+      state.pending.append(.disconnected(fault, milliseconds: state.delay))
       return state.heartbeat
     }
     heartbeat?.cancel()

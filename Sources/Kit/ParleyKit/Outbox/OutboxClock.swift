@@ -33,10 +33,8 @@ extension Outbox.Clock {
     }.joined()
   }
 
-  /// Exponential backoff: 0.5 s, doubled after each attempt up to 30 s, with ±50 % jitter so that many clients do not retry
-  /// together.
+  /// The delay of requests.
   @Sendable public static func backOff(_ attempts: Int) -> Duration {
-    let milliseconds = min(30_000, 500 << min(max(attempts - 1, 0), 6))
-    return .milliseconds(Int.random(in: milliseconds / 2...milliseconds * 3 / 2))
+    .milliseconds(RetryPolicy().delay(after: attempts))
   }
 }

@@ -68,7 +68,7 @@ extension Outbox {
       case .sent, .cancelled, .failed: continue
       case .deferred(let operation, let fault):
         guard isRunning, !Task.isCancelled else { break serving }
-        scheduleRetry(conversation, fault.problem?.retryAfter.map { .seconds($0) } ?? clock.pause(operation.attempts))
+        scheduleRetry(conversation, fault.retryDelay ?? clock.pause(operation.attempts))
         break serving
       case .storageFailed: break serving
       }
