@@ -32,7 +32,8 @@ public actor Parley {
     case live
     /// The connection failed and is retried.
     case retrying(ClientFault)
-    /// The session was revoked or has expired.
+    /// The session was revoked, and the local data is erased; or it has expired, and the data is locked until the same user
+    /// signs in and `start` is called. Unsent messages are kept for that user in either case.
     case signedOut
     /// Another user has signed in. The data of the previous user was erased. `start` begins for the new user.
     case userChanged
@@ -196,15 +197,18 @@ public actor Parley {
   private func end(_ error: any Error) async {
     await deliveries.stop()
     await outbox.stop()
-    switch error {
-    case SyncRefusal.userChanged:
-      do throws(CacheFault) {
+    do {
+      switch error {
+      case SyncRefusal.userChanged:
         try await pictures.erase()
         set(.userChanged)
-      } catch { set(.cacheFailed(error)) }
-    case let fault as CacheFault: set(.cacheFailed(fault))
-    default: set(.signedOut)
-    }
+      case let fault as CacheFault: set(.cacheFailed(fault))
+      default:
+        try await pictures.erase()
+        if (error as? ClientFault)?.isRevoked ?? false { try await sync.seal() } else { try await sync.lockCache() }
+        set(.signedOut)
+      }
+    } catch { set(.cacheFailed(error as? CacheFault ?? .broken("\(error)"))) }
     loop = nil
   }
 
@@ -244,7 +248,8 @@ public actor Parley {
 
   // MARK: Signing out
 
-  /// Revokes the session and erases the local data. Throws if the outbox has more than read positions, unless forced.
+  /// Revokes the session and erases the local data. Throws if the outbox has more than read positions, unless forced: then
+  /// they are kept for the next session of the same user, as are drafts and lost messages.
   public func signOut(isForced: Bool = false) async throws {
     let waiting = await outbox.list().filter { $0.kind != .read }
     guard waiting.isEmpty || isForced else { throw OutboxRefusal.unsentWork(waiting) }
@@ -257,6 +262,6 @@ public actor Parley {
     }
     client.token = nil
     try await pictures.erase()
-    try await sync.erase()
+    try await sync.seal()
   }
 }

@@ -7,7 +7,7 @@ final class DurableWrites: Sendable {
 
   func append(_ changes: CacheChanges) { changesList.withLock { $0.append(changes) } }
 
-  func erase() { changesList.withLock { $0 = [] } }
+  func erase(keeping kept: CacheChanges) { changesList.withLock { $0 = [kept] } }
 
   /// A store with all writes.
   func read() -> MemoryStore {
@@ -85,9 +85,11 @@ final class KillableStore: CacheStore {
     return try store.messages(lookup)
   }
 
-  func erase() throws(CacheFault) {
+  func erase(keeping kept: [CacheRow]) throws(CacheFault) {
     if lifetime.isOver { throw Self.death }
-    try store.erase()
-    writes?.erase()
+    try store.erase(keeping: kept)
+    var changes = CacheChanges()
+    changes.rows = kept
+    writes?.erase(keeping: changes)
   }
 }

@@ -103,5 +103,5 @@ private final class CrashingStore: CacheStore {
     return try store.messages(lookup)
   }
 
-  func erase() throws(CacheFault) { try store.erase() }
+  func erase(keeping kept: [CacheRow]) throws(CacheFault) { try store.erase(keeping: kept) }
 }

@@ -302,7 +302,7 @@ private final class CaseStore: CacheStore {
 
   func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] { store.rows(of: table) }
 
-  func erase() throws(CacheFault) { store.erase() }
+  func erase(keeping kept: [CacheRow]) throws(CacheFault) { store.erase(keeping: kept) }
 }
 
 /// A network that answers changing requests as a case says.

@@ -29,7 +29,7 @@ private final class SmallDisk: CacheStore {
 
   func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] { store.rows(of: table) }
 
-  func erase() throws(CacheFault) { store.erase() }
+  func erase(keeping kept: [CacheRow]) throws(CacheFault) { store.erase(keeping: kept) }
 }
 
 @Suite struct OutboxTests {

@@ -10,12 +10,12 @@ public import ParleyModel
 
 public actor Cache {
   public let indexing: MessageIndexing
-  private let store: any CacheStore
+  let store: any CacheStore
   public private(set) var replica = Replica()
   private var histories: [ID<Conversation>: CachedHistory] = [:]
   var notes: [String: JSONRaw] = [:]
   private(set) var operations: [String: OutboxOperation] = [:]
-  private var drafts: [ID<Conversation>: JSONRaw] = [:]
+  private(set) var drafts: [ID<Conversation>: JSONRaw] = [:]
   private(set) var orphans: [ID<Message>: HeldMessage] = [:]
   /// The messages of unsent operations, cached while the draft is unchanged.
   private var unsent: [OutboxOperation.Name: (draft: Draft, message: CachedMessage)] = [:]
@@ -36,24 +36,39 @@ public actor Cache {
     let store: any CacheStore
     do { store = try open() } catch { throw error as? CacheFault ?? .broken("\(error)") }
     self.indexing = indexing
+    for row in try store.rows(of: .note) { notes[row.key] = row.value }
+    if notes[Self.lockNote] == nil {
+      replica = try Self.replica(in: store)
+      histories = try Self.values(.history, in: store) { ID($0) }
+      (operations, drafts, orphans) = try Self.unsent(in: store)
+    }
+    try Self.reindex(store, indexing, notes["index"])
+    self.store = store
+  }
+
+  private static func replica(in store: any CacheStore) throws(CacheFault) -> Replica {
     var replica = Replica()
     for table in ReplicaRow.Table.allCases {
       for row in try store.rows(of: CacheTable(table)) {
         do { try replica.take(ReplicaRow(.init(table, row.key), row.value)) } catch { throw .broken("\(error)") }
       }
     }
-    self.replica = replica
-    histories = try Self.values(.history, in: store) { ID($0) }
-    let stored: [String: OutboxOperation] = try Self.values(.operation, in: store) { $0 }
-    operations = stored.mapValues(\.interrupted)
-    orphans = try Self.values(.orphan, in: store) { ID($0) }
-    for row in try store.rows(of: .draft) { if let id = ID<Conversation>(row.key) { drafts[id] = row.value } }
-    for row in try store.rows(of: .note) { notes[row.key] = row.value }
-    try Self.reindex(store, indexing, notes["index"])
-    self.store = store
+    return replica
   }
 
-  private static func values<Key: Hashable, Value: JSONReadable>(
+  typealias Unsent = (
+    operations: [String: OutboxOperation], drafts: [ID<Conversation>: JSONRaw], orphans: [ID<Message>: HeldMessage]
+  )
+
+  /// What the user has written and the server does not have.
+  private static func unsent(in store: any CacheStore) throws(CacheFault) -> Unsent {
+    let operations: [String: OutboxOperation] = try values(.operation, in: store) { $0 }
+    var drafts: [ID<Conversation>: JSONRaw] = [:]
+    for row in try store.rows(of: .draft) { if let id = ID<Conversation>(row.key) { drafts[id] = row.value } }
+    return (operations.mapValues(\.interrupted), drafts, try values(.orphan, in: store) { ID($0) })
+  }
+
+  static func values<Key: Hashable, Value: JSONReadable>(
     _ table: CacheTable, in store: any CacheStore, _ key: (String) -> Key?
   ) throws(CacheFault) -> [Key: Value] {
     var values: [Key: Value] = [:]
@@ -109,7 +124,7 @@ public actor Cache {
   /// The event id of the last reset. The actions of messages cached before it may be stale.
   var actionsAsOf: Int { number(Self.actionsNote) ?? 0 }
 
-  private func number(_ note: String) -> Int? {
+  func number(_ note: String) -> Int? {
     notes[note].flatMap { try? JSONValue(parsing: $0.bytes).int() }
   }
 
@@ -181,6 +196,7 @@ public actor Cache {
     _ body: (inout Replica) throws(CacheFault) -> Value
   ) throws(CacheFault) -> Value {
     guard !isClosed else { throw .closed }
+    guard lockedFor == nil else { throw .locked }
     var now = replica
     now.bring(messages)
     let value = try body(&now)
@@ -256,7 +272,7 @@ public actor Cache {
       case .orphan: if let id = ID<Message>(row.key) { orphans[id] = value.flatMap { try? HeldMessage(json: $0) } }
       case .draft: if let id = ID<Conversation>(row.key) { drafts[id] = row.value }
       case .note: notes[row.key] = row.value
-      case .site, .user, .forum, .conversation, .level, .relation, .stream, .need, .message, .history: break
+      case .site, .user, .forum, .conversation, .level, .relation, .stream, .need, .message, .history, .sealed: break
       }
     }
   }
@@ -272,6 +288,7 @@ public actor Cache {
 
   public func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage] {
     guard !isClosed else { throw .closed }
+    guard lockedFor == nil else { return [] }
     let query = query.normalized
     var found: [CachedMessage]
     if let looked = try store.messages(query) {
@@ -563,7 +580,7 @@ public actor Cache {
   ) throws(CacheFault) -> Bool {
     let isOther = replica.me.map { $0.summary.id != snapshot.me.summary.id } ?? false
     guard !isOther else {
-      try erase()
+      try seal()
       return true
     }
     var fresh = Replica(snapshot)
@@ -593,6 +610,7 @@ public actor Cache {
     for one in try self.messages(.ids(last)) where one.generation == generation { cached[one.message.id] = one.held }
     changes.rows += try orphans(
       of: cachedCopies(of: lost), beside: fresh.conversations.values.flatMap { $0.messages.values.map(\.message) })
+    changes.rows += try unsealed(for: snapshot.me.summary.id)
     var stored = fresh
     stored.setMessagesAside()
     for new in fresh.conversations.values.flatMap(\.messages.values) {
@@ -614,20 +632,35 @@ public actor Cache {
     if isResetting { try save([CacheRow(.note, Self.resetNote, nil)]) }
   }
 
-  /// Erases all data. The cache can be used again.
-  public func erase() throws(CacheFault) {
-    try store.erase()
-    (replica, histories, operations, drafts, orphans, notes) = (Replica(), [:], [:], [:], [:], [:])
-    (unsent, locationRequests) = ([:], [])
-    eraseCount += 1
-    try store.save(indexVersion)
+  /// Erases all data, except what is sealed. The cache can be used again.
+  public func erase() throws(CacheFault) { try erase(keeping: try store.rows(of: .sealed)) }
+
+  func erase(keeping kept: [CacheRow]) throws(CacheFault) {
+    let version = CacheRow(.note, "index", writing: "\(indexing.version).\(SearchText.version)")
+    try store.erase(keeping: kept + [version])
+    forget()
+    notes = [version.key: version.value].compactMapValues { $0 }
     publish(CacheUpdate.erased)
   }
 
-  private var indexVersion: CacheChanges {
-    var changes = CacheChanges()
-    changes.rows = [CacheRow(.note, "index", writing: "\(indexing.version).\(SearchText.version)")]
-    return changes
+  /// Forgets the stored state. Tasks that began before must not write.
+  func forget() {
+    (replica, histories, operations, drafts, orphans) = (Replica(), [:], [:], [:], [:])
+    (unsent, locationRequests) = ([:], [])
+    eraseCount += 1
+  }
+
+  /// What the user has written and the server does not have, also of a locked copy.
+  func unsentWork() throws(CacheFault) -> Unsent {
+    lockedFor == nil ? (operations, drafts, orphans) : try Self.unsent(in: store)
+  }
+
+  /// Loads the stored state after a lock.
+  func load() throws(CacheFault) {
+    replica = try Self.replica(in: store)
+    histories = try Self.values(.history, in: store) { ID($0) }
+    (operations, drafts, orphans) = try Self.unsent(in: store)
+    publish(CacheUpdate.erased)
   }
 
   /// Closes the cache. Further calls throw `closed`.
@@ -713,7 +746,7 @@ public actor Cache {
 
   private func removeObserver(_ observer: Int) { observers[observer] = nil }
 
-  private func publish(_ update: CacheUpdate) {
+  func publish(_ update: CacheUpdate) {
     for observer in observers.values { observer.yield(update) }
   }
 }
@@ -746,7 +779,7 @@ public struct CacheUpdate: Sendable, Hashable {
       case .forum: if let id = ID<Forum>(row.key) { forums.insert(id) }
       case .conversation: if let id = ID<Conversation>(row.key) { conversations.insert(id) }
       case .operation: operations.insert(row.key)
-      case .site, .level, .relation, .stream, .need, .message, .history, .draft, .orphan, .note: isOther = true
+      case .site, .level, .relation, .stream, .need, .message, .history, .draft, .orphan, .note, .sealed: isOther = true
       }
     }
   }

@@ -10,6 +10,8 @@ public enum CacheFault: Error, Sendable, Hashable {
   case newer(version: Int)
   /// The cache was closed.
   case closed
+  /// The session of the cache's user has ended. The data is unlocked when the same user signs in.
+  case locked
 }
 
 extension CacheFault {
@@ -19,6 +21,7 @@ extension CacheFault {
     case .inUse: "Another program is using this device’s storage."
     case .newer: "The data on this device is from a newer version of the app."
     case .closed: "You have signed out."
+    case .locked: "Sign in first."
     }
   }
 }

@@ -11,8 +11,8 @@ public protocol CacheStore: AnyObject {
   func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow]
   /// The messages of a query, in its order; nil if the store has no queries.
   func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage]?
-  /// Erases all rows.
-  func erase() throws(CacheFault)
+  /// Erases all rows and saves `kept`, in one transaction.
+  func erase(keeping kept: [CacheRow]) throws(CacheFault)
 }
 
 extension CacheStore {
@@ -30,6 +30,8 @@ public enum CacheTable: String, Sendable, CaseIterable {
   case operation, draft, orphan
   /// Metadata of the cache.
   case note
+  /// What a user whose copy was erased had not sent, keyed by the user.
+  case sealed
 }
 
 /// A row. A nil value deletes it.

@@ -286,7 +286,7 @@ public final class DiskStore: CacheStore {
 
   // MARK: Erasing
 
-  public func erase() throws(CacheFault) {
+  public func erase(keeping kept: [CacheRow]) throws(CacheFault) {
     do {
       try connection.transaction {
         try connection.execute("delete from thing")
@@ -295,6 +295,7 @@ public final class DiskStore: CacheStore {
         // FTS5 keeps deleted words until it merges segments, so the index is recreated.
         try connection.execute("drop table search")
         try connection.executeScript(Self.searchTable)
+        for row in kept { try save(row) }
       }
       try connection.execute("vacuum")
       try connection.checkpoint(.truncate)

@@ -23,8 +23,9 @@ public final class MemoryStore: CacheStore {
     return messages.values.flatMap(\.values).map { CacheRow(.message, $0.key, writing: $0) }
   }
 
-  public func erase() {
+  public func erase(keeping kept: [CacheRow]) {
     tables = [:]
     messages = [:]
+    for row in kept { tables[row.table, default: [:]][row.key] = row }
   }
 }

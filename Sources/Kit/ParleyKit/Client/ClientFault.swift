@@ -1,4 +1,5 @@
 public import ParleyJSON
+import ParleyModel
 
 /// The reason of a failed request. `userMessage` is a text for the user.
 public enum ClientFault: Error, Sendable, Hashable {
@@ -55,6 +56,9 @@ public enum ClientFault: Error, Sendable, Hashable {
 
   /// The session is missing, expired or revoked.
   public var isSignedOut: Bool { problem?.status == 401 }
+
+  /// The server ended the session: it was revoked, or its user was banned or erased.
+  var isRevoked: Bool { problem?.code == CloseReason.ended.code }
 
   /// The delay that the server names, in `Retry-After` or as it closes a connection.
   var retryDelay: Duration? {

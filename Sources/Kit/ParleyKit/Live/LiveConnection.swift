@@ -263,7 +263,11 @@ public final class LiveConnection: AsyncSequence, Sendable {
     // Close codes from 4500 on are final.
     let fault = ClientFault.interrupted("\(ending.code) \(ending.reason)")
     guard (4_500..<5_000).contains(ending.code) else { return disconnected(fault) }
-    end(ending.reason == "session_ended" || ending.reason == "unauthenticated" ? .signedOut : fault)
+    switch ending.reason {
+    case CloseReason.ended.code: end(.sessionEnded)
+    case CloseReason.unidentified.code: end(.signedOut)
+    default: end(fault)
+    }
   }
 
   private func dropConnection(_ fault: ClientFault) {
@@ -339,9 +343,13 @@ public final class LiveConnection: AsyncSequence, Sendable {
 }
 
 extension ClientFault {
-  /// The session was revoked or has expired.
-  static let signedOut = RawResponse(
-    status: 401, fields: [],
-    body: Array(#"{"code":"unauthenticated","status":401,"title":"Sign in first."}"#.utf8)
-  ).fault
+  /// The session is missing or has expired.
+  static let signedOut = signedOut(.unidentified)
+  /// The server has ended the session.
+  static let sessionEnded = signedOut(.ended)
+
+  private static func signedOut(_ reason: CloseReason) -> ClientFault {
+    let problem = #"{"code":"\#(reason.code)","status":401,"title":"Sign in first."}"#
+    return RawResponse(status: 401, fields: [], body: Array(problem.utf8)).fault
+  }
 }

@@ -40,20 +40,28 @@ public actor Sync {
     if isEmpty || isResetting { try await resync() }
   }
 
-  /// Checks that the signed-in user owns the cache. Erases the cache of another user and throws `userChanged`.
+  /// Checks that the signed-in user owns the cache, and unlocks it. Erases the cache of another user, except what that user
+  /// has not sent, and throws `userChanged`.
   public func verifyUser() async throws {
     try await lock.withLock {
-      guard let held = await cache.replica.me?.summary.id else { return }
+      let lockedFor = await cache.lockedFor
+      let owner = await cache.replica.me?.summary.id
+      guard let held = lockedFor ?? owner else { return }
       let me = try await client.send(.getUser(.me))
-      guard me.summary.id != held else { return }
-      try await cache.erase()
+      guard me.summary.id != held else { return try await cache.unlock() }
+      try await cache.seal()
       throw SyncRefusal.userChanged
     }
   }
 
-  /// Erases the cache, after the requests that apply their responses to it.
-  func erase() async throws {
-    try await lock.withLock { try await cache.erase() }
+  /// Erases the cache, after the requests that apply their responses to it. Seals what its user has not sent.
+  func seal() async throws {
+    try await lock.withLock { try await cache.seal() }
+  }
+
+  /// Locks the cache for its user, after the requests that apply their responses to it.
+  func lockCache() async throws {
+    try await lock.withLock { try await cache.lock() }
   }
 
   /// Applies live events. Missing events are fetched first.

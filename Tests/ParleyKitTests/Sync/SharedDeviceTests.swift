@@ -1,0 +1,186 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import Testing
+
+@testable import ParleyKit
+
+/// What stays on a shared device after a session.
+@Suite struct SharedDeviceTests {
+  enum WayOut: CaseIterable {
+    case revoked, banned, erased, signedOut
+  }
+
+  private func open(_ harbour: Harbour, _ name: String, _ line: Line, _ file: String) throws -> Parley {
+    try Parley(
+      try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      open: { file in throw TransportFailure.sourceFailed(file.path) }
+    ) { try DiskStore(file) }
+  }
+
+  private func waitForState(_ parley: Parley, _ expected: Parley.State) async {
+    for await state in await parley.states() where state == expected { return }
+  }
+
+  private func signIn(_ name: String, _ harbour: Harbour) async throws -> String? {
+    try await harbour.client().send(.signIn(name, password: "password of \(name)")).token
+  }
+
+  /// grace's app with a message, an unsent one, a draft and a lost message.
+  private func use(_ harbour: Harbour, _ garden: ID<Conversation>, _ line: Line, _ file: String) async throws -> Parley
+  {
+    _ = try await harbour.client("ada").send(.postMessage(in: garden, "petunias"))
+    let lost = Message(
+      id: ID(900_001), conversation: garden, author: harbour.id("grace"), clientID: "lost", seq: 9,
+      previous: ID(900_000), createdAt: 1_700_000_000_000, state: .live(.init(text: "lostwords")))
+    let parley = try open(harbour, "grace", line, file)
+    await parley.start()
+    await waitForState(parley, .live)
+    try await parley.sync.fetchAll([garden])
+    await parley.outbox.stop()
+    try await parley.outbox.send(Draft("unsentwords"), in: garden)
+    try await parley.cache.setDraft(Draft("draftwords"), in: garden)
+    try await parley.cache.save([
+      CacheRow(.orphan, lost.id.description, writing: HeldMessage(MessageView(lost), asOf: 0))
+    ])
+    #expect(try await parley.cache.messages(.range(1...Int.max, of: garden)).count == 1)
+    return parley
+  }
+
+  private func expectNothing(in parley: Parley, _ garden: ID<Conversation>) async throws {
+    #expect(await parley.cache.replica == Replica())
+    #expect(try await parley.cache.messages(.range(1...Int.max, of: garden)).isEmpty)
+    #expect(try await parley.cache.search("petunias").messages.isEmpty)
+    #expect(await parley.outbox.list().isEmpty)
+    #expect(await parley.outbox.orphans.isEmpty)
+    #expect(await parley.cache.draft(in: garden) == nil)
+    #expect(await parley.cache.unsent(in: garden).isEmpty)
+  }
+
+  /// The file has no rows of a copy, and no word of it.
+  private func expectErased(_ file: String) throws {
+    let store = try DiskStore(file)
+    for table in CacheTable.allCases where table != .note && table != .sealed {
+      #expect(try store.rows(of: table).isEmpty, "\(table)")
+    }
+    #expect(try store.rows(of: .note).map(\.key) == ["index"])
+    let words = try #require(FileManager.default.contents(atPath: file))
+    #expect(words.firstRange(of: Data("petunias".utf8)) == nil)
+  }
+
+  private func close(_ parley: Parley) async {
+    await parley.stop()
+    await parley.cache.close()
+  }
+
+  @Test(arguments: WayOut.allCases)
+  func `the end of a session erases the copy and seals the unsent`(_ way: WayOut) async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await harbour.group("ada", "grace")
+      do {
+        let parley = try await use(harbour, garden, try Line(), file)
+        let (ada, grace) = (try harbour.client("ada"), UserReference.id(harbour.id("grace")))
+        switch way {
+        case .revoked: try await harbour.client("grace").send(.revokeSession("current"))
+        case .banned: try await ada.send(.banUser(grace))
+        case .erased: try await ada.send(.deleteUser(grace, reason: "asked for it"))
+        case .signedOut: try await parley.signOut(isForced: true)
+        }
+        if way != .signedOut { await waitForState(parley, .signedOut) }
+        #expect(await parley.cache.lockedFor == nil)
+        try await expectNothing(in: parley, garden)
+        await close(parley)
+      }
+      try expectErased(file)
+      // Another user gets nothing of it.
+      do {
+        let parley = try open(harbour, "ada", try Line(), file)
+        await parley.start()
+        await waitForState(parley, .live)
+        #expect(await parley.outbox.list().isEmpty)
+        #expect(await parley.outbox.orphans.isEmpty)
+        #expect(await parley.cache.draft(in: garden) == nil)
+        await close(parley)
+      }
+      guard way == .revoked || way == .signedOut else { return }
+      let parley = try open(harbour, "grace", try Line(), file)
+      parley.client.token = try await signIn("grace", harbour)
+      await parley.start()
+      await waitForState(parley, .userChanged)
+      await parley.start()
+      await waitForState(parley, .live)
+      #expect(await parley.cache.draft(in: garden)?.text == "draftwords")
+      #expect(await parley.outbox.orphans.map(\.content?.text) == ["lostwords"])
+      for await update in await parley.cache.updates() where !update.messages.isEmpty || !update.operations.isEmpty {
+        if await parley.outbox.list().isEmpty { break }
+      }
+      let messages = try await harbour.client("ada").send(.listMessages(in: garden, order: "asc")).elements
+      #expect(messages.map(\.value.message.content?.text) == ["petunias", "unsentwords"])
+      await close(parley)
+    }
+  }
+
+  /// Ends the session without the network: the app only learns that it has none.
+  private func expire(_ parley: Parley, _ line: Line, _ harbour: Harbour) async throws {
+    line.cut()
+    try await harbour.client("grace").send(.revokeSession("current"))
+    line.restore()
+    await parley.networkAvailable()
+    await waitForState(parley, .signedOut)
+  }
+
+  @Test func `an expired session locks the copy until the same user signs in`() async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await harbour.group("ada", "grace")
+      do {
+        let line = try Line()
+        let parley = try await use(harbour, garden, line, file)
+        try await expire(parley, line, harbour)
+        #expect(await parley.cache.lockedFor == harbour.id("grace"))
+        try await expectNothing(in: parley, garden)
+        await #expect(throws: CacheFault.locked) { try await parley.outbox.send(Draft("more"), in: garden) }
+        await close(parley)
+      }
+      // Also after a restart, and offline.
+      let line = try Line()
+      let parley = try open(harbour, "grace", line, file)
+      try await expectNothing(in: parley, garden)
+      parley.client.token = try await signIn("grace", harbour)
+      await parley.start()
+      await waitForState(parley, .live)
+      #expect(await parley.cache.lockedFor == nil)
+      #expect(await parley.cache.draft(in: garden)?.text == "draftwords")
+      #expect(await parley.outbox.orphans.map(\.content?.text) == ["lostwords"])
+      #expect(try await parley.cache.search("petunias").messages.count == 1)
+      await close(parley)
+    }
+  }
+
+  @Test func `another user's sign-in erases a locked copy`() async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await harbour.group("ada", "grace")
+      do {
+        let line = try Line()
+        let parley = try await use(harbour, garden, line, file)
+        try await expire(parley, line, harbour)
+        parley.client.token = harbour.token("ada")
+        await parley.start()
+        await waitForState(parley, .userChanged)
+        #expect(await parley.cache.lockedFor == nil)
+        try await expectNothing(in: parley, garden)
+        await close(parley)
+      }
+      try expectErased(file)
+      #expect(try DiskStore(file).rows(of: .sealed).map(\.key) == [harbour.id("grace").description])
+    }
+  }
+}
