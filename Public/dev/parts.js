@@ -556,7 +556,7 @@ function commands() {
 
 /** Those of the app, in the order of its page, before this page's own. */
 async function loadStyles() {
-  const page = await (await fetch('/')).text();
+  const page = await (await fetch('/sign-in')).text();
   const own = document.querySelector('link[rel="stylesheet"]');
   const sheets = [...page.matchAll(/<link rel="stylesheet" href="([^"]+)">/g)].map(([, href]) =>
     el('link', { rel: 'stylesheet', href }),
