@@ -241,7 +241,7 @@ class Talking(Village):
         expect(mine).to_contain_text("edited")
 
         theirs.hover()
-        theirs.get_by_role("button", name="React").click()
+        theirs.get_by_role("button", name="React", exact=True).click()
         page.get_by_role("dialog").get_by_text("🎉").first.click()
         expect(theirs.get_by_role("button", name="🎉, 1 person")).to_have_attribute("aria-pressed", "true")
 

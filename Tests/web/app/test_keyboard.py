@@ -201,7 +201,7 @@ class Keyboard(Village):
         page.wait_for_url(lambda url: url != here)
         page.keyboard.press("Alt+ArrowDown")
         page.wait_for_url(here)
-        self.command(page, "look and", "Appearance and shortcuts")
+        self.command(page, "appear", "Appearance and shortcuts")
         letters = page.get_by_role("switch", name="Single-key shortcuts")
         expect(letters).to_be_checked()
         self.reach(page, "Single-key shortcuts")

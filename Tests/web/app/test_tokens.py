@@ -26,7 +26,8 @@ TABLE = (
     ("warn", ("canvas", "surface", "sunken", "hover", "warn-soft"), 5.47, 7.75),
     ("bad", ("canvas", "surface", "sunken", "hover", "bad-soft"), 5.49, 5.97),
     ("info", ("canvas", "surface", "sunken", "hover", "info-soft"), 5.50, 7.13),
-    ("on-badge", ("bad",), 6.77, 8.54),
+    ("on-badge", ("badge",), 6.77, 4.98),
+    *((f"code-{name}", ("sunken",), 5.48, 5.73) for name in ("keyword", "string", "number", "comment", "type", "function")),
 )
 
 

@@ -4,7 +4,7 @@ import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { button } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
-import { emojiPicker, quick } from '../parts/emoji.js';
+import { rememberEmoji } from '../core/recentemoji.js';
 import { field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { personRow } from '../parts/person.js';
@@ -12,8 +12,11 @@ import { messageSheet } from '../parts/sheet.js';
 import { toast } from '../parts/toast.js';
 import { plain, rich } from '../core/rich.js';
 import { topicAddress } from '../core/router.js';
-import { say, sayProblem } from '../core/text.js';
+import { isolate, list, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
+
+/** So many names stand in the sentence about a reaction; the others are counted. */
+const NAMED = 3;
 
 export class MessageActions {
   /** @param {object} options shell, site, stream, conversation, forum, now, field, cannot, canModerate; some change */
@@ -47,34 +50,33 @@ export class MessageActions {
 
   async react(message, { emoji, on }) {
     const type = `reaction:${emoji}`;
+    if (on) rememberEmoji(emoji);
     await (on ? this.stream.setAction(message, type) : this.stream.removeAction(message, type));
   }
 
-  pick(message) {
+  /** Opens the picker at the message, or at the pressed button. @param {Element} [anchor] */
+  async pick(message, anchor = document.querySelector(`[data-id="${CSS.escape(message.id)}"]`)) {
+    const [{ emojiPicker }, { popover }] = await Promise.all([import('../parts/emoji.js'), import('../parts/popover.js')]);
     const picker = emojiPicker((emoji) => {
       node.close();
       this.run(message, 'react', { emoji, on: true });
     });
-    const first = el(
-      'div.sheet-reactions',
-      null,
-      quick.map((emoji) =>
-        el(
-          'button.sheet-reaction',
-          {
-            on: {
-              click: () => {
-                node.close();
-                this.run(message, 'react', { emoji, on: true });
-              },
-            },
-          },
-          emoji,
-        ),
-      ),
-    );
-    const node = dialog(say('act.react'), [first, picker], { isSheet: true });
+    const node = popover(anchor, say('act.react'), picker);
     if (!matchMedia('(pointer: coarse)').matches) picker.input.focus();
+  }
+
+  /** The names of the users behind a reaction, in a sentence. */
+  async reactors(message, { emoji, count, show }) {
+    const type = `reaction:${emoji}`;
+    const { data } = await this.site.call('GET', `/messages/${message.id}/actions`, { query: { type, limit: NAMED } });
+    const { me } = this.site;
+    const own = data.filter((it) => it.user_id === me.id).map(() => say('person.you'));
+    const users = await Promise.all(data.filter((it) => it.user_id !== me.id).map((it) => this.site.personWith(it.user_id)));
+    const others = users.filter(Boolean).map((it) => isolate(displayName(it)));
+    const names = [...own, ...others].slice(0, NAMED);
+    const left = Math.max(0, count - names.length);
+    const parts = left ? [...names, say('reaction.others', { n: left })] : names;
+    if (parts.length) show(say('reaction.who', { names: list(parts), emoji }));
   }
 
   star(message) {
@@ -232,8 +234,11 @@ export class MessageActions {
     toast(say('reportIt.done'));
   }
 
-  person(_, author) {
-    if (author?.name) this.shell.go(`/u/${encodeURIComponent(author.name)}`);
+  /** The card of an author, beside the pressed name or avatar. @param {{ author: object, anchor: Element }} detail */
+  async person(_, { author, anchor }) {
+    if (!author?.name) return;
+    const { showPersonCard } = await import('./personpopover.js');
+    showPersonCard(this.shell, author, anchor);
   }
 
   // MARK: All of them

@@ -64,6 +64,12 @@ export function number(value) {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 }
 
+/** Several names as the language lists them: Ada, Grace and Lin. */
+export function list(names) {
+  const region = chosen === 'en' ? 'en-GB' : chosen;
+  return new Intl.ListFormat(region, { type: 'conjunction' }).format(names);
+}
+
 export function bytes(count) {
   const units = ['B', 'KB', 'MB', 'GB'];
   let unit = 0;

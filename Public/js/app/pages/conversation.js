@@ -14,6 +14,7 @@ import { forumAddress, conversationAddress } from '../core/router.js';
 import { conversationTitle } from '../core/titles.js';
 import { findTags } from '../forum/tags.js';
 import { say, sayProblem } from '../core/text.js';
+import { quoteSelection } from '../conversation/quoting.js';
 import { timelineOf } from '../conversation/topictimeline.js';
 import { brief } from '../core/times.js';
 import { topicRows } from '../forum/topicrows.js';
@@ -84,6 +85,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   dropFiles(node, page.field);
   view.node.addEventListener('click', (event) => openViewer(event, view.node));
   addTouch(page);
+  const endQuotes = quoteSelection(view.node, () => (page.field?.hidden ? null : page.field));
 
   const split = isTopic ? beside(shell, forum, conversation, node) : { node, close() {} };
   const top = tabs ?? bar(page, title);
@@ -110,6 +112,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
       unfollow();
       ended.abort();
       seeing.disconnect();
+      endQuotes();
       line?.close();
       split.close();
       view.close();

@@ -20,7 +20,7 @@ export function attachment(file, { progress, failed, onRemove, onRetry, href } =
         : el(
             'span.mark',
             null,
-            isUnderway ? say('file.sending', { percent: Math.round(progress * 100) }) : bytes(file.size),
+            isUnderway ? say('file.sending', { percent: Math.round(progress * 100) }) : file.size === undefined ? '' : bytes(file.size),
           ),
     ),
     isUnderway && progressBar(progress, say('file.progress', { name: file.name })),

@@ -1,4 +1,4 @@
-import { el, icon } from '../core/dom.js';
+import { el, icon, refill } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { toast } from './toast.js';
 
@@ -18,11 +18,20 @@ export function codeBlock(text, language) {
     },
     icon('copy'),
   );
+  const code = el('code', null, text);
+  if (language) colour(code, text, language);
   return el(
     'div.code',
     null,
     language && el('span.code-language.mark', null, language),
-    el('pre', { tabindex: '0', 'aria-label': say('code.label') }, el('code', null, text)),
+    el('pre', { tabindex: '0', 'aria-label': say('code.label') }, code),
     copy,
   );
+}
+
+/** Colours the code once the highlighter is there. Offline without it, the code stays plain. */
+async function colour(node, text, language) {
+  const { highlight } = await import('../core/highlight.js').catch(() => ({}));
+  const pieces = highlight?.(text, language);
+  if (pieces) refill(node, pieces.map((it) => (it.kind ? el(`span.code-${it.kind}`, null, it.text) : it.text)));
 }

@@ -4,7 +4,6 @@ import { el, freshID, icon, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { say } from '../core/text.js';
 import { avatar } from './avatar.js';
-import { findEmoji } from './emoji.js';
 
 /** No completion is selected. */
 const NONE = -1;
@@ -57,6 +56,7 @@ async function suggestions(sign, start, sources) {
     const tags = (await sources.tags?.(start)) ?? [];
     return tags.slice(0, MAX_ITEMS).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));
   }
+  const { findEmoji } = await import('./emoji.js');
   return findEmoji(start).map((it) => ({
     words: `:${it.name}:`,
     insert: `${it.character} `,

@@ -7,6 +7,7 @@ import { number, say } from '../core/text.js';
 import { button, iconButton } from './button.js';
 import { completion } from './completion.js';
 import { composerFiles } from './composerfiles.js';
+import { format, formatBar, formatOf } from './format.js';
 
 /** The number of characters left is shown from here on. */
 const SHOWN_REST = 500;
@@ -24,6 +25,7 @@ const SHOWN_REST = 500;
  * @param {number} [options.rows] initial number of lines
  * @param {(start: string) => Promise<string[]>} [options.tags] tags that start with it
  * @param {string} [options.verb] label of the send button
+ * @param {boolean} [options.toolbar] whether a toolbar for Markdown stands below the text
  */
 export function composer(options) {
   const { enterSends = true, placeholder = say('composer.room'), maxScalars = 16_000 } = options;
@@ -51,12 +53,16 @@ export function composer(options) {
   const addButton =
     (!!options.filesUpTo || options.share) &&
     iconButton('plus', say('composer.add'), { on: (event) => addMenu(event.currentTarget, files.picker, options) });
-  const row = el('div.composer-row', null, addButton, input, count, previewButton, sendButton);
+  const emojiButton = iconButton('react', say('emoji.all'), { on: () => pickEmoji(emojiButton, insert), data: { act: 'emoji' } });
+  const bar = options.toolbar ? formatBar(input) : null;
+  const row = bar
+    ? el('div.composer-row.has-bar', null, input, el('div.composer-tools', null, bar, emojiButton, addButton, count, previewButton, sendButton))
+    : el('div.composer-row', null, addButton, input, count, emojiButton, previewButton, sendButton);
   const node = el(
     'form.composer',
     { aria: { label: placeholder } },
     words.node,
-    el('div.composer-field', null, reference.node, files.node, preview, row),
+    el('div.composer-field', null, reference.node, files.node, options.toolbar ? [row, preview] : [preview, row]),
     files.picker,
   );
 
@@ -129,11 +135,19 @@ export function composer(options) {
       if (reference.editing) clear();
       reference.set({});
       changed();
-    } else if (isCommand && (event.key === 'b' || event.key === 'i')) {
+    } else {
+      const name = formatOf(event, input);
+      if (!name) return;
       event.preventDefault();
-      wrap(input, event.key === 'b' ? '**' : '*');
-      changed();
+      event.stopPropagation();
+      format(input, name);
     }
+  }
+
+  function insert(text) {
+    input.setRangeText(text, input.selectionStart, input.selectionEnd, 'end');
+    changed();
+    input.focus();
   }
 
   function reply(message) {
@@ -161,11 +175,12 @@ export function composer(options) {
     reply,
     edit,
     take: files.add,
-    insert(text) {
-      input.setRangeText(text, input.selectionStart, input.selectionEnd, 'end');
-      changed();
-      input.focus();
+    insert,
+    submit,
+    get isPreviewed() {
+      return !preview.hidden;
     },
+    togglePreview,
     get isWriting() {
       return !!input.value.trim() || files.all.length > 0;
     },
@@ -210,16 +225,19 @@ async function addMenu(anchor, picker, options) {
   return menu(anchor, items, say('composer.add'));
 }
 
+async function pickEmoji(anchor, insert) {
+  const [{ emojiPicker }, { popover }] = await Promise.all([import('./emoji.js'), import('./popover.js')]);
+  const picker = emojiPicker((character) => {
+    node.close();
+    insert(character);
+  });
+  const node = popover(anchor, say('emoji.all'), picker);
+  if (!isTouch()) picker.input.focus();
+}
+
 function grow(input) {
   input.style.height = 'auto';
   input.style.height = `${Math.min(input.scrollHeight, Math.round(innerHeight * 0.4))}px`;
-}
-
-/** Puts a sign of Markdown around the selection. */
-function wrap(input, sign) {
-  const { selectionStart: from, selectionEnd: to, value } = input;
-  input.setRangeText(sign + value.slice(from, to) + sign, from, to, 'end');
-  if (from === to) input.selectionStart = input.selectionEnd = from + sign.length;
 }
 
 function isTouch() {

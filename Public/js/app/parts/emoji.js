@@ -1,9 +1,8 @@
 // The emoji that have a name here: for `:name:` in the composer and for the picker. Few enough to be looked through.
 
 import { el } from '../core/dom.js';
+import { MAX_RECENT, recentEmoji, rememberEmoji } from '../core/recentemoji.js';
 import { say } from '../core/text.js';
-
-export const quick = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
 
 const table = `
 👍 thumbs up yes|👎 thumbs down no|👏 clap applause|🙏 thanks please|🙌 hooray|💪 strong|👋 hello wave
@@ -50,7 +49,9 @@ export function emojiPicker(on) {
   });
   const grid = el('div.emoji-grid', { role: 'group', aria: { label: say('emoji.all') } });
   const show = () => {
-    const rows = input.value ? [findEmoji(input.value, 60)] : emoji;
+    const known = new Map(emoji.flat().map((it) => [it.character, it]));
+    const recent = recentEmoji(MAX_RECENT).map((it) => known.get(it) ?? { character: it, words: it });
+    const rows = input.value ? [findEmoji(input.value, 60)] : [recent, ...emoji];
     grid.replaceChildren(
       ...rows.flat().map((it) =>
         el(
@@ -58,7 +59,12 @@ export function emojiPicker(on) {
           {
             title: it.words,
             aria: { label: it.words },
-            on: { click: () => on(it.character) },
+            on: {
+              click: () => {
+                rememberEmoji(it.character);
+                on(it.character);
+              },
+            },
           },
           it.character,
         ),

@@ -1,6 +1,7 @@
 import { el, icon, wayBack } from '../core/dom.js';
+import { placeBeside } from '../core/place.js';
 
-/** Verbs, one a line. `items`: {words, picture, on, danger, keys}, or null for a gap. */
+/** Verbs, one a line. `items`: {words, second, picture, on, danger, keys, isChosen}, or null for a gap. */
 export function menuElement(items, label) {
   return el(
     'div.menu',
@@ -10,13 +11,14 @@ export function menuElement(items, label) {
       return el(
         'button.menu-item',
         {
-          role: 'menuitem',
+          role: item.isChosen === undefined ? 'menuitem' : 'menuitemradio',
+          aria: { checked: item.isChosen === undefined ? null : String(item.isChosen) },
           class: item.danger ? 'is-danger' : '',
           tabindex: '-1',
           data: { act: item.act ?? null },
         },
         item.picture && icon(item.picture),
-        el('span', null, item.words),
+        el('span', null, item.words, item.second && el('span.second', null, item.second)),
         item.keys && el('kbd', null, item.keys),
       );
     }),
@@ -27,7 +29,7 @@ export function menuElement(items, label) {
 export function menu(anchor, items, label) {
   const node = menuElement(items, label);
   const verbs = items.filter(Boolean);
-  const buttons = [...node.querySelectorAll('[role=menuitem]')];
+  const buttons = [...node.querySelectorAll('[role^=menuitem]')];
   const back = wayBack(anchor);
   const close = (returnFocus = true) => {
     document.removeEventListener('pointerdown', outside, true);
@@ -58,22 +60,9 @@ export function menu(anchor, items, label) {
     }
   });
   (anchor.closest('dialog') ?? document.body).append(node);
-  put(node, anchor);
+  placeBeside(node, anchor);
   anchor.setAttribute('aria-expanded', 'true');
   document.addEventListener('pointerdown', outside, true);
   buttons[0]?.focus();
   return { close };
-}
-
-function put(node, anchor) {
-  const box = anchor.getBoundingClientRect();
-  const { width, height } = node.getBoundingClientRect();
-  const gap = 4;
-  const isRight = getComputedStyle(document.documentElement).direction === 'rtl';
-  const wanted = isRight ? box.left : box.right - width;
-  const x = Math.max(gap, Math.min(wanted, innerWidth - width - gap));
-  const below = box.bottom + gap + height <= innerHeight;
-  const y = below ? box.bottom + gap : Math.max(gap, box.top - gap - height);
-  node.style.left = `${x}px`;
-  node.style.top = `${y}px`;
 }

@@ -2,6 +2,7 @@
 // group of messages, author, quoted message, delivery status.
 
 import { el, icon, spoken } from '../core/dom.js';
+import { recentEmoji } from '../core/recentemoji.js';
 import { displayName } from '../core/displayname.js';
 import { rich, isEmojiAlone } from '../core/rich.js';
 import { say } from '../core/text.js';
@@ -9,9 +10,13 @@ import { clock, moment, time } from '../core/times.js';
 import { attachment } from './attachment.js';
 import { avatar } from './avatar.js';
 import { iconButton } from './button.js';
+import { fileCard, isShown, pictureGrid } from './pictures.js';
 import { embedsOf, linkPreview } from './preview.js';
 import { reactions } from './reaction.js';
 import { tombstone } from './tombstone.js';
+
+/** So many emoji stand beside a message for a quick reaction. */
+const QUICK = 3;
 
 /**
  * @param {object} message as in the API; an unsent one has `state` "waiting" or "failed", and `fault`
@@ -87,9 +92,9 @@ function bubble(message, view) {
     el(
       'div.message-body',
       null,
-      !mine && first && el('button.message-name', { on: { click: () => act?.('person', author) } }, name),
+      !mine && first && el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name),
       body,
-      reactions(message.actions, (emoji, on) => act?.('react', { emoji, on })),
+      reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
     ),
   ].filter(Boolean);
@@ -107,7 +112,7 @@ function post(message, view) {
       el(
         'header.post-head',
         null,
-        el('button.message-name', { on: { click: () => act?.('person', author) } }, name),
+        el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name),
         el('span.mark', null, time(at, moment), message.edited_at && ` · ${say('message.edited')}`),
         view.mine && mark(message, view),
         view.solves && el('span.post-solves', null, icon('check'), say('topic.answer')),
@@ -115,13 +120,13 @@ function post(message, view) {
       quoteLine(view.quote, message.reply_to),
       message.text && rich(message.text, message.entities),
       extras(message, view),
-      reactions(message.actions, (emoji, on) => act?.('react', { emoji, on })),
+      reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
       act &&
         el(
           'div.post-tools',
           null,
-          textTool('react', say('act.react'), () => act('pick')),
+          textTool('react', say('act.react'), (event) => act('pick', event.currentTarget)),
           textTool('reply', say('act.reply'), () => act('reply')),
           textTool('more', say('act.more'), (event) => act('more', event.currentTarget)),
         ),
@@ -133,7 +138,7 @@ function personButton(author, act, size) {
   const name = displayName(author);
   return el(
     'button.message-avatar',
-    { aria: { label: name }, title: name, tabindex: '-1', on: { click: () => act?.('person', author) } },
+    { aria: { label: name }, title: name, tabindex: '-1', on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } },
     avatar(author, { size }),
   );
 }
@@ -151,6 +156,7 @@ function bringTools(node, act) {
       el(
         'div.message-tools',
         null,
+        !isTouch && recentEmoji(QUICK).map((emoji) => quickReaction(emoji, act)),
         !isTouch && iconButton('react', say('act.react'), { on: (event) => act('pick', event.currentTarget) }),
         !isTouch && iconButton('reply', say('act.reply'), { on: () => act('reply') }),
         iconButton('more', say('act.more'), { on: (event) => act('more', event.currentTarget), data: { act: 'more' } }),
@@ -161,6 +167,15 @@ function bringTools(node, act) {
   node.addEventListener('pointerenter', bring);
   node.addEventListener('focusin', bring);
   return undefined;
+}
+
+function quickReaction(emoji, act) {
+  const label = say('act.reactWith', { emoji });
+  return el(
+    'button.icon-button.quick-reaction',
+    { title: label, aria: { label }, on: { click: () => act('react', { emoji, on: true }) } },
+    emoji,
+  );
 }
 
 function quoteLine(quote, replyTo) {
@@ -178,34 +193,15 @@ function extras(message, { files, act }) {
   const embeds = embedsOf(message);
   const shown = (message.attachments ?? [])
     .filter((id) => !embeds.some(({ file }) => file === id))
-    .map((id) => files?.[id] ?? { id, name: say('file.one'), size: 0 });
-  const pictures = shown.filter((it) => it.picture || it.preview);
+    .map((id) => files?.[id] ?? { id, name: say('file.one') });
+  const pictures = shown.filter(isShown);
   const others = shown.filter((it) => !pictures.includes(it));
   return [
-    pictures.length
-      ? el(
-          'div.pictures',
-          null,
-          pictures.map((it) =>
-            el(
-              'a.picture',
-              { href: it.href ?? `/api/v1/files/${it.id}/content`, data: { viewer: it.id } },
-              el('img', {
-                src: it.picture ?? it.preview.url,
-                alt: it.name ?? '',
-                loading: 'lazy',
-                decoding: 'async',
-                width: it.preview?.width ?? it.width ?? 320,
-                height: it.preview?.height ?? it.height ?? 240,
-              }),
-            ),
-          ),
-        )
-      : null,
+    pictureGrid(pictures),
     (message.uploads ?? []).map((it) =>
       attachment(it, { progress: it.progress, onRemove: act && (() => act('edit')) }),
     ),
-    others.map((it) => attachment(it, { href: it.href ?? `/api/v1/files/${it.id}/content` })),
+    others.map(fileCard),
     embeds.map((it) => linkPreview({ ...it, picture: files?.[it.file]?.preview })),
   ];
 }

@@ -1,7 +1,7 @@
 import { el, icon } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { dialog } from './dialog.js';
-import { quick } from './emoji.js';
+import { quick } from '../core/recentemoji.js';
 
 /** The action sheet of a message: six reactions, then actions. Opened by a long press or the button. */
 export function sheetElement(items, onReact) {

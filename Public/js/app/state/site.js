@@ -173,7 +173,10 @@ export class SiteState extends EventTarget {
     });
     parley.on('reset', (detail) => this.say('reset', detail));
     parley.on('failed', ({ operation, problem }) => this.say('failed', { operation, problem }));
-    parley.on('event', (event) => this.say('event', event));
+    parley.on('event', (event) => {
+      if (event.event === 'message.created') this.#typed(event.data.conversation_id, event.data.author_id, { ended: true });
+      this.say('event', event);
+    });
     parley.on('progress', (detail) => this.say('progress', detail));
     parley.on('presence', () => this.#sayPresence());
     parley.subscribe('presence');
@@ -208,19 +211,21 @@ export class SiteState extends EventTarget {
     }, PRESENCE_GATHERS);
   }
 
-  #typed(id, who) {
+  /** A user types, or has sent what was typed. */
+  #typed(id, who, { ended = false } = {}) {
     if (who === this.me?.id) return;
     const users = this.writing.get(id) ?? new Map();
+    if (ended && !users.has(who)) return;
     this.writing.set(id, users);
     clearTimeout(users.get(who));
-    const tell = () => this.say('typing', { conversation: id, names: [...users.keys()].map((it) => this.displayName(it)) });
-    users.set(
-      who,
-      setTimeout(() => {
-        users.delete(who);
-        tell();
-      }, TYPING_LASTS),
-    );
+    const names = () => [...users.keys()].map((it) => this.displayName(it)).filter(Boolean);
+    const tell = () => this.say('typing', { conversation: id, names: names() });
+    const end = () => {
+      users.delete(who);
+      tell();
+    };
+    if (ended) return void end();
+    users.set(who, setTimeout(end, TYPING_LASTS));
     tell();
   }
 
@@ -373,6 +378,15 @@ export class SiteState extends EventTarget {
 
   displayName(id) {
     return displayName(this.person(id));
+  }
+
+  /** A user by id, fetched if unknown; null if there is none to see. */
+  async personWith(id) {
+    if (!this.users.has(id)) {
+      const found = await this.call('GET', `/users/${encodeURIComponent(id)}`).catch(() => null);
+      if (found && !this.users.has(id)) this.users.set(id, found);
+    }
+    return this.users.get(id) ?? null;
   }
 
   async personNamed(name) {

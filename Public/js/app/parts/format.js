@@ -1,0 +1,71 @@
+// Markdown around the selection of a text field, and the toolbar for it.
+
+import { el, icon } from '../core/dom.js';
+import { say } from '../core/text.js';
+
+/** The toolbar's buttons: name, drawing or sign, and what they do to the field. */
+const FORMATS = {
+  bold: ['B', (input) => wrap(input, '**')],
+  italic: ['I', (input) => wrap(input, '*')],
+  heading: ['H', (input) => prefix(input, '## ')],
+  link: ['link', (input) => link(input)],
+  quote: ['❝', (input) => prefix(input, '> ')],
+  code: ['</>', (input) => code(input)],
+  list: ['•', (input) => prefix(input, '- ')],
+  numbered: ['1.', (input) => prefix(input, '1. ')],
+  spoiler: ['||', (input) => wrap(input, '||')],
+};
+
+/** The formats of keys with Ctrl or ⌘. A link needs a selection: otherwise the key opens the command menu. */
+export function formatOf(event, input) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return null;
+  if (event.key === 'k') return input.selectionStart === input.selectionEnd ? null : 'link';
+  return { b: 'bold', i: 'italic' }[event.key] ?? null;
+}
+
+export function format(input, name) {
+  FORMATS[name][1](input);
+  input.dispatchEvent(new Event('input'));
+  input.focus();
+}
+
+export function formatBar(input) {
+  const buttons = Object.entries(FORMATS).map(([name, [sign]]) => {
+    const label = say(`format.${name}`);
+    return el(
+      'button.format-button',
+      { title: label, aria: { label }, data: { format: name }, on: { click: () => format(input, name) } },
+      sign === 'link' ? icon('link') : sign,
+    );
+  });
+  return el('div.format-bar', { role: 'group', aria: { label: say('format.all') } }, buttons);
+}
+
+function wrap(input, sign) {
+  const { selectionStart: from, selectionEnd: to, value } = input;
+  input.setRangeText(sign + value.slice(from, to) + sign, from, to, 'end');
+  if (from === to) input.selectionStart = input.selectionEnd = from + sign.length;
+}
+
+/** A prefix of each selected line. */
+function prefix(input, sign) {
+  const { selectionStart, selectionEnd: to, value } = input;
+  const from = value.lastIndexOf('\n', selectionStart - 1) + 1;
+  const lines = value.slice(from, to).split('\n').map((it) => sign + it);
+  input.setRangeText(lines.join('\n'), from, to, 'end');
+}
+
+function link(input) {
+  const { selectionStart: from, selectionEnd: to, value } = input;
+  const words = value.slice(from, to);
+  input.setRangeText(`[${words}](https://)`, from, to, 'end');
+  // The address is selected, ready to be pasted over.
+  input.setSelectionRange(from + words.length + 3, from + words.length + 11);
+}
+
+function code(input) {
+  const { selectionStart: from, selectionEnd: to, value } = input;
+  const words = value.slice(from, to);
+  if (words.includes('\n')) input.setRangeText(`\`\`\`\n${words}\n\`\`\``, from, to, 'end');
+  else wrap(input, '`');
+}

@@ -1,0 +1,36 @@
+import { el, wayBack } from '../core/dom.js';
+import { placeBeside } from '../core/place.js';
+import { dialog } from './dialog.js';
+
+/**
+ * Content beside its anchor, without dimming the page; a sheet on a phone. Escape and a press elsewhere close it, and the
+ * focus returns.
+ * @returns {{ close: () => void }}
+ */
+export function popover(anchor, title, content) {
+  if (matchMedia('(max-width: 699px)').matches) return dialog(title, content, { isSheet: true });
+  const back = wayBack(anchor);
+  const node = el('div.popover', { role: 'dialog', tabindex: '-1', aria: { label: title } }, content);
+  const close = (returnsFocus = true) => {
+    document.removeEventListener('pointerdown', outside, true);
+    node.remove();
+    if (returnsFocus) back();
+  };
+  const outside = (event) => {
+    if (!node.contains(event.target)) close(false);
+  };
+  node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    event.stopPropagation();
+    close();
+  });
+  node.addEventListener('focusout', (event) => {
+    if (event.relatedTarget && !node.contains(event.relatedTarget)) close(false);
+  });
+  (anchor.closest('dialog') ?? document.body).append(node);
+  placeBeside(node, anchor);
+  document.addEventListener('pointerdown', outside, true);
+  node.focus({ preventScroll: true });
+  return { close };
+}

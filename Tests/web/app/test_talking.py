@@ -1,0 +1,166 @@
+"""Reactions with the names behind them, the emoji picker, quotes, formatting, pictures and code in conversations."""
+
+import os
+import re
+import struct
+import zlib
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+def png(width, height, shade=None):
+    """A grey picture; without a shade, noise that does not compress."""
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+    rows = b"".join(b"\0" + (os.urandom(width) if shade is None else bytes([shade]) * width) for _ in range(height))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+class Reactions(Village):
+    def test_a_chip_names_those_who_reacted(self):
+        said = self.say("The pump works again")
+        for name in ("ada", "lin"):
+            self.call("PUT", f"/messages/{said['id']}/actions/reaction:%F0%9F%8E%89", {}, self.tokens[name])
+        page = self.signed_in("grace")
+        self.room(page)
+        chip = page.locator(".message").filter(has_text="The pump works again").locator(".reaction")
+        chip.hover()
+        expect(chip.get_by_role("tooltip")).to_have_text(re.compile("^(Ada and Lin|Lin and Ada) reacted with 🎉$"))
+        self.photograph(page, "reaction-names-light")
+        self.assert_accessible(page, "reaction names")
+
+    def test_quick_reactions_and_the_picker_stand_at_the_message(self):
+        self.say("Who waters on Sunday?")
+        page = self.signed_in("ada")
+        self.room(page)
+        message = page.locator(".message").filter(has_text="Who waters on Sunday?").last
+        message.hover()
+        expect(message.locator(".quick-reaction")).to_have_count(3)
+        message.get_by_role("button", name="React", exact=True).click()
+        picker = page.get_by_role("dialog", name="React")
+        expect(picker).to_be_visible()
+        # Beside the message, without dimming.
+        self.assertEqual(picker.evaluate("it => it.tagName"), "DIV")
+        self.photograph(page, "emoji-picker-light")
+        self.assert_accessible(page, "emoji picker")
+        page.keyboard.type("rocket")
+        page.keyboard.press("Enter")
+        expect(picker).to_have_count(0)
+        expect(message.locator(".reaction").filter(has_text="🚀")).to_be_visible()
+        # The last one used is the first of the quick ones.
+        self.say("And on Monday?")
+        other = page.locator(".message").filter(has_text="And on Monday?").last
+        other.hover()
+        expect(other.locator(".quick-reaction").first).to_have_text("🚀")
+        other.locator(".quick-reaction").first.click()
+        expect(other.locator(".reaction").filter(has_text="🚀")).to_be_visible()
+
+    def test_a_person_card_opens_in_place(self):
+        self.say("Here I am")
+        page = self.signed_in("ada")
+        self.room(page)
+        page.locator(".message-name").filter(has_text="Grace").last.click()
+        card = page.get_by_role("dialog", name="Grace")
+        expect(card.get_by_role("button", name="Message")).to_be_visible()
+        expect(page).to_have_url(re.compile("/room$"))
+        self.photograph(page, "person-card-light")
+        self.assert_accessible(page, "person card")
+        page.keyboard.press("Escape")
+        expect(card).to_have_count(0)
+        page.locator(".message-name").filter(has_text="Grace").last.click()
+        card.get_by_role("link", name="View profile").click()
+        expect(page).to_have_url(re.compile("/u/grace$"))
+
+
+class Writing(Village):
+    def test_keys_and_the_emoji_button_format_the_text(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        field = page.get_by_role("textbox", name="Write a message")
+        for key, wanted in (("b", "**beds**"), ("i", "*beds*"), ("k", "[beds](https://)")):
+            field.fill("beds")
+            field.select_text()
+            page.keyboard.press(f"Control+{key}")
+            expect(field).to_have_value(wanted)
+        expect(page.get_by_role("combobox", name="Command menu")).to_have_count(0)
+        field.fill("Well done ")
+        page.get_by_role("button", name="Emoji", exact=True).click()
+        picker = page.get_by_role("dialog", name="Emoji")
+        picker.get_by_role("button", name="party tada").first.click()
+        expect(field).to_have_value("Well done 🎉")
+        expect(field).to_be_focused()
+        field.fill("")
+
+    def test_a_selection_is_quoted(self):
+        said = self.say("The frost comes in October. Cover the beds by then.")
+        page = self.signed_in("ada")
+        self.room(page)
+        text = page.locator(f".message[data-id='{said['id']}'] .rich p")
+        text.evaluate("""it => {
+            const range = document.createRange();
+            range.setStart(it.firstChild, 0);
+            range.setEnd(it.firstChild, 27);
+            getSelection().removeAllRanges();
+            getSelection().addRange(range);
+        }""")
+        page.get_by_role("button", name="Quote", exact=True).click()
+        field = page.get_by_role("textbox", name="Write a message")
+        expect(field).to_have_value("> The frost comes in October.\n\n")
+        expect(field).to_be_focused()
+        field.fill("")
+        page.keyboard.press("Escape")
+
+
+class Seeing(Village):
+    def upload(self, context, width, height, shade):
+        answer = context.request.post(f"{self.origin}/api/v1/files?name=bed{shade}.png", data=png(width, height, shade), headers={
+            "Content-Type": "image/png", "Authorization": f"Bearer {self.tokens['grace']}"})
+        self.assertEqual(answer.status, 201, answer.text())
+        return answer.json()["id"]
+
+    def test_pictures_stand_in_a_grid(self):
+        page = self.signed_in("ada")
+        for count in (1, 2, 3, 4, 6):
+            files = [self.upload(page.context, 300, 200 + 20 * number, 60 + 20 * number) for number in range(count)]
+            self.say(f"{count} pictures", attachments=files)
+        self.room(page)
+        for count in (1, 2, 3, 4, 6):
+            message = page.locator(".message").filter(has_text=f"{count} pictures")
+            expect(message.locator(".picture:visible")).to_have_count(min(count, 4))
+        expect(message.locator(".picture-more")).to_have_text("+2")
+        four = page.locator(".message").filter(has_text="4 pictures").locator(".picture")
+        boxes = [self.box(four.nth(number)) for number in range(4)]
+        self.assertEqual(boxes[0]["y"], boxes[1]["y"])
+        self.assertEqual(boxes[0]["x"], boxes[2]["x"])
+        self.photograph(page, "picture-grid-light")
+        self.assert_accessible(page, "picture grid")
+
+    def test_a_large_picture_is_shown_on_request(self):
+        page = self.signed_in("ada")
+        answer = page.context.request.post(f"{self.origin}/api/v1/files?name=plan.png", data=png(1200, 1000), headers={
+            "Content-Type": "image/png", "Authorization": f"Bearer {self.tokens['grace']}"})
+        self.say("The plan", attachments=[answer.json()["id"]])
+        self.room(page)
+        message = page.locator(".message").filter(has_text="The plan")
+        expect(message.locator(".picture")).to_have_count(0)
+        message.get_by_role("button", name="Show picture (1.2 MB)").click()
+        expect(message.locator(".picture img")).to_be_visible()
+
+    def test_code_is_highlighted_when_its_language_is_known(self):
+        self.say("```swift\n// rows\nlet beds = rows.map { $0.width * 2 }\n```")
+        self.say("```\nno language\n```")
+        page = self.signed_in("ada")
+        asked = []
+        page.on("request", lambda it: asked.append(it.url))
+        self.room(page)
+        code = page.locator(".code").filter(has_text="let beds")
+        expect(code.locator(".code-keyword")).to_have_text(["let"])
+        expect(code.locator(".code-comment")).to_have_text("// rows")
+        expect(code.locator(".code-number").last).to_have_text("2")
+        expect(page.locator(".code").filter(has_text="no language").locator("span[class^='code-']")).to_have_count(0)
+        self.photograph(page, "code-light")
+        page.emulate_media(color_scheme="dark")
+        self.photograph(page, "code-dark")
+        self.assert_accessible(page, "code dark", ["color-contrast"])
