@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 /// The files of the checkout that the tests were built from.
 public enum Checkout {
@@ -18,14 +17,9 @@ public enum Checkout {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  /// The cases of a file that the tests of other languages also run. A faulty file fails the test run.
-  public static func cases<Case: Decodable>(_ name: String) -> [Case] {
-    do {
-      let file = root.appending(path: "Tests/Contract/\(name)")
-      return try JSONDecoder().decode([Case].self, from: Data(contentsOf: file))
-    } catch {
-      Issue.record("\(name): \(error)")
-      return []
-    }
+  /// The cases of a file that the tests of other languages also run.
+  public static func cases<Case: Decodable>(_ name: String) throws -> [Case] {
+    let file = root.appending(path: "Tests/Contract/\(name)")
+    return try JSONDecoder().decode([Case].self, from: Data(contentsOf: file))
   }
 }
