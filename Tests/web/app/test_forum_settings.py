@@ -9,17 +9,10 @@ from test_flows import Village
 class ForumSettings(Village):
     def test_posting_permission_and_slow_mode(self):
         page = self.signed_in("ada")
-<<<<<<< HEAD
         self.go(page, f"/f/{self.garden['id']}/settings")
-        page.get_by_label("Who writes in it").select_option("Those who look after it")
-        page.get_by_label("Who begins topics").select_option("Its members")
-        page.get_by_label("Between two messages").select_option("60 seconds")
-=======
-        self.go(page, f"/f/{self.garden['id']}/edit")
         page.get_by_label("Who can write in it").select_option("Moderators")
         page.get_by_label("Who can start topics").select_option("Forum members")
         page.get_by_label("Slow mode").select_option("60 seconds")
->>>>>>> 16a7488 (Rewrite the English texts of the app)
         self.photograph(page, "forum-edit-light")
         self.assert_accessible(page, "forum settings")
         page.get_by_role("button", name="Save").click()
@@ -28,15 +21,9 @@ class ForumSettings(Village):
             self.call("GET", f"/forums/{self.garden['id']}", token=self.tokens["ada"])[it] for it in ("write", "start_topics", "slow_seconds")))
         reader = self.signed_in("lin", "phone")
         self.room(reader)
-<<<<<<< HEAD
-        expect(reader.get_by_text("Only those who look after this forum write here.")).to_be_visible()
-        self.go(page, f"/f/{self.garden['id']}/settings")
-        page.get_by_label("Closed").check()
-=======
         expect(reader.get_by_text("Only this forum's moderators can write here.")).to_be_visible()
-        self.go(page, f"/f/{self.garden['id']}/edit")
+        self.go(page, f"/f/{self.garden['id']}/settings")
         page.get_by_label("Archived").check()
->>>>>>> 16a7488 (Rewrite the English texts of the app)
         page.get_by_role("button", name="Save").click()
         expect(reader.get_by_role("textbox", name="Write a message")).to_have_count(0)
         self.eventually(page, True, lambda: self.call("GET", f"/forums/{self.garden['id']}", token=self.tokens["ada"])["archived"])
@@ -49,13 +36,8 @@ class ForumSettings(Village):
     def test_an_error_is_shown_at_its_field(self):
         forum = self.plot("Orchard")
         page = self.signed_in("ada")
-<<<<<<< HEAD
         self.go(page, f"/f/{forum['id']}/settings")
-        address = page.get_by_label("Address of a call")
-=======
-        self.go(page, f"/f/{forum['id']}/edit")
         address = page.get_by_label("Call link")
->>>>>>> 16a7488 (Rewrite the English texts of the app)
         address.fill("meet.example.org")
         page.get_by_label("Who can use @room").select_option("Moderators")
         page.get_by_label("Topics can be marked as solved").check()
@@ -127,13 +109,8 @@ class ForumSettings(Village):
     def test_a_conflicting_change_is_not_overwritten_silently(self):
         forum = self.plot("Kitchen")
         page = self.signed_in("ada")
-<<<<<<< HEAD
         self.go(page, f"/f/{forum['id']}/settings")
-        page.get_by_label("Address of a call").fill("https://meet.example.org/Küche")
-=======
-        self.go(page, f"/f/{forum['id']}/edit")
         page.get_by_label("Call link").fill("https://meet.example.org/Küche")
->>>>>>> 16a7488 (Rewrite the English texts of the app)
         self.call("PATCH", f"/forums/{forum['id']}", {"description": "Pots"}, self.tokens["ada"])
         page.get_by_role("button", name="Save").click()
         fault = page.get_by_role("alert").filter(has_text="Someone else changed this.")
@@ -144,13 +121,8 @@ class ForumSettings(Village):
         self.assertEqual(stored["call_url"], "https://meet.example.org/K%C3%BCche")
         # Members have no settings page.
         reader = self.signed_in("lin")
-<<<<<<< HEAD
         self.go(reader, f"/f/{forum['id']}/settings")
-        expect(reader.get_by_text("This is not here, or not open to you.")).to_be_visible()
-=======
-        self.go(reader, f"/f/{forum['id']}/edit")
         expect(reader.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
->>>>>>> 16a7488 (Rewrite the English texts of the app)
         expect(reader.get_by_label("Locked")).to_have_count(0)
 
     def test_a_failed_message_stays_in_a_locked_forum(self):
