@@ -34,14 +34,17 @@ extension ReadTransaction {
   fileprivate func visibleUsers(_ ids: [ID<User>], for caller: Caller) throws(Refusal) -> [User] {
     let users = try self.users(ids)
     let isLimited = caller.role == nil || caller.role == .guest
-    let seen = if isLimited, let id = caller.user { try acquainted(ids, with: id) } else { Set<ID<User>>() }
+    var acquainted: Set<ID<User>> = []
+    var inPublic: Set<ID<User>> = []
+    if isLimited {
+      if let id = caller.user { acquainted = try self.acquainted(ids, with: id) } else { inPublic = try self.inPublic(ids) }
+    }
     var visible: [User] = []
     for user in ids.compactMap({ users[$0] }) {
       let id = user.summary.id
-      var standing = UserStanding(
+      let standing = UserStanding(
         role: user.summary.role, state: user.standing?.state ?? .active, isSelf: id == caller.user,
-        isTogether: seen.contains(id))
-      if isLimited, !standing.isTogether { standing.isInPublic = try isInPublic(id) }
+        isTogether: acquainted.contains(id), isInPublic: inPublic.contains(id))
       let rights = Permissions.rights(of: caller.role, over: standing)
       if rights.contains(.see) { visible.append(user.redacted(for: rights)) }
     }

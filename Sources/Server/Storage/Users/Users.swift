@@ -41,6 +41,15 @@ extension ReadTransaction {
     }
   }
 
+  /// Those of the users that are members or participants of anything public. One statement for up to 200 ids.
+  public func inPublic(_ ids: [ID<User>]) throws(Refusal) -> Set<ID<User>> {
+    try run { connection in
+      var found: Set<ID<User>> = []
+      try UserLists.public.each(ids.map(\.number), connection) { row in found.insert(ID(try row.int(0))) }
+      return found
+    }
+  }
+
   /// The user with this name, ignoring case; nil if the name is free.
   public func user(named name: String) throws(Refusal) -> ID<User>? {
     try run { connection in
@@ -183,6 +192,14 @@ private enum UserLists {
     select a.id
     from account a
     where a.id in (\(list)) and (\(together("a.id", user)) or \(inPublic("a.id")))
+    """
+  }
+
+  static let `public` = ListQuery { list in
+    """
+    select a.id
+    from account a
+    where a.id in (\(list)) and \(inPublic("a.id"))
     """
   }
 
