@@ -50,6 +50,12 @@ struct FrameDescription: Sendable {
     return commands
   }
 
+  /// The messages that the server sends on its own. A command may have the `name` of a signal.
+  private var events: [String] {
+    (document["operations"]?.members ?? [:]).values.filter { $0["action"] == .string("send") }
+      .flatMap { Self.names($0["messages"]) }
+  }
+
   private static func names(_ references: Tree?) -> [String] {
     (references?.items ?? []).compactMap { reference in
       guard case .string(let path)? = reference["$ref"] else { return nil }
@@ -78,8 +84,7 @@ struct FrameDescription: Sendable {
       }
       try check(frame, as: known.answer)
     } else if case .string(let event)? = frame["event"] {
-      let other = messages.first { $0.value["name"] == .string(event) && $0.value["payload"]?["$ref"] != nil }
-      try check(frame, as: other.map(\.key) ?? "Event")
+      try check(frame, as: events.first { messages[$0]?["name"] == .string(event) } ?? "Event")
     } else {
       throw Description.Fault(description: "neither an answer nor an event")
     }
