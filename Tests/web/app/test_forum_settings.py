@@ -41,7 +41,7 @@ class ForumSettings(Village):
         address.fill("meet.example.org")
         page.get_by_label("Who can use @room").select_option("Moderators")
         page.get_by_label("Topics can be marked as solved").check()
-        page.get_by_label("Edit history are open").check()
+        page.get_by_label("Show edit history").check()
         page.get_by_role("button", name="Save").click()
         expect(address).to_have_accessible_description(re.compile("Enter a link that starts with https"))
         expect(address).to_be_focused()

@@ -75,7 +75,7 @@ class Offline(Cached):
         self.open(page, f"/f/{self.garden['id']}/room")
         self.write(page, "On the train, three")
         expect(page.locator(".message.is-mine .bubble")).to_have_count(3)
-        expect(page.get_by_text("You're offline. You can still read and write")).to_be_visible()
+        expect(page.get_by_text("3 messages will be sent")).to_be_visible()
         # The status line is shown for two seconds only, so a MutationObserver in the page records it.
         page.evaluate("""() => {
             const look = () => { window.isUpToDate ||= document.querySelector(".back-line")?.textContent.includes("Back online"); };

@@ -44,7 +44,7 @@ class Others(Village):
         browser.open(f"{self.origin}/u/grace")
         browser.find("//p[contains(., '@grace · online')]")
         grace.context.close()
-        browser.find("//p[contains(., '@grace · last here')]")
+        browser.find("//p[contains(., '@grace · last seen')]")
         browser.open(f"{self.origin}/you")
         browser.click("//button[contains(., 'Sign out')]")
         browser.find("//a[.='Sign in']")

@@ -51,8 +51,8 @@ class Restored(Village):
         expect(line).to_be_visible()
         expect(page.get_by_text("Is everybody back?")).to_be_visible()
         self.photograph(page, "lost-line")
-        page.get_by_role("button", name="Review").click()
-        offer = page.get_by_role("dialog", name="Send again?")
+        page.get_by_role("button", name="Review", exact=True).click()
+        offer = page.get_by_role("dialog", name="Send these again?")
         for text in ("After the backup, one", "After the backup, two"):
             expect(offer.get_by_text(text)).to_be_visible()
         self.photograph(page, "lost")
@@ -88,7 +88,7 @@ class Checked(Village):
 
         self.assertEqual(page.evaluate(ON_DISK, [said[11]["id"], "Not what was said"]), "Bed 12")
         again.click()
-        expect(words).to_have_text(f"{n} message was repaired. All messages up to {said[-1]['seq']} are on this device and verified.")
+        expect(words).to_have_text(f"1 message was repaired. All messages up to {said[-1]['seq']} are on this device and verified.")
         self.assertEqual(page.evaluate(ON_DISK, [said[11]["id"], None]), "Bed 12")
         again.click()
         expect(words).to_have_text(f"All messages up to {said[-1]['seq']} are on this device and verified.")

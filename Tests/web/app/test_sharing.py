@@ -123,7 +123,7 @@ class Sharing(Village):
                 self.room(page)
                 page.get_by_role("link", name="http://example.net/old").click()
                 asked = page.get_by_role("dialog", name="This link is not encrypted")
-                expect(asked).to_contain_text("example.net is reached without encryption")
+                expect(asked).to_contain_text("The connection to example.net is not encrypted.")
                 self.photograph(page, f"not-encrypted-{size}")
                 self.assert_accessible(page, "not encrypted")
                 asked.get_by_role("button", name="Cancel").click()
