@@ -1,11 +1,14 @@
 import Foundation
 
 /// The seeds of the schedules: fixed ones and as many new ones as a run has time for. `PARLEY_SCHEDULES=100000` draws that many
-/// new ones, and `PARLEY_SCHEDULE=<seed>` replays one.
+/// new ones, and `PARLEY_SCHEDULE=<seed>` replays one and prints its requests.
 enum Seeds {
   private static func setting(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
   }
+
+  /// Whether one seed is replayed.
+  static var isReplay: Bool { setting("PARLEY_SCHEDULE") != nil }
 
   static func drawn(_ fixed: UInt64, new: UInt64, _ name: String) -> [UInt64] {
     if let one = setting("PARLEY_SCHEDULE") { return [one] }

@@ -40,7 +40,7 @@ extension PhoneSchedule {
     for phone in phones {
       for pending in phone.network.pending {
         guard let pending = phone.network.take(pending.number) else { continue }
-        pending.settle(try await outcome(of: pending, phone))
+        pending.settle(try await response(to: pending, phone))
         await lane.waitUntilIdle()
         hasDelivered = true
       }
@@ -70,7 +70,7 @@ extension PhoneSchedule {
 
   // MARK: Requests
 
-  /// Delivers most requests. Some requests and some responses are lost.
+  /// Delivers most requests. Some requests and some responses are lost, and some responses arrive after later events.
   private func deliver(_ pending: SimulatedNetwork.PendingRequest, of phone: Phone) async throws {
     guard let pending = phone.network.take(pending.number) else { return }
     let fate = Int.random(in: 0..<14, using: &random)
@@ -78,11 +78,25 @@ extension PhoneSchedule {
       note("\(phone.name) sends \(pending.exchange.summary), which is lost")
       return pending.settle(.failure(.interrupted("request lost")))
     }
-    let outcome = try await outcome(of: pending, phone)
+    let outcome = try await response(to: pending, phone)
+    if Self.delayed.contains(fate), !pending.isSocket, pending.response == nil {
+      note("\(phone.name) sends \(pending.exchange.summary), whose response is slow")
+      return phone.network.delay(pending, outcome)
+    }
     guard fate < 3 else { return pending.settle(outcome) }
     note("\(phone.name) sends \(pending.exchange.summary), whose response is lost")
     drop(outcome, of: phone)
     pending.settle(.failure(fate == 1 ? .timedOut : .interrupted("response lost")))
+  }
+
+  private static let delayed = 3..<6
+
+  /// The response that is on its way, or the server's now.
+  private func response(
+    to pending: SimulatedNetwork.PendingRequest, _ phone: Phone
+  ) async throws -> SimulatedNetwork.Outcome {
+    if let response = pending.response { return response }
+    return try await outcome(of: pending, phone)
   }
 
   /// Closes a socket whose response was lost.
@@ -189,7 +203,7 @@ extension PhoneSchedule {
     phone.network.set(isUp: false)
     for pending in phone.network.pending {
       guard let pending = phone.network.take(pending.number) else { continue }
-      if chance(1, in: 2) {
+      if pending.response == nil, chance(1, in: 2) {
         note("\(pending.exchange.summary) is executed first")
         drop(try await outcome(of: pending, phone), of: phone)
       }

@@ -29,7 +29,7 @@ actor PhoneSchedule {
   /// Whether the server's data goes back to a copy.
   let goesBack: Bool
   /// All steps and requests in order.
-  private(set) var trace: [String] = []
+  private var events: [String] = []
   /// The injected fault, and the number of eligible events before it.
   let injected: InjectedNetworkFault?
   var untilFault = 2
@@ -59,16 +59,17 @@ actor PhoneSchedule {
 
   func note(_ step: String) {
     stage.steps.append(step)
-    addTrace(step)
+    events.append(step)
   }
 
-  func noteRequest(_ exchange: TransportRequest, of phone: Phone) { addTrace("\(phone.name): \(exchange.summary)") }
+  func noteRequest(_ exchange: TransportRequest, of phone: Phone) { events.append("\(phone.name): \(exchange.summary)") }
 
-  /// Two runs of a seed differ in the random number of the server's start, a part of each cursor, and in the ids that a
-  /// restarted server assigns, which begin at its clock.
-  private func addTrace(_ step: String) {
-    trace.append(
-      step.replacing(/(after=\w+)\.\w+\./) { "\($0.output.1).start." }.replacing(/\b\d{14}\b/, with: "id"))
+  /// The steps and requests without what differs between two runs of a seed: the random number of the server's start, a part
+  /// of each cursor, and the ids that a restarted server assigns, which begin at its clock.
+  var trace: [String] {
+    events.map { step in
+      step.replacing(/(after=\w+)\.\w+\./) { "\($0.output.1).start." }.replacing(/\b\d{14}\b/, with: "id")
+    }
   }
 
   func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &random)] }
@@ -89,6 +90,7 @@ actor PhoneSchedule {
     await lane.waitUntilIdle()
     for phone in phones { phone.remove() }
     phones = []
+    if Seeds.isReplay { for event in events { print(event) } }
     return stage.failure(of: seed)
   }
 

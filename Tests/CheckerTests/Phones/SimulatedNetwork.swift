@@ -15,6 +15,8 @@ final class SimulatedNetwork: Transport {
     let isSocket: Bool
     /// Nil if the app has cancelled it; the server may still receive it.
     fileprivate(set) var continuation: CheckedContinuation<Outcome, Never>?
+    /// The response on its way to the app; nil before the server has the request.
+    fileprivate(set) var response: Outcome?
 
     func settle(_ outcome: Outcome) { continuation?.resume(returning: outcome) }
   }
@@ -124,6 +126,13 @@ final class SimulatedNetwork: Transport {
     state.withLock { state in
       state.pending.firstIndex { $0.number == number }.map { state.pending.remove(at: $0) }
     }
+  }
+
+  /// Returns a taken request whose response arrives later.
+  func delay(_ request: PendingRequest, _ response: Outcome) {
+    var request = request
+    request.response = response
+    state.withLock { $0.pending.append(request) }
   }
 
   func end(_ number: Int, isOver: Bool = true) {
