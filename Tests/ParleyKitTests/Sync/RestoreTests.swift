@@ -212,6 +212,29 @@ import Testing
     }
   }
 
+  @Test func `a response from before a restart completes no operation`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let transport = HookedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      let cache = ada.cache
+      // Nothing is beyond the cursor when the app follows the restart, and then the response of the earlier start arrives.
+      transport.set { request in
+        guard request.hasPrefix("POST") else { return }
+        transport.set { _ in }
+        let beyond = try? await cache.beginStart()
+        #expect(beyond?.conversations.isEmpty == true && beyond?.hasGone == false)
+      }
+      let operation = try await ada.outbox.send(Draft("mine"), in: garden)
+      #expect(try await ada.outbox.sendAll() != nil)
+      #expect(await ada.outbox.list().map(\.id) == [operation.id])
+      #expect(try await ada.held(garden).isEmpty)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
+    }
+  }
+
   @Test func `a lost message that the server shows again is no orphan`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
@@ -342,6 +365,81 @@ import Testing
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["one", "two"])
       #expect(await ada.cache.replica.conversations[garden]?.unread == 2)
+    }
+  }
+}
+
+extension RestoreTests {
+  @Test func `the comparison after a restart is beyond the cursor until a catch-up covers it`() async throws {
+    try await Hamlet.open { hamlet in
+      let (garden, orchard) = (try await hamlet.group("ada", "grace"), try await hamlet.group("ada", "grace"))
+      let transport = RestartedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      let cursor = try #require(await ada.cache.replica.cursor)
+      for (id, room) in [(900_001, garden), (900_002, orchard)] {
+        try await ada.cache.hold([MessageView(message(hamlet, id, in: room, at: 1))], asOf: cursor.event)
+      }
+      // The server shows the second conversation no more.
+      let left = Request<Void>.removeParticipant(of: orchard, user: .me)
+      try await hamlet.client("ada").send(left)
+      let before = await ada.cache.ahead
+      transport.restart(from: cursor.start)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[orchard] == nil)
+      // Another restart, perhaps with another copy, would compare both again.
+      for room in [garden, orchard] {
+        let value = try #require(await ada.cache.ahead["\(room)"])
+        #expect(value > before["\(room)"] ?? .max)
+      }
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.ahead.isEmpty)
+    }
+  }
+
+  @Test func `after a restart what was gone beyond the cursor may be there again`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      try await hamlet.post("one", as: "grace", in: garden)
+      let server = hamlet.server("ada")
+      let transport = RestartedTransport(server)
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      let cursor = try #require(await ada.cache.replica.cursor)
+      // A response said that ada was removed, and then a copy from before that was put back.
+      try await ada.cache.drop(.conversation(garden))
+      transport.restart(from: cursor.start)
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["one"])
+      #expect(await ada.cache.replica.conversations[garden]?.isOwn == true)
+      // What a catch-up covers was gone for good.
+      server.set { $0.requests = [] }
+      try await ada.sync.catchUp()
+      #expect(server.requests == ["GET /sync"])
+    }
+  }
+
+  @Test func `after a restart counts of the inbox from beyond the cursor are fetched`() async throws {
+    try await Hamlet.open { hamlet in
+      let direct = try await hamlet.group("ada", "grace")
+      try await hamlet.post("@ada", as: "grace", in: direct)
+      let server = hamlet.server("ada")
+      let transport = RestartedTransport(server)
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      let (cursor, counts) = (try #require(await ada.cache.replica.cursor), await ada.cache.replica.inbox)
+      var later = InboxCounts()
+      for _ in 1...7 { later.add(.mention) }
+      try await ada.cache.hold(later)
+      transport.restart(from: cursor.start)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.inbox == counts)
+      server.set { $0.requests = [] }
+      try await ada.sync.catchUp()
+      #expect(server.requests == ["GET /sync"])
     }
   }
 }

@@ -23,6 +23,8 @@ public actor Cache {
   private var locationRequests: Set<ID<Message>> = []
   /// Number of erasures. A task that began before an erasure must not write.
   private var eraseCount = 0
+  /// Number of restarts of the server that this process has followed.
+  private var startCount = 0
   private var countRequests: [ID<Conversation>: Int] = [:]
   private var readCount = 0
   private var isClosed = false
@@ -106,16 +108,21 @@ public actor Cache {
   /// The age of a response: the last event before its request. Event ids of another generation are not comparable.
   struct ResponseAge: Sendable {
     fileprivate let generation: Int
+    fileprivate let startCount: Int
     fileprivate let eraseCount: Int
     fileprivate let event: Int
   }
 
   var responseAge: ResponseAge {
-    ResponseAge(generation: generation, eraseCount: eraseCount, event: replica.cursor?.event ?? 0)
+    ResponseAge(
+      generation: generation, startCount: startCount, eraseCount: eraseCount, event: replica.cursor?.event ?? 0)
   }
 
-  /// Whether the cache was neither reset by a restored server nor erased since the request.
-  func isCurrent(_ age: ResponseAge) -> Bool { age.generation == generation && age.eraseCount == eraseCount }
+  /// Whether since the request the cache was not erased, and the server has neither been restored nor restarted, perhaps
+  /// with an older copy of its data.
+  func isCurrent(_ age: ResponseAge) -> Bool {
+    (age.generation, age.startCount, age.eraseCount) == (generation, startCount, eraseCount)
+  }
 
   func event(of age: ResponseAge) -> Int { age.generation == generation ? age.event : 0 }
 
@@ -135,21 +142,29 @@ public actor Cache {
   private static let unknownEvent = 1 << 53
   private var aheadCount = 0
 
-  /// The conversations with data of responses, and the events of these. A response may be ahead of the cursor, and a server
-  /// that goes on from an older copy of its data has lost what the cursor does not cover, without a reset.
-  var ahead: [ID<Conversation>: Int] {
-    var ahead: [ID<Conversation>: Int] = [:]
+  /// What responses change besides conversations.
+  private static let (inboxName, goneName) = ("inbox", "gone")
+
+  /// What responses have changed, and the events of these: conversations by id, the counts of the inbox, and whether
+  /// something is gone. A response may be ahead of the cursor, and a server that goes on from an older copy of its data has
+  /// lost what the cursor does not cover, without a reset.
+  var ahead: [String: Int] {
+    var ahead: [String: Int] = [:]
     for key in notes.keys where key.hasPrefix(Self.aheadPrefix) {
-      if let id = ID<Conversation>(String(key.dropFirst(Self.aheadPrefix.count))) { ahead[id] = number(key) }
+      ahead[String(key.dropFirst(Self.aheadPrefix.count))] = number(key)
     }
     return ahead
   }
 
   /// - Parameter event: the event of the response; nil if unknown.
   private func aheadRows(_ conversations: Set<ID<Conversation>>, _ event: Int?) -> [CacheRow] {
+    aheadRows(conversations.sorted().map(\.description), event)
+  }
+
+  private func aheadRows(_ names: [String], _ event: Int?) -> [CacheRow] {
     guard let cursor = replica.cursor?.event, event.map({ $0 > cursor }) ?? true else { return [] }
-    return conversations.sorted().compactMap { id in
-      let key = "\(Self.aheadPrefix)\(id)"
+    return names.compactMap { name in
+      let key = "\(Self.aheadPrefix)\(name)"
       if event == nil { aheadCount = max(aheadCount, number(key) ?? 0, Self.unknownEvent) + 1 }
       let value = event ?? aheadCount
       return value > number(key) ?? 0 ? CacheRow(.note, key, writing: value) : nil
@@ -157,36 +172,56 @@ public actor Cache {
   }
 
   /// Moves the cursor after a catch-up that covers all responses from before its last request.
-  func move(to cursor: EventCursor, covering before: [ID<Conversation>: Int]) throws(CacheFault) {
+  func move(to cursor: EventCursor, covering before: [String: Int]) throws(CacheFault) {
     var changes = CacheChanges()
-    for (id, event) in ahead where event <= cursor.event || event == before[id] {
-      changes.rows.append(CacheRow(.note, "\(Self.aheadPrefix)\(id)", nil))
+    for (name, event) in ahead where event <= cursor.event || event == before[name] {
+      changes.rows.append(CacheRow(.note, "\(Self.aheadPrefix)\(name)", nil))
     }
     try change(bringing: [], changes) { $0.move(to: cursor) }
   }
 
-  /// Forgets the ages of messages if the cache has data beyond the cursor.
-  /// - Returns: the conversations to compare with the server.
-  func beginStart() throws(CacheFault) -> [ID<Conversation>] {
-    guard let cursor = replica.cursor?.event else { return [] }
-    let beyond = ahead.filter { $0.value > cursor }.keys.sorted()
-    guard !beyond.isEmpty else { return [] }
-    try save([
-      CacheRow(.note, "generation", writing: generation + 1),
-      CacheRow(.note, Self.actionsNote, writing: max(1, cursor)),
-    ])
+  /// Follows a restart of the server. Forgets the ages of messages if the cache has data beyond the cursor.
+  /// - Returns: what to compare with the server.
+  func beginStart() throws(CacheFault) -> Beyond {
+    startCount += 1
+    guard let cursor = replica.cursor?.event else { return Beyond() }
+    let names = ahead.filter { $0.value > cursor }.keys
+    let beyond = Beyond(
+      conversations: names.compactMap { ID($0) }.sorted(), hasGone: names.contains(Self.goneName))
+    var changes = CacheChanges()
+    if !beyond.conversations.isEmpty {
+      changes.rows = [
+        CacheRow(.note, "generation", writing: generation + 1),
+        CacheRow(.note, Self.actionsNote, writing: max(1, cursor)),
+      ]
+    }
+    let hasInbox = names.contains(Self.inboxName)
+    try change(bringing: [], changes) { if hasInbox { $0.require(.inbox) } }
     return beyond
   }
 
-  /// Replaces a conversation whose cached state may be of a lost history.
+  /// What responses have changed beyond the cursor.
+  struct Beyond: Sendable {
+    var conversations: [ID<Conversation>] = []
+    /// Whether a conversation or forum was dropped, because the server did not have it or did not show it.
+    var hasGone = false
+  }
+
+  /// Replaces a conversation whose cached state may be of a lost history. The server may restart again before the cursor
+  /// covers the new state.
   func replace(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {
     let last = own.lastMessage.map { [$0] } ?? []
     let loaded = try held(.ids(last.map(\.message.id)))
-    try change(bringing: loaded) { replica in
+    var changes = CacheChanges()
+    changes.rows = aheadRows([own.conversation.id], nil)
+    try change(bringing: loaded, changes) { replica in
       replica.replace(own, asOf: event)
       replica.hold(last, asOf: event)
     }
   }
+
+  /// Notes that a response did not show a conversation. It is dropped when the cursor covers the response.
+  func noteGone(_ conversation: ID<Conversation>) throws(CacheFault) { try save(aheadRows([conversation], nil)) }
 
   // MARK: Changes
 
@@ -446,7 +481,11 @@ public actor Cache {
     if age.eraseCount == eraseCount { try hold(user) }
   }
 
-  public func hold(_ counts: InboxCounts) throws(CacheFault) { try change { $0.hold(counts) } }
+  public func hold(_ counts: InboxCounts) throws(CacheFault) {
+    var changes = CacheChanges()
+    changes.rows = aheadRows([Self.inboxName], nil)
+    try change(bringing: [], changes) { $0.hold(counts) }
+  }
 
   public func hold(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
     try change { $0.hold(forum, asOf: event) }
@@ -499,8 +538,17 @@ public actor Cache {
     for id in requested { countRequests[id, default: 0] += 1 }
   }
 
+  /// Drops an object that the server does not have, or does not show.
   public func drop(_ need: Replica.Need) throws(CacheFault) {
-    try change { $0.drop(need) }
+    let isHeld =
+      switch need {
+      case .conversation(let id): replica.conversations[id] != nil
+      case .forum(let id): replica.forums[id] != nil
+      case .user, .message, .inbox, .everything: false
+      }
+    var changes = CacheChanges()
+    if isHeld { changes.rows = aheadRows([Self.goneName], nil) }
+    try change(bringing: [], changes) { $0.drop(need) }
   }
 
   /// Replaces the cached messages of a range after a digest mismatch.

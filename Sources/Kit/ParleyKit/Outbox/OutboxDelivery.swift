@@ -180,7 +180,8 @@ extension Cache {
     _ operation: OutboxOperation.Name, _ seen: [MessageView], asOf age: Cache.ResponseAge,
     creating message: ID<Message>? = nil
   ) throws {
-    // The response is of a server that has been restored since, or of an erased cache: the operation is sent again.
+    // The response is of a server that has been restored or restarted since, or of an erased cache: the operation is sent
+    // again.
     guard isCurrent(age) else { throw ClientFault.interrupted("the local data was reset during the request") }
     var changes = CacheChanges()
     changes.rows = [CacheRow(.operation, operation, nil)]

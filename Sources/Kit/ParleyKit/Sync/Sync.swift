@@ -75,15 +75,21 @@ public actor Sync {
   }
 
   /// Compares what the cache holds beyond its cursor if the server has restarted, perhaps with an older copy of its data.
-  /// - Returns: the conversations that are gone.
-  private func compareAhead(_ new: EventCursor) async throws -> [ID<Conversation>] {
+  /// - Returns: the conversations that are gone; nil after a reset, because what was gone may be there again.
+  private func compareAhead(_ new: EventCursor) async throws -> [ID<Conversation>]? {
     guard let cursor = await cache.replica.cursor, cursor.start != new.start else { return [] }
+    let beyond = try await cache.beginStart()
+    if beyond.hasGone {
+      try await resync(ResetReason.rewound.rawValue)
+      return nil
+    }
     var gone: [ID<Conversation>] = []
-    for id in try await cache.beginStart() where await cache.replica.conversations[id] != nil {
+    for id in beyond.conversations where await cache.replica.conversations[id] != nil {
       let own: OwnConversation
       do { own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [id.description])) } catch
       {
         guard error.isGone else { throw error }
+        try await cache.noteGone(id)
         gone.append(id)
         continue
       }
@@ -124,7 +130,9 @@ public actor Sync {
           try await resync(reset)
           continue
         }
-        let justGone = try await compareAhead(found.cursor)
+        // What was gone before another restart is compared again.
+        if await cache.replica.cursor?.start != found.cursor.start { gone = [] }
+        guard let justGone = try await compareAhead(found.cursor) else { continue }
         try await apply(found.events)
         // A conversation may have been removed since this page: then the next one has the event.
         let isLast = !found.hasMore && justGone.isEmpty
