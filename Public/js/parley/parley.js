@@ -17,7 +17,7 @@ import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
 import { browserStore, eraseOthers, memoryStore, put } from './store.js';
 import { Sync } from './sync.js';
 import { Tabs } from './tabs.js';
-import { backOff, wait } from './time.js';
+import { backOff, isAbort, wait } from './time.js';
 import { proof, verify } from './verify.js';
 import { MessageWindow } from './window.js';
 
@@ -73,6 +73,8 @@ export class Parley {
   /** @type {Problem | null} */
   #reason = null;
   #isClosed = false;
+  /** The copy is being erased: answers that still arrive are not written. */
+  #isErased = false;
   /** The store, also for a copy that is locked. @type {import('./store.js').Store} */
   #opened;
   /**
@@ -110,8 +112,10 @@ export class Parley {
     /** @type {import('./store.js').Store} */
     const store = {
       ...opened,
-      update: (...transition) =>
-        this.#isClosed || this.#locked !== null ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(...transition),
+      update: (...transition) => {
+        const isOver = this.#isClosed || this.#isErased || this.#locked !== null;
+        return isOver ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(...transition);
+      },
     };
     this.store = store;
     this.mirror = mirror;
@@ -607,7 +611,7 @@ export class Parley {
    * @param {string} kind @param {any} detail
    */
   #tell(kind, detail) {
-    if (this.#isClosed) return;
+    if (this.#isClosed || (this.#isErased && isAbort(detail))) return;
     if (kind === 'state') {
       this.#become(detail.connection, detail.reason);
       this.tabs.tell({ kind: 'state', connection: detail.connection, reason: detail.reason?.toJSON() ?? null });
@@ -663,6 +667,7 @@ export class Parley {
     this.mirror.clear();
   }
 
+    this.#isErased = true;
   /** Gives the user what was sealed at the end of an earlier session. */
   async #unseal() {
     if (!this.tabs.isLeader || !this.mirror.me) return;

@@ -205,3 +205,37 @@ test('signing out erases everything, with nothing unsent', async () => {
   await session.parley.signOut();
   assert.deepEqual(Object.values(await read(store)).flat(), []);
 });
+
+test('an answer that arrives during the erasure is not written', async () => {
+  const memory = memoryStore();
+  let erasure = null;
+  // The erasure becomes durable later.
+  const store = {
+    ...memory,
+    update: async (...transition) => {
+      const changes = await memory.update(...transition);
+      if (erasure && changes.some((change) => 'from' in change)) await erasure;
+      return changes;
+    },
+  };
+  const session = await opened(store, me);
+  await session.connect();
+  await isLive(session.parley);
+  const faults = [];
+  session.parley.on('fault', (fault) => faults.push(fault));
+  let [isDurable, isAnswered] = [false, false];
+  erasure = until(() => isDurable, 'the test');
+  session.peer.answers['GET /conversations/12/messages'] = async (query) => {
+    await until(() => isAnswered, 'the test');
+    return page(1)(query);
+  };
+  const reading = session.parley.pages.fetch('12', {});
+  const leaving = session.parley.signOut();
+  await until(async () => (await memory.list('conversations')).length === 0, 'the erasure');
+  isAnswered = true;
+  await assert.rejects(reading, { name: 'AbortError' });
+  isDurable = true;
+  await leaving;
+  assert.deepEqual(Object.values(await read(memory)).flat(), []);
+  assert.deepEqual(faults, []);
+});
