@@ -136,6 +136,14 @@ export class Mirror {
     return this.value('generation') ?? 0;
   }
 
+  /**
+   * The start of the server that the cache has followed last.
+   * @returns {string | null}
+   */
+  get start() {
+    return this.value('start');
+  }
+
   get position() {
     return position(this.generation, this.lastEvent);
   }
@@ -153,7 +161,7 @@ export class Mirror {
    */
   isOfThisStart(cursor) {
     const { epoch, start } = readCursor(cursor);
-    return epoch === (this.value('epoch') ?? epoch) && start === (this.value('start') ?? start);
+    return epoch === (this.value('epoch') ?? epoch) && start === (this.start ?? start);
   }
 
   /** @returns {import('./reducer.js').Context} */

@@ -13,8 +13,8 @@
 import { newClientId } from './ids.js';
 import { Problem, networkProblem } from './problem.js';
 import {
-  Rows, acknowledge, agesOf, finishSend, isAnother, keepLost, keepSent, mergeMessage, position, sourcesOfSend, unconfirmed,
-  wantLater, withReply,
+  Rows, acknowledge, agesOf, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, keepSent, mergeMessage,
+  position, sourcesOfSend, unconfirmed, wantLater, withReply,
 } from './reducer.js';
 import { put } from './store.js';
 import { backOff } from './time.js';
@@ -44,11 +44,12 @@ import { upload } from './upload.js';
  * @property {string} created_at
  */
 /** @typedef {{ operation: Operation, wasUnanswered: boolean }} Begun */
+/** @typedef {import('./reducer.js').Asked & { position: number }} Known What was known at the time of a request. */
 /**
  * @typedef {object} OutboxOptions
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
- * @property {() => { generation: number, cursor: number, me: string | null }} now
+ * @property {() => { generation: number, start?: string | null, cursor: number, me: string | null }} now
  * @property {import('./mirror.js').Mirror} mirror
  * @property {(changes: Change[]) => void} publish
  * @property {(kind: string, detail: any) => void} emit
@@ -238,9 +239,11 @@ export class Outbox {
       const rows = new Rows(sources, found);
       const lost = rows.get('site', 'lost')?.value ?? [];
       const names = new Map(lost.map((/** @type {any} */ one) => [one.id, one.client_id ?? newClientId()]));
-      for (const { id, conversation_id, text, annotations, attachments, reply_to } of lost) {
+      for (const { id, conversation_id, text, annotations, attachments, reply_to, machine_only } of lost) {
         const target = names.get(reply_to);
-        const body = { text, annotations, attachments, ...(reply_to && !target ? { reply_to } : {}) };
+        const body = {
+          text, annotations, attachments, ...(machine_only ? { machine_only } : {}), ...(reply_to && !target ? { reply_to } : {}),
+        };
         const reply = target ? { target } : {};
         this.#put(rows, { kind: 'send', conversation_id, body, ...reply }, names.get(id));
       }
@@ -508,8 +511,8 @@ export class Outbox {
     const { calls } = this.client;
     const id = op.kind === 'send' || op.kind === 'read' ? '' : await this.#targetOf(op);
     // An answer is at least as new as the cursor at the time of the request.
-    const { generation, cursor } = this.now();
-    const known = { generation, position: position(generation, cursor) };
+    const { generation, start, cursor } = this.now();
+    const known = { generation, start, position: position(generation, cursor) };
     const options = { signal, tries: 1 };
     switch (op.kind) {
       case 'send': {
@@ -531,7 +534,7 @@ export class Outbox {
         return this.#settle(op, await calls.getMessage({ ...options, id }), known);
       case 'read': {
         const read = await calls.markRead({ ...options, id: op.conversation_id, body: op.body });
-        return this.#settleRead(op, read);
+        return this.#settleRead(op, read, known);
       }
       default:
         throw new Problem({ code: 'unknown_operation', detail: `no operation is called ${op.kind}` });
@@ -581,28 +584,20 @@ export class Outbox {
   /**
    * Removes the operation and stores its message, in one transaction. An answer of an earlier history is not stored:
    * the operation is sent again, and the `client_id` makes it one message.
-   * @param {Operation} op @param {any} message @param {{ generation: number, position: number }} known
+   * @param {Operation} op @param {any} message @param {Known} known
    */
   async #settle(op, message, known) {
     // A proxy or a captive portal answered.
     if (message?.id === undefined || message.seq === undefined) throw networkProblem(new TypeError('no message'));
     const { catch_up: _, ...own } = message;
     /** @type {Source[]} */
-    const sources = [
-      ['site', 'generation'], ['site', 'epoch'], ['site', 'cursor'], ['site', 'lost'],
-      ...sourcesOfMessage(own), ...sourcesOfSend(op.id), unconfirmed,
-    ];
-    /** @type {Change[] | null} */
-    let history = null;
-    const changes = await this.store.update(sources, (found) => {
-      const rows = new Rows(sources, found);
-      const isStale = (rows.get('site', 'generation')?.value ?? 0) !== known.generation;
-      history = isStale ? found.slice(0, 3).filter(Boolean).map((row) => put('site', row)) : null;
-      if (isStale) return [];
+    const sources = [['site', 'lost'], ...sourcesOfMessage(own), ...sourcesOfSend(op.id), unconfirmed];
+    await this.#keepAnswer(sources, known, (rows) => {
       const before = rows.get('messages', [own.conversation_id, own.seq]);
       const isForced = isAnother(before, own);
       // The server was restored and gave the number again: the earlier message exists here alone.
       if (isForced) keepLost(rows, [before], this.now().me);
+      dropFound(rows, own);
       const asOf = isForced ? Math.max(known.position, before.known) : known.position;
       keepSent(rows, mergeMessage(before, own, asOf, { isForced }));
       const isAction = actionKinds.includes(op.kind);
@@ -613,31 +608,41 @@ export class Outbox {
       }
       if (op.kind === 'send') finishSend(rows, { ...own, client_id: op.id });
       else rows.remove('outbox', op.id);
-      return rows.changes;
-    }, { isDurable: true });
-    if (history) {
-      // The tab that stored the reset may not have announced it.
-      this.publish(history);
-      throw networkProblem(new TypeError('an answer of an earlier history'));
-    }
-    this.publish(changes);
+    });
     this.emit('sent', { id: op.id, kind: op.kind, message: own });
   }
 
-  /** @param {Operation} op @param {any} read */
-  async #settleRead(op, read) {
+  /**
+   * Stores an answer. One of an earlier history is not stored: the operation is sent again.
+   * @param {Source[]} sources @param {Known} known @param {(rows: Rows) => void} change
+   */
+  async #keepAnswer(sources, known, change) {
+    const all = [...sources, ...historySources];
+    let isOld = false;
+    const changes = await this.store.update(all, (found) => {
+      const rows = new Rows(all, found);
+      isOld = isOutdated(rows, known);
+      if (isOld) return historyOf(rows);
+      change(rows);
+      return rows.changes;
+    }, { isDurable: true });
+    this.publish(changes);
+    if (isOld) throw networkProblem(new TypeError('an answer of an earlier history'));
+  }
+
+  /** @param {Operation} op @param {any} read @param {Known} known */
+  async #settleRead(op, read, known) {
     if (typeof read?.read_up_to !== 'number') throw networkProblem(new TypeError('no read position'));
     const name = `unread:${op.conversation_id}`;
     /** @type {Source[]} */
     const sources = [['conversations', op.conversation_id], ['outbox', op.id], ['site', 'wanted'], unconfirmed];
     let isRecounted = false;
-    const changes = await this.store.update(sources, (found) => {
-      const rows = new Rows(sources, found);
+    await this.#keepAnswer(sources, known, (rows) => {
       const [held, own] = [rows.get('conversations', op.conversation_id), rows.get('outbox', op.id)];
       // A later position may have replaced the operation.
       if (own?.order === op.order) rows.remove('outbox', op.id);
       isRecounted = false;
-      if (!held) return rows.changes;
+      if (!held) return;
       const position = Math.max(held.read_up_to ?? 0, read.read_up_to);
       const delivered = Math.max(held.delivered_up_to ?? 0, read.delivered_up_to);
       const unread = position === read.read_up_to ? read.unread_count : held.unread_count;
@@ -646,9 +651,7 @@ export class Outbox {
       if (isRecounted) wantLater(rows, name);
       acknowledge(rows, `read:${op.conversation_id}`, op.conversation_id, read.read_up_to);
       rows.put('conversations', { ...held, read_up_to: position, delivered_up_to: delivered, unread_count: unread });
-      return rows.changes;
-    }, { isDurable: true });
-    this.publish(changes);
+    });
     if (isRecounted) this.want(name);
   }
 }

@@ -5,7 +5,7 @@ import { find } from './find.js';
 import { newHistory, missing, rangeAt, rangesOf, withRange, withoutRange } from './history.js';
 import { readCursor } from './ids.js';
 import {
-  Rows, finishSend, isAnother, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
+  Rows, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
 } from './reducer.js';
 import { isAbort } from './time.js';
 
@@ -14,7 +14,8 @@ import { isAbort } from './time.js';
  * @typedef {object} PagesOptions
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
- * @property {() => { generation: number, cursor: number, me: string | null, isOfThisStart: (cursor: string) => boolean }} now
+ * @property {() => { generation: number, start: string | null, cursor: number, me: string | null,
+ *   isOfThisStart: (cursor: string) => boolean }} now
  * @property {(changes: import('./store.js').Change[]) => void} publish
  * @property {(name: string) => void} want Has a thing asked for, or counted.
  * @property {(error: unknown) => void} [onFault] Receives failures of the cache that a view survives.
@@ -64,23 +65,30 @@ export class Pages {
    */
   async fetch(conversation, { isForced = false, isForView = false, signal, ...query }) {
     const order = query.order ?? (query.after === undefined && query.after_time === undefined ? 'desc' : 'asc');
-    const page = await this.client.calls.listMessages({
-      id: conversation, query: { ...everything, limit: 50, ...query, order }, signal,
-    });
-    const messages = await this.keep(conversation, page, { isForced }).catch((error) => {
-      if (!isForView || isAbort(error)) throw error;
-      this.onFault(error);
-      return [...page.data].sort((a, b) => a.seq - b.seq);
-    });
-    const [older, newer] = order === 'asc' ? [page.previous, page.next] : [page.next, page.previous];
-    return { messages, isFirst: older === null, isLast: newer === null };
+    for (;;) {
+      const asked = this.now();
+      const page = await this.client.calls.listMessages({
+        id: conversation, query: { ...everything, limit: 50, ...query, order }, signal,
+      });
+      const messages = await this.keep(conversation, page, { isForced, asked }).catch((error) => {
+        if (!isForView || isAbort(error)) throw error;
+        this.onFault(error);
+        return [...page.data].sort((a, b) => a.seq - b.seq);
+      });
+      if (!messages) continue;
+      const [older, newer] = order === 'asc' ? [page.previous, page.next] : [page.next, page.previous];
+      return { messages, isFirst: older === null, isLast: newer === null };
+    }
   }
 
   /**
-   * Merges a page into the cache. Returns the cached messages in order.
-   * @param {string} conversation @param {any} page @param {{ isForced?: boolean }} options
+   * Merges a page into the cache. Returns the cached messages in order; null if the server has restarted since the request,
+   * perhaps with an older copy of its data.
+   * @param {string} conversation @param {any} page
+   * @param {{ isForced?: boolean, asked: import('./reducer.js').Asked }} options
+   * @returns {Promise<any[] | null>}
    */
-  async keep(conversation, page, { isForced = false } = {}) {
+  async keep(conversation, page, { isForced = false, asked }) {
     const now = this.now();
     // The events of another start of the server have other numbers.
     const event = now.isOfThisStart(page.cursor) ? readCursor(page.cursor).id : null;
@@ -92,6 +100,7 @@ export class Pages {
     const sources = [
       ['history', conversation],
       ['conversations', conversation],
+      ...historySources,
       ['site', 'wanted'],
       ['site', 'lost'],
       ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
@@ -100,12 +109,16 @@ export class Pages {
     /** @type {any[]} */
     let kept = [];
     let isAhead = false;
+    let isOld = false;
     const changes = await this.store.update(sources, (found) => {
       const rows = new Rows(sources, found);
+      isOld = isOutdated(rows, asked);
+      if (isOld) return historyOf(rows);
       kept = page.data.map((/** @type {any} */ message) => {
         const before = rows.get('messages', [conversation, message.seq]);
         const merged = mergeMessage(before, message, known, { isForced });
         if (merged !== before && isAnother(before, message)) keepLost(rows, [before], now.me);
+        dropFound(rows, merged);
         if (own.includes(message)) finishSend(rows, message);
         rows.put('messages', merged);
         // Its event will change nothing any more, so the unread count is corrected here.
@@ -124,6 +137,7 @@ export class Pages {
       return rows.changes;
     });
     this.publish(changes);
+    if (isOld) return null;
     if (isAhead) this.want(`unread:${conversation}`);
     return kept.sort((a, b) => a.seq - b.seq);
   }

@@ -124,6 +124,7 @@ export class Parley {
     const emit = (/** @type {string} */ kind, /** @type {any} */ detail) => this.#tell(kind, detail);
     const now = () => ({
       generation: mirror.generation,
+      start: mirror.start,
       cursor: mirror.lastEvent,
       me: mirror.me?.id ?? null,
       isOfThisStart: (/** @type {string} */ position) => mirror.isOfThisStart(position),
@@ -580,10 +581,19 @@ export class Parley {
 
   /**
    * Returns whether a conversation is proven to be cached as the server has it, and through which `seq`, or why not. Makes
-   * no request: `fetchAll` and `verify` lead to a proof.
+   * no request for the user's own conversations, which events keep as they are: `fetchAll` and `verify` lead to a proof. Any
+   * other conversation is compared now.
    * @param {string} conversation
    */
-  proof(conversation) {
+  async proof(conversation) {
+    if (!this.mirror.isOwn(`conversation:${conversation}`)) {
+      try {
+        await verify(this.pages, conversation, { isFollowing: false });
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        return { isComplete: false, through: 0, reason: /** @type {const} */ ('not_verified') };
+      }
+    }
     return proof(this.pages, conversation);
   }
 
@@ -657,6 +667,7 @@ export class Parley {
 
   /** @param {string | null} user Whose unsent operations are sealed. */
   async #eraseCopy(user) {
+    this.#isErased = true;
     if (!(await eraseCopy(this.#opened, user))) await this.#opened.erase();
   }
 
@@ -667,7 +678,6 @@ export class Parley {
     this.mirror.clear();
   }
 
-    this.#isErased = true;
   /** Gives the user what was sealed at the end of an earlier session. */
   async #unseal() {
     if (!this.tabs.isLeader || !this.mirror.me) return;

@@ -58,6 +58,29 @@ export const unknownAge = -1;
 /** @param {number} known */
 const generationOf = (known) => Math.floor(known / generationStep);
 
+/**
+ * The rows that tell the histories of the server apart: it may have been restored, or have restarted with an older copy of
+ * its data.
+ * @type {RowSource[]}
+ */
+export const historySources = [['site', 'generation'], ['site', 'epoch'], ['site', 'start'], ['site', 'cursor']];
+
+/** @typedef {{ generation: number, start?: string | null }} Asked The history at the time of a request. */
+
+/**
+ * Whether an answer is of an earlier history.
+ * @param {Rows} rows With `historySources`. @param {Asked} asked
+ */
+export const isOutdated = (rows, { generation, start }) =>
+  (rows.get('site', 'generation')?.value ?? 0) !== generation || (rows.get('site', 'start')?.value ?? null) !== (start ?? null);
+
+/**
+ * The history as stored. The tab that stored it may not have announced it.
+ * @param {Rows} rows With `historySources`. @returns {Change[]}
+ */
+export const historyOf = (rows) =>
+  historySources.map((source) => rows.get(...source)).filter(Boolean).map((row) => put('site', row));
+
 /** The rows of one transaction: as read, and as changed. */
 export class Rows {
   /** @type {Map<string, any>} */
@@ -200,11 +223,11 @@ export const unconfirmed = ['site', 'unconfirmed'];
 
 /**
  * Stores an acknowledgement until its event arrives.
- * @param {Rows} rows With `unconfirmed`. @param {string} name @param {string} conversation
- * @param {number} [at] The acknowledged revision or `seq`.
+ * @param {Rows} rows With `unconfirmed`. @param {string} name @param {string | null} conversation
+ * @param {number} [at] The acknowledged revision or `seq`. @param {{ isAnswer?: true }} [more]
  */
-export function acknowledge(rows, name, conversation, at = 0) {
-  const value = { ...rows.get(...unconfirmed)?.value, [name]: { conversation_id: conversation, at } };
+export function acknowledge(rows, name, conversation, at = 0, more = {}) {
+  const value = { ...rows.get(...unconfirmed)?.value, [name]: { conversation_id: conversation, at, ...more } };
   rows.put('site', { name: 'unconfirmed', value });
 }
 
@@ -239,6 +262,7 @@ const kinds = {
     const before = rows.get('messages', [data.conversation_id, data.seq]);
     const message = mergeMessage(before, data, known, { isEvent: true });
     if (message !== before && isAnother(before, data)) keepLost(rows, [before], context.me);
+    dropFound(rows, message);
     keepMessage(rows, message);
     confirm(rows, `message:${data.id}`, data.revision);
     // A newer read has the deletion already, but the count may be of before it.
@@ -504,12 +528,25 @@ export function wantLater(rows, ...names) {
  * @param {Rows} rows @param {any[]} messages @param {string | null} me
  */
 export function keepLost(rows, messages, me) {
-  const own = messages.filter((one) => one.author_id === me && !one.deleted && !one.machine_only);
+  const own = messages.filter((one) => one.author_id === me && !one.deleted);
   if (own.length === 0) return;
   const held = rows.get('site', 'lost')?.value ?? [];
   const isHeld = (/** @type {any} */ one) => held.some((/** @type {any} */ other) => !isAnother(other, one));
   const all = [...held, ...own.filter((one) => !isHeld(one))];
   rows.put('site', { name: 'lost', value: all.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)) });
+}
+
+/**
+ * Removes a message from the lost ones: the server has it after all, or another device has sent it again.
+ * @param {Rows} rows With `['site', 'lost']`. @param {any} message
+ */
+export function dropFound(rows, message) {
+  const held = rows.get('site', 'lost')?.value ?? [];
+  const isFound = (/** @type {any} */ one) =>
+    !isAnother(one, message) ||
+    (message.client_id != null && one.client_id === message.client_id && one.author_id === message.author_id);
+  const left = held.filter((/** @type {any} */ one) => !isFound(one));
+  if (left.length < held.length) rows.put('site', { name: 'lost', value: left });
 }
 
 /**

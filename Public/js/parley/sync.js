@@ -7,7 +7,7 @@ import { moveCursor, readCursor } from './ids.js';
 import { Live } from './live.js';
 import { Problem } from './problem.js';
 import {
-  Rows, agesOf, dropConversation, everyConversation, isAnother, isUnread, keepLost, mergeConversation, mergeMessage,
+  Rows, acknowledge, agesOf, dropConversation, everyConversation, isAnother, isUnread, keepLost, mergeConversation, mergeMessage,
   mergeThing, position, putMe, reduce, sourcesOf, unconfirmed, unknownAge, wantLater,
 } from './reducer.js';
 import { put } from './store.js';
@@ -55,6 +55,11 @@ export class Sync {
   /** @type {'online' | 'away'} */
   #presence = 'online';
   #stop = new AbortController();
+  /**
+   * What answers have changed before the last hello: its catch-up covers them.
+   * @type {Record<string, { at: number }>}
+   */
+  #beforeHello = {};
 
   /** @param {SyncOptions} options */
   constructor({ client, store, mirror, pages, publish, emit, live }) {
@@ -68,7 +73,11 @@ export class Sync {
       ...live,
       url: client.origin,
       token: client.token,
-      hello: async () => ({ cursor: this.mirror.cursor, topics: ['me'] }),
+      hello: async () => {
+        const answers = Object.entries(this.mirror.value('unconfirmed') ?? {});
+        this.#beforeHello = Object.fromEntries(answers.filter(([, { isAnswer }]) => isAnswer));
+        return { cursor: this.mirror.cursor, topics: ['me'] };
+      },
       onFrame: (frame) => this.#take(frame),
       onState: (state, reason) => this.#changed(state, reason),
     });
@@ -182,11 +191,13 @@ export class Sync {
       this.emit('accountChanged', { id: frame.user_id });
     } else if (frame.hello) {
       if (frame.cursor) await this.#moveCursor(frame.cursor);
+      if (Object.keys(this.#beforeHello).length > 0) await this.#confirm(this.#beforeHello);
       this.live.caughtUp();
       if (this.#presence === 'away') this.presentAnew();
       if (this.topics.size > 0) await this.#subscribe([...this.topics]);
     } else if (frame.event === 'restarted') {
       await this.#restart(frame.cursor);
+      this.#beforeHello = {};
     } else if (frame.event === 'lagging') {
       // Later events and the cursor wait until this stream is complete.
       await this.#subscribe([frame.stream]);
@@ -327,7 +338,7 @@ export class Sync {
   async #renew(stream) {
     this.want(stream);
     const [kind, id] = stream.split(':');
-    if (kind === 'conversation') await verify(this.pages, id);
+    if (kind === 'conversation') await verify(this.pages, id, { isFollowing: false });
   }
 
   // Refetching.
@@ -383,9 +394,9 @@ export class Sync {
 
   /** @param {string[]} names */
   async #fetchUsers(names) {
-    const known = this.mirror.position;
     const ids = names.map((name) => name.slice('user:'.length)).join(',');
-    const { data } = await this.client.calls.listUsers({ query: { ids } });
+    const { found, known } = await this.#ask(() => this.client.calls.listUsers({ query: { ids } }));
+    const data = found?.data ?? [];
     /** @type {Source[]} */
     const sources = data.map((/** @type {any} */ user) => ['users', user.id]);
     await this.#keep(sources, (rows) => {
@@ -407,15 +418,16 @@ export class Sync {
   /** @param {string} name @returns {Promise<void>} */
   async #fetchOne(name) {
     const [kind, id = ''] = name.split(':');
-    // An answer is at least as new as the cursor at the time of the request.
-    const known = this.mirror.position;
     switch (kind) {
       case 'conversation': {
-        const found = await this.#orNull(this.client.calls.getConversation({ id }));
+        const { found, known } = await this.#ask(() => this.client.calls.getConversation({ id }));
         /** @type {Source[]} */
-        const sources = [['conversations', id], ['streams', `conversation:${id}`], ['site', 'wanted']];
+        const sources = [['conversations', id], ['streams', `conversation:${id}`], ['site', 'wanted'], unconfirmed];
         return this.#keep(sources, (rows) => {
-          if (!found) return dropConversation(rows, id);
+          if (!found) {
+            if (rows.get('conversations', id)?.role !== undefined) answered(rows, 'gone');
+            return dropConversation(rows, id);
+          }
           const held = rows.get('conversations', id);
           const offset = rows.get('streams', `conversation:${id}`)?.offset ?? 0;
           // Events were faster than the answer: its counts are of before them.
@@ -424,19 +436,20 @@ export class Sync {
             wantLater(rows, name);
             this.want(name);
           }
+          answered(rows, `conversation:${id}`, id);
           const asOf = isBehind ? known : Math.max(known, held?.known ?? 0);
           return rows.put('conversations', mergeConversation(held, found, asOf));
         });
       }
       case 'forum': {
-        const found = await this.#orNull(this.client.calls.getForum({ id }));
+        const { found, known } = await this.#ask(() => this.client.calls.getForum({ id }));
         if (!found) return this.#dropForum(id);
         return this.#keep([['forums', id]], (rows) =>
           rows.put('forums', mergeThing(rows.get('forums', id), found, known)),
         );
       }
       case 'user': {
-        const found = await this.#orNull(this.client.calls.getUser({ id }));
+        const { found, known } = await this.#ask(() => this.client.calls.getUser({ id }));
         if (!found) return undefined;
         return this.#keep([['users', id]], (rows) =>
           rows.put('users', mergeThing(rows.get('users', id), found, known)),
@@ -445,9 +458,9 @@ export class Sync {
       case 'message': {
         // The answer is at least as new as the row before the request, too.
         const before = await this.store.get('messages@id', id);
-        const asOf = Math.max(known, before?.known ?? 0, before?.actions_known ?? 0, before?.star_known ?? 0);
-        const found = await this.#orNull(this.client.calls.getMessage({ id }));
+        const { found, known } = await this.#ask(() => this.client.calls.getMessage({ id }));
         if (!found) return undefined;
+        const asOf = Math.max(known, before?.known ?? 0, before?.actions_known ?? 0, before?.star_known ?? 0);
         /** @type {[string, import('./store.js').Key]} */
         const source = ['messages', [found.conversation_id, found.seq]];
         return this.#keep([source, ['site', 'wanted']], (rows) => {
@@ -465,8 +478,9 @@ export class Sync {
         });
       }
       case 'inbox': {
-        const page = await this.#orNull(this.client.calls.listNotifications());
-        return this.#keep([['site', 'inbox']], (rows) => {
+        const { found: page } = await this.#ask(() => this.client.calls.listNotifications());
+        return this.#keep([['site', 'inbox'], unconfirmed], (rows) => {
+          answered(rows, 'inbox');
           // Notifications about a deleted message are deleted with it.
           for (const held of this.mirror.inbox.keys()) rows.remove('inbox', held);
           for (const row of page?.data ?? []) rows.put('inbox', row);
@@ -480,13 +494,23 @@ export class Sync {
     }
   }
 
-  /** @template T @param {Promise<T>} call @returns {Promise<T | null>} */
-  async #orNull(call) {
-    try {
-      return await call;
-    } catch (error) {
-      if (error instanceof Problem && [403, 404, 410].includes(error.status)) return null;
-      throw error;
+  /**
+   * Calls again if the server has restarted meanwhile, perhaps with an older copy of its data.
+   * @template T @param {() => Promise<T>} call
+   * @returns {Promise<{ found: T | null, known: number }>} Null if the thing is gone. `known`: the answer is at least as new
+   *   as the cursor at the time of the request.
+   */
+  async #ask(call) {
+    for (;;) {
+      const { generation, start, position: known } = this.mirror;
+      /** @type {T | null} */
+      let found = null;
+      try {
+        found = await call();
+      } catch (error) {
+        if (!(error instanceof Problem) || ![403, 404, 410].includes(error.status)) throw error;
+      }
+      if (this.mirror.generation === generation && this.mirror.start === start) return { found, known };
     }
   }
 
@@ -507,7 +531,8 @@ export class Sync {
    */
   async #dropForum(id) {
     const conversations = this.mirror.conversationsOf(id);
-    await this.#keep([], (rows) => {
+    await this.#keep([['forums', id], unconfirmed], (rows) => {
+      if (rows.get('forums', id)) answered(rows, 'gone');
       rows.remove('forums', id);
       rows.remove('streams', `forum:${id}`);
       for (const conversation of conversations) dropConversation(rows, conversation);
@@ -660,13 +685,18 @@ export class Sync {
     const { id: event, start } = readCursor(cursor);
     await this.#keep([], (rows) => rows.put('site', { name: 'start', value: start }));
     const acknowledged = this.mirror.value('unconfirmed') ?? {};
-    const ahead = new Set(Object.values(acknowledged).map((one) => one.conversation_id));
+    // A conversation or forum that was gone may be there again: a snapshot has it.
+    if (acknowledged.gone) return this.#reset('rewound');
+    if (acknowledged.inbox) this.want('inbox');
+    /** @type {string[]} */
+    const changed = Object.values(acknowledged).map((one) => one.conversation_id);
+    const ahead = new Set(changed.filter((id) => id !== null));
     for (const history of await this.store.list('history')) {
       // No cursor covers conversations beyond the user's own.
       if ((history.ahead ?? 0) > event || !this.mirror.isOwn(`conversation:${history.id}`)) ahead.add(history.id);
     }
     for (const id of ahead) {
-      if (this.mirror.isOwn(`conversation:${id}`) && !(await this.#orNull(this.client.calls.getConversation({ id })))) {
+      if (this.mirror.isOwn(`conversation:${id}`) && !(await this.#ask(() => this.client.calls.getConversation({ id }))).found) {
         await this.#setAside(id);
       }
       await this.#forgetAges(id);
@@ -726,7 +756,7 @@ export class Sync {
         if (history) rows.put('history', { ...history, ahead: 0 });
       });
       await this.#cutOff(id);
-      const { repaired } = await verify(this.pages, id, { signal });
+      const { repaired } = await verify(this.pages, id, { signal, isFollowing: false });
       await this.pages.fetch(id, { limit: 200, signal });
       await this.#refreshActions(id, asOf);
       return repaired;
@@ -808,6 +838,16 @@ export class Sync {
     this.emit('state', { connection: state, reason });
     if (state === 'live' && this.#wanted.size > 0) this.#fetchWanted();
   }
+}
+
+/**
+ * Notes what an answer has changed that no single event confirms, but the next catch-up: a conversation, `inbox`, or `gone` if
+ * a thing was not there any more.
+ * @param {Rows} rows With `unconfirmed`. @param {string} name @param {string | null} [conversation]
+ */
+function answered(rows, name, conversation = null) {
+  const { at = 0 } = rows.get(...unconfirmed)?.value?.[name] ?? {};
+  acknowledge(rows, name, conversation, Math.max(at + 1, Date.now()), { isAnswer: true });
 }
 
 /** @param {import('./reducer.js').Outcome} outcome */

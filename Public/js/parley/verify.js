@@ -73,10 +73,11 @@ export async function proof(pages, conversation) {
 /**
  * Compares the cached ranges of a conversation with the server and repairs differences.
  * @param {import('./pages.js').Pages} pages @param {string} conversation
- * @param {{ signal?: AbortSignal }} options
+ * @param {{ signal?: AbortSignal, isFollowing?: boolean }} options
+ *   `isFollowing`: events are applied meanwhile, so a difference may be one that is on its way.
  * @returns {Promise<Verdict>}
  */
-export async function verify(pages, conversation, { signal } = {}) {
+export async function verify(pages, conversation, { signal, isFollowing = true } = {}) {
   const before = await pages.history(conversation);
   if (before.held.length === 0) {
     const { last_seq: last } = await pages.client.calls.getConversation({ id: conversation, signal });
@@ -86,7 +87,7 @@ export async function verify(pages, conversation, { signal } = {}) {
   for (const [from, to] of [...before.held].reverse()) {
     const isNewest = to === before.held[before.held.length - 1][1];
     try {
-      repaired += await compare(pages, conversation, from, to, signal);
+      repaired += await compare(pages, conversation, from, to, { signal, isFollowing });
     } catch (error) {
       if (!(error instanceof Problem) || error.isTemporary || error.isSignedOut) throw error;
       // The server does not know the neighbours of a part, or has no messages there: the range is of another history.
@@ -128,22 +129,24 @@ async function replace(pages, conversation, from, to, { isNewest, signal }) {
 
 /**
  * @param {import('./pages.js').Pages} pages @param {string} conversation @param {number} from @param {number} to
- * @param {AbortSignal} [signal] @returns {Promise<number>} How many messages were not as the server has them.
+ * @param {{ signal?: AbortSignal, isFollowing: boolean }} options
+ * @returns {Promise<number>} How many messages were not as the server has them.
  */
-async function compare(pages, conversation, from, to, signal) {
+async function compare(pages, conversation, from, to, options) {
+  const { signal, isFollowing } = options;
   const query = { from_seq: from, to_seq: to, parts };
   const said = await pages.client.calls.getDigest({ id: conversation, query, signal });
   let repaired = 0;
   for (const part of said.parts) {
     const messages = await pages.held(conversation, part.from_seq, part.to_seq);
     if (digestOf(messages) === part.digest) continue;
-    if (await hasCaughtUp(pages, said.cursor, signal)) {
+    if (isFollowing && (await hasCaughtUp(pages, said.cursor, signal))) {
       const now = await pages.held(conversation, part.from_seq, part.to_seq);
       if (digestOf(now) === part.digest) continue;
     }
     const count = part.to_seq - part.from_seq + 1;
     if (count > smallest) {
-      repaired += await compare(pages, conversation, part.from_seq, part.to_seq, signal);
+      repaired += await compare(pages, conversation, part.from_seq, part.to_seq, options);
     } else {
       const before = new Map(messages.map((message) => [message.seq, digestLine(message)]));
       await pages.complete(conversation, part.from_seq, part.to_seq, { isForced: true, signal });

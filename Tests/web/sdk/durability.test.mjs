@@ -1,6 +1,6 @@
 // Message durability: no message is lost, doubled or out of order, through crashes, disconnects and restores.
 //
-// The last test draws schedules of the outbox from seeds. PARLEY_SCHEDULES=N runs N schedules, PARLEY_SCHEDULE=SEED repeats one.
+// The last test draws schedules of the outbox from seeds. PARLEY_SCHEDULES=N runs N new ones, PARLEY_SCHEDULE=SEED repeats one.
 
 import assert from 'node:assert/strict';
 import { webcrypto } from 'node:crypto';
@@ -64,7 +64,7 @@ const withConversation = async (over = {}) => {
 function outboxOf(store, calls = {}, { now = { generation: 0, cursor: 0, me: '7' }, emit, client } = {}) {
   const mirror = new Mirror();
   const outbox = new Outbox({
-    client: { calls, ...client }, store, mirror, now: () => now ?? { generation: mirror.generation, cursor: mirror.lastEvent, me: '7' },
+    client: { calls, ...client }, store, mirror, now: () => now ?? { generation: mirror.generation, start: mirror.start, cursor: mirror.lastEvent, me: '7' },
     emit: (kind, detail) => emit?.(kind, detail), pause: () => 1, publish: (changes) => mirror.apply(changes),
   });
   outbox.load = async () => {
@@ -349,6 +349,95 @@ test('an answer of the earlier history confirms nothing after a reset', async ()
   outbox.stop();
   assert.equal(calls, 2);
   assert.deepEqual((await store.list('messages')).map(({ seq }) => seq), [2]);
+});
+
+test('an answer from before a restart of the server confirms nothing', async () => {
+  const store = await withConversation({ last_seq: 1, unread_count: 1 });
+  await store.update([], () => [put('site', { name: 'start', value: 's1' })]);
+  const calls = [];
+  /** The server restarts between its first answer of a kind and the arrival of the answer. */
+  const answering = (kind, answer) => async (options) => {
+    calls.push(kind);
+    if (calls.filter((one) => one === kind).length === 1) {
+      await store.update([], () => [put('site', { name: 'start', value: `after ${kind}` })]);
+    }
+    return answer(options);
+  };
+  const outbox = await outboxOf(store, {
+    postMessage: answering('post', ({ body }) => say(2, { author_id: '7', client_id: body.client_id })),
+    markRead: answering('read', () => ({ read_up_to: 1, delivered_up_to: 1, unread_count: 0 })),
+  }, { now: null }).load();
+  await send(outbox, 'seeds');
+  outbox.start();
+  await until(async () => (await store.list('outbox')).length === 0, 'the second answer to the post');
+  await outbox.markRead(say(1));
+  await until(async () => (await store.list('outbox')).length === 0, 'the second answer to the read position');
+  outbox.stop();
+  assert.deepEqual(calls, ['post', 'post', 'read', 'read']);
+});
+
+test('a page from before a restart of the server is fetched again', async () => {
+  const lost = say(2, { id: '900', text: 'lost', author_id: '7', client_id: 'mine' });
+  const { peer, parley, store } = await opened({ answers: { 'GET /snapshot': snapshot(1, { cursor: 'aa.s1.1' }) } });
+  const pageOf = (messages, cursor) => ({ data: messages, cursor, latest_seq: messages.length, skipped: [], next: null, previous: null });
+  let calls = 0;
+  peer.answers['GET /conversations/12/messages'] = async () => {
+    if (++calls > 1) return pageOf([say(1)], 'aa.s2.1');
+    // The server goes on from a copy without the second message, and the client follows it first.
+    await store.update([], () => [put('site', { name: 'start', value: 's2' })]);
+    return pageOf([say(1), lost], 'aa.s1.2');
+  };
+  const { messages } = await parley.pages.fetch('12', {});
+  assert.deepEqual([calls, messages.map(({ id }) => id)], [2, ['101']]);
+  assert.deepEqual((await store.list('messages')).map(({ id }) => id), ['101']);
+  // This tab had not heard of the restart.
+  assert.equal(parley.mirror.start, 's2');
+});
+
+test('a thing that is fetched during a restart of the server is fetched again', async () => {
+  const { peer, parley, store } = await opened({ answers: { 'GET /snapshot': snapshot(1, { cursor: 'aa.s1.1' }) } });
+  let calls = 0;
+  peer.answers['GET /conversations/12'] = async () => {
+    if (++calls === 1) parley.mirror.apply([put('site', { name: 'start', value: 's2' })]);
+    return { ...snapshot(1).conversations[0], title: `title ${calls}`, revision: 9 - calls };
+  };
+  parley.renew('conversation:12');
+  await until(() => parley.conversation('12').title !== undefined, 'the conversation');
+  assert.equal(parley.conversation('12').title, 'title 2');
+  assert.equal((await store.get('conversations', '12')).title, 'title 2');
+});
+
+test('a lost message that the server has after all is not lost', async () => {
+  const lost = (seq, over) => say(seq, { author_id: '7', client_id: `c${seq}`, ...over });
+  const { peer, parley, store } = await opened();
+  const change = put('site', { name: 'lost', value: [lost(1), lost(2), lost(3), lost(4)] });
+  await store.update([], () => [change]);
+  parley.mirror.apply([change]);
+  // An event shows the first as it was; another device has sent the second again; a page shows the third.
+  peer.socket.tell({ ...created(1), data: lost(1) }, { ...created(2), data: lost(2, { id: '902', created_at: '2026-11-24' }) });
+  await until(() => parley.lost.length === 2, 'the events');
+  peer.answers['GET /conversations/12/messages'] = { data: [lost(3)], cursor: 'aa.3', latest_seq: 3, skipped: [], next: null, previous: null };
+  await parley.pages.fetch('12', {});
+  assert.deepEqual(parley.lost.map(({ seq }) => seq), [4]);
+  // The answer to a repeated post.
+  peer.answers['POST /conversations/12/messages'] = lost(4);
+  await parley.outbox.add({ kind: 'send', conversation_id: '12', id: 'c4', body: { text: 'message 4' } });
+  await until(() => parley.operations().length === 0, 'the answer');
+  assert.deepEqual(parley.lost, []);
+});
+
+test('a lost message of an app is set aside and sent again as such', async () => {
+  const row = { type: 'com.example.row', value: { a: 1 } };
+  const before = say(1, { author_id: '7', client_id: 'mine', text: '', machine_only: true, annotations: [row] });
+  const { peer, parley, store } = await opened({ event: 1 });
+  await store.update([], () => [put('messages', mergeMessage(undefined, before, 1))]);
+  peer.socket.tell({ ...created(1, { id: '900', created_at: '2026-11-24' }), id: '2', offset: 2 });
+  await until(() => parley.lost.length === 1, 'the lost message');
+  const posted = [];
+  peer.answers['POST /conversations/12/messages'] = () => posted.push(parley.operations()[0].body) && say(2, { ...before, id: '950', seq: 2 });
+  await parley.sendLost();
+  await until(() => parley.operations().length === 0, 'the answer');
+  assert.deepEqual([posted[0].machine_only, posted[0].annotations], [true, [row]]);
 });
 
 test('sending lost messages keeps those that a reset adds meanwhile', async () => {
@@ -730,20 +819,20 @@ async function play(seed) {
   assert.equal(server.read, readUpTo, 'the read position');
 }
 
-const schedules = Number(process.env.PARLEY_SCHEDULES ?? 200);
+/** The seeds of the schedules: fixed ones and new ones; a number of new ones, or one to repeat. */
+function drawnSeeds() {
+  const { PARLEY_SCHEDULE: one, PARLEY_SCHEDULES: count } = process.env;
+  if (one !== undefined) return { fixed: 0, first: Number(one), count: 1 };
+  const first = Math.floor(Math.random() * 2 ** 31);
+  return count === undefined ? { fixed: 100, first, count: 100 } : { fixed: 0, first, count: Number(count) };
+}
 
-test(`${schedules} schedules of the outbox lose, double and change nothing`, async (t) => {
-  const drawn = process.env.PARLEY_SCHEDULE === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(process.env.PARLEY_SCHEDULE);
-  const fixed = process.env.PARLEY_SCHEDULE === undefined ? Math.ceil(schedules / 2) : 0;
-  const seeds = Array.from({ length: fixed }, (_, number) => number + 1);
-  const others = process.env.PARLEY_SCHEDULE === undefined ? schedules - fixed : 1;
-  for (let number = 0; number < others; number++) seeds.push((drawn + number) >>> 0);
-  t.diagnostic(`drawn from ${drawn}`);
-  for (const seed of seeds) {
-    try {
-      await play(seed);
-    } catch (error) {
-      throw new Error(`PARLEY_SCHEDULE=${seed}: ${error.message}`, { cause: error });
-    }
-  }
+const { fixed, first, count } = drawnSeeds();
+
+test(`${fixed + count} schedules of the outbox lose, double and change nothing`, async (t) => {
+  t.diagnostic(`new seeds: ${first} to ${first + count - 1}`);
+  const seeds = [...Array.from({ length: fixed }, (_, index) => index + 1), ...Array.from({ length: count }, (_, index) => first + index)];
+  const faults = [];
+  for (const seed of seeds) await play(seed >>> 0).catch((error) => faults.push(`PARLEY_SCHEDULE=${seed}: ${error.message}`));
+  assert.deepEqual(faults, []);
 });
