@@ -46,7 +46,7 @@ class Pages(Village):
             "messages": "/messages", "new-message": "/messages/new", "search": "/search?q=key", "person": "/u/grace", "you": "/you",
             "profile": "/you/profile", "look": "/you/look", "privacy": "/you/privacy", "password": "/you/password", "sessions": "/you/sessions",
             "tokens": "/you/tokens", "stars": "/you/stars", "admin": "/admin", "settings": "/admin/settings", "invites": "/admin/invites",
-            "people": "/admin/users", "order": "/admin/forums", "reports": "/admin/reports", "audit": "/admin/audit", "gone": "/c/999999",
+            "people": "/admin/users", "order": "/admin/forums", "reports": "/admin/reports", "backups": "/admin/backups", "audit": "/admin/audit", "gone": "/c/999999",
         }
 
     def test_every_page_in_light_and_dark_on_a_phone_and_a_desktop(self):

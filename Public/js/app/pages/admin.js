@@ -1,4 +1,4 @@
-// The administration pages: overview, settings, invites, users, reports, audit log.
+// The administration pages: overview, settings, invites, users, reports, backups, audit log.
 
 import { el, icon, redraw, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
@@ -17,17 +17,18 @@ import { reportCard } from '../parts/report.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { ask } from '../parts/dialog.js';
+import { backups, mayBackUp } from '../account/backups.js';
 import { forumAddress } from '../core/router.js';
 import { bytes, knows, say, sayProblem, sayWith } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { settingLink } from './settings.js';
 
-const parts = { settings, invites, forums, users, reports, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', users: 'users', reports: 'flag', audit: 'clock' };
+const parts = { settings, invites, forums, users, reports, backups, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', users: 'users', reports: 'flag', backups: 'download', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { site } = shell;
-  const mayLook = { forums: site.isHost, invites: site.mayInvite || site.isModerator }[part] ?? site.isModerator;
+  const mayLook = mayOpen(site)[part] ?? site.isModerator;
   if (!mayLook) return shell.faultPage({ code: 'not_found' });
   const column = el('div.page-column');
   const close = await (parts[part] ?? overview)(shell, column);
@@ -45,6 +46,9 @@ export async function open(shell, { part }) {
     ],
   };
 }
+
+/** The parts that not all moderators may open. */
+const mayOpen = (site) => ({ forums: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** Redraws on each of these events, until the returned function is called. */
 function followed(site, names, draw) {
@@ -74,7 +78,7 @@ async function overview(shell, column) {
     waiting?.data.length ? ['/admin/users', 'person', say('admin.peopleWait', { n: waiting.data.length })] : null,
     statistics && ['/admin/users', 'users', counted('admin.peopleHere', 'admin.nobodyHere', statistics.users.active_this_week)],
     statistics && [
-      '/admin/settings',
+      mayBackUp(site) ? '/admin/backups' : '/admin/settings',
       'download',
       statistics.last_backup
         ? say(statistics.last_backup.verified ? 'admin.backupChecked' : 'admin.backup', {
@@ -109,7 +113,7 @@ async function overview(shell, column) {
       'nav.setting-list',
       { aria: { label: say('admin.manage') } },
       Object.keys(parts)
-        .filter((it) => it !== 'forums' || site.isHost)
+        .filter((it) => mayOpen(site)[it] ?? true)
         .map((it) => settingLink(`/admin/${it}`, pictures[it], say(`admin.${it}`))),
     ),
   );

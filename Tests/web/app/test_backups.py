@@ -1,0 +1,56 @@
+"""Backups on the administration pages."""
+
+import tarfile
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Backups(Village):
+    def test_an_owner_creates_downloads_and_deletes_a_backup(self):
+        page = self.signed_in("ada", "phone")
+        self.go(page, "/admin")
+        page.get_by_role("navigation", name="Manage").get_by_role("link", name="Backups").click()
+        main = page.get_by_role("main")
+        expect(main.get_by_text("No backup yet.")).to_be_visible()
+        create = main.get_by_role("button", name="Create backup")
+        create.click()
+        # The row follows the backup without a reload.
+        expect(main.get_by_text("Verified")).to_be_visible()
+        expect(create).to_be_enabled()
+        self.photograph(page, "backups")
+        self.assert_accessible(page, "backups")
+        self.assert_fits(page, "backups")
+        with page.expect_download() as download:
+            main.get_by_role("link", name="Download").click()
+        with tarfile.open(download.value.path()) as archive:
+            self.assertIn("parley.db", archive.getnames())
+        self.assertEqual(len(self.call("GET", "/backups", token=self.tokens["ada"])["data"]), 1)
+
+        main.get_by_role("button", name="Delete").click()
+        sheet = page.get_by_role("dialog", name="Delete this backup?")
+        sheet.get_by_role("button", name="Cancel").click()
+        expect(main.get_by_text("Verified")).to_be_visible()
+        main.get_by_role("button", name="Delete").click()
+        sheet.get_by_role("button", name="Delete").click()
+        expect(main.get_by_text("No backup yet.")).to_be_visible()
+        self.assertEqual(self.call("GET", "/backups", token=self.tokens["ada"])["data"], [])
+
+    def test_a_refused_backup_is_reported(self):
+        page = self.signed_in("ada")
+        page.route("**/api/v1/backups", lambda route: route.fulfill(
+            status=409, json={"code": "conflict", "title": "", "status": 409}) if route.request.method == "POST" else route.continue_())
+        self.go(page, "/admin/backups")
+        create = page.get_by_role("main").get_by_role("button", name="Create backup")
+        create.click()
+        expect(page.locator(".toast")).to_be_visible()
+        expect(create).to_be_enabled()
+
+    def test_admins_cannot_open_the_backups(self):
+        self.call("PATCH", "/users/@lin", {"role": "admin"}, self.tokens["ada"])
+        page = self.signed_in("lin")
+        self.go(page, "/admin")
+        expect(page.get_by_role("link", name="Audit log")).to_be_visible()
+        expect(page.get_by_role("link", name="Backups")).to_have_count(0)
+        self.go(page, "/admin/backups")
+        expect(page.get_by_role("button", name="Create backup")).to_have_count(0)
