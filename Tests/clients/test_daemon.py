@@ -122,6 +122,27 @@ class Systemd(ServingTest):
             capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_a_command_finds_the_data_folder_of_the_unit(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can mount a file system")
+        with self.start(*parley(self.folder)) as server:
+            self.assertEqual(server.stop(), 0)
+        empty = Path(self.folder) / "empty"
+        empty.mkdir()
+
+        def run(place):
+            """`parley user list` in an empty folder, with the data at `place` in a mount namespace of its own."""
+            script = f'mount -t tmpfs tmpfs /var/lib && cp -a "$1" {place} && cd "$2" && exec "$3" user list'
+            return subprocess.run(
+                ["unshare", "--mount", "bash", "-c", script, "bash", Path(self.folder) / "data", empty, PARLEY.resolve()],
+                capture_output=True, text=True, timeout=60)
+
+        found = run("/var/lib/parley")
+        self.assertEqual(found.returncode, 0, found.stderr)
+        missing = run("/var/lib/other")
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn("./data does not exist", missing.stderr)
+
     def test_sockets_for_another_process_are_ignored(self):
         with self.start(*parley(self.folder), env={"LISTEN_PID": "1", "LISTEN_FDS": "1"}) as server:
             self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -9,11 +10,31 @@ import tempfile
 import unittest
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from servers import PARLEY
 from serving import ServingTest, call, parley
 
 PASSWORD = "wool and needles"
+
+
+FILES = 300
+# Appends a byte to the file SYNCS at each sync of a file.
+COUNTER = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int count(long number, int file) {
+  int log = open(getenv("SYNCS"), O_WRONLY | O_APPEND | O_CREAT, 0600);
+  if (log < 0 || write(log, "x", 1) != 1) abort();
+  close(log);
+  return syscall(number, file);
+}
+int fsync(int file) { return count(SYS_fsync, file); }
+int fdatasync(int file) { return count(SYS_fdatasync, file); }
+"""
 
 
 class Undone(ServingTest):
@@ -162,6 +183,28 @@ class Undone(ServingTest):
         journal.write_bytes(damaged)
         with self.running():
             self.assertIn("is damaged from line 1 on", self.server.output())
+
+    def test_a_restore_does_not_wait_for_the_disk_file_by_file(self):
+        with self.start(*parley(self.folder, "--rate-writing=1000000", "--rate-writing-burst=1000000")) as self.server:
+            code = self.run_parley("setup").strip().split("/")[-1]
+            token = self.ask("POST", f"/links/{code}", {"name": "ada", "password": PASSWORD})["token"]
+            for number in range(FILES):
+                request = Request(f"{self.server.url}/api/v1/files?name={number}.txt", method="POST", data=f"{number}".encode())
+                request.add_header("Content-Type", "text/plain")
+                request.add_header("Authorization", f"Bearer {token}")
+                with urlopen(request, timeout=60):
+                    pass
+            self.run_parley("backup", self.backup)
+        counter = self.folder / "counter.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", counter, "-"], input=COUNTER, text=True, check=True)
+        syncs = self.folder / "syncs"
+        restored = subprocess.run(
+            [PARLEY, "restore", self.backup, "--data", self.folder / "restored"], capture_output=True, text=True, timeout=60,
+            env={**os.environ, "LD_PRELOAD": str(counter), "SYNCS": str(syncs)})
+        self.assertEqual(restored.returncode, 0, restored.stderr)
+        self.assertIn(f"{FILES} files", restored.stdout)
+        self.assertGreater(syncs.stat().st_size, 0)
+        self.assertLess(syncs.stat().st_size, FILES // 5)
 
 
 if __name__ == "__main__":
