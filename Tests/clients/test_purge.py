@@ -80,6 +80,14 @@ class Purge(ServingTest):
             self.assertEqual(server.stop(), 0)
         self.assertFalse(self.contains_secret())
 
+    def test_the_copies_in_the_data_folder_are_listed(self):
+        self.assertNotIn("In this data folder", self.command("purge").stdout)
+        (self.data / "backups").mkdir(exist_ok=True)
+        (self.data / "backups" / "parley-1.tar").write_bytes(b"")
+        (self.data / "replaced-20261124-1").mkdir()
+        lines = self.command("purge").stdout.splitlines()
+        self.assertEqual(lines[-2:], [f"  {self.data}/backups/parley-1.tar", f"  {self.data}/replaced-20261124-1"])
+
     def test_invalid_arguments_exit_with_2(self):
         def check(words, *arguments):
             done = subprocess.run([PARLEY, "purge", *arguments], capture_output=True, text=True, timeout=60)

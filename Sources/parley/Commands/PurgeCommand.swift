@@ -84,9 +84,16 @@ enum PurgeCommand {
     """
     Purged deleted content from \(data). The rewritten database has \(Amount.bytes(report.sizeAfter)), \
     \(Amount.bytes(report.sizeBefore)) before. Expired and deleted: \(Amount.count(report.seals, "seal")) of removed \
-    messages and \(Amount.count(report.copies, "copy", "copies")) in reports.
-    Existing backups still contain the deleted content.
+    messages and \(Amount.count(report.copies, "copy", "copies")) in reports. Deleted with their messages: \
+    \(Amount.count(report.files, "file")).
+    Existing backups still contain the deleted content.\(copies(in: data))
     """
+  }
+
+  /// The copies of the site in its data folder.
+  private static func copies(in data: String) -> String {
+    let paths = DataFolder.copies(in: data)
+    return paths.isEmpty ? "" : " In this data folder:\n" + paths.map { "  \($0)" }.joined(separator: "\n")
   }
 }
 

@@ -324,6 +324,7 @@ import Testing
       try tx.removeUpload(upload.id)
       if let kept = try tx.keptFile(file.id) { try tx.remove(kept) }
       _ = try tx.removeUnusedFiles(limit: 1)
+      _ = try tx.removeReleasedFiles(limit: 1)
       _ = try tx.removeIdleUploads(limit: 1)
     }
     _ = try await garden.store.removeLooseContent()

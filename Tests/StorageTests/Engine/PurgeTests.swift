@@ -308,6 +308,35 @@ import Testing
     #expect(again.seals == 0 && again.copies == 0)
   }
 
+  @Test func `a purge removes files of deleted messages and leaves those of drafts`() async throws {
+    let garden = try await Garden()
+    func add(_ bytes: [UInt8]) async throws -> (file: File, path: String) {
+      let writer = garden.store.blobs.writer()
+      try await writer.append(bytes)
+      let content = try await writer.finish()
+      let file = try await garden.write { tx throws(Refusal) in
+        try tx.add(
+          NewFile(
+            owner: Garden.ada, FileDraft(name: "x"), content, kind: "text", mimeType: "text/plain", width: nil,
+            height: nil), in: FileQuota(user: 1_000, site: 1_000))
+      }
+      return (file, garden.store.blobs.path(of: content.digest))
+    }
+    let (attached, draft) = (try await add([1, 2]), try await add([3, 4]))
+    garden.clock.pass(seconds: 1)
+    var message = NewMessage(conversation: Garden.room, author: Garden.ada, text: "look")
+    message.attachments = [attached.file.id]
+    let id = try await garden.post(message)
+    _ = try await garden.store.purge { _ in }
+    #expect(Disk.exists(attached.path))
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let report = try await garden.store.purge { _ in }
+    #expect(report.files == 1)
+    #expect(!Disk.exists(attached.path))
+    #expect(Disk.exists(draft.path))
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
   @Test func `a purge can be cancelled while a reader blocks it`() async throws {
     let garden = try await Garden()
     let id = try await garden.post(Secret.text.rawValue).id

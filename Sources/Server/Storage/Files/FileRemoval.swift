@@ -30,6 +30,26 @@ extension WriteTransaction {
     return due.count > limit
   }
 
+  /// Removes files of deleted content without their grace period. Files that no message has had yet remain: they may
+  /// belong to a draft. Returns the number of removed files; fewer than `limit` if no more remain.
+  func removeReleasedFiles(limit: Int) throws(Refusal) -> Int {
+    let released = try run { connection in
+      try connection.all(
+        """
+        select id
+        from file
+        where unused_since is not null and unused_since > created_at
+        order by unused_since
+        limit $1
+        """, limit
+      ) { row in ID<File>(try row.int(0)) }
+    }
+    for id in released {
+      if let kept = try keptFile(id) { try remove(kept) }
+    }
+    return released.count
+  }
+
   /// Returns whether more remain. The next sweep removes the received bytes.
   func removeIdleUploads(limit: Int) throws(Refusal) -> Bool {
     try run { connection in

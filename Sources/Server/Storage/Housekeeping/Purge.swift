@@ -12,6 +12,8 @@ public struct PurgeReport: Hashable, Sendable {
   /// Numbers of expired seals and report copies found.
   public let seals: Int
   public let copies: Int
+  /// Number of removed files of deleted content.
+  public let files: Int
   /// Database size in bytes.
   public let sizeBefore: Int
   public let sizeAfter: Int
@@ -61,6 +63,7 @@ extension Store {
     while try await purging({ tx throws(Refusal) in try tx.expireReportCopies(limit: Self.expiredPerChunk) }) {
       try watch(.expiring)
     }
+    let files = try await removeReleasedFiles(watch)
     let isRoomy = Disk.space(folder.path).map { $0.free >= 2 * sizeBefore } ?? true
     let destroyed = try await purging { tx throws(Refusal) in
       if isRoomy { try tx.recordRewriteStart() }
@@ -70,7 +73,25 @@ extension Store {
     try await purging { tx throws(Refusal) in try tx.recordPurged(destroyed, rewritten: isRoomy) }
     if !isRoomy { throw .noSpace(needed: 2 * sizeBefore) }
     return PurgeReport(
-      seals: expired.seals, copies: expired.copies, sizeBefore: sizeBefore, sizeAfter: Disk.size(folder.database) ?? 0)
+      seals: expired.seals, copies: expired.copies, files: files, sizeBefore: sizeBefore,
+      sizeAfter: Disk.size(folder.database) ?? 0)
+  }
+
+  /// Removes the files of deleted content. A running backup keeps their bytes until it ends.
+  private func removeReleasedFiles(
+    _ watch: (PurgePhase) throws(PurgeFault) -> Void
+  ) async throws(PurgeFault) -> Int {
+    var files = 0
+    while true {
+      try watch(.expiring)
+      let removed = try await purging { tx throws(Refusal) in
+        try tx.removeReleasedFiles(limit: Self.expiredPerChunk)
+      }
+      files += removed
+      if removed < Self.expiredPerChunk { break }
+    }
+    do throws(Refusal) { while try await removeLooseContent() {} } catch { throw .unavailable }
+    return files
   }
 
   private func runRound(
