@@ -4,6 +4,7 @@ what a bystander sees and how much memory the server holds."""
 import base64
 import json
 import os
+import resource
 import socket
 import statistics
 import struct
@@ -66,10 +67,18 @@ class Probe:
                     raise RuntimeError(f"the socket was closed: {seen[-300:]}")
                 seen += received
 
+    def sync(self):
+        self.ask("GET", "/sync")
+
+    def search(self):
+        self.ask("GET", "/messages/search?q=wool")
+
     def medians(self, rounds):
         """The median time of each operation in milliseconds."""
         found = {}
-        for name, operation in (("post", self.post), ("subscribe", self.subscribe), ("sign in", self.sign_in)):
+        operations = {"post": self.post, "subscribe": self.subscribe, "sync": self.sync, "search": self.search,
+                      "sign in": self.sign_in}
+        for name, operation in operations.items():
             times = []
             for _ in range(rounds if name != "sign in" else max(3, rounds // 5)):
                 started = time.monotonic()
@@ -79,14 +88,14 @@ class Probe:
         return found
 
 
-def connect(address):
-    connection = socket.create_connection(address, timeout=60)
+def connect(address, source=None):
+    connection = socket.create_connection(address, timeout=60, source_address=source and (source, 0))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 
 
-def web_socket(address, deflate=True):
-    connection = connect(address)
+def web_socket(address, deflate=True, source=None):
+    connection = connect(address, source)
     extension = "Sec-WebSocket-Extensions: permessage-deflate\r\n" if deflate else ""
     connection.sendall((
         f"GET /api/v1/realtime HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\nUpgrade: websocket\r\n"
@@ -145,14 +154,16 @@ class Peak:
         self.thread.join()
 
 
-def inflating_sockets(address, count=250, rounds=8):
-    """Sockets with one unfinished message each, whose 1 KB inflates to 1 MB."""
+def inflating_sockets(address, count=250, rounds=8, sources=1):
+    """Sockets of each source address with one unfinished message each, whose 1 KB inflates to 1 MB."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     unfinished = frame(deflated(1 << 20), 0x41)
     for _ in range(rounds):
         connections = []
         try:
-            for _ in range(count):
-                connection = web_socket(address)
+            for number in range(count * sources):
+                connection = web_socket(address, source=f"127.0.0.{1 + number % sources}")
                 connections.append(connection)
                 try:
                     connection.sendall(unfinished)

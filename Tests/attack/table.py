@@ -84,7 +84,9 @@ def outcomes(rounds=30, with_memory=True):
                 return outcome
 
             bursts = {
+                "250 inflating sockets": lambda: attacks.inflating_sockets(address, rounds=1),
                 "250 inflating sockets, 8 rounds": lambda: attacks.inflating_sockets(address),
+                "2,000 inflating sockets": lambda: attacks.inflating_sockets(address, rounds=1, sources=8),
                 "250 idle sockets, 4 rounds": lambda: attacks.idle_sockets(address),
                 "40 unread pages of HTML": lambda: attacks.unread_pages(address, loud, 40),
                 "120 unread pages of HTML": lambda: attacks.unread_pages(address, loud, 120),
@@ -101,14 +103,15 @@ def outcomes(rounds=30, with_memory=True):
 
 
 def main():
-    print(f"{'attack':<34}{'peak MB':>9}{'after MB':>9}{'post ×':>9}{'subscribe ×':>13}{'sign in ×':>11}")
+    print(f"{'attack':<34}{'peak MB':>9}{'after MB':>9}{'post ×':>9}{'subscribe ×':>13}{'sync ×':>9}{'search ×':>10}"
+          f"{'sign in ×':>11}")
     base, broken = None, False
     for outcome in outcomes():
         base = base or outcome.times
         broken |= outcome.breaks_memory
         ratios = [f"{outcome.times[key] / base[key]:.1f}" if outcome.times else "" for key in base]
         print(f"{outcome.name:<34}{outcome.peak >> 20:>9}{outcome.after >> 20:>9}"
-              f"{ratios[0]:>9}{ratios[1]:>13}{ratios[2]:>11}"
+              f"{ratios[0]:>9}{ratios[1]:>13}{ratios[2]:>9}{ratios[3]:>10}{ratios[4]:>11}"
               + ("   " + ", ".join(f"{name} {time:.1f} ms" for name, time in base.items())
                  if outcome.name == "none" else ""), flush=True)
     sys.exit(1 if broken else 0)
