@@ -97,6 +97,7 @@ private let mayBeUnsafe: Set<String> = [
   "Shared/Networking/EventLoop.swift",
   "Shared/Networking/InputBuffer.swift",
   "Shared/Networking/Listener.swift",
+  "Shared/Networking/MemoryBudget.swift",
   "Shared/Networking/OutputQueue.swift",
   "Shared/Networking/CoalescingBuffer.swift",
   "Shared/Networking/ServiceManager.swift",

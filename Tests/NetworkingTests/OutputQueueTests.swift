@@ -22,7 +22,8 @@ struct OutputQueueTests {
   func `each queue sends its own bytes`(seed: UInt64) throws {
     var random = Seeded(seed: seed)
     var coalescing = CoalescingBuffer()
-    var ends = try (0..<6).map { _ in try Pair() }
+    let memory = LoopMemory(MemoryBudget())
+    var ends = try (0..<6).map { _ in try Pair(memory) }
     for _ in 0..<60 {
       let shared = (0..<Int.random(in: 0...800, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       for index in ends.indices where Int.random(in: 0..<8, using: &random) > 0 {
@@ -33,6 +34,10 @@ struct OutputQueueTests {
           ends[index].queue.append(own)
           ends[index].expected += own
         }
+        if Bool.random(using: &random) {
+          let isCounted = ends[index].queue.countShared()
+          #expect(isCounted)
+        }
         if Int.random(in: 0..<10, using: &random) == 0 { ends[index].move() }
       }
     }
@@ -41,6 +46,17 @@ struct OutputQueueTests {
       #expect(ends[index].queue.isEmpty && ends[index].queue.count == 0)
       #expect(ends[index].received == ends[index].expected)
     }
+    #expect(memory.used == 0)
+  }
+
+  @Test func `a write sends the allowed bytes of several buffers`() throws {
+    var end = try Pair()
+    for value in 1...3 as ClosedRange<UInt8> { end.queue.append([UInt8](repeating: value, count: 9_000)) }
+    guard case .sentSome = end.queue.write(to: end.near.number, allowance: 20_000) else {
+      Issue.record("more than the allowed bytes were sent")
+      return
+    }
+    #expect((end.queue.total, end.queue.count) == (20_000, 7_000))
   }
 
   @Test func `shared buffers are not retained for one queue`() throws {
@@ -67,13 +83,14 @@ struct OutputQueueTests {
 
 /// A queue and its socket.
 private struct Pair {
-  var queue = OutputQueue()
+  var queue: OutputQueue
   var expected: [UInt8] = []
   private(set) var received: [UInt8] = []
-  private let near: Descriptor
+  let near: Descriptor
   private let far: Descriptor
 
-  init() throws {
+  init(_ memory: LoopMemory? = nil) throws {
+    queue = OutputQueue(memory)
     var numbers: [Int32] = [0, 0]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &numbers) == 0)
     near = try Descriptor(checking: numbers[0], "socketpair")

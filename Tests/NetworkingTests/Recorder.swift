@@ -57,11 +57,11 @@ final class Recorder: StreamHandler {
 extension EventLoop {
   /// Runs a loop during a test.
   static func running(
-    _ polling: Polling, clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
+    _ polling: Polling, memory: MemoryBudget = MemoryBudget(), clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
     _ body: @Sendable (EventLoop) async throws -> Void
   ) async throws {
     Signals.ignoreBrokenPipes()
-    let loop = try EventLoop(polling: polling, clock: clock)
+    let loop = try EventLoop(polling: polling, memory: memory, clock: clock)
     await loop.start()
     do { try await body(loop) } catch {
       await loop.stop()

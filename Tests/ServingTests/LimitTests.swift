@@ -77,43 +77,6 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: [true, false], [1, 4])
-  func `above the memory budget the largest connection is closed`(isSocket: Bool, loops: Int) async throws {
-    var limits = Limits()
-    limits.memory = 1 << 20
-    limits.socketMessage = 1 << 20
-    let site = garden(limits: limits) { routes in
-      routes.on(.get, "/socket") { _, _ in
-        Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
-      }
-    }
-    try await serving(site, Variant(loops: loops)) { running in
-      let modest = try running.connect()
-      try modest.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n")
-      try modest.send([UInt8](repeating: 7, count: 299_999))
-      let greedy: RawClient
-      if isSocket {
-        greedy = try SocketClient(running, "/socket").raw
-        try greedy.send([0x82, 0xff, 0, 0, 0, 0, 0, 0x0f, 0, 0, 0, 0, 0, 0])
-      } else {
-        greedy = try running.connect()
-        try greedy.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 983040\r\n\r\n")
-      }
-      try greedy.send([UInt8](repeating: 0, count: 900_000))
-      #expect(eventually { running.server.connectionCount == 2 })
-      let isCut = await eventually {
-        await running.server.shedMemory()
-        return running.server.connectionCount == 1
-      }
-      #expect(isCut)
-      #expect(running.logLines.count == 1)
-      try modest.send([7])
-      #expect(try modest.answer().body == [UInt8](repeating: 7, count: 300_000))
-      await running.server.shedMemory()
-      #expect(running.logLines.count == 1)
-    }
-  }
-
   @Test func `an idle timeout below the byte timeout is honoured`() async throws {
     var limits = Limits()
     limits.idleTime = 1

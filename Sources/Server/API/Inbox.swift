@@ -12,6 +12,7 @@ extension API {
           try query.word("kind"), try query.flag("unread"), try query.page(), try query.show(), try query.include()
         )
       }
+    try context.reserve(for: show)
     let found = try await context.community.listNotifications(
       kind: kind, isUnread: isUnread ?? false, page, show, for: context.caller)
     let (list, included) = (try context.list(), try context.included(include, in: found.page.items))

@@ -25,6 +25,7 @@ extension API {
     }
     guard let name else { throw Refusal.invalid("type", .missing) }
     guard let type = ActionType(name) else { throw Refusal.invalid("type", .invalid) }
+    try context.reserve(for: show)
     return try .page(
       try await context.community.listMyActions(as: type, page, show, for: context.caller), including: include, context)
   }

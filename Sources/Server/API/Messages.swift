@@ -22,6 +22,7 @@ extension API {
 
   @Sendable static func listMessages(_ context: RequestContext) async throws -> Response {
     let (request, include) = try context.query { query in (try query.messages(), try query.include()) }
+    try context.reserve(for: request.show)
     let page = try await context.view.listMessages(in: try context.id(), request, for: context.caller)
     let (list, included) = (try context.list(), try context.included(include, in: page.messages))
     return try await context.object(showing: page.messages) { json in
@@ -34,6 +35,7 @@ extension API {
     let (ids, show, include) = try context.query { query in
       (try query.messageIDs(), try query.show(), try query.include())
     }
+    try context.reserve(for: show)
     let found = try await context.view.getMessages(ids, show, for: context.caller)
     let included = try context.included(include, in: found)
     return try await context.object(showing: found) { json in json.list(found, included) }
@@ -73,6 +75,7 @@ extension API {
     let (page, show, include) = try context.query { query in
       (try query.page(), try query.show(), try query.include())
     }
+    try context.reserve(for: show)
     return try .page(
       try await context.view.listReplies(to: try context.id(), page, show, for: context.caller), including: include,
       context)

@@ -67,6 +67,12 @@ extension Response {
 }
 
 extension RequestContext {
+  /// Counts the size of a page with HTML while it waits for its turn and is rendered. Refuses it above the memory budget.
+  func reserve(for show: MessageOptions) throws(Problem) {
+    guard show.includesHTML, let memory = server.memory else { return }
+    guard memory.reserve(ListPage<MessageView>.maxBytes) else { throw .unavailable }
+  }
+
   /// An object with these messages. With much HTML it is written on the rendering thread instead of the event loop.
   func object(
     showing messages: [MessageView], _ members: @escaping @Sendable (inout JSONWriter) -> Void

@@ -23,6 +23,8 @@ final class Exchange {
   private(set) var awaitsContinue: Bool
   /// The start of the body's transfer. Shifted by the time during which reading was paused.
   var bodyStartedAt: Int64
+  /// The memory that the handler has reserved, in bytes.
+  var reserved = 0
   /// The number of body bytes dropped after the response.
   private var discarded = 0
 
@@ -137,7 +139,7 @@ final class Exchange {
     let request = Request(head: head, body: body)
     let context = Context(
       id: id, now: shard.clock.milliseconds(loop.now), uptime: loop.now / 1_000_000, loop: loop, peer: connection.peer,
-      isEncrypted: connection.isEncrypted, head: head, addresses: application.addresses, locals: shard.locals)
+      isEncrypted: connection.isEncrypted, head: head, addresses: application.addresses, locals: shard.locals, memory: connection)
     let task = Task.immediate {
       _ = loop
       let response = await application.respond(request, context, self.plan)
@@ -163,6 +165,10 @@ final class Exchange {
     isAnswered = true
     task = nil
     status = response.status
+    if reserved > 0 {
+      reserved = 0
+      connection.endReservation()
+    }
     if case .webSocket(let upgrade) = response.body {
       return connection.upgrade(upgrade, response, self, stream, loop)
     }

@@ -10,7 +10,7 @@ import ParleyNetworking
 import ParleyWire
 import Web
 
-final class HTTPConnection: StreamHandler {
+final class HTTPConnection: StreamHandler, RequestMemory {
   private enum Phase {
     /// Reading a head, or idle.
     case head
@@ -60,7 +60,12 @@ final class HTTPConnection: StreamHandler {
   private var limits: Limits { shard.application.limits }
   var isIdle: Bool { phase == .head && exchange == nil }
   /// The size of the receive and send buffers in bytes.
-  var footprint: Int { pending.footprint + (exchange?.body.footprint ?? 0) + (stream?.unshared ?? 0) }
+  var footprint: Int { held + (stream?.unshared ?? 0) }
+  /// The size of the receive buffers, with the memory that the handler has reserved.
+  private var held: Int {
+    guard let exchange else { return pending.footprint }
+    return pending.footprint + exchange.body.footprint + exchange.reserved
+  }
 
   func attach(_ stream: ParleyNetworking.Stream, on loop: isolated EventLoop) {
     self.stream = stream
@@ -249,7 +254,7 @@ final class HTTPConnection: StreamHandler {
 
   /// Pauses reading if a buffer is full, so that further bytes stay in the kernel, or resumes it.
   private func updateReading(_ loop: isolated EventLoop) {
-    guard let stream, phase != .closed else { return }
+    guard let stream, phase != .closed, countBuffers() else { return }
     let isFull: Bool
     switch phase {
     case .head:
@@ -267,6 +272,18 @@ final class HTTPConnection: StreamHandler {
       resumeReading()
     }
     if phase == .body { setBodyDeadline() }
+  }
+
+  /// Counts the receive buffers. Above the memory budget it refuses the body, or closes the connection.
+  @discardableResult private func countBuffers() -> Bool {
+    guard let stream, !stream.hold(held) else { return true }
+    if phase == .body, let exchange {
+      exchange.body.fail(.unavailable)
+      exchange.keepsAlive = false
+      return true
+    }
+    stream.abort()
+    return false
   }
 
   /// Continues with pipelined bytes.
@@ -308,6 +325,19 @@ final class HTTPConnection: StreamHandler {
 
   // MARK: Answering
 
+  /// Counts memory of the handler until its response is sent. Returns false above the memory budget.
+  func reserve(_ bytes: Int) -> Bool {
+    guard let exchange, let stream else { return true }
+    exchange.reserved += bytes
+    guard !stream.hold(held) else { return true }
+    exchange.reserved -= bytes
+    _ = stream.hold(held)
+    return false
+  }
+
+  /// The response replaces the memory that the handler has reserved.
+  func endReservation() { countBuffers() }
+
   /// The stream for the response to this request; nil after the connection has closed.
   func stream(of exchange: Exchange) -> ParleyNetworking.Stream? { self.exchange === exchange ? stream : nil }
 
@@ -330,6 +360,7 @@ final class HTTPConnection: StreamHandler {
   private func startNextRequest() {
     exchange = nil
     phase = .head
+    countBuffers()
     // Checks the progress of the response first, then the idle timeout.
     if let stream { outputDeadline.restart(stream, seconds: min(limits.byteTime, limits.idleTime)) }
     // Inside `consume`, its loop continues.
@@ -411,6 +442,7 @@ final class HTTPConnection: StreamHandler {
     exchange = nil
     phase = .closing
     pending.removeAll()
+    countBuffers()
     guard let stream else { return }
     outputDeadline.restart(stream, seconds: limits.byteTime)
     stream.finish()

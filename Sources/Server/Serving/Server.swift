@@ -36,6 +36,8 @@ public final class Server: Sendable {
   private let log: @Sendable (String) -> Void
   public let loops: [EventLoop]
   private let counter: ConnectionCounter
+  /// The buffers of all connections.
+  public let memory: MemoryBudget
   private let freedMemory = FreedMemory()
   /// The approximate memory of a connection without its buffers.
   private static let connectionSize = 8_192
@@ -56,9 +58,12 @@ public final class Server: Sendable {
     self.accessLog = accessLog
     self.log = log
     counter = ConnectionCounter(limits: application.limits, addresses: application.addresses)
+    memory = MemoryBudget(limit: application.limits.memory)
     var loops: [EventLoop] = []
     for index in 0..<max(1, configuration.loops) {
-      loops.append(try EventLoop(label: "parley.loop.\(index)", polling: configuration.polling, clock: clock))
+      loops.append(
+        try EventLoop(
+          label: "parley.loop.\(index)", polling: configuration.polling, memory: memory, clock: clock))
     }
     self.loops = loops
   }
@@ -133,24 +138,24 @@ public final class Server: Sendable {
 
   // MARK: Memory
 
-  /// Aborts the connections with the largest buffers if all of them together exceed `limits.memory`, and returns freed
-  /// memory to the system. Called about once a second: keeping the sum current with every packet would cost all
-  /// connections.
+  /// Aborts the connections with the largest buffers if the budget refuses growth, and returns freed memory to the
+  /// system. Called about once a second. The budget refuses growth at once; this call frees the memory of connections
+  /// that hold it without growing.
   public func shedMemory() async {
+    if freedMemory.hasFallen(to: memory.used + counter.total * Self.connectionSize) { Allocator.trim() }
+    guard memory.takeRefusals() > 0 || memory.used > memory.limit - memory.limit / 8 else { return }
     var footprints: [Int] = []
     for loop in loops { footprints += await self.footprints(on: loop) }
-    let all = footprints.reduce(0, +)
-    if freedMemory.hasFallen(to: all + counter.total * Self.connectionSize) { Allocator.trim() }
-    guard all > application.limits.memory else { return }
-    log("connections buffer \(all) bytes, more than --limit-memory: aborting those with the largest buffers")
     footprints.sort(by: >)
     // Frees a quarter, so that the next call does not abort connections again.
-    var rest = all
+    var rest = memory.used
     var threshold = Int.max
-    for bytes in footprints where rest > application.limits.memory / 4 * 3 {
+    for bytes in footprints where rest > memory.limit / 4 * 3 {
       rest -= bytes
       threshold = bytes
     }
+    guard threshold < .max else { return }
+    log("connections buffer \(memory.used) bytes, near --limit-memory: aborting those with the largest buffers")
     for loop in loops { await abortConnections(holding: threshold, on: loop) }
   }
 

@@ -23,6 +23,9 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private var isPaused = false
   /// The input while the handler is paused: first the parsed actions, then the unparsed bytes.
   private var pausedActions: [WebSocketSession.Action] = []
+  private var pausedActionBytes = 0
+  /// The size of the handler's own buffers.
+  private var handlerBytes = 0
   private var pausedBytes: [UInt8] = []
   private var hasPeerEnded = false
   /// We sent Close: messages that arrive before the peer's Close are dropped.
@@ -74,6 +77,13 @@ final class WebSocketConnection: StreamHandler, WebSocket {
       messageDeadline = stream.now + Int64(shard.application.limits.socketMessageTime) * 1_000_000_000
     }
     if isOpen { setIdleDeadline() }
+    countBuffers()
+  }
+
+  /// Counts the receive buffers. Above the memory budget it closes the socket.
+  private func countBuffers() {
+    guard let stream, !stream.hold(held) else { return }
+    if isOpen { close(.tryLater, reason: "the server is short of memory") } else { stream.abort() }
   }
 
   private func process(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) {
@@ -82,6 +92,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     while offset < bytes.count, !isPaused {
       let end = min(offset + Self.maxSlice, bytes.count)
       var actions: [WebSocketSession.Action] = []
+      session.room = stream?.room ?? 0
       session.receive(bytes.extracting(offset..<end), into: &actions)
       offset = end
       perform(actions, loop)
@@ -119,13 +130,13 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   /// Delivers the queued input after the handler has resumed.
   func resumed(on loop: isolated EventLoop) {
     guard !isPaused else { return }
-    let actions = pausedActions
-    pausedActions = []
+    let actions = takePausedActions()
     perform(actions, loop)
     guard !isPaused else { return }
     let bytes = pausedBytes
     pausedBytes = []
     process(bytes.span, loop)
+    countBuffers()
     guard !isPaused else { return }
     if hasPeerEnded { endInput(loop) } else { stream?.resumeReading() }
   }
@@ -151,9 +162,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     // Delivers the messages received before the end, even to a paused handler.
     while !pausedActions.isEmpty {
       isPaused = false
-      let actions = pausedActions
-      pausedActions = []
-      perform(actions, loop)
+      perform(takePausedActions(), loop)
     }
     pausedBytes = []
     isPaused = false
@@ -163,10 +172,19 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     shard.remove(self)
   }
 
+  private func takePausedActions() -> [WebSocketSession.Action] {
+    defer {
+      pausedActions = []
+      pausedActionBytes = 0
+    }
+    return pausedActions
+  }
+
   private func perform(_ actions: [WebSocketSession.Action], _ loop: isolated EventLoop) {
     for (index, action) in actions.enumerated() {
       if isPaused {
         pausedActions.append(contentsOf: actions[index...])
+        pausedActionBytes += actions[index...].reduce(0) { $0 + $1.count }
         return
       }
       switch action {
@@ -207,10 +225,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   var queued: Int { stream?.queued ?? 0 }
 
   /// The size of the receive and send buffers in bytes.
-  var footprint: Int {
-    let messages = pausedActions.reduce(0) { $0 + $1.count }
-    return messages + pausedBytes.count + session.footprint + (stream?.unshared ?? 0)
-  }
+  var footprint: Int { held + (stream?.unshared ?? 0) }
+  private var held: Int { handlerBytes + pausedActionBytes + pausedBytes.count + session.footprint }
 
   func send(_ message: WebSocketMessage) -> Bool {
     guard hasRoom(for: message.count) else { return false }
@@ -232,6 +248,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private func write(_ frame: [UInt8]?) -> Bool {
     guard let frame, let stream else { return false }
     stream.write(frame)
+    countBuffers()
     return true
   }
 
@@ -257,6 +274,12 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     setDeadline(Self.closeTime)
     // The peer's Close follows the queued input.
     resume()
+  }
+
+  func hold(_ bytes: Int) {
+    guard bytes != handlerBytes else { return }
+    handlerBytes = bytes
+    countBuffers()
   }
 
   func setMessageLimit(_ limit: Int?) {

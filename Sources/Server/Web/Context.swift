@@ -15,12 +15,14 @@ public struct Context {
   public let isEncrypted: Bool
   /// Objects of this event loop, shared by its connections.
   public let locals: Locals
+  /// The memory budget, which counts what a handler holds until it responds.
+  public let memory: (any RequestMemory)?
   private let head: RequestHead
   private let addresses: Addresses
 
   public init(
     id: RequestID, now: Int64, uptime: Int64, loop: any Actor, peer: IPAddress?, isEncrypted: Bool, head: RequestHead,
-    addresses: Addresses, locals: Locals = Locals()
+    addresses: Addresses, locals: Locals = Locals(), memory: (any RequestMemory)? = nil
   ) {
     self.id = id
     self.now = now
@@ -30,6 +32,7 @@ public struct Context {
     self.isEncrypted = isEncrypted
     self.addresses = addresses
     self.locals = locals
+    self.memory = memory
     self.head = head
   }
 
@@ -54,6 +57,12 @@ public struct Context {
   public func isOwnOrigin(_ text: String) -> Bool {
     addresses.isOwn(text, peer: peer, isEncrypted: isEncrypted, head)
   }
+}
+
+/// The memory of a request beside its body and its response.
+public protocol RequestMemory: AnyObject {
+  /// Counts the bytes until the response is sent. Returns false above the memory budget.
+  func reserve(_ bytes: Int) -> Bool
 }
 
 /// Objects of one event loop, at most one of each type: a publisher's list of sockets, a read connection to the

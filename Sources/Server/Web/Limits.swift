@@ -123,7 +123,7 @@ public struct Limits: Sendable {
     Entry(
       name: "memory", unit: .bytes,
       meaning:
-        "buffers of all connections; beyond it the connections with the largest are closed",
+        "buffers of all connections; beyond it 503 or close 1013, and those with the largest are closed",
       path: \.memory, range: 1_048_576...1_099_511_627_776),
     Entry(
       name: "socket-message", unit: .bytes, meaning: "WebSocket message; else close 1009", path: \.socketMessage,

@@ -54,14 +54,16 @@ public actor EventLoop: SerialExecutor {
   /// Maximum rounds of jobs per turn, so that a task that yields forever does not starve the descriptors.
   private static let roundsPerTurn = 64
 
-  /// - Parameter clock: monotonic time in nanoseconds, for deadlines.
+  /// - Parameters:
+  ///   - memory: counts the buffers of the streams.
+  ///   - clock: monotonic time in nanoseconds, for deadlines.
   public init(
-    label: String = "parley.loop", polling: Polling = .nestedEpoll,
+    label: String = "parley.loop", polling: Polling = .nestedEpoll, memory: MemoryBudget = MemoryBudget(),
     clock: @escaping @Sendable () -> Int64 = Clock.monotonic
   ) throws(SystemError) {
     queue = DispatchQueue(label: label)
     waker = try Waker()
-    reactor = try Reactor(polling: polling, queue: queue, waker: waker, clock: clock)
+    reactor = try Reactor(polling: polling, queue: queue, waker: waker, memory: memory, clock: clock)
     queue.setSpecific(key: key, value: true)
   }
 

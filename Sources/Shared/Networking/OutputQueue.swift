@@ -23,20 +23,30 @@ public struct FileSlice: Sendable {
 
 struct OutputQueue {
   enum Item {
-    /// A shared buffer may be in the queues of other connections, too.
-    case bytes([UInt8], isShared: Bool)
+    case bytes([UInt8], Ownership)
     case file(FileSlice)
+  }
+
+  enum Ownership {
+    case own
+    /// Other objects retain the buffer, too: the queues of other connections, or a cache.
+    case shared
+    /// Shared, and counted by the loop's memory.
+    case counted
   }
 
   enum Outcome {
     case sentAll
-    /// `Stream.bytesPerTurn` were sent, and the socket would accept more.
+    /// The allowed number of bytes was sent, and the socket would accept more.
     case sentSome
     case blocked
     case failed(SystemError)
   }
 
+  private let memory: LoopMemory?
   private var items: [Item] = []
+  /// The index of the first item that may be shared and uncounted.
+  private var firstUncounted = 0
   /// The index of the first unsent item.
   private var head = 0
   /// Sent bytes of the first item.
@@ -58,11 +68,16 @@ struct OutputQueue {
   /// Maximum buffers per `writev`.
   private static let maxBuffersPerWrite = 16
 
+  /// - Parameter memory: counts the shared buffers that stay in the queue.
+  init(_ memory: LoopMemory? = nil) { self.memory = memory }
+
   var isEmpty: Bool { head == items.count }
 
   /// Unsent bytes that only this queue references.
   var unshared: Int {
-    guard head < items.count, case .bytes(_, isShared: true) = items[head] else { return count - shared }
+    guard head < items.count, case .bytes(_, let ownership) = items[head], ownership != .own else {
+      return count - shared
+    }
     return count - (shared - sent)
   }
 
@@ -73,19 +88,20 @@ struct OutputQueue {
     guard !bytes.isEmpty else { return }
     count += bytes.count
     let last = items.count - 1
-    if last >= head, bytes.count < Self.maxJoined, case .bytes(var tail, let wasShared) = items[last],
+    if last >= head, bytes.count < Self.maxJoined, case .bytes(var tail, let ownership) = items[last],
       tail.count + bytes.count <= Self.maxJoined
     {
-      if wasShared { shared -= tail.count }
+      if ownership != .own { shared -= tail.count }
+      if ownership == .counted { memory?.release(tail) }
       // Remove the buffer from the queue while it grows, so that its reference is unique.
-      items[last] = .bytes([], isShared: false)
+      items[last] = .bytes([], .own)
       if !isLastOwned { tail.reserveCapacity(min(Self.maxJoined, 4 * (tail.count + bytes.count))) }
       tail.append(contentsOf: bytes)
-      items[last] = .bytes(tail, isShared: false)
+      items[last] = .bytes(tail, .own)
       isLastOwned = true
       return
     }
-    items.append(.bytes(bytes, isShared: false))
+    items.append(.bytes(bytes, .own))
     isLastOwned = false
   }
 
@@ -94,19 +110,34 @@ struct OutputQueue {
     guard !bytes.isEmpty else { return }
     count += bytes.count
     shared += bytes.count
-    items.append(.bytes(bytes, isShared: true))
+    items.append(.bytes(bytes, .shared))
     isLastOwned = false
   }
 
   /// Appends a broadcast buffer and joins it with the previous one if possible.
   mutating func append(shared bytes: [UInt8], with coalescing: inout CoalescingBuffer) {
     let last = items.count - 1
-    guard last >= head, case .bytes(let tail, isShared: true) = items[last], !bytes.isEmpty,
+    guard last >= head, case .bytes(let tail, let ownership) = items[last], ownership != .own, !bytes.isEmpty,
       tail.count + bytes.count <= Self.maxSharedJoined
     else { return append(retained: bytes) }
     count += bytes.count
     shared += bytes.count
-    items[last] = .bytes(coalescing.join(tail, bytes), isShared: true)
+    if ownership == .counted { memory?.release(tail) }
+    items[last] = .bytes(coalescing.join(tail, bytes), .shared)
+    firstUncounted = min(firstUncounted, last)
+  }
+
+  /// Counts the shared buffers that stay in the queue after a write. Returns false above the budget.
+  mutating func countShared() -> Bool {
+    guard let memory, shared > 0 else { return true }
+    for index in max(firstUncounted, head)..<items.count {
+      firstUncounted = index
+      guard case .bytes(let bytes, .shared) = items[index] else { continue }
+      guard memory.retain(bytes, in: count) else { return false }
+      items[index] = .bytes(bytes, .counted)
+    }
+    firstUncounted = items.count
+    return true
   }
 
   mutating func append(_ slice: FileSlice) {
@@ -117,8 +148,10 @@ struct OutputQueue {
   }
 
   mutating func removeAll() {
+    for case .bytes(let bytes, .counted) in items[head...] { memory?.release(bytes) }
     items = []
     head = 0
+    firstUncounted = 0
     sent = 0
     count = 0
     shared = 0
@@ -126,17 +159,17 @@ struct OutputQueue {
     isLastOwned = false
   }
 
-  /// Writes until the queue is empty, the socket is full or `Stream.bytesPerTurn` are sent.
-  mutating func write(to descriptor: Int32) -> Outcome {
-    let bound = total + Stream.bytesPerTurn
+  /// Writes until the queue is empty, the socket is full or `allowance` bytes are sent.
+  mutating func write(to descriptor: Int32, allowance: Int = .max) -> Outcome {
+    let bound = allowance < .max - total ? total + allowance : .max
     while head < items.count {
       guard total < bound else { return .sentSome }
       let written: Int
       switch items[head] {
       case .bytes:
-        written = writeBuffers(descriptor)
+        written = writeBuffers(descriptor, atMost: bound - total)
       case .file(var slice):
-        written = send(slice, to: descriptor)
+        written = send(slice, to: descriptor, atMost: bound - total)
         if written > 0 {
           slice.offset += written
           slice.count -= written
@@ -159,17 +192,17 @@ struct OutputQueue {
   }
 
   /// Writes the first buffers with one call. Returns the number of bytes, or -1.
-  private mutating func writeBuffers(_ descriptor: Int32) -> Int {
+  private mutating func writeBuffers(_ descriptor: Int32, atMost limit: Int) -> Int {
     var end = head + 1
     while end < items.count, end - head < Self.maxBuffersPerWrite, case .bytes = items[end] { end += 1 }
     let written: Int
     if end - head == 1, case .bytes(let bytes, _) = items[head] {
       written = unsafe bytes.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent)
+        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), min($0.count - sent, limit))
       }
     } else {
       written = unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: Self.maxBuffersPerWrite) { vector in
-        unsafe writeVector(descriptor, vector, from: head, to: end, filled: 0)
+        unsafe writeVector(descriptor, vector, from: head, to: end, filled: 0, atMost: limit)
       }
     }
     if written > 0 { consume(written) }
@@ -178,17 +211,19 @@ struct OutputQueue {
 
   /// Recursive: each level pins one buffer, so that all addresses are valid during the call.
   private func writeVector(
-    _ descriptor: Int32, _ vector: UnsafeMutableBufferPointer<iovec>, from: Int, to: Int, filled: Int
+    _ descriptor: Int32, _ vector: UnsafeMutableBufferPointer<iovec>, from: Int, to: Int, filled: Int,
+    atMost limit: Int
   ) -> Int {
-    guard from < to, case .bytes(let bytes, _) = items[from] else {
+    guard from < to, limit > 0, case .bytes(let bytes, _) = items[from] else {
       return unsafe writev(descriptor, vector.baseAddress, Int32(filled))
     }
     return unsafe bytes.withUnsafeBytes { buffer in
       let skipped = filled == 0 ? sent : 0
+      let length = min(buffer.count - skipped, limit)
       unsafe vector[filled] = iovec(
-        iov_base: UnsafeMutableRawPointer(mutating: buffer.baseAddress?.advanced(by: skipped)),
-        iov_len: buffer.count - skipped)
-      return unsafe writeVector(descriptor, vector, from: from + 1, to: to, filled: filled + 1)
+        iov_base: UnsafeMutableRawPointer(mutating: buffer.baseAddress?.advanced(by: skipped)), iov_len: length)
+      return unsafe writeVector(
+        descriptor, vector, from: from + 1, to: to, filled: filled + 1, atMost: limit - length)
     }
   }
 
@@ -210,15 +245,18 @@ struct OutputQueue {
   private mutating func advance() {
     switch items[head] {
     case .file: files -= 1
-    case .bytes(let bytes, let isShared): if isShared { shared -= bytes.count }
+    case .bytes(let bytes, let ownership):
+      if ownership != .own { shared -= bytes.count }
+      if ownership == .counted { memory?.release(bytes) }
     }
-    items[head] = .bytes([], isShared: false)
+    items[head] = .bytes([], .own)
     head += 1
     sent = 0
     if head == items.count {
       reset()
     } else if head >= 64, head * 2 >= items.count {
       items.removeFirst(head)
+      firstUncounted = max(0, firstUncounted - head)
       head = 0
     }
   }
@@ -228,12 +266,13 @@ struct OutputQueue {
     if items.capacity > 16 { items = [] } else { items.removeAll(keepingCapacity: true) }
     head = 0
     sent = 0
+    firstUncounted = 0
     isLastOwned = false
   }
 
-  private func send(_ slice: FileSlice, to descriptor: Int32) -> Int {
+  private func send(_ slice: FileSlice, to descriptor: Int32, atMost limit: Int) -> Int {
     var offset = off_t(slice.offset)
-    return unsafe sendfile(descriptor, slice.descriptor, &offset, min(slice.count, 1 << 20))
+    return unsafe sendfile(descriptor, slice.descriptor, &offset, min(slice.count, limit, 1 << 20))
   }
 
   // MARK: TLS

@@ -8,6 +8,9 @@ final class Reactor {
   private let poller: any Poller
   private let queue: DispatchQueue
   private let clock: () -> Int64
+  let memory: LoopMemory
+  /// The bytes that all streams may still send in this turn.
+  private var sendable = Reactor.bytesPerTurn
   private weak var loop: EventLoop?
   private var registrations: [Registration?] = []
   private var generation: UInt32 = 0
@@ -36,9 +39,11 @@ final class Reactor {
   }
 
   init(
-    polling: EventLoop.Polling, queue: DispatchQueue, waker: Waker, clock: @escaping () -> Int64
+    polling: EventLoop.Polling, queue: DispatchQueue, waker: Waker, memory: MemoryBudget,
+    clock: @escaping () -> Int64
   ) throws(SystemError) {
     self.queue = queue
+    self.memory = LoopMemory(memory)
     self.clock = clock
     now = clock()
     poller =
@@ -103,7 +108,17 @@ final class Reactor {
 
   func beginTurn() {
     now = clock()
+    sendable = Self.bytesPerTurn
   }
+
+  /// The bytes that all streams send per turn, beside the first `smallOutput` of each.
+  private static let bytesPerTurn = 524_288
+  private static let smallOutput = 16_384
+
+  /// The bytes that a stream may send now. A few large responses do not delay the small ones of other connections.
+  var allowance: Int { max(Self.smallOutput, min(Stream.bytesPerTurn, sendable)) }
+
+  func didSend(_ bytes: Int) { sendable = max(0, sendable - bytes) }
 
   /// Calls `turnEnded` at the end of this turn.
   func atTurnEnd(_ handler: any DescriptorHandler) {

@@ -19,7 +19,7 @@ public final class Stream: DescriptorHandler {
   private let reactor: Reactor
   private var tls: TLSChannel?
   private var phase: Phase
-  private var output = OutputQueue()
+  private var output: OutputQueue
   private var handler: (any StreamHandler)?
   private var isPaused = false
   /// The end of input was read.
@@ -29,13 +29,17 @@ public final class Stream: DescriptorHandler {
   private var isResumeRequested = false
   private var backpressure = Backpressure()
   private var lastSent = 0
+  /// The size of the handler's buffers.
+  private var held = 0
+  /// The bytes of this connection that the loop's memory counts.
+  private var counted = 0
 
   /// Nanoseconds for the peer to close its side after ours.
   private static let lingerTime: Int64 = 2_000_000_000
   /// Reads of one stream per turn.
   private static let readsPerTurn = 4
   /// Bytes that one stream sends per turn.
-  static let bytesPerTurn = 1_048_576
+  static let bytesPerTurn = 131_072
 
   /// Takes ownership of a connected or connecting socket.
   init(
@@ -43,6 +47,7 @@ public final class Stream: DescriptorHandler {
     handler: any StreamHandler, on loop: isolated EventLoop
   ) throws(SystemError) {
     reactor = loop.reactor
+    output = OutputQueue(loop.reactor.memory)
     socket = StreamSocket(descriptor, isConnecting: isConnecting, reactor)
     self.peer = peer
     self.tls = tls.map { TLSChannel($0) }
@@ -94,6 +99,30 @@ public final class Stream: DescriptorHandler {
   /// Unsent bytes that only this connection references.
   public var unshared: Int { output.unshared + (tls?.pending ?? 0) }
 
+  // MARK: Memory
+
+  /// Counts the buffers of the handler, which have this size now. Returns false if their growth exceeds the budget; the
+  /// handler then refuses the peer.
+  public func hold(_ bytes: Int) -> Bool {
+    held = bytes
+    return countBuffers()
+  }
+
+  /// The number of bytes by which the handler's buffers may grow.
+  public var room: Int { reactor.memory.room }
+
+  private func countBuffers() -> Bool {
+    guard phase != .closed else { return true }
+    let size = unshared + held
+    if size < counted {
+      reactor.memory.shrink(by: counted - size)
+    } else if size > counted {
+      guard reactor.memory.grow(by: size - counted, to: size) else { return false }
+    }
+    counted = size
+    return true
+  }
+
   // MARK: Writing
 
   public func write(_ bytes: [UInt8]) {
@@ -114,6 +143,7 @@ public final class Stream: DescriptorHandler {
     guard phase == .open || phase == .handshaking || phase == .connecting else { return }
     append(&output)
     backpressure.queued(output.count)
+    guard countBuffers() else { return abort() }
     requestTurnEnd()
   }
 
@@ -356,21 +386,24 @@ public final class Stream: DescriptorHandler {
 
   private func flush(_ loop: isolated EventLoop) {
     guard phase == .open || phase == .finishing else { return }
+    let before = output.total
     if let tls {
-      switch tls.send(&output, to: &socket) {
+      switch tls.send(&output, to: &socket, allowance: reactor.allowance) {
       case .done: break
       case .more: readSoon()
       case .failed(let error): return close(error, loop)
       }
       if self.tls?.mayResumeReading() == true { readSoon() }
     } else if socket.isWritable, !output.isEmpty {
-      switch output.write(to: socket.number) {
+      switch output.write(to: socket.number, allowance: reactor.allowance) {
       case .sentAll: break
       case .sentSome: readSoon()
       case .blocked: socket.awaitRoom()
       case .failed(let error): return close(.system(error), loop)
       }
     }
+    reactor.didSend(output.total - before)
+    guard output.countShared(), countBuffers() else { return abort() }
     if backpressure.hasDrained(to: queued, hasFile: output.hasFile) { handler?.drained(on: loop) }
     if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }
   }
@@ -396,10 +429,12 @@ public final class Stream: DescriptorHandler {
   private func close(_ error: StreamError?, _ loop: isolated EventLoop) {
     guard phase != .closed else { return }
     socket.close(withReset: phase == .aborting)
-    phase = .closed
     output.removeAll()
-    loop.load.subtract(1, ordering: .relaxed)
     tls = nil
+    held = 0
+    _ = countBuffers()
+    phase = .closed
+    loop.load.subtract(1, ordering: .relaxed)
     let handler = self.handler
     self.handler = nil
     handler?.closed(error, on: loop)

@@ -127,6 +127,20 @@ import Testing
     }
   }
 
+  @Test func `reading pauses while the messages of queued commands are large`() {
+    var queue = CommandQueue()
+    queue.enqueue(queue.open(RealtimeCommand.noID), .ping, size: 40_000)
+    #expect(!queue.isFull)
+    queue.enqueue(queue.open(RealtimeCommand.noID), .ping, size: 40_000)
+    #expect(queue.isFull)
+    #expect(queue.next()?.slot == 0)
+    #expect(!queue.isFull)
+    queue.enqueue(queue.open(RealtimeCommand.noID), .ping, size: 40_000)
+    #expect(queue.isFull)
+    queue.dropQueued()
+    #expect(!queue.isFull)
+  }
+
   @Test func `no command starts while answers are queued`() async throws {
     try await Village.open(.socket) { village in
       let room = try await village.garden().room

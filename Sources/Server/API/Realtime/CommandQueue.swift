@@ -4,6 +4,8 @@ import ParleyJSON
 struct CommandQueue {
   /// The maximum number of commands without an answer. Reading pauses at this number.
   static let maxOpen = 64
+  /// The maximum size of the messages of queued commands in bytes. Reading pauses above it.
+  static let maxQueuedBytes = 65_536
 
   private struct Slot {
     let id: JSONRaw
@@ -12,14 +14,15 @@ struct CommandQueue {
 
   private var slots: [Slot] = []
   private var firstSlot = 0
-  private var queued: [(slot: Int, command: RealtimeCommand)] = []
+  private var queued: [(slot: Int, command: RealtimeCommand, size: Int)] = []
+  private var queuedBytes = 0
   /// The slot of the running command that blocks later ones.
   private var barrier: Int?
   private var tokens = TokenBucket()
   /// The times of the malformed and too many commands of the last minute.
   private var refusedAt: [Int64] = []
 
-  var isFull: Bool { slots.count >= Self.maxOpen }
+  var isFull: Bool { slots.count >= Self.maxOpen || queuedBytes > Self.maxQueuedBytes }
 
   /// Whether a new command must wait behind earlier ones.
   var isBlocked: Bool { barrier != nil || !queued.isEmpty }
@@ -40,14 +43,24 @@ struct CommandQueue {
     return refusedAt.count >= RealtimeLimits.refusedCommands
   }
 
-  mutating func enqueue(_ slot: Int, _ command: RealtimeCommand) { queued.append((slot, command)) }
+  /// - Parameter size: the size of the command's message in bytes.
+  mutating func enqueue(_ slot: Int, _ command: RealtimeCommand, size: Int) {
+    queued.append((slot, command, size))
+    queuedBytes += size
+  }
 
   /// The next queued command, unless a running command blocks it.
   mutating func next() -> (slot: Int, command: RealtimeCommand)? {
-    barrier == nil && !queued.isEmpty ? queued.removeFirst() : nil
+    guard barrier == nil, !queued.isEmpty else { return nil }
+    let (slot, command, size) = queued.removeFirst()
+    queuedBytes -= size
+    return (slot, command)
   }
 
-  mutating func dropQueued() { queued = [] }
+  mutating func dropQueued() {
+    queued = []
+    queuedBytes = 0
+  }
 
   /// Blocks later commands until this one has finished.
   mutating func block(at slot: Int) { barrier = slot }

@@ -264,7 +264,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
     do throws(JSONError) {
       let command = try RealtimeCommand(&object)
-      guard !commands.isBlocked, !output.isBlocked else { return commands.enqueue(slot, command) }
+      guard !commands.isBlocked, !output.isBlocked else { return commands.enqueue(slot, command, size: bytes.count) }
       begin(slot, command, loop)
     } catch {
       refuse(slot, Problem(error))

@@ -10,6 +10,7 @@ import Web
 struct SocketOutput {
   private let socket: any WebSocket
   private var waiting: [[UInt8]] = []
+  private var waitingBytes = 0
   /// Present users with an unsent presence.
   private var unsentPresence: [ID<User>] = []
   private var stuck: (queued: Int, since: Int64)?
@@ -21,11 +22,15 @@ struct SocketOutput {
 
   // MARK: Answers
 
-  mutating func enqueue(_ messages: [[UInt8]]) { waiting += messages }
+  mutating func enqueue(_ messages: [[UInt8]]) {
+    waiting += messages
+    for message in messages { waitingBytes += message.count }
+  }
 
   /// Sends waiting answers while the queue has room. Stops reading from a client that does not read its answers.
   mutating func flush(whileReading mayRead: Bool) {
-    while let next = waiting.first, socket.send(.text(next)) { waiting.removeFirst() }
+    while let next = waiting.first, socket.send(.text(next)) { waitingBytes -= waiting.removeFirst().count }
+    socket.hold(waitingBytes)
     if isBlocked || !mayRead { socket.pause() } else { socket.resume() }
   }
 

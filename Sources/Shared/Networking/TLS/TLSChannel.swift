@@ -19,7 +19,7 @@ struct TLSChannel {
 
   enum Progress {
     case done
-    /// `Stream.bytesPerTurn` were encrypted, and the socket would accept more.
+    /// The allowed number of bytes was encrypted, and the socket would accept more.
     case more
     case failed(StreamError)
   }
@@ -85,8 +85,8 @@ struct TLSChannel {
   }
 
   /// Encrypts and sends the output queue.
-  func send(_ output: inout OutputQueue, to socket: inout StreamSocket) -> Progress {
-    let bound = output.total + Stream.bytesPerTurn
+  func send(_ output: inout OutputQueue, to socket: inout StreamSocket, allowance: Int) -> Progress {
+    let bound = output.total + allowance
     while output.total < bound {
       if let error = send(to: &socket) { return .failed(.system(error)) }
       guard socket.isWritable, session.pending < Self.ciphertextAhead, !output.isEmpty else { return .done }

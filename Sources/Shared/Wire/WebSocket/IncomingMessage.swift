@@ -4,6 +4,8 @@ struct IncomingMessage {
   var limit: Int
   /// The number of bytes that compressed messages may still inflate to.
   var inflatable = Int.max
+  /// The number of bytes by which the message may grow now.
+  var room = Int.max
   private let streams: DeflateStreams
   /// With context takeover the session owns the inflater, with a window of this many bits.
   private let ownWindowBits: Int?
@@ -57,6 +59,8 @@ struct IncomingMessage {
   mutating func append(_ part: Span<UInt8>, masked mask: Mask?) throws(WebSocketFault) {
     guard isCompressed else {
       let start = bytes.count
+      guard part.count <= room else { throw .outOfMemory }
+      room -= part.count
       bytes.makeRoom(for: part.count, limit: limit)
       bytes.append(part, masked: mask)
       return try validate(from: start)
@@ -154,8 +158,11 @@ struct IncomingMessage {
 
   private mutating func inflate(_ part: Span<UInt8>?, by inflater: Inflater) throws(CompressionFault) {
     let start = bytes.count
-    defer { inflatable -= bytes.count - start }
-    let bound = inflatable < limit - start ? start + inflatable : limit
+    defer {
+      inflatable -= bytes.count - start
+      room -= bytes.count - start
+    }
+    let bound = start + min(limit - start, inflatable, room)
     if let part {
       try inflater.inflate(part, into: &bytes, limit: bound)
     } else {
@@ -173,7 +180,7 @@ struct IncomingMessage {
   private func fault(_ fault: CompressionFault) -> WebSocketFault {
     switch fault {
     case .malformed: .deflate
-    case .tooLong: bytes.count > limit ? .tooLong : .tooManyInflated
+    case .tooLong: bytes.count > limit ? .tooLong : inflatable < 0 ? .tooManyInflated : .outOfMemory
     case .outOfMemory: .outOfMemory
     }
   }

@@ -19,7 +19,7 @@ public enum WebSocketFault: Error, Sendable, Hashable, CaseIterable {
     case .closeReason, .text, .deflate: .badData
     case .tooLong: .tooLong
     case .tooManyInflated: .policy
-    case .outOfMemory: .internalError
+    case .outOfMemory: .tryLater
     }
   }
 
@@ -43,7 +43,7 @@ public enum WebSocketFault: Error, Sendable, Hashable, CaseIterable {
     case .deflate: "an invalid compressed message"
     case .tooLong: "the message is too long"
     case .tooManyInflated: "compressed messages inflate to too many bytes"
-    case .outOfMemory: "out of memory"
+    case .outOfMemory: "the server is short of memory"
     }
   }
 }

@@ -113,6 +113,12 @@ public struct WebSocketSession {
     set { message.inflatable = newValue }
   }
 
+  /// The number of bytes by which the incomplete message may grow before the next `receive`.
+  public var room: Int {
+    get { message.room }
+    set { message.room = newValue }
+  }
+
   /// Whether messages can be sent.
   public var isOpen: Bool { phase == .open }
   public var isClosed: Bool { phase == .ending || phase == .closed }
