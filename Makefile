@@ -1,18 +1,27 @@
 # Parley. `make run` serves, `make test` runs all tests. A second run rebuilds only what has changed.
 
 RELEASE := .build/release
+BUNDLE := Public/app/index.html
+BUNDLED := Public/index.html $(shell find Public/css Public/js Public/lang)
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
-.PHONY: run build test bench soak endure lint format migrations dist dist-check packages clean help
+.PHONY: run build bundle test bench soak endure lint format migrations dist dist-check packages clean help
 
 run: build ## build and serve on http://localhost:8080, data in ./data
 	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
 	@exec $(RELEASE)/parley serve
 
-build: packages ## build the release binaries, Swift runtime linked in
+build: packages bundle ## build the web app and the release binaries, Swift runtime linked in
 	@echo "Building the release"
 	@$(SWIFT_BUILD)
+
+bundle: $(BUNDLE) # the scripts and styles of the web app
+
+$(BUNDLE): $(BUNDLED) Tests/tools/webapp
+	@Tests/tools/debian esbuild python3 zopfli
+	@echo "Bundling the web app"
+	@Tests/tools/webapp
 
 test: ## install the test tools and run all tests; one part: Tests/run NAME
 	@Tests/tools/debian python3
@@ -54,8 +63,8 @@ packages: # Debian packages of the build
 	@Tests/tools/swift
 
 clean: ## remove build products; ./data stays
-	@echo "Removing .build and dist"
-	@rm -rf .build dist
+	@echo "Removing .build, dist and Public/app"
+	@rm -rf .build dist Public/app
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

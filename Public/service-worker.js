@@ -5,7 +5,7 @@
 /** The page of the app: every other address is a page for visitors without a session. */
 const PAGE = '/sign-in';
 /** Beside what the page itself names. */
-const FILES = [PAGE, '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/lang/en.json'];
+const FILES = [PAGE, '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/app/en.json', '/app/en.more.json'];
 const PICTURE = /^\/api\/v1\/(icon|(users|forums)\/[^/]+\/(avatar|icon))$/;
 const MOST_PICTURES = 400;
 
@@ -26,7 +26,7 @@ self.addEventListener('message', (event) => {
 
 function isOurs(url, request) {
   if (request.mode === 'navigate') return !/^\/(api|dev|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
-  return /^\/(css|js|lang)\//.test(url.pathname) || FILES.includes(url.pathname);
+  return /^\/app\//.test(url.pathname) || FILES.includes(url.pathname);
 }
 
 async function own(request, url) {
@@ -92,7 +92,7 @@ async function isWhole(name) {
 /** All that belongs to a page, beside itself. */
 function belonging(page) {
   const named = page.matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g);
-  return [...FILES.slice(1), ...[...named].map((it) => it[1])];
+  return [...FILES.slice(1), ...[...named].flatMap((it) => it[1].split(' '))];
 }
 
 /** Fetches all that belongs to a version; it counts only when nothing is missing. */

@@ -41,7 +41,7 @@ const root = document.documentElement;
 if (query.get('theme')) root.dataset.theme = query.get('theme');
 if (query.get('dir')) root.dir = query.get('dir');
 if (query.get('scale')) root.style.fontSize = `${100 * Number(query.get('scale'))}%`;
-await Promise.all([loadText(query.get('lang') ?? 'en'), loadStyles()]);
+await loadText(query.get('lang') ?? 'en');
 
 const picture = (hue, letter, ratio = 1) =>
   `data:image/svg+xml,${encodeURIComponent(
@@ -552,18 +552,6 @@ function commands() {
     commandRow({ words: 'Mark everything read', keys: 'Shift Esc', picture: 'checks' }, false),
   );
   return Object.assign(el('div.card', null, node));
-}
-
-/** Those of the app, in the order of its page, before this page's own. */
-async function loadStyles() {
-  const page = await (await fetch('/sign-in')).text();
-  const own = document.querySelector('link[rel="stylesheet"]');
-  const sheets = [...page.matchAll(/<link rel="stylesheet" href="([^"]+)">/g)].map(([, href]) =>
-    el('link', { rel: 'stylesheet', href }),
-  );
-  const loaded = sheets.map((it) => new Promise((resolve) => it.addEventListener('load', resolve, { once: true })));
-  own.before(...sheets);
-  await Promise.all(loaded);
 }
 
 const wanted = query.get('part');

@@ -293,7 +293,8 @@ import Web
     ("app.3f9a2c1b.js", true), ("app.3F9A2C1B.js", true), ("app.min.0123456789abcdef.css", true),
     ("app.3f9a2c1b.js.map", true), ("app.js", false), ("app.3f9a2c1.js", false), ("3f9a2c1b.js", false),
     ("app.3f9a2c1b", false), ("notes.20240101.txt", false), ("app.deadbeef.js", false), ("app-3f9a2c1b.js", false),
-    ("app.3f9a2c1g.js", false),
+    ("app.3f9a2c1g.js", false), ("app.MNE5R7JO.js", true), ("app.MNEORJOX.css", true), ("app.MNE5R7J1.js", false),
+    ("app.MNE5R7J.js", false), ("app.mne5r7jo.js", false), ("app-MNE5R7JO.js", false), ("app.23456723.js", false),
   ])
   func `hashed names are immutable, all others are revalidated`(_ name: String, _ isRetained: Bool) async {
     folder.write(name, "x")

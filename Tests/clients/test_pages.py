@@ -114,7 +114,7 @@ class Pages(ServingTest):
         while waiting:
             address = waiting.pop().partition("#")[0]
             path = urlsplit(address).path
-            if address in seen or not address.startswith(self.server.url) or path.startswith(("/api/", "/css/", "/sign-in", "/m/")):
+            if address in seen or not address.startswith(self.server.url) or path.startswith(("/api/", "/css/", "/app/", "/sign-in", "/m/")):
                 continue
             status, headers = self.curl_headers(address)
             seen[address] = text = self.get(address)

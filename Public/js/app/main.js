@@ -1,20 +1,38 @@
-// The entry point: loads texts, state and shell, and shows the first page.
+// The entry point: loads texts, state and shell, and shows the first page. The bundler puts these modules and all that
+// they import into one script, which every other script imports.
 
 import { applyLook } from './core/theme.js';
 import { SiteState } from './state/site.js';
 import { loadText } from './core/text.js';
 import { Shell } from './shell/shell.js';
+// Small modules that several pages use: apart they would cost a request each.
+import './core/recentemoji.js';
+import './core/showmore.js';
+import './core/touch.js';
+import './forum/membership.js';
+import './parts/dialog.js';
+import './parts/field.js';
+import './parts/menu.js';
+import './parts/person.js';
+import './parts/popover.js';
+import './parts/preview.js';
+import './parts/topicrow.js';
 
-const site = new SiteState();
-applyLook();
-try {
-  await Promise.all([loadText(localStorage.getItem('language') ?? 'en'), site.open()]);
-} catch (error) {
-  site.fault = error;
+start();
+
+/** Not at the top level: a script that is loaded meanwhile would wait for this one. */
+async function start() {
+  const site = new SiteState();
+  applyLook();
+  try {
+    await Promise.all([loadText(localStorage.getItem('language') ?? 'en'), site.open()]);
+  } catch (error) {
+    site.fault = error;
+  }
+  const shell = new Shell(site);
+  shell.start();
+
+  // After the first page, so that later work does not delay it.
+  const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 1_000));
+  later(() => import('./core/installation.js').then(({ keepApp }) => keepApp(shell)).catch(() => {}));
 }
-const shell = new Shell(site);
-shell.start();
-
-// After the first page, so that later work does not delay it.
-const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 1_000));
-later(() => import('./core/installation.js').then(({ keepApp }) => keepApp(shell)).catch(() => {}));

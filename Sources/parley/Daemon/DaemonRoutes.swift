@@ -8,10 +8,10 @@ enum DaemonRoutes {
   static func make(
     _ api: API, share: String, limits: Limits, addresses: Addresses, crossOrigins: [WebAddress],
     isDevelopment: Bool = false, log: @escaping @Sendable (String) -> Void
-  ) throws(Problem) -> Application {
+  ) -> Application {
     let files = StaticFiles("\(share)/Public")
     let app: WebAppRoutes? =
-      if let files { try WebAppRoutes(share: share, files: files, isDevelopment: isDevelopment) } else { nil }
+      if let files { WebAppRoutes(share: share, files: files, isDevelopment: isDevelopment, log: log) } else { nil }
     let router = Router { routes in
       api.add(to: &routes)
       app?.add(to: &routes, api)

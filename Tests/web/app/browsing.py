@@ -31,6 +31,7 @@ class BrowsingTest(ServingTest):
     """The tests of the class share a server and a browser; each has its own contexts, closed at its end."""
 
     options = ()
+    axe = AXE
 
     @classmethod
     def setUpClass(cls):
@@ -168,7 +169,7 @@ class BrowsingTest(ServingTest):
         """Checks with all rules of `AXE`, or with `rules`."""
         if not page.evaluate("!!window.axe"):
             page.evaluate(AXE_SCRIPT)
-        found = page.evaluate("options => axe.run(document, options)", {**AXE, "runOnly": rules or AXE["runOnly"]})["violations"]
+        found = page.evaluate("options => axe.run(document, options)", {**self.axe, "runOnly": rules or self.axe["runOnly"]})["violations"]
         faults = [f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}" for it in found for node in it["nodes"][:3]]
         self.assertEqual("\n".join(faults), "", name)
 

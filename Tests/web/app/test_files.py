@@ -1,11 +1,13 @@
 """Static checks: texts, modules and files, and that user content is never parsed as HTML."""
 
+import gzip
 import json
 import re
 import unittest
 from pathlib import Path
 
-PUBLIC = Path(__file__).resolve().parents[3] / "Public"
+TOP = Path(__file__).resolve().parents[3]
+PUBLIC = TOP / "Public"
 APP = sorted((PUBLIC / "js" / "app").rglob("*.js"))
 # Keys built from a fixed part and a value; the value is checked at its source.
 DYNAMIC = re.compile(r"(?:say|knows)\(`([\w.]+)\$\{")
@@ -48,9 +50,9 @@ class Files(unittest.TestCase):
     def test_the_worker_caches_files_that_the_page_does_not_name(self):
         text = (PUBLIC / "service-worker.js").read_text()
         listed = set(re.findall(r"'(/[^']*)'", re.search(r"const FILES = \[(.*?)\];", text, re.DOTALL)[1]))
-        page = (PUBLIC / "index.html").read_text()
+        page = (PUBLIC / "app" / "index.html").read_text()
         wanted = set(re.findall(r'href="(/[^"]+)"', page)) - set(re.findall(r'rel="stylesheet" href="([^"]+)"', page))
-        wanted -= {"/api/v1/openapi.json"} | set(re.findall(r'rel="modulepreload" href="([^"]+)"', page))
+        wanted -= {"/api/v1/openapi.json"}
         self.assertEqual(wanted - listed, set())
         for path in listed - {"/"}:
             with self.subTest(path=path):
@@ -62,26 +64,46 @@ class Files(unittest.TestCase):
             file = left.pop().resolve()
             if file not in found:
                 found.add(file)
-                text = file.read_text()
-                left += [file.parent / name for name in re.findall(r"(?:from |import\()'(\.[^']+)'", text)]
-                # Modules loaded on demand are named by their address.
-                left += [PUBLIC / name for name in re.findall(r"'/(js/[^']+\.js)'", text)]
+                left += [file.parent / name for name in re.findall(r"(?:from |import |import\()'(\.[^']+)'", file.read_text())]
         self.assertEqual({it.name for it in (PUBLIC / "js").rglob("*.js") if it.resolve() not in found}, set())
 
-    def test_preloaded_modules_are_imported_dynamically(self):
-        """Static imports are in the start bundle anyway, and preloading an unused module wastes a request."""
-        named = re.findall(r'rel="modulepreload" href="/(js/[^"]+)"', (PUBLIC / "index.html").read_text())
-        later = {(file.parent / name).resolve() for file in APP for name in re.findall(r"import\('(\.[^']+)'", file.read_text())}
-        self.assertEqual([name for name in named if (PUBLIC / name).resolve() not in later], [])
-        self.assertEqual(len(named), len(set(named)))
-        self.assertLessEqual(len(named), 20)
+    def test_every_dynamic_import_names_its_module(self):
+        """The bundler cannot follow a computed path."""
+        for file in APP:
+            with self.subTest(file=file.name):
+                self.assertNotRegex(re.sub(r"//.*|/\*.*?\*/", "", file.read_text(), flags=re.DOTALL), r"\bimport\((?!'\.)")
+
+    def test_later_pages_load_their_texts(self):
+        later = set(re.findall(r"\"(\w+)\"", re.search(r"^LATER = .*$", (TOP / "Tests/tools/webapp").read_text(), re.MULTILINE)[0]))
+        shell = (PUBLIC / "js/app/shell/shell.js").read_text()
+        self.assertEqual(set(re.findall(r"=> later\(import\('\.\./pages/(\w+)\.js'\)\)", shell)), later)
 
     def test_the_page_names_every_sheet_once(self):
-        page = (PUBLIC / "index.html").read_text()
-        named = re.findall(r'<link rel="stylesheet" href="/(css/[^"]+)">', page)
-        sheets = {str(file.relative_to(PUBLIC)) for file in (PUBLIC / "css").rglob("*.css")}
+        named = re.findall(r'@import "\./([^"]+)"', (PUBLIC / "css" / "app.css").read_text())
+        sheets = {str(file.relative_to(PUBLIC / "css")) for file in (PUBLIC / "css").rglob("*.css")}
         # The sheet of the visitor pages.
-        self.assertEqual(sorted(named), sorted(sheets - {"css/pages.css"}))
+        self.assertEqual(sorted(named), sorted(sheets - {"app.css", "pages.css"}))
+
+    def test_bundled_texts_are_all_texts(self):
+        first, more = (json.loads((PUBLIC / "app" / f"{name}.json").read_text()) for name in ("en", "en.more"))
+        self.assertEqual(first | more, messages())
+        self.assertEqual(set(first) & set(more), set())
+
+    def test_bundled_files_name_each_other(self):
+        """Each import of a script names a file, and the page names every script."""
+        page = (PUBLIC / "app" / "index.html").read_text()
+        scripts = list((PUBLIC / "app").glob("*.js"))
+        self.assertEqual(set(re.findall(r"/app/([\w.]+\.js)\b", page)), {it.name for it in scripts})
+        for script in scripts:
+            for name in re.findall(r"\./([\w.]+\.js)\"", script.read_text()):
+                with self.subTest(script=script.name):
+                    self.assertTrue((PUBLIC / "app" / name).is_file(), name)
+
+    def test_bundled_files_are_compressed(self):
+        for file in (PUBLIC / "app").iterdir():
+            if file.suffix in (".js", ".css", ".json"):
+                with self.subTest(file=file.name):
+                    self.assertEqual(gzip.decompress(Path(f"{file}.gz").read_bytes()), file.read_bytes())
 
     def test_no_page_has_a_script_or_a_style_within(self):
         for page in PUBLIC.rglob("*.html"):

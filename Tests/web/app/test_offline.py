@@ -3,6 +3,7 @@ and in order; a new version is offered, and a page never mixes two versions."""
 
 import json
 import shutil
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -95,13 +96,13 @@ class Offline(Cached):
         is_whole = """async () => {
             const state = await (await caches.open("state")).match("/state");
             const { now } = state ? await state.json() : {};
-            const rest = document.querySelector('meta[name="rest"]').content;
-            return !!now && !!(await (await caches.open(now)).match(rest));
+            const [script] = document.querySelector('meta[name="rest"]').content.split(' ');
+            return !!now && !!(await (await caches.open(now)).match(script));
         }"""
         page.wait_for_function(is_whole)
         page.evaluate("""async () => {
-            const rest = document.querySelector('meta[name="rest"]').content;
-            for (const name of await caches.keys()) await (await caches.open(name)).delete(rest);
+            const [script] = document.querySelector('meta[name="rest"]').content.split(' ');
+            for (const name of await caches.keys()) await (await caches.open(name)).delete(script);
             await (await navigator.serviceWorker.getRegistration()).unregister();
         }""")
         context = page.context
@@ -155,6 +156,7 @@ class Upgrade(Cached):
         if version != "first":
             with open(self.share / "Public" / "js" / "app" / "main.js", "a") as file:
                 file.write(f"document.documentElement.dataset.version = {json.dumps(version)};\n")
+        subprocess.run([TOP / "Tests" / "tools" / "webapp", self.share / "Public"], check=True)
         self.server.stop()
         type(self).server = self.enterClassContext(Server(
             "clients-Upgrade", *parley(self.folder, *RATES, *self.options, listen=f"127.0.0.1:{self.server.port}")))

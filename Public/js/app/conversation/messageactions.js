@@ -8,6 +8,7 @@ import { rememberEmoji } from '../core/recentemoji.js';
 import { field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { personRow } from '../parts/person.js';
+import { popover } from '../parts/popover.js';
 import { messageSheet } from '../parts/sheet.js';
 import { toast } from '../parts/toast.js';
 import { plain, rich } from '../core/rich.js';
@@ -56,7 +57,7 @@ export class MessageActions {
 
   /** Opens the picker at the message, or at the pressed button. @param {Element} [anchor] */
   async pick(message, anchor = document.querySelector(`[data-id="${CSS.escape(message.id)}"]`)) {
-    const [{ emojiPicker }, { popover }] = await Promise.all([import('../parts/emoji.js'), import('../parts/popover.js')]);
+    const { emojiPicker } = await import('../parts/emoji.js');
     const picker = emojiPicker((emoji) => {
       node.close();
       this.run(message, 'react', { emoji, on: true });

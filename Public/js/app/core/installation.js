@@ -1,13 +1,17 @@
 // The app kept for when there is no network; and newer versions of it, offered and never forced.
 
 import { toast } from '../parts/toast.js';
+import { laterScripts } from './bundle.js';
+import { el } from './dom.js';
 import { say } from './text.js';
 
 const AGAIN = 60 * 60_000;
 
 /** Registers the service worker, except with `--dev`, where edited files must show at once. */
 export async function keepApp(shell) {
-  if (!('serviceWorker' in navigator) || document.querySelectorAll('link[rel="stylesheet"]').length > 1) return;
+  const scripts = laterScripts();
+  if (!scripts) return;
+  if (!('serviceWorker' in navigator)) return preload(scripts);
   await signedIn(shell.site);
   const registration = await navigator.serviceWorker.register('/service-worker.js');
   navigator.serviceWorker.addEventListener('message', (event) => heard(shell, event.data));
@@ -18,6 +22,11 @@ export async function keepApp(shell) {
   // After a reconnect the server may have a newer version.
   shell.site.addEventListener('state', () => shell.site.state === 'online' && check());
   if (shell.site.me) navigator.storage?.persist?.().catch(() => {});
+}
+
+/** Loads the scripts of the other pages now: after an upgrade the server has others in their place. */
+function preload(scripts) {
+  document.head.append(...scripts.map((href) => el('link', { rel: 'modulepreload', href })));
 }
 
 /** Visitors have no service worker: it would show them the app in place of the server's pages. */

@@ -1,22 +1,45 @@
 // UI texts by key, from one file in Public/lang. `{name}` is a parameter; a text that depends on a number is an object of
-// plural forms, chosen by `n`.
+// plural forms, chosen by `n`. The bundled app has two files: texts of the first view, and texts that only later pages use.
+
+import { laterScripts } from './bundle.js';
 
 let messages = {};
 let plurals = new Intl.PluralRules('en');
 let chosen = 'en';
+let isPseudo = false;
+/** @type {Promise<void> | undefined} */
+let more;
 /** After a refusal without a time of its own, in milliseconds. */
 const DEFAULT_WAIT = 60_000;
 
 export const language = () => chosen;
 
 export async function loadText(wanted = document.documentElement.lang || 'en') {
-  const response = await fetch(`/lang/${wanted === 'en-XA' ? 'en' : wanted}.json`);
-  useText(await response.json(), wanted);
+  useText(await table(wanted === 'en-XA' ? 'en' : wanted), wanted);
+}
+
+/** Adds the texts of the later pages. */
+export function loadMoreText() {
+  if (!laterScripts()) return undefined;
+  more ??= table(`${chosen}.more`).then(
+    (it) => Object.assign(messages, isPseudo ? pseudo(it) : it),
+    (error) => {
+      more = undefined;
+      throw error;
+    },
+  );
+  return more;
+}
+
+async function table(name) {
+  const response = await fetch(`${laterScripts() ? '/app' : '/lang'}/${name}.json`);
+  return response.json();
 }
 
 export function useText(table, wanted = 'en') {
-  messages = wanted === 'en-XA' ? pseudo(table) : table;
-  chosen = wanted === 'en-XA' ? 'en' : wanted;
+  isPseudo = wanted === 'en-XA';
+  messages = isPseudo ? pseudo(table) : table;
+  chosen = isPseudo ? 'en' : wanted;
   plurals = new Intl.PluralRules(chosen);
 }
 

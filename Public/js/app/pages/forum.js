@@ -13,7 +13,7 @@ import { composer } from '../parts/composer.js';
 import { forumAddress, topicAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { findTags } from '../forum/tags.js';
-import { say, sayProblem } from '../core/text.js';
+import { loadMoreText, say, sayProblem } from '../core/text.js';
 import { topicRows } from '../forum/topicrows.js';
 import { conversationPage, presenceLine } from './conversation.js';
 
@@ -28,7 +28,10 @@ export async function open(shell, { id, tab }, restore) {
   }
   if (chosen === 'new') return newTopic(shell, forum);
   if (chosen === 'about') return (await import('../forum/about.js')).about(shell, forum);
-  if (chosen === 'settings') return (await import('./forumform.js')).edit(shell, forum);
+  if (chosen === 'settings') {
+    const [page] = await Promise.all([import('./forumform.js'), loadMoreText()]);
+    return page.edit(shell, forum);
+  }
   localStorage.setItem(`tab:${id}`, 'topics');
   return topics(shell, forum);
 }

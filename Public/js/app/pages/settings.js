@@ -12,6 +12,7 @@ import { savingForm } from '../parts/form.js';
 import { toggle } from '../parts/switch.js';
 import { personRow } from '../parts/person.js';
 import { pictureField } from '../parts/picture.js';
+import { plain } from '../core/rich.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { isolate, say, sayProblem } from '../core/text.js';
@@ -401,7 +402,6 @@ async function tokens(shell, column) {
 
 async function stars(shell, column) {
   const { site } = shell;
-  const { plain } = await import('../core/rich.js');
   const page = await site.call('GET', '/me/actions', { query: { type: 'star' } });
   refill(
     column,

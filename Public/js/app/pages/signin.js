@@ -16,9 +16,6 @@ import { backAddress, forumAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
 import { tiles } from './forums.js';
 
-/** Needed once per site, so it is not part of the main script. */
-const QR = '/js/app/core/qr.js';
-
 /** The device name for the list of sessions. */
 function device() {
   const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(navigator.userAgent)?.[0] ?? '';
@@ -429,7 +426,7 @@ function begin(shell) {
   site.call('POST', '/invites', { body: {} }).then(
     async (made) => {
       link.input.value = inviteAddress(made.code);
-      const { qr } = await import(QR);
+      const { qr } = await import('../core/qr.js');
       refill(code, qr(link.input.value, say('invite.qr')));
     },
     (error) => toast(sayProblem(error)),

@@ -8,6 +8,8 @@ import { button, iconButton } from './button.js';
 import { completion } from './completion.js';
 import { composerFiles } from './composerfiles.js';
 import { format, formatBar, formatOf } from './format.js';
+import { menu } from './menu.js';
+import { popover } from './popover.js';
 
 /** The number of characters left is shown from here on. */
 const SHOWN_REST = 500;
@@ -215,18 +217,17 @@ function referenceBar(leave) {
 }
 
 /** The menu of what can be added; a single entry is done at once. */
-async function addMenu(anchor, picker, options) {
+function addMenu(anchor, picker, options) {
   const items = [
     options.filesUpTo && { picture: 'file', words: say('composer.attach'), on: () => picker.click() },
     options.share && { picture: 'link', words: say('share.title'), on: options.share },
   ].filter(Boolean);
   if (items.length === 1) return items[0].on();
-  const { menu } = await import('./menu.js');
   return menu(anchor, items, say('composer.add'));
 }
 
 async function pickEmoji(anchor, insert) {
-  const [{ emojiPicker }, { popover }] = await Promise.all([import('./emoji.js'), import('./popover.js')]);
+  const { emojiPicker } = await import('./emoji.js');
   const picker = emojiPicker((character) => {
     node.close();
     insert(character);

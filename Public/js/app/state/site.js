@@ -5,8 +5,10 @@
 // is fetched on demand.
 
 import { Client } from '../../parley/client.js';
+import { Parley } from '../../parley/parley.js';
 import { Problem } from '../../parley/problem.js';
 import { displayName } from '../core/displayname.js';
+import { Stream } from './stream.js';
 import { VisitorStream } from './visitorstream.js';
 
 const TYPING_LASTS = 6_000;
@@ -105,22 +107,24 @@ export class SiteState extends EventTarget {
 
   /** Whether the cache can be shown. */
   async #hold(account) {
-    const { Parley } = await import('../../parley/parley.js');
     if (!this.parley) {
       this.parley = await Parley.open({ account });
       this.client = this.parley.client;
       this.#listen();
     }
+    // Beside the snapshot, not after it.
+    const server = this.parley.server();
+    server.catch(() => {});
     await this.#settled();
     if (!this.parley?.me || this.parley.mirror.cursor === null) return false;
     this.isFollowed = true;
     this.forums = this.parley.mirror.forums;
     this.users = this.parley.mirror.users;
     this.#take();
-    const held = this.parley.mirror.value('server')?.server;
-    this.server = held ?? (await this.parley.server());
+    const held = this.parley.mirror.value('server')?.server ?? this.server;
+    this.server = held ?? (await server);
     if (held)
-      this.parley.server().then(
+      server.then(
         (it) => {
           this.server = it;
           this.#take();
@@ -434,9 +438,7 @@ export class SiteState extends EventTarget {
 
   /** Each page has one of its own, and closes it: two pages of one conversation follow one another. */
   async stream(conversation) {
-    if (!this.parley) return new VisitorStream(this, conversation);
-    const { Stream } = await import('./stream.js');
-    return new Stream(this, conversation);
+    return this.parley ? new Stream(this, conversation) : new VisitorStream(this, conversation);
   }
 
   async markRead(conversation, message) {

@@ -25,14 +25,23 @@ struct FileName {
   /// The name of a precompressed file.
   var gzipParts: [String] { parts.dropLast() + parts.suffix(1).map { $0 + ".gz" } }
 
-  /// Whether the name has a content hash, as in `app.3f9a2c1b.js`: a part of 8 to 64 hexadecimal digits between two
-  /// dots. It must have letters and digits, since `20240101` is a date.
+  /// Whether the name has a content hash between two dots, as in `app.3f9a2c1b.js` or `app.MNE5R7JO.js`.
   var isHashed: Bool {
     guard let name = parts.last else { return false }
-    return name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().dropLast().contains { part in
-      (8...64).contains(part.utf8.count) && part.utf8.allSatisfy { ASCII.hexValue($0) != nil }
-        && part.utf8.contains(where: ASCII.isDigit) && part.utf8.contains(where: ASCII.isAlpha)
-    }
+    let middle = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().dropLast()
+    return middle.contains { Self.isHexadecimalHash($0.utf8) || Self.isBase32Hash($0.utf8) }
+  }
+
+  /// 8 to 64 digits. They must include a letter and a digit, since `20240101` is a date.
+  private static func isHexadecimalHash(_ part: Substring.UTF8View) -> Bool {
+    (8...64).contains(part.count) && part.allSatisfy { ASCII.hexValue($0) != nil }
+      && part.contains(where: ASCII.isDigit) && part.contains(where: ASCII.isAlpha)
+  }
+
+  /// The 8 characters of base 32 that esbuild writes.
+  private static func isBase32Hash(_ part: Substring.UTF8View) -> Bool {
+    part.count == 8 && part.contains(where: ASCII.isAlpha)
+      && part.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains($0) }
   }
 
   /// The extension in lower case.
