@@ -1,4 +1,4 @@
-import ParleyModel
+public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
@@ -33,4 +33,19 @@ extension WriteTransaction {
         id: id, stream: stream, offset: offset, kind: kind, subject: subject, revision: revision, actor: actor, at: now)
     )
   }
+}
+
+/// The events of a commit, for subscribers.
+public struct Delivery: Sendable {
+  /// In the order of the log.
+  public var events: [Event]
+  /// Ways in that were closed with it, before its events.
+  public var endedSessions: [ID<Session>]
+
+  public init(events: [Event] = [], endedSessions: [ID<Session>] = []) {
+    self.events = events
+    self.endedSessions = endedSessions
+  }
+
+  var isEmpty: Bool { events.isEmpty && endedSessions.isEmpty }
 }

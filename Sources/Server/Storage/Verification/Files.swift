@@ -1,3 +1,4 @@
+import Glibc
 import ParleyCrypto
 import ParleySQLite
 
@@ -89,4 +90,65 @@ private struct NamedFile: CustomStringConvertible {
   }
 
   var description: String { "\(path) of file \(id)" }
+}
+
+extension Check {
+  static let fileUse = Check(
+    "file use", "the recorded disk usage of each user and of the site is the sum of their files"
+  ) { examination in
+    examination.count(try examination.number("select count(*) from file_use"), "sums")
+    try examination.expectNone(
+      """
+      select coalesce(u.owner_id, s.owner_id), coalesce(u.bytes, 0), coalesce(s.bytes, 0)
+      from (
+        select owner_id, sum(size + coalesce(preview_size, 0)) as bytes
+        from file
+        group by owner_id
+        union all
+        select 0, coalesce(sum(size + coalesce(preview_size, 0)), 0)
+        from file
+      ) s
+      full join file_use u on u.owner_id = s.owner_id
+      where coalesce(u.bytes, 0) <> coalesce(s.bytes, 0)
+      """
+    ) { row in
+      "the files of user \(try row.int(0)) have \(try row.int(2)) bytes, but the recorded usage is \(try row.int(1))"
+    }
+  }
+}
+
+/// Contents of a file, as hash and size.
+enum FileContents {
+  case missing
+  case unreadable(String)
+  case read(digest: [UInt8], size: Int)
+
+  private static let pieceSize = 262_144
+
+  /// Reads the whole file; `chunk` is called with the size of each chunk.
+  init(of path: String, chunk: (Int) throws -> Void) throws {
+    // Non-blocking, in case it is not a regular file.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      self = errno == ENOENT ? .missing : .unreadable(DiskError.reason(errno))
+      return
+    }
+    defer { close(descriptor) }
+    var digest = try Digest(.sha256)
+    var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
+    var size = 0
+    while true {
+      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        self = .unreadable(DiskError.reason(errno))
+        return
+      }
+      if count == 0 { break }
+      try digest.update(buffer.span.extracting(first: count))
+      size += count
+      try chunk(count)
+    }
+    self = .read(digest: try digest.finish(), size: size)
+  }
 }
