@@ -94,3 +94,22 @@ public struct InviteClosing: Sendable {
     reason = try object.optional("reason")
   }
 }
+
+public struct InviteDraft: Sendable {
+  public var role: Role
+  public var forum: ID<Forum>?
+  public var claims: UserReference?
+  public var maxUses: Int?
+  public var expiresAt: Int64?
+  public var clientID: String?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    role = try object.optionalWord("role") ?? .member
+    forum = try object.optional("forum_id")
+    claims = try object.optional("user_id")
+    maxUses = try object.optional("max_uses")
+    let expiresAt: Timestamp? = try object.optional("expires_at")
+    self.expiresAt = expiresAt.map { Int64($0.milliseconds) }
+    clientID = try object.optional("client_id")
+  }
+}

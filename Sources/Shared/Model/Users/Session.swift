@@ -48,3 +48,21 @@ extension Session: JSONWritable {
     json.field("current", isCurrent)
   }
 }
+
+public struct TokenDraft: Sendable {
+  public var name: String
+  public var scope: Scope
+  public var expiresAt: Int64?
+  /// Confirms a token of scope `admin`.
+  public var password: String?
+  public var clientID: String?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    name = try object.string("name")
+    scope = try object.word("scope")
+    password = try object.optional("password")
+    let expiresAt: Timestamp? = try object.optional("expires_at")
+    self.expiresAt = expiresAt.map { Int64($0.milliseconds) }
+    clientID = try object.optional("client_id")
+  }
+}
