@@ -180,3 +180,44 @@ extension IPAddress {
     return .ipv6(high: high, low: low, port: port, scope: 0)
   }
 }
+
+/// The response of `UntrustedClient.fetch`.
+public struct UntrustedResponse: Sendable {
+  /// The final URL after redirects.
+  public let address: WebAddress
+  public let type: MediaType
+  /// At most as many bytes as `AcceptedContent` allows for the type.
+  public let body: [UInt8]
+}
+
+/// Limits of one fetch, and of all fetches together.
+public struct UntrustedLimits: Sendable {
+  /// From the first name lookup to the last byte, including redirects; in milliseconds.
+  public var timeout = 8_000
+  public var maxRedirects = 5
+  /// Concurrent fetches and concurrent name lookups. A lookup occupies a thread.
+  public var maxFetches = 32
+  public var maxLookups = 16
+
+  public init() {}
+}
+
+/// The reason for a failed fetch.
+public enum UntrustedFault: Error, Sendable, Hashable {
+  /// Not an http(s) URL, or it resolves to an internal address. Both cases are one, so that the caller can't map the
+  /// internal network.
+  case refused
+  /// The name has no address.
+  case unknownHost
+  /// No connection, no HTTP, or no trusted certificate.
+  case unreachable
+  case timedOut
+  case tooManyRedirects
+  /// The response has a status other than 200.
+  case status(Int)
+  /// The media type is not in `AcceptedContent`.
+  case wrongType
+  case tooLarge
+  /// `UntrustedLimits.maxFetches` is reached.
+  case busy
+}
