@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyWire
 
 /// The metadata in a page's head: Open Graph first, then Twitter and Dublin Core names, then the standard elements.
@@ -78,5 +79,63 @@ struct PageMetadata: Sendable, Hashable {
       let label = MediaType(type)?["charset"]
     else { return nil }
     return PageCharset(label: label)
+  }
+}
+
+/// The metadata of an oEmbed response (oembed.com §2.3.4). Its HTML is ignored.
+struct OEmbedMetadata: Sendable, Hashable {
+  var title: String?
+  var siteName: String?
+  var picture: String?
+
+  /// Nil if the bytes are not a JSON object.
+  init?(_ bytes: [UInt8]) {
+    guard var object = try? JSONValue(parsing: bytes).object() else { return nil }
+    let members = object.members()
+    func text(_ name: String, _ limit: Int) -> String? {
+      guard let text = try? members.first(where: { $0.name == name })?.value.string() else { return nil }
+      let clean = PreviewText.sanitize(text, limit)
+      return clean.isEmpty ? nil : clean
+    }
+    title = text("title", PreviewText.maxTitle)
+    siteName = text("provider_name", PreviewText.maxTitle)
+    let isPhoto = text("type", 16) == "photo"
+    picture = text("thumbnail_url", PreviewText.maxAddress) ?? (isPhoto ? text("url", PreviewText.maxAddress) : nil)
+  }
+}
+
+/// Sanitizes text of foreign pages: one line, of bounded length, without control and direction characters.
+enum PreviewText {
+  /// In Unicode scalars.
+  static let maxTitle = 200
+  static let maxAbout = 500
+  static let maxAddress = 2_048
+
+  static func sanitize(_ text: String, _ limit: Int) -> String {
+    var scalars = String.UnicodeScalarView()
+    var hasSpace = false
+    for scalar in text.unicodeScalars {
+      if scalar.properties.isWhitespace {
+        hasSpace = !scalars.isEmpty
+        continue
+      }
+      if isHidden(scalar) { continue }
+      if scalars.count + (hasSpace ? 1 : 0) >= limit {
+        // Truncated, with an ellipsis.
+        return String(scalars) + "…"
+      }
+      if hasSpace { scalars.append(" ") }
+      hasSpace = false
+      scalars.append(scalar)
+    }
+    return String(scalars)
+  }
+
+  /// Control characters, and those that change the text direction (UAX #9).
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7f..<0xa0, 0x200e, 0x200f, 0x202a...0x202e, 0x2060...0x206f, 0xfeff, 0xfff9...0xfffc: true
+    default: false
+    }
   }
 }

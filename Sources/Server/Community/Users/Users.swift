@@ -1,5 +1,6 @@
 // User profiles and changes by the user or staff.
 
+import ParleyMarkup
 public import ParleyModel
 import Storage
 
@@ -254,5 +255,55 @@ extension User {
     let isRenamed = after.summary.name != summary.name || after.summary.displayName != summary.displayName
     if isRenamed || after.summary.bio != summary.bio { actions.append(.userChanged) }
     return actions
+  }
+}
+
+extension ReadTransaction {
+  /// Resolves a user reference. Throws `notFound` for an unknown name.
+  func userID(_ reference: UserReference, for caller: Caller) throws(Refusal) -> ID<User> {
+    switch reference {
+    case .me: return try caller.requireUser()
+    case .id(let id): return id
+    case .name(let name):
+      guard let id = try user(named: name) else { throw .notFound }
+      return id
+    }
+  }
+}
+
+extension CommunityView {
+  /// Resolves a user reference to an id.
+  public func userID(_ reference: UserReference, for caller: Caller) throws(Refusal) -> ID<User> {
+    switch reference {
+    case .me, .id: return try read { tx throws(Refusal) in try tx.userID(reference, for: caller) }
+    case .name: return try read { tx throws(Refusal) in try tx.user(reference, for: caller).user.summary.id }
+    }
+  }
+}
+
+extension ReadTransaction {
+  func withEntities(_ user: User) throws(Refusal) -> User { try withEntities([user])[0] }
+
+  /// Adds the entities of the bios. Mentions are resolved at read time, those of all bios in one statement.
+  func withEntities(_ users: [User]) throws(Refusal) -> [User] {
+    let bios = users.map { MarkupDocument($0.summary.bio).entities }
+    let names = bios.joined().filter { $0.kind == .mention }.map(\.value)
+    let mentioned = names.isEmpty ? [:] : try self.users(named: names)
+    return zip(users, bios).map { user, bio in
+      var entities = MessageEntities()
+      for entity in bio {
+        let span = MessageEntities.Span(position: entity.position, length: entity.length)
+        switch entity.kind {
+        case .hashtag: entities.hashtags.append(.init(span, name: entity.value))
+        case .link: entities.links.append(.init(span, url: entity.value))
+        case .mention:
+          guard let id = mentioned[UserName.key(entity.value)] else { continue }
+          entities.mentions.append(.init(span, name: entity.value, user: id))
+        }
+      }
+      var user = user
+      user.summary.describeBio(entities)
+      return user
+    }
   }
 }
