@@ -4,28 +4,58 @@ import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
+/// The columns of `Message.columns`, in their order. The compiler knows the position of each, so no name is looked up.
+private enum Column: Int, CaseIterable {
+  case id, conversation, seq, previous, author, clientID, kind, text, entities, annotations, replyTo, isMachineOnly
+  case createdAt, sentAt, editedAt, editedBy, revision, deletion, deletedAt, deletedBy, reason, movedFrom, movedTo
+
+  var name: String {
+    switch self {
+    case .id: "id"
+    case .conversation: "conversation_id"
+    case .seq: "seq"
+    case .previous: "previous_message"
+    case .author: "author_id"
+    case .clientID: "client_id"
+    case .kind: "kind"
+    case .text: "text"
+    case .entities: "entities"
+    case .annotations: "annotations"
+    case .replyTo: "reply_to"
+    case .isMachineOnly: "machine_only"
+    case .createdAt: "created_at"
+    case .sentAt: "sent_at"
+    case .editedAt: "edited_at"
+    case .editedBy: "edited_by"
+    case .revision: "revision"
+    case .deletion: "deletion"
+    case .deletedAt: "deleted_at"
+    case .deletedBy: "deleted_by"
+    case .reason: "reason"
+    case .movedFrom: "moved_from"
+    case .movedTo: "moved_to"
+    }
+  }
+}
+
 extension Message {
-  /// The columns of `init(_: Row)`, in its order.
-  static let columns = """
-    id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
-    machine_only, created_at, sent_at, edited_at, edited_by, revision, deletion, deleted_at, deleted_by, reason,
-    moved_from, moved_to
-    """
-  static let columnCount = 23
+  /// The columns of `init(_: Row)`.
+  static let columns = Column.allCases.map(\.name).joined(separator: ", ")
+  static let columnCount = Column.allCases.count
 
   /// Reads a row. `complete` adds attachments and actions.
   init(_ row: borrowing Row) throws(SQLiteError) {
     self.init(
-      id: ID(try row.int(0)), conversation: ID(try row.int(1)), author: ID(try row.int(4)),
-      clientID: try row.optionalText(5), kind: try Self.kind(row), seq: try row.int(2),
-      previous: try row.optionalInt(3).map { ID($0) }, replyTo: try row.optionalInt(10).map { ID($0) },
-      isMachineOnly: try row.bool(11), createdAt: Int64(try row.int(12)), revision: try row.int(16),
-      movedFrom: try row.optionalInt(21).map { ID($0) },
-      state: row.isNull(17) ? .live(try Content(row)) : .deleted(try Tombstone(row)))
+      id: ID(try row.int(.id)), conversation: ID(try row.int(.conversation)), author: ID(try row.int(.author)),
+      clientID: try row.optionalText(.clientID), kind: try Self.kind(row), seq: try row.int(.seq),
+      previous: try row.optionalInt(.previous).map { ID($0) }, replyTo: try row.optionalInt(.replyTo).map { ID($0) },
+      isMachineOnly: try row.bool(Column.isMachineOnly.rawValue), createdAt: Int64(try row.int(.createdAt)),
+      revision: try row.int(.revision), movedFrom: try row.optionalInt(.movedFrom).map { ID($0) },
+      state: row.isNull(.deletion) ? .live(try Content(row)) : .deleted(try Tombstone(row)))
   }
 
   private static func kind(_ row: borrowing Row) throws(SQLiteError) -> Kind {
-    guard let kind = Kind(rawValue: try row.text(6)) else { throw row.unexpected(6) }
+    guard let kind = Kind(rawValue: try row.text(.kind)) else { throw row.unexpected(Column.kind.rawValue) }
     return kind
   }
 }
@@ -33,19 +63,31 @@ extension Message {
 extension Message.Content {
   fileprivate init(_ row: borrowing Row) throws(SQLiteError) {
     self.init(
-      text: try row.text(7), entities: try row.optionalJSON(8), annotations: try row.optionalJSON(9),
-      sentAt: try row.optionalInt(13).map { Int64($0) },
-      edit: row.isNull(14) ? nil : Message.Edit(at: Int64(try row.int(14)), by: ID(try row.int(15))))
+      text: try row.text(.text), entities: try row.optionalJSON(Column.entities.rawValue),
+      annotations: try row.optionalJSON(Column.annotations.rawValue),
+      sentAt: try row.optionalInt(.sentAt).map { Int64($0) },
+      edit: row.isNull(.editedAt)
+        ? nil : Message.Edit(at: Int64(try row.int(.editedAt)), by: ID(try row.int(.editedBy))))
   }
 }
 
 extension Message.Tombstone {
   fileprivate init(_ row: borrowing Row) throws(SQLiteError) {
-    guard let deletion = Message.Deletion(rawValue: try row.text(17)) else { throw row.unexpected(17) }
+    guard let deletion = Message.Deletion(rawValue: try row.text(.deletion)) else {
+      throw row.unexpected(Column.deletion.rawValue)
+    }
     self.init(
-      at: Int64(try row.int(18)), by: try row.optionalInt(19).map { ID($0) }, deletion: deletion,
-      reason: try row.optionalText(20), movedTo: try row.optionalInt(22).map { ID($0) })
+      at: Int64(try row.int(.deletedAt)), by: try row.optionalInt(.deletedBy).map { ID($0) }, deletion: deletion,
+      reason: try row.optionalText(.reason), movedTo: try row.optionalInt(.movedTo).map { ID($0) })
   }
+}
+
+extension Row {
+  fileprivate func isNull(_ column: Column) -> Bool { isNull(column.rawValue) }
+  fileprivate func int(_ column: Column) throws(SQLiteError) -> Int { try int(column.rawValue) }
+  fileprivate func text(_ column: Column) throws(SQLiteError) -> String { try text(column.rawValue) }
+  fileprivate func optionalInt(_ column: Column) throws(SQLiteError) -> Int? { try optionalInt(column.rawValue) }
+  fileprivate func optionalText(_ column: Column) throws(SQLiteError) -> String? { try optionalText(column.rawValue) }
 }
 
 extension Row {
