@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// Names of types and files, and positions of columns.
+@Suite struct NameTests {
+  private struct SourceFile {
+    let path: String
+    let text: String
+    /// Top-level types that other files can use.
+    let types: [String]
+    /// Types that the file extends without declaring them.
+    let extended: Set<String>
+
+    var name: String { String(path.split(separator: "/").last?.dropLast(".swift".count) ?? "") }
+
+    init(path: String, text: String) throws {
+      let declaration = try Regex(
+        #"(?m)^(?:@\w+(?:\([^)]*\))? )*(public |package |private |fileprivate )?"#
+          + #"(?:(?:final|indirect) )*(?:struct|enum|class|actor|protocol|typealias) (\w+)"#)
+      let extensionOf = try Regex(#"(?m)^(?:public |package )?extension (\w+)"#)
+      let declared = text.matches(of: declaration).map { match in
+        (access: match.output[1].substring ?? "", name: String(match.output[2].substring ?? ""))
+      }
+      self.path = path
+      self.text = text
+      types = declared.filter { !$0.access.hasSuffix("private ") }.map(\.name)
+      extended = Set(text.matches(of: extensionOf).compactMap { $0.output[1].substring.map(String.init) })
+        .subtracting(declared.map(\.name))
+    }
+
+    /// A file that extends other types is named for its noun.
+    var isNamedForAType: Bool { types.isEmpty || !extended.isEmpty || types.contains(name) }
+
+    /// Lines that read a column of a row by a position of two digits.
+    func positions() throws -> [String] {
+      let read = try Regex(
+        #"\b(?:int|text|bool|double|bytes|word|isNull|unexpected|withBytes|optional[A-Z]\w*)\(\d\d+\)"#)
+      return text.split(separator: "\n").filter { Package.code($0).contains(read) }.map(String.init)
+    }
+  }
+
+  /// Small types of one kind, none of them the main one.
+  private static let collections: Set<String> = ["BlockMarkers", "FetchedPages", "NotificationJobs", "ServerTypes"]
+
+  /// The same thing at both ends of a connection.
+  private static let inTwoTargets: Set<String> = ["Problem", "Request", "RequestBody"]
+
+  private static let files: [String: [SourceFile]] = {
+    let targets = (try? Package.targets) ?? [:]
+    return targets.compactMapValues { folder in
+      try? Package.files(under: folder, ending: ".swift").map { try SourceFile(path: $0.path, text: $0.text) }
+    }
+  }()
+
+  @Test(arguments: [
+    ("struct Fence {}", true), ("struct Heading {}", false), ("private struct Heading {}", true),
+    ("extension Array {}\nstruct Heading {}", true), ("struct Heading {}\nextension Heading {}", false),
+    ("public final class Heading {}\n@frozen public struct Fence {}", true), ("extension Array {}", true),
+  ])
+  func `a file without its main type is recognized`(text: String, isRight: Bool) throws {
+    #expect(try SourceFile(path: "Sources/Fence.swift", text: text).isNamedForAType == isRight)
+  }
+
+  @Test func `a file is named for its main type or extends the types of its noun`() {
+    #expect(Self.files.values.joined().count > 500)
+    let others = Self.files.values.joined().filter { !$0.isNamedForAType }
+    #expect(Set(others.map(\.name)) == Self.collections)
+  }
+
+  @Test func `no two targets have a type of the same name`() {
+    var targets: [String: Set<String>] = [:]
+    for (target, files) in Self.files {
+      for type in files.flatMap(\.types) { targets[type, default: []].insert(target) }
+    }
+    #expect(Set(targets.filter { $0.value.count > 1 }.keys) == Self.inTwoTargets)
+  }
+
+  @Test func `no type has a word that the glossary replaces`() throws {
+    let replaced = try Regex("(?:Account|Folk|Person|Place|Requester|Ring|Talk)(?![a-z])")
+    let found = Self.files.values.joined().flatMap(\.types).filter { $0.contains(replaced) }
+    #expect(found == [])
+  }
+
+  @Test func `rows with more than ten columns are read by name`() throws {
+    let file = try SourceFile(path: "", text: "let a = try row.int(9)\nlet b = row.isNull(10)\nlet c = optionalText(0)")
+    #expect(try file.positions() == ["let b = row.isNull(10)"])
+    for file in Self.files.values.joined() { #expect(try file.positions() == [], "\(file.path)") }
+  }
+}
