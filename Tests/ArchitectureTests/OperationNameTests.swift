@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// One operation has one name: `operationId`, handler of the route, ParleyKit. `Tests/web/sdk/endpoints.test.mjs` compares
-/// the JavaScript SDK.
+/// One operation has one name: `operationId`, handler of the route, function of Community, ParleyKit.
+/// `Tests/web/sdk/endpoints.test.mjs` compares the JavaScript SDK.
 @Suite struct OperationNameTests {
   /// The name of each operation of the contract, by `method path`.
   private static func operations() throws -> [String: String] {
@@ -35,13 +35,29 @@ import Testing
     #expect(handlers == operations)
   }
 
-  @Test func `ParleyKit has each operation by its name`() throws {
+  /// Operations without a public function of this name below a folder.
+  private static func missing(under folder: String) throws -> Set<String> {
     let declaration = try Regex(#"public (?:static )?func (\w+)"#)
     var names: Set<String> = []
-    for file in try Package.files(under: "Sources/Kit/ParleyKit/Client", ending: ".swift") {
+    for file in try Package.files(under: folder, ending: ".swift") {
       names.formUnion(file.text.matches(of: declaration).compactMap { $0.output[1].substring.map(String.init) })
     }
-    let missing = Set(try Self.operations().values).subtracting(names)
-    #expect(missing.isEmpty)
+    return Set(try operations().values).subtracting(names)
   }
+
+  @Test func `ParleyKit has each operation by its name`() throws {
+    #expect(try Self.missing(under: "Sources/Kit/ParleyKit/Client") == [])
+  }
+
+  @Test func `Community has each operation by its name`() throws {
+    #expect(try Self.missing(under: "Sources/Server/Community") == Self.withoutFunction)
+  }
+
+  /// Operations that share a function with others, or need none: they stream bytes or events.
+  private static let withoutFunction: Set<String> = [
+    "blockUser", "followUser", "muteUser", "unblockUser", "unfollowUser", "unmuteUser", "listBlockedUsers",
+    "listMutedUsers", "listSessions", "listTokens", "markDelivered", "markRead", "resetConversationLevel",
+    "resetForumLevel", "createLinkPreview", "getLinkPreviewPicture", "getBackupContent", "getFileContent",
+    "getFilePreview", "openRealtime", "streamEvents", "sync", "uploadFile",
+  ]
 }
