@@ -1,4 +1,4 @@
-// `include=users,files`: the users and files that a list names, each once, as the caller may see them.
+// `include=users,files`: the users and files that a list references, each once, as the caller may see them.
 
 import Community
 import ParleyJSON
@@ -9,14 +9,14 @@ enum Include: String, CaseIterable {
   case users, files
 }
 
-/// The ids of the users and files that things of a list name.
-struct NamedThings {
+/// The ids of the users and files that the objects of a list reference.
+struct References {
   var users: Set<ID<User>> = []
   var files: Set<ID<File>> = []
 }
 
-protocol NamesThings {
-  func addNames(to named: inout NamedThings)
+protocol Referencing {
+  func addReferences(to references: inout References)
 }
 
 /// The member `included`.
@@ -28,12 +28,14 @@ struct Included: JSONWritable {
   static let maxCount = 500
 
   init?(
-    _ include: Set<Include>, in things: [some NamesThings], _ view: CommunityView, for caller: Caller
+    _ include: Set<Include>, in objects: [some Referencing], _ view: CommunityView, for caller: Caller
   ) throws(Refusal) {
     guard !include.isEmpty else { return nil }
-    var named = NamedThings()
-    for thing in things { thing.addNames(to: &named) }
-    let (users, files) = (named.users.sorted().prefix(Self.maxCount), named.files.sorted().prefix(Self.maxCount))
+    var references = References()
+    for object in objects { object.addReferences(to: &references) }
+    let (users, files) = (
+      references.users.sorted().prefix(Self.maxCount), references.files.sorted().prefix(Self.maxCount)
+    )
     self.users = include.contains(.users) ? try view.visibleUsers(Array(users), for: caller) : nil
     self.files = include.contains(.files) ? try view.readableFiles(Array(files), for: caller) : nil
   }
@@ -59,23 +61,21 @@ extension Query {
 }
 
 extension RequestContext {
-  func included(_ include: Set<Include>, in things: [some NamesThings]) throws(Refusal) -> Included? {
-    try Included(include, in: things, view, for: caller)
+  func included(_ include: Set<Include>, in objects: [some Referencing]) throws(Refusal) -> Included? {
+    try Included(include, in: objects, view, for: caller)
   }
 }
 
-// MARK: Names
-
-extension Message: NamesThings {
-  func addNames(to named: inout NamedThings) {
-    named.users.insert(author)
+extension Message: Referencing {
+  func addReferences(to references: inout References) {
+    references.users.insert(author)
     switch state {
     case .live(let content):
-      named.files.formUnion(content.attachments)
-      if let edit = content.edit { named.users.insert(edit.by) }
-      if let entities = content.entities { named.users.formUnion(Self.mentioned(in: entities)) }
+      references.files.formUnion(content.attachments)
+      if let edit = content.edit { references.users.insert(edit.by) }
+      if let entities = content.entities { references.users.formUnion(Self.mentioned(in: entities)) }
     case .deleted(let tombstone):
-      if let user = tombstone.by { named.users.insert(user) }
+      if let user = tombstone.by { references.users.insert(user) }
     }
   }
 
@@ -95,44 +95,44 @@ extension Message: NamesThings {
   }
 }
 
-extension MessageView: NamesThings {
-  func addNames(to named: inout NamedThings) { message.addNames(to: &named) }
+extension MessageView: Referencing {
+  func addReferences(to references: inout References) { message.addReferences(to: &references) }
 }
 
-extension SearchHit: NamesThings {
-  func addNames(to named: inout NamedThings) {
-    if case .message(let view) = subject { view.addNames(to: &named) }
+extension SearchHit: Referencing {
+  func addReferences(to references: inout References) {
+    if case .message(let view) = subject { view.addReferences(to: &references) }
   }
 }
 
-extension NotificationView: NamesThings {
-  func addNames(to named: inout NamedThings) {
-    if let actor = entry.actor { named.users.insert(actor) }
-    message?.addNames(to: &named)
+extension NotificationView: Referencing {
+  func addReferences(to references: inout References) {
+    if let actor = entry.actor { references.users.insert(actor) }
+    message?.addReferences(to: &references)
   }
 }
 
-extension OwnConversation: NamesThings {
-  func addNames(to named: inout NamedThings) {
-    named.users.insert(conversation.createdBy)
-    if let owner = conversation.owner { named.users.insert(owner) }
-    named.users.formUnion(conversation.participants?.map(\.user) ?? [])
-    lastMessage?.addNames(to: &named)
+extension OwnConversation: Referencing {
+  func addReferences(to references: inout References) {
+    references.users.insert(conversation.createdBy)
+    if let owner = conversation.owner { references.users.insert(owner) }
+    references.users.formUnion(conversation.participants?.map(\.user) ?? [])
+    lastMessage?.addReferences(to: &references)
   }
 }
 
-extension Topic: NamesThings {
-  func addNames(to named: inout NamedThings) { named.users.insert(createdBy) }
+extension Topic: Referencing {
+  func addReferences(to references: inout References) { references.users.insert(createdBy) }
 }
 
-extension ListedTopic: NamesThings {
-  func addNames(to named: inout NamedThings) { topic.addNames(to: &named) }
+extension ListedTopic: Referencing {
+  func addReferences(to references: inout References) { topic.addReferences(to: &references) }
 }
 
-extension Report: NamesThings {
-  func addNames(to named: inout NamedThings) {
-    named.users.formUnion([reporter, user])
-    if let assignee { named.users.insert(assignee) }
-    if let handledBy { named.users.insert(handledBy) }
+extension Report: Referencing {
+  func addReferences(to references: inout References) {
+    references.users.formUnion([reporter, user])
+    if let assignee { references.users.insert(assignee) }
+    if let handledBy { references.users.insert(handledBy) }
   }
 }

@@ -30,7 +30,7 @@ extension Response {
 
   /// A page of the requested list, with the users and files that it names.
   static func page(
-    _ page: ListPage<some JSONWritable & NamesThings>, including include: Set<Include>, _ context: RequestContext
+    _ page: ListPage<some JSONWritable & Referencing>, including include: Set<Include>, _ context: RequestContext
   ) throws -> Response {
     let (list, included) = (try context.list(), try context.included(include, in: page.items))
     return object { json in
