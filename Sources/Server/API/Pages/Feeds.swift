@@ -203,9 +203,7 @@ extension PageContext {
   func respond(_ feed: Feed, _ format: FeedFormat) async throws -> Response {
     let site = site
     let bytes = try await api.community.render(for: caller) { feed.bytes(format, in: site) }
-    var response = Response(.ok, bytes, type: format.type)
-    response.fields.add("Cache-Control", Self.caching)
-    return response.tagged(bytes)
+    return Self.file(bytes, format.type)
   }
 }
 

@@ -1,7 +1,6 @@
 // A forum's topics and its room.
 
 import Community
-import ParleyMarkup
 import ParleyModel
 
 /// A topic as lists show it.
@@ -18,12 +17,11 @@ extension PageContext {
     let position = try position(in: list)
     let found = try view.listTopics(of: forum.id, PageRequest(position, limit: Self.pageSize), for: caller)
     let topics = found.items.map(\.topic)
-    let last = try await view.getMessages(topics.compactMap(\.lastMessage), MessageOptions(), for: caller)
-    let people = try view.getAuthors(
-      Set(topics.map(\.createdBy) + last.map(\.message.author)), for: caller)
-    let lastByID = Dictionary(last.map { ($0.message.id, $0) }) { one, _ in one }
+    let last = try await messages(topics.compactMap(\.lastMessage))
+    let authors = try view.getAuthors(
+      Set(topics.map(\.createdBy) + last.values.map(\.message.author)), for: caller)
     let rows = topics.map { topic in
-      ListedTopicRow(topic: topic, last: topic.lastMessage.flatMap { lastByID[$0] })
+      ListedTopicRow(topic: topic, last: topic.lastMessage.flatMap { last[$0] })
     }
     let path = PageAddress.forum(forum)
     let (previous, next) = (
@@ -35,11 +33,11 @@ extension PageContext {
       Self.writeTabs(of: forum, isRoom: false, to: &html)
       if rows.isEmpty { html.tag("p", ["class": "second"], PageText.noTopics) }
       html.tag("ul", ["class": "rows"]) { html in
-        for row in rows { Self.writeRow(row, people, to: &html) }
+        for row in rows { Self.writeRow(row, authors, to: &html) }
       }
       html.pageLinks(previous, next)
     }
-    page.description = MarkupDocument(forum.about).plainText(limit: VisitorPage.descriptionScalars)
+    page.describe(forum.about)
     // Other pages of the list change with every post.
     page.canonical = position == nil ? path : nil
     (page.previous, page.next) = (previous, next)
@@ -71,7 +69,7 @@ extension PageContext {
     // The newest messages change; older pages stay.
     page.canonical = PageAddress.room(of: forum, from: start)
     (page.previous, page.next) = (older, newer)
-    page.description = MarkupDocument(forum.about).plainText(limit: VisitorPage.descriptionScalars)
+    page.describe(forum.about)
     page.data = [
       StructuredData.breadcrumb(
         [(forum.title, PageAddress.forum(forum)), (PageText.room, PageAddress.room(of: forum))], in: site)
@@ -83,9 +81,7 @@ extension PageContext {
     html.breadcrumb([(PageText.forums, "/forums")])
     html.tag("h1") { $0.tag("bdi", [:], forum.title) }
     html.tag("p", ["class": "second"], facts.compactMap(\.self).joined(separator: " · "))
-    if !forum.about.isEmpty {
-      html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(MarkupDocument(forum.about).html) }
-    }
+    if !forum.about.isEmpty { html.markdown(forum.about) }
   }
 
   private static func writeTabs(of forum: Forum, isRoom: Bool, to html: inout TagWriter) {
@@ -97,7 +93,7 @@ extension PageContext {
     }
   }
 
-  private static func writeRow(_ row: ListedTopicRow, _ people: [ID<User>: Author], to html: inout TagWriter) {
+  private static func writeRow(_ row: ListedTopicRow, _ authors: [ID<User>: Author], to html: inout TagWriter) {
     let topic = row.topic
     html.tag("li", ["class": "row"]) { html in
       html.tag("h2") { html in
@@ -107,10 +103,10 @@ extension PageContext {
       if topic.isLocked { html.mark(PageText.locked) }
       if topic.solvedBy != nil { html.mark(PageText.solved, isGood: true) }
       html.tag("p", ["class": "second"]) { html in
-        html.tag("bdi", [:], people[topic.createdBy]?.name ?? PageText.unknownMember)
+        html.tag("bdi", [:], authors[topic.createdBy]?.name ?? PageText.unknownMember)
         if let last = row.last, last.message.author != topic.createdBy {
           html.text(" → ")
-          html.tag("bdi", [:], people[last.message.author]?.name ?? PageText.unknownMember)
+          html.tag("bdi", [:], authors[last.message.author]?.name ?? PageText.unknownMember)
         }
         html.text(" · \(PageText.replies(max(0, topic.lastSeq - 1))) · ")
         html.time(row.last?.message.createdAt ?? topic.createdAt)

@@ -13,16 +13,15 @@ struct ListedForum: Sendable {
 }
 
 extension PageContext {
-  /// The public forums with activity and counts, at most this many.
   private static let maxForums = 100
 
+  /// The first public forums with their counts and newest messages.
   func forums() async throws -> [ListedForum] {
     let forums = try view.listForums(PageRequest(limit: Self.maxForums), for: caller).items.map(\.forum)
     let counts = try view.getTopicCounts(of: forums.map(\.id), for: caller)
-    let last = try await view.getMessages(forums.compactMap(\.lastMessage), MessageOptions(), for: caller)
-    let found = Dictionary(last.map { ($0.message.id, $0) }) { one, _ in one }
+    let last = try await messages(forums.compactMap(\.lastMessage))
     return forums.map { forum in
-      ListedForum(forum: forum, topicCount: counts[forum.id] ?? 0, last: forum.lastMessage.flatMap { found[$0] })
+      ListedForum(forum: forum, topicCount: counts[forum.id] ?? 0, last: forum.lastMessage.flatMap { last[$0] })
     }
   }
 
@@ -34,9 +33,7 @@ extension PageContext {
       html.tag("div", ["class": "front"]) { html in
         html.void("img", ["src": VisitorPage.icon, "alt": "", "width": "64", "height": "64"])
         html.tag("h1") { $0.tag("bdi", [:], settings.name) }
-        if !settings.welcome.isEmpty {
-          html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(MarkupDocument(settings.welcome).html) }
-        }
+        if !settings.welcome.isEmpty { html.markdown(settings.welcome) }
         if settings.registration == .open || settings.registration == .approval {
           html.tag("p") { html in
             let address = PageAddress.signUp(back: "/")
@@ -47,7 +44,7 @@ extension PageContext {
       html.tag("h2", [:], PageText.forums)
       Self.writeForums(forums, to: &html)
     }
-    page.description = MarkupDocument(settings.welcome).plainText(limit: VisitorPage.descriptionScalars)
+    page.describe(settings.welcome)
     page.canonical = "/"
     page.feeds = "/"
     return page
@@ -114,9 +111,4 @@ extension PageContext {
     page.status = .notFound
     return page
   }
-}
-
-extension VisitorPage {
-  /// The length of descriptions.
-  static let descriptionScalars = 160
 }

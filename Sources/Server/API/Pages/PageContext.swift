@@ -64,9 +64,14 @@ struct PageContext {
     request.window = .newer(than: seq - 1, in: nil)
     request.order = .ascending
     request.limit = limit
-    request.show.includesAnnotations = false
-    request.show.includesHTML = true
+    request.show = Self.html
     return try await view.listMessages(in: conversation, request, for: caller)
+  }
+
+  /// Messages by id, without those that the visitor may not read.
+  func messages(_ ids: [ID<Message>]) async throws -> [ID<Message>: MessageView] {
+    let found = try await view.getMessages(ids, MessageOptions(), for: caller)
+    return Dictionary(found.map { ($0.message.id, $0) }) { one, _ in one }
   }
 
   /// Posts or topics of a page.
@@ -82,7 +87,14 @@ struct PageContext {
     return page.status == .ok ? response.tagged(bytes) : response
   }
 
-  static let caching = "public, max-age=60"
+  /// A file with public content as the response to everyone.
+  static func file(_ bytes: [UInt8], _ type: ContentType, caching: String = Self.caching) -> Response {
+    var response = Response(.ok, bytes, type: type)
+    response.fields.add("Cache-Control", caching)
+    return response.tagged(bytes)
+  }
+
+  private static let caching = "public, max-age=60"
 
   /// Pages need one style sheet, pictures and no script.
   private static let policy: Fields = [

@@ -4,10 +4,10 @@ import Community
 import ParleyMarkup
 import ParleyModel
 
-/// The messages of a page with what they name.
+/// The messages of a page with their authors and files.
 struct PostList: Sendable {
   var messages: [MessageView]
-  let authors: [ID<User>: Author]
+  var authors: [ID<User>: Author]
   let files: [ID<File>: File]
   /// The types of files that browsers show.
   let inlineFiles: Set<ID<File>>

@@ -76,9 +76,6 @@ extension PageContext {
     guard name.hasSuffix(".css"), let hue = Int(name.dropLast(".css".count)), SiteSettings.hues ~= hue,
       SiteColors.path(hue)?.hasSuffix("/\(name)") == true
     else { throw .notFound }
-    let bytes = Array(SiteColors.css(hue: hue).utf8)
-    var response = Response(.ok, bytes, type: .forExtension("css"))
-    response.fields.add("Cache-Control", "public, max-age=86400")
-    return response.tagged(bytes)
+    return Self.file(Array(SiteColors.css(hue: hue).utf8), .forExtension("css"), caching: "public, max-age=86400")
   }
 }

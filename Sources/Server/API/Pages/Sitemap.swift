@@ -20,7 +20,7 @@ extension PageContext {
         xml.tag("sitemap") { $0.tag("loc", [:], site.url("/sitemap/\(name).xml")) }
       }
     }
-    return Self.sitemap(bytes)
+    return Self.file(bytes, Self.xml)
   }
 
   func sitemapPart() async throws -> Response {
@@ -37,7 +37,7 @@ extension PageContext {
     let bytes = try await api.community.render(for: caller) {
       Self.urls(topics.map { (PageAddress.topic($0.id, $0.title), $0.lastMessageAt) }, in: site)
     }
-    return Self.sitemap(bytes)
+    return Self.file(bytes, Self.xml)
   }
 
   private static let maxSitemapParts = 10_000
@@ -49,16 +49,15 @@ extension PageContext {
     repeat {
       let found = try view.listForums(PageRequest(position, limit: 200), for: caller)
       let forums = found.items.map(\.forum)
-      let last = try await view.getMessages(forums.compactMap(\.lastMessage), MessageOptions(), for: caller)
-      let times = Dictionary(last.map { ($0.message.id, $0.message.createdAt) }) { one, _ in one }
+      let last = try await messages(forums.compactMap(\.lastMessage))
       for forum in forums {
-        let time = forum.lastMessage.flatMap { times[$0] }
+        let time = forum.lastMessage.flatMap { last[$0]?.message.createdAt }
         entries.append((PageAddress.forum(forum), time))
         if time != nil { entries.append((PageAddress.room(of: forum), time)) }
       }
       position = found.next
     } while position != nil && entries.count < Self.maxSitemapEntries - 400
-    return Self.sitemap(Self.urls(entries, in: site))
+    return Self.file(Self.urls(entries, in: site), Self.xml)
   }
 
   private static func urls(_ entries: [(path: String, time: Int64?)], in site: PageSite) -> [UInt8] {
@@ -79,11 +78,7 @@ extension PageContext {
     return xml.bytes
   }
 
-  private static func sitemap(_ bytes: [UInt8]) -> Response {
-    var response = Response(.ok, bytes, type: .forExtension("xml"))
-    response.fields.add("Cache-Control", caching)
-    return response.tagged(bytes)
-  }
+  private static let xml = ContentType.forExtension("xml")
 
   private func requireIndexed() throws(Refusal) {
     guard site.settings.isIndexed else { throw .notFound }
@@ -99,10 +94,7 @@ extension PageContext {
     } else {
       lines.append("Disallow: /")
     }
-    let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-    var response = Response(.ok, bytes, type: .plainText)
-    response.fields.add("Cache-Control", Self.caching)
-    return response.tagged(bytes)
+    return Self.file(Array((lines.joined(separator: "\n") + "\n").utf8), .plainText)
   }
 
   private static let disallowed = ["/api", "/search", "/admin", "/you", "/messages", "/sign-in", "/m/"]

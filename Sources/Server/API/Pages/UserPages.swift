@@ -1,7 +1,6 @@
 // A user's page: the profile and the public feed.
 
 import Community
-import ParleyMarkup
 import ParleyModel
 
 extension PageContext {
@@ -36,7 +35,7 @@ extension PageContext {
     let messages = try await feedMessages(of: user)
     let authors = try view.getAuthors([user.summary.id], for: caller)
     var list = try posts(messages ?? [])
-    if messages?.isEmpty != false { list = PostList(messages: [], authors: authors, files: [:], inlineFiles: []) }
+    list.authors.merge(authors) { one, _ in one }
     let posts = list
     let name = user.summary.displayName ?? user.summary.name ?? PageText.formerMember
     var page = VisitorPage([name]) { html in
@@ -49,7 +48,7 @@ extension PageContext {
             if let name = user.summary.name { html.tag("bdi", [:], "@\(name)") }
             html.text(" · " + PageText.joined(PageDate.day(user.summary.createdAt)))
           }
-          html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(MarkupDocument(user.summary.bio).html) }
+          html.markdown(user.summary.bio)
         }
       }
       guard messages != nil else { return }
@@ -57,7 +56,7 @@ extension PageContext {
       if posts.messages.isEmpty { html.tag("p", ["class": "second"], PageText.noPosts) }
       html.tag("section", ["class": "posts", "aria-label": PageText.posts]) { writer.writePosts(to: &$0) }
     }
-    page.description = MarkupDocument(user.summary.bio).plainText(limit: VisitorPage.descriptionScalars)
+    page.describe(user.summary.bio)
     page.canonical = user.summary.name.map { PageAddress.user($0) }
     page.picture = authors[user.summary.id]?.drawing == nil ? user.summary.avatar : nil
     if messages != nil { page.feeds = page.canonical.map { $0 + "/" } }

@@ -1,5 +1,6 @@
 // The frame of every page: head, header and footer.
 
+import ParleyMarkup
 import ParleyModel
 import ParleyWire
 
@@ -41,6 +42,14 @@ struct VisitorPage: Sendable {
   init(_ titles: [String], _ content: @escaping @Sendable (inout TagWriter) -> Void) {
     self.titles = titles
     self.content = content
+  }
+
+  /// The length of descriptions.
+  static let descriptionScalars = 160
+
+  /// Takes the description from a text in Markdown.
+  mutating func describe(_ markdown: String) {
+    description = MarkupDocument(markdown).plainText(limit: Self.descriptionScalars)
   }
 
   func html(in site: PageSite) -> [UInt8] {
@@ -139,6 +148,11 @@ extension TagWriter {
       if let previous { html.tag("a", ["class": "button", "rel": "prev", "href": previous], texts.previous) }
       if let next { html.tag("a", ["class": "button", "rel": "next", "href": next], texts.next) }
     }
+  }
+
+  /// A text in Markdown.
+  mutating func markdown(_ text: String) {
+    tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(MarkupDocument(text).html) }
   }
 
   mutating func mark(_ text: String, isGood: Bool = false) {
