@@ -22,7 +22,6 @@ public struct ContentType: Sendable {
     "text/javascript; charset=utf-8", isCompressible: true, isExecutable: true)
   public static let json = ContentType("application/json", isCompressible: true)
   public static let problem = ContentType("application/problem+json", isCompressible: true)
-  public static let eventStream = ContentType("text/event-stream", isCompressible: false)
   public static let bytes = ContentType("application/octet-stream", isCompressible: false)
 
   /// - Parameter ending: the file name extension, in lower case and without the dot.

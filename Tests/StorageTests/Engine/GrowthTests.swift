@@ -67,13 +67,13 @@ import Testing
 
   @Test func `readers of large conversations are not queried`() throws {
     let ask: (Meadow) throws -> Void = { meadow in
-      _ = try meadow.reading.readingParticipants(of: [Meadow.room], most: 50)
+      _ = try meadow.reading.readingParticipants(of: [Meadow.room], max: 50)
     }
     #expect(try Self.ratio(of: Self.meadow(users: 1_000), to: Self.meadow(users: 49), ask) < 0.5)
     #expect(try Self.ratio(of: Self.meadow(users: 1_000), to: Self.meadow(users: 100), ask) < 1.1)
     let (few, many) = (try Self.meadow(users: 49), try Self.meadow(users: 50))
     let readers = try [few, many].map {
-      try $0.reading.readingParticipants(of: [Meadow.room], most: 50)[Meadow.room]?.count
+      try $0.reading.readingParticipants(of: [Meadow.room], max: 50)[Meadow.room]?.count
     }
     #expect(readers == [50, nil])
   }

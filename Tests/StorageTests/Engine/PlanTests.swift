@@ -87,9 +87,9 @@ import Testing
     _ = try tx.position(of: ids[0])
     _ = try tx.showsRevisions(Meadow.room)
     _ = try tx.forum(of: Meadow.room)
-    for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], most: count) }
+    for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], max: count) }
     _ = try tx.movedPosition(of: ids[0])
-    _ = try tx.readingParticipants(of: [Meadow.room], most: 50)
+    _ = try tx.readingParticipants(of: [Meadow.room], max: 50)
     _ = try tx.user(called: "ada")
     _ = try tx.users(named: ["ada"])
     for count in [1, 50, 200] { _ = try tx.users((1...count).map { ID($0) }) }

@@ -230,7 +230,7 @@ extension Query {
   }
 
   /// The comma-separated `ids`, with optional spaces; nil without the parameter.
-  mutating func ids<Thing>(most limit: Int = Self.maxPageSize) throws(Refusal) -> [ID<Thing>]? {
+  mutating func ids<Thing>(max limit: Int = Self.maxPageSize) throws(Refusal) -> [ID<Thing>]? {
     guard let text = try text("ids") else { return nil }
     var ids: [ID<Thing>] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {

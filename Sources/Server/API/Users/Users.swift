@@ -24,7 +24,7 @@ extension API {
   @Sendable static func listUsers(_ context: RequestContext) async throws -> Response {
     let (ids, text, state, page): ([ID<User>]?, String?, UserState?, PageRequest) = try context.query { query in
       (
-        try query.ids(most: maxUsers), try query.text("query", scalars: UserName.maxBytes), try query.word("state"),
+        try query.ids(max: maxUsers), try query.text("query", scalars: UserName.maxBytes), try query.word("state"),
         try query.page()
       )
     }

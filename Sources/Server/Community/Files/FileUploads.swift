@@ -104,10 +104,6 @@ public final class UploadRequest {
   private let turn: Int
   private let community: Community
   private var offset: Int
-  private var checkpointed: Int
-
-  /// The offset is stored after this many bytes are durable.
-  private static let checkpointInterval = 64 << 20
 
   fileprivate init(_ upload: Upload, _ part: PartFile, _ turn: Int, _ offset: Int, _ community: Community) {
     self.upload = upload
@@ -115,7 +111,6 @@ public final class UploadRequest {
     self.turn = turn
     self.offset = offset
     self.community = community
-    checkpointed = offset
   }
 
   public func receive(_ piece: [UInt8]) async throws(Refusal) {

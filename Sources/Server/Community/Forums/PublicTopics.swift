@@ -35,7 +35,7 @@ extension CommunityView {
       var counts: [ID<Forum>: Int] = [:]
       for forum in forums {
         try tx.require(.read, caller, in: forum)
-        counts[forum] = try tx.topicCount(of: forum, most: Forum.maxCounted)
+        counts[forum] = try tx.topicCount(of: forum, max: Forum.maxCounted)
       }
       return counts
     }

@@ -24,7 +24,7 @@ extension Community {
       }
       guard found.message.tombstone == nil else { throw .gone }
       guard found.message.kind == .message else { throw .forbidden }
-      let ids = try tx.branch(of: id, most: limit)
+      let ids = try tx.branch(of: id, max: limit)
       let topic = try tx.addTopic(title, in: forum, by: actor)
       var move = BranchMove(of: found.message, to: topic, in: forum, by: actor)
       if ids.count <= limit {

@@ -69,7 +69,7 @@ extension ReadTransaction {
     let live = messages.indices.filter { messages[$0].isLive }
     let mine = try actions(of: viewer, on: marked ?? live.map { messages[$0].id })
     let own = Set(live.lazy.filter { messages[$0].author == viewer }.map { messages[$0].conversation })
-    let reading = try readingParticipants(of: own, most: bounds.receiptParticipants)
+    let reading = try readingParticipants(of: own, max: bounds.receiptParticipants)
     return messages.map { message in
       guard message.isLive else { return MessageView(message) }
       var seen = MessageView(message, mine: mine[message.id] ?? [])
@@ -196,7 +196,7 @@ extension CommunityView {
       let position = try tx.position(of: id, for: caller).position
       guard
         let participants = try tx.readingParticipants(
-          of: [position.conversation], most: community.bounds.receiptParticipants)[position.conversation],
+          of: [position.conversation], max: community.bounds.receiptParticipants)[position.conversation],
         let author = try tx.message(id)?.author
       else { throw .notFound }
       guard participants.contains(where: { $0.user == viewer && $0.showsReceipts }) else { return [] }

@@ -35,7 +35,7 @@ extension ReadTransaction {
   }
 
   /// The number of participants, counted up to `most`.
-  public func participantCount(of conversation: ID<Conversation>, upTo most: Int) throws(Refusal) -> Int {
+  public func participantCount(of conversation: ID<Conversation>, upTo limit: Int) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
         """
@@ -46,7 +46,7 @@ extension ReadTransaction {
           where conversation_id = $1
           limit $2
         ) as waiting
-        """, conversation.number, most
+        """, conversation.number, limit
       ) { row in try row.int(0) } ?? 0
     }
   }

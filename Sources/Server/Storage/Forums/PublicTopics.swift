@@ -13,7 +13,7 @@ public struct SitemapTopic: Sendable, Hashable {
 
 extension ReadTransaction {
   /// The number of topics of a forum, counted up to `limit`.
-  public func topicCount(of forum: ID<Forum>, most limit: Int) throws(Refusal) -> Int {
+  public func topicCount(of forum: ID<Forum>, max limit: Int) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
         """

@@ -7,14 +7,14 @@ import ParleySQLite
 extension ReadTransaction {
   /// A message with its direct and indirect replies, in the order of the conversation. Longer branches return `most` +
   /// 1 ids.
-  public func branch(of root: ID<Message>, most: Int) throws(Refusal) -> [ID<Message>] {
+  public func branch(of root: ID<Message>, max limit: Int) throws(Refusal) -> [ID<Message>] {
     var branch = [root]
     var frontier = [root]
-    while !frontier.isEmpty, branch.count <= most {
+    while !frontier.isEmpty, branch.count <= limit {
       var replies: [ID<Message>] = []
       try run { connection in
         try Self.repliesByMessage.each(frontier.map(\.number), connection) { row in
-          if branch.count + replies.count <= most { replies.append(ID(try row.int(0))) }
+          if branch.count + replies.count <= limit { replies.append(ID(try row.int(0))) }
         }
       }
       branch += replies

@@ -16,13 +16,13 @@ public struct ReadingParticipant: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// The participants of the direct conversations and of the groups with at most `most` users, by user id.
+  /// The participants of the direct conversations and of the groups with at most `limit` users, by user id.
   public func readingParticipants(
-    of conversations: some Sequence<ID<Conversation>>, most: Int
+    of conversations: some Sequence<ID<Conversation>>, max limit: Int
   ) throws(Refusal) -> [ID<Conversation>: [ReadingParticipant]] {
     var found: [ID<Conversation>: [ReadingParticipant]] = [:]
     try run { connection in
-      try Self.readingByConversation.each(conversations.map(\.number), and: most, connection) { row in
+      try Self.readingByConversation.each(conversations.map(\.number), and: limit, connection) { row in
         let shows = try row.bool(5)
         found[ID(try row.int(0)), default: []].append(
           ReadingParticipant(
@@ -34,7 +34,7 @@ extension ReadTransaction {
     return found
   }
 
-  private static let readingByConversation = ListQuery { list, most in
+  private static let readingByConversation = ListQuery { list, limit in
     """
     select p.conversation_id, p.user_id, p.joined_seq, coalesce(k.read_seq, 0), coalesce(k.delivered_seq, 0),
       a.shows_receipts and p.request = 0
@@ -47,7 +47,7 @@ extension ReadTransaction {
       from participant
       where conversation_id = c.id
       order by user_id
-      limit 1 offset \(most)
+      limit 1 offset \(limit)
     )
     """
   }

@@ -119,7 +119,7 @@ extension WriteTransaction {
 
   /// Leaves all conversations but rooms, which `leaveForums` covers.
   private func leaveConversations(_ departure: Departure) throws(Refusal) -> Bool {
-    let most = 50
+    let limit = 50
     let found = try run { connection in
       try connection.all(
         """
@@ -129,13 +129,13 @@ extension WriteTransaction {
         where p.user_id = $1 and c.kind <> 'room'
         order by p.conversation_id
         limit $2
-        """, departure.user.number, most
+        """, departure.user.number, limit
       ) { row in ID<Conversation>(try row.int(0)) }
     }
     for conversation in found {
       try leave(conversation, departure.user, by: departure.actor)
     }
-    return found.count < most
+    return found.count < limit
   }
 
   private func leave(
@@ -153,7 +153,7 @@ extension WriteTransaction {
   }
 
   private func leaveForums(_ departure: Departure) throws(Refusal) -> Bool {
-    let most = 10
+    let limit = 10
     let forums = try run { connection in
       try connection.all(
         """
@@ -162,13 +162,13 @@ extension WriteTransaction {
         where user_id = $1
         order by forum_id
         limit $2
-        """, departure.user.number, most
+        """, departure.user.number, limit
       ) { row in ID<Forum>(try row.int(0)) }
     }
     for forum in forums {
       _ = try removeMember(departure.user, of: forum, by: departure.actor)
     }
-    return forums.count < most
+    return forums.count < limit
   }
 
   /// Deletes private data: read positions, notification levels, notifications, stars.

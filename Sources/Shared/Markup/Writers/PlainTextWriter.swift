@@ -10,7 +10,6 @@ struct PlainTextWriter {
   /// The number of the next item for each open list, nil for bullets.
   private var lists: [UInt32?] = []
   private var spoilers = 0
-  private var isInRow = false
   private var isFirstCell = false
 
   static func text(of tree: MarkupTree, content: [UInt8], limit: Int) -> String {

@@ -13,7 +13,6 @@ public enum WebSocketFrame {
 
   /// RFC 6455 §5.5.
   static let maxControlPayload = 125
-  static let maxHeaderSize = 14
 
   struct Header: Equatable {
     var opcode: Opcode
