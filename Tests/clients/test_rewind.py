@@ -10,7 +10,9 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 from servers import PARLEY
+from restarting import PASSWORD, RestartingTest
 from serving import ServingTest, call, parley
+from test_talk import Home
 from websockets.sync.client import connect
 
 
@@ -161,6 +163,62 @@ class Rewind(ServingTest):
         with self.start(*parley(self.folder)) as self.server:
             self.check_confirmed(cursor, ["acknowledged"])
             self.check_confirmed(last, [])
+
+
+class Device(Home, RestartingTest):
+    """A device with a copy of a room, beside a server that goes back to an older copy of its data."""
+
+    def say(self, *texts):
+        for text in texts:
+            self.ask("POST", f"/conversations/{self.room}/messages", {"text": text})
+
+    def check_copy(self, warning=""):
+        """Twice, because the first answer may mend what the second one shows."""
+        for _ in range(2):
+            self.assertIn("Up to date", self.tell("sync", "--whole", "Knitting", warning=warning))
+            warning = ""
+        page = self.ask("GET", f"/conversations/{self.room}/messages?limit=200&order=asc")
+        expected = [(message["id"], message["text"], message["revision"]) for message in page["data"]]
+        self.server.stop()
+        lines = self.tell("read", "Knitting", "--limit", "200", "--json", warning="Showing cached data").splitlines()
+        held = [json.loads(line) for line in lines]
+        self.server = self.serve()
+        self.assertEqual([(message["id"], message["text"], message["revision"]) for message in held], expected)
+
+    def check_goes_back(self, is_hot):
+        self.tell("login", self.url, "ada", given=PASSWORD + "\n")
+        self.say("one", "two")
+        self.tell("sync", "--whole", "Knitting")
+        data, copied = self.data, Path(self.folder) / "copied"
+        if is_hot:
+            self.server.process.send_signal(signal.SIGSTOP)
+        else:
+            self.server.stop()
+        shutil.copytree(data, copied, ignore=shutil.ignore_patterns("control", "lock"))
+        if is_hot:
+            self.server.process.send_signal(signal.SIGCONT)
+        else:
+            self.server = self.serve()
+        # The device reads a page, and its post is acknowledged. Then it follows to the end, or does not.
+        for follows, count in ((False, 1), (True, 1), (True, 6)):
+            with self.subTest(follows=follows, count=count):
+                self.say("lost one")
+                self.tell("post", "Knitting", "lost two")
+                self.tell("read", "Knitting")
+                if follows:
+                    self.tell("sync", "--whole", "Knitting")
+                self.server.stop()
+                shutil.rmtree(data)
+                shutil.copytree(copied, data)
+                self.server = self.serve()
+                self.say(*(f"other {number}" for number in range(count)))
+                self.check_copy()
+
+    def test_a_device_equals_a_server_on_a_cold_copy(self):
+        self.check_goes_back(is_hot=False)
+
+    def test_a_device_equals_a_server_on_a_hot_copy(self):
+        self.check_goes_back(is_hot=True)
 
 
 if __name__ == "__main__":
