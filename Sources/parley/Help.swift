@@ -93,9 +93,10 @@ enum Help {
     parley purge [--data FOLDER]
 
     Deleted content leaves the files by itself, most of it within ten minutes. This command completes it now: it deletes
-    expired data, merges the search index and rewrites the database. Writes are blocked meanwhile: 1.5 s for 100 MB. It
-    needs free space for two more copies of the database. A running server does it itself; otherwise the command locks the
-    folder. Existing backups keep the content. Exit status 1: the database is damaged; 2: it could not run, for example
+    expired data and the files of deleted messages, merges the search index and rewrites the database. Writes are blocked
+    meanwhile: 1.5 s for 100 MB. It needs free space for two more copies of the database. A running server does it itself;
+    otherwise the command locks the folder. Existing backups keep the content; the command lists those in the data folder.
+    Exit status 1: the database is damaged; 2: it could not run, for example
     because a reader still uses an older snapshot.
 
     Settings

@@ -356,10 +356,10 @@ def attack(stack):
         base = base or outcome.times
         for operation, time in outcome.times.items():
             is_quiet = outcome.name == "none"
-            limit = outcome.max_post if operation == "post" else 3
+            limit = {"post": outcome.max_post, "subscribe": 3, "sign in": 3}.get(operation)
             yield Row(f"{operation} beside an attack", outcome.name, rate=1_000 / time, cpu_us=0, p50_us=time * 1_000,
                       p99_us=0, errors=0, ratio=None if is_quiet else base[operation] / time,
-                      aim=None if is_quiet else 1 / limit)
+                      aim=None if is_quiet or limit is None else 1 / limit)
 
 
 idle_bytes = {}

@@ -139,7 +139,8 @@ final class Exchange {
     let request = Request(head: head, body: body)
     let context = Context(
       id: id, now: shard.clock.milliseconds(loop.now), uptime: loop.now / 1_000_000, loop: loop, peer: connection.peer,
-      isEncrypted: connection.isEncrypted, head: head, addresses: application.addresses, locals: shard.locals, memory: connection)
+      isEncrypted: connection.isEncrypted, head: head, addresses: application.addresses, locals: shard.locals,
+      memory: connection)
     let task = Task.immediate {
       _ = loop
       let response = await application.respond(request, context, self.plan)

@@ -277,13 +277,18 @@ final class HTTPConnection: StreamHandler, RequestMemory {
   /// Counts the receive buffers. Above the memory budget it refuses the body, or closes the connection.
   @discardableResult private func countBuffers() -> Bool {
     guard let stream, !stream.hold(held) else { return true }
-    if phase == .body, let exchange {
-      exchange.body.fail(.unavailable)
-      exchange.keepsAlive = false
+    switch phase {
+    case .body:
+      exchange?.body.refuse(.unavailable)
+      exchange?.keepsAlive = false
+      return stream.hold(held)
+    case .handling where pending.isEmpty:
+      // The last read completed the body.
       return true
+    case .head, .handling, .discarding, .closing, .closed:
+      stream.abort()
+      return false
     }
-    stream.abort()
-    return false
   }
 
   /// Continues with pipelined bytes.
@@ -331,7 +336,6 @@ final class HTTPConnection: StreamHandler, RequestMemory {
     exchange.reserved += bytes
     guard !stream.hold(held) else { return true }
     exchange.reserved -= bytes
-    _ = stream.hold(held)
     return false
   }
 

@@ -95,6 +95,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
       session.room = stream?.room ?? 0
       session.receive(bytes.extracting(offset..<end), into: &actions)
       offset = end
+      countBuffers()
       perform(actions, loop)
     }
     if offset < bytes.count { pausedBytes.append(copying: bytes.extracting(offset...)) }
@@ -270,6 +271,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   func close(_ code: CloseCode, reason: String) {
     guard let frame = session.close(code, reason: reason) else { return }
     hasSentClose = true
+    _ = stream?.hold(held)
     stream?.write(frame)
     setDeadline(Self.closeTime)
     // The peer's Close follows the queued input.

@@ -112,6 +112,16 @@ public final class RequestBody {
     release()
   }
 
+  /// Fails, and drops what the handler has not read.
+  public func refuse(_ problem: Problem) {
+    guard !isComplete else { return }
+    chunks = []
+    next = 0
+    buffered = 0
+    collected = 0
+    fail(problem)
+  }
+
   /// Drops the server's closures, which retain the connection.
   private func release() {
     resume = nil

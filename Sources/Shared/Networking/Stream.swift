@@ -104,8 +104,11 @@ public final class Stream: DescriptorHandler {
   /// Counts the buffers of the handler, which have this size now. Returns false if their growth exceeds the budget; the
   /// handler then refuses the peer.
   public func hold(_ bytes: Int) -> Bool {
+    let before = held
     held = bytes
-    return countBuffers()
+    guard !countBuffers() else { return true }
+    held = before
+    return false
   }
 
   /// The number of bytes by which the handler's buffers may grow.
