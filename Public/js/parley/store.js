@@ -258,25 +258,7 @@ export async function eraseOthers(prefix, own, erase) {
  * @returns {Promise<Store>}
  */
 export async function browserStore(name, { indexedDB = globalThis.indexedDB, onLost } = {}) {
-  const opening = indexedDB.open(name, version);
-  opening.onupgradeneeded = () => {
-    const { result: database, transaction } = opening;
-    for (const [table, { key, indices, lists }] of Object.entries(tables)) {
-      const store = database.objectStoreNames.contains(table)
-        ? /** @type {IDBTransaction} */ (transaction).objectStore(table)
-        : database.createObjectStore(table, { keyPath: key.length === 1 ? key[0] : key });
-      for (const [index, field] of Object.entries({ ...indices, ...lists })) {
-        if (!store.indexNames.contains(index)) store.createIndex(index, field);
-      }
-    }
-  };
-  const database = await answered(opening);
-  database.onversionchange = () => {
-    database.close();
-    onLost?.();
-  };
-  database.onclose = () => onLost?.();
-
+  const database = await openDatabase(name, indexedDB, onLost);
   const openSource = (/** @type {IDBTransaction} */ transaction, /** @type {string} */ source) => {
     const [table, index] = source.split('@');
     const store = transaction.objectStore(table);
@@ -347,6 +329,29 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
     },
     close: () => database.close(),
   };
+}
+
+/** @param {string} name @param {IDBFactory} indexedDB @param {() => void} [onLost] */
+async function openDatabase(name, indexedDB, onLost) {
+  const opening = indexedDB.open(name, version);
+  opening.onupgradeneeded = () => {
+    const { result: database, transaction } = opening;
+    for (const [table, { key, indices, lists }] of Object.entries(tables)) {
+      const store = database.objectStoreNames.contains(table)
+        ? /** @type {IDBTransaction} */ (transaction).objectStore(table)
+        : database.createObjectStore(table, { keyPath: key.length === 1 ? key[0] : key });
+      for (const [index, field] of Object.entries({ ...indices, ...lists })) {
+        if (!store.indexNames.contains(index)) store.createIndex(index, field);
+      }
+    }
+  };
+  const database = await answered(opening);
+  database.onversionchange = () => {
+    database.close();
+    onLost?.();
+  };
+  database.onclose = () => onLost?.();
+  return database;
 }
 
 /** @param {Key} [from] @param {Key} [to] */
