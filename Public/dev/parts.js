@@ -12,19 +12,31 @@ import { codeBlock } from '/js/app/parts/code.js';
 import { commandElement, commandRow } from '/js/app/parts/commands.js';
 import { completionList } from '/js/app/parts/completion.js';
 import { composer } from '/js/app/parts/composer.js';
+import { composerFiles } from '/js/app/parts/composerfiles.js';
+import { copyLine } from '/js/app/parts/copyline.js';
 import { dialogElement } from '/js/app/parts/dialog.js';
+import { sidebarEdge } from '/js/app/parts/edge.js';
 import { emojiPicker } from '/js/app/parts/emoji.js';
+import { entryRow } from '/js/app/parts/entry.js';
 import { empty, skeleton } from '/js/app/parts/empty.js';
 import { faceField } from '/js/app/parts/face.js';
 import { choice, field } from '/js/app/parts/field.js';
+import { savingForm } from '/js/app/parts/form.js';
+import { formatBar } from '/js/app/parts/format.js';
 import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
 import { menuElement } from '/js/app/parts/menu.js';
 import { messageElement } from '/js/app/parts/message.js';
 import { personCard, personRow } from '/js/app/parts/person.js';
+import { pictureField } from '/js/app/parts/picture.js';
+import { fileCard, pictureGrid } from '/js/app/parts/pictures.js';
+import { popoverElement } from '/js/app/parts/popover.js';
+import { presenceWords, withPresence } from '/js/app/parts/presence.js';
 import { linkPreview } from '/js/app/parts/preview.js';
 import { reaction } from '/js/app/parts/reaction.js';
 import { reportCard } from '/js/app/parts/report.js';
+import { rich } from '/js/app/parts/rich.js';
 import { sheetElement } from '/js/app/parts/sheet.js';
+import { showMoreButton } from '/js/app/parts/showmore.js';
 import { bottomBar, pageBar, sidebar } from '/js/app/parts/sidebar.js';
 import { sign } from '/js/app/parts/sign.js';
 import { toggle } from '/js/app/parts/switch.js';
@@ -402,6 +414,42 @@ const parts = {
     }),
     linkPreview({ url: 'http://example.org/', title: 'An old page' }),
   ],
+  'Rich text': [wide(rich(markdown))],
+  Pictures: [
+    pictureGrid(pictures(1)),
+    pictureGrid(pictures(2)),
+    pictureGrid(pictures(3)),
+    pictureGrid(pictures(7)),
+    fileCard({ id: '1', name: 'orchard.png', mime_type: 'image/png', size: 5_200_000 }),
+  ],
+  'Files to send': [written()],
+  'Format bar': [formatBar(el('textarea'))],
+  'Picture field': [el('div.card', null, pictureField('Choose a picture'))],
+  'Copy line': [el('div.card', null, copyLine('Invite link', 'https://chat.example.org/i/b4rn0wl', { hint: 'Works for one person.' }))],
+  Form: [
+    el(
+      'div.card',
+      null,
+      savingForm(button('Save', { kind: 'primary', type: 'submit' }), { work: act }, field('Name', { value: 'Ada' })),
+    ),
+  ],
+  'Audit entry': [
+    wide(
+      el(
+        'ul',
+        null,
+        entryRow({ words: 'Silenced Bartholomew for a day', who: 'Grace', face: grace, at: at(-30), reason: 'Off topic, three times', end: button('Undo') }),
+        entryRow({ words: 'Changed the name of the site', at: at(-90) }),
+      ),
+    ),
+  ],
+  'Show more': [showMoreButton(async () => {})],
+  Popover: [popoverElement('Grace', personCard(grace))],
+  Presence: ['online', 'away', 'offline'].map((presence) => {
+    const known = { presence, last_seen_at: presence === 'online' ? null : at(-90) };
+    return el('span', null, withPresence(avatar(grace), known), ' ', presenceWords(known));
+  }),
+  'Sidebar edge': [sidebarEdge()],
   'Code block': [wide(codeBlock('swift build\nswift test', 'sh'))],
   'Person card': [
     el('div.card', null, faceField(() => 'ada')),
@@ -522,6 +570,16 @@ const parts = {
   ],
   'Bottom bar': [wide(bottomBar({ here: '/', inbox: { unread: 4, loud: true }, messages: { unread: 2, loud: true } }))],
 };
+
+function pictures(count) {
+  return Array.from({ length: count }, (_, it) => ({ id: String(it), name: `Bed ${it + 1}`, picture: picture(40 * it, String(it + 1), 1.4) }));
+}
+
+function written() {
+  const files = composerFiles(100, { change: act, remove: act });
+  files.add([new File(['Beds'], 'beds.txt', { type: 'text/plain' }), new File(['x'.repeat(200)], 'too long.txt', { type: 'text/plain' })]);
+  return el('div.card', null, files.node);
+}
 
 function along(n, options) {
   const node = timeline({ began: new Date(noon.getTime() - 90 * 86_400_000), ended: noon, ...options });

@@ -7,8 +7,6 @@ import { loadText } from './core/text.js';
 import { Shell } from './shell/shell.js';
 // Small modules that several pages use: apart they would cost a request each.
 import './core/recentemoji.js';
-import './core/showmore.js';
-import './core/touch.js';
 import './forum/membership.js';
 import './parts/dialog.js';
 import './parts/field.js';
@@ -16,7 +14,9 @@ import './parts/menu.js';
 import './parts/person.js';
 import './parts/popover.js';
 import './parts/preview.js';
+import './parts/showmore.js';
 import './parts/topicrow.js';
+import './parts/touch.js';
 
 start();
 
@@ -34,5 +34,5 @@ async function start() {
 
   // After the first page, so that later work does not delay it.
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 1_000));
-  later(() => import('./core/installation.js').then(({ keepApp }) => keepApp(shell)).catch(() => {}));
+  later(() => import('./shell/installation.js').then(({ keepApp }) => keepApp(shell)).catch(() => {}));
 }

@@ -1,12 +1,27 @@
-// The module graph of Public/js has no import cycles, static or dynamic.
+// The structure of Public/js: no import cycles, static or dynamic; no import of a higher layer; short functions and files;
+// every part in the gallery.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../Public/js/', import.meta.url));
+// Debian's node-typescript.
+const ts = createRequire(import.meta.url)('/usr/share/nodejs/typescript');
+
+const MAX_FUNCTION = 80;
+const MAX_FILE = 300;
+/** Longer ones that are still to be split. */
+const LONG_FUNCTIONS = new Set(['app/pages/conversation.js: conversationPage', 'app/parts/composer.js: composer']);
+const LONG_FILES = new Set([
+  'app/conversation/messageactions.js', 'app/conversation/messageview.js', 'app/pages/admin.js', 'app/pages/conversation.js',
+  'app/pages/settings.js', 'app/pages/signin.js', 'app/shell/shell.js', 'app/state/site.js',
+]);
+/** A folder imports folders before it, and no folder beside it. Folders that are not named are screens. */
+const LAYERS = [['core'], ['state', 'parts'], ['screens'], ['shell'], ['main.js']];
 
 /** Local imports of a module, without comments: JSDoc types import no code at run time. */
 export function importsOf(source) {
@@ -53,6 +68,60 @@ test('every local import names a module', () => {
     imports.filter((it) => !graph.has(it)).map((it) => `${file}: ${it}`),
   );
   assert.deepEqual(missing, []);
+});
+
+const app = [...graph].filter(([file]) => file.startsWith('app/'));
+
+/** The folder of a module of the app, or `screens`. */
+function folderOf(file) {
+  const [, name] = file.split('/');
+  return LAYERS.flat().includes(name) ? name : 'screens';
+}
+
+const layerOf = (file) => LAYERS.findIndex((it) => it.includes(folderOf(file)));
+
+function isUpward(file, imported) {
+  const [own, other] = [layerOf(file), layerOf(imported)];
+  return other > own || (other === own && folderOf(imported) !== folderOf(file));
+}
+
+test('no module of the app imports a higher layer', () => {
+  const upward = app.flatMap(([file, imports]) =>
+    imports.filter((it) => it.startsWith('app/') && isUpward(file, it)).map((it) => `${file}: ${it}`),
+  );
+  assert.deepEqual(upward, []);
+});
+
+/** Lines of each function with a body, by file and name. */
+function functionsOf(file) {
+  const source = ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.ES2022, true);
+  const lineOf = (position) => source.getLineAndCharacterOfPosition(position).line;
+  const found = [];
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) && node.body)
+      found.push([`${file}: ${node.name?.text ?? 'anonymous'}`, lineOf(node.end) - lineOf(node.getStart()) + 1]);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+const tooLong = (lengths, limit, known) => lengths.filter(([name, lines]) => lines > limit && !known.has(name));
+
+test('functions are short', () => {
+  assert.deepEqual(tooLong([...graph.keys()].flatMap(functionsOf), MAX_FUNCTION, LONG_FUNCTIONS), []);
+});
+
+test('files of the app are short', () => {
+  const lengths = app.map(([file]) => [file, readFileSync(path.join(root, file), 'utf8').split('\n').length - 1]);
+  assert.deepEqual(tooLong(lengths, MAX_FILE, LONG_FILES), []);
+});
+
+test('the gallery shows every part', () => {
+  const gallery = readFileSync(path.join(root, '../dev/parts.js'), 'utf8');
+  // Gestures have no look.
+  const parts = app.map(([file]) => file).filter((it) => it.startsWith('app/parts/') && it !== 'app/parts/touch.js');
+  assert.deepEqual(parts.filter((it) => !gallery.includes(`'/js/${it}'`)), []);
 });
 
 test('a cycle is found through static and dynamic imports', () => {

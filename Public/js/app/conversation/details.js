@@ -7,7 +7,7 @@ import { ask, confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
 import { personRow } from '../parts/person.js';
 import { toast } from '../parts/toast.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';

@@ -6,7 +6,7 @@ import { displayName } from '../core/displayname.js';
 import { empty } from '../parts/empty.js';
 import { dayLine, newLine, pill } from '../parts/lines.js';
 import { messageElement } from '../parts/message.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { say } from '../core/text.js';
 import { startOfDay } from '../core/times.js';
 

@@ -13,7 +13,7 @@ export function showPersonCard(shell, author, anchor) {
   const isMe = person.id === site.me?.id;
   const write = async () => {
     node.close();
-    (await import('../pages/messages.js')).writeTo(shell, person);
+    (await import('../pages/newconversation.js')).writeTo(shell, person);
   };
   const actions = [
     !isMe && site.me && button(say('act.write'), { kind: 'primary', picture: 'messages', on: write }),

@@ -3,7 +3,7 @@
 import { el } from '../core/dom.js';
 import { button } from '../parts/button.js';
 import { dialog } from '../parts/dialog.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { isolate, say } from '../core/text.js';
 import { moment, time } from '../core/times.js';

@@ -7,7 +7,7 @@ import { button, whileBusy } from '../parts/button.js';
 import { dialog } from '../parts/dialog.js';
 import { field } from '../parts/field.js';
 import { embed, linkPreview } from '../parts/preview.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';

@@ -12,7 +12,7 @@ const routes = [
   [/^\/c\/(?<id>\d+)(?:-[^/]*)?$/, 'conversation'],
   [/^\/m\/(?<message>\d+)$/, 'message'],
   [/^\/messages$/, 'messages'],
-  [/^\/messages\/new$/, 'messages', 'write'],
+  [/^\/messages\/new$/, 'newconversation'],
   [/^\/search$/, 'search'],
   [/^\/u\/(?<name>[^/]+)$/, 'user'],
   [/^\/you(?:\/(?<part>[a-z]+))?$/, 'settings'],

@@ -18,137 +18,152 @@ const STEP = 1_000;
 const SECTION_LONGEST = 120;
 
 export async function orderForums(shell, column) {
-  const { site } = shell;
-  await site.loadForums();
-  /** As it is shown, before the server has heard of it: [{title, forums}]. */
-  let sections = site.sections();
-  let last = Promise.resolve();
+  await shell.site.loadForums();
+  new ForumOrder(shell, column).draw();
+}
+
+class ForumOrder {
+  constructor(shell, column) {
+    this.shell = shell;
+    this.site = shell.site;
+    this.column = column;
+    /** As it is shown, before the server has heard of it: [{title, forums}]. */
+    this.sections = this.site.sections();
+    this.last = Promise.resolve();
+  }
+
+  // MARK: Changes
 
   /** Redraws, announces the move, saves it and restores the focus. */
-  const moved = (subject, keys, words) => {
-    draw();
-    const found = keys.map((key) => column.querySelector(`[data-key="${CSS.escape(`${subject}:${key}`)}"]:not(:disabled)`));
+  moved(subject, keys, words) {
+    this.draw();
+    const found = keys.map((key) => this.column.querySelector(`[data-key="${CSS.escape(`${subject}:${key}`)}"]:not(:disabled)`));
     found.find(Boolean)?.focus();
-    shell.live.node.textContent = words;
-    last = last.then(keep, keep);
-    return last;
-  };
+    this.shell.live.node.textContent = words;
+    const keep = () => this.keep();
+    this.last = this.last.then(keep, keep);
+    return this.last;
+  }
 
-  const keep = async () => {
+  async keep() {
     try {
-      for (const { forum, body } of changes(sections)) {
-        const kept = await site.call('PATCH', `/forums/${forum.id}`, { body });
+      for (const { forum, body } of changes(this.sections)) {
+        const kept = await this.site.call('PATCH', `/forums/${forum.id}`, { body });
         Object.assign(forum, kept);
-        site.keepForum({ ...site.forums.get(forum.id), ...kept });
+        this.site.keepForum({ ...this.site.forums.get(forum.id), ...kept });
       }
     } catch (error) {
       toast(sayProblem(error));
-      await site.loadForums().catch(() => {});
-      sections = site.sections();
-      draw();
+      await this.site.loadForums().catch(() => {});
+      this.sections = this.site.sections();
+      this.draw();
     }
-  };
+  }
 
-  const moveForum = (section, at, by) => {
+  moveForum(section, at, by) {
     const [forum] = section.forums.splice(at, 1);
     section.forums.splice(at + by, 0, forum);
     const words = say('arrange.moved', { title: forum.title, n: at + by + 1, of: section.forums.length });
-    return moved(forum.id, [by, -by], words);
-  };
-  const moveSection = (at, by) => {
-    const [section] = sections.splice(at, 1);
-    sections.splice(at + by, 0, section);
-    const words = say('arrange.moved', { title: titleOf(section), n: at + by + 1, of: sections.length });
-    return moved(keyOf(section), [by, -by], words);
-  };
-  const into = (section, forum, title) => {
-    section.forums.splice(section.forums.indexOf(forum), 1);
-    if (!section.forums.length) sections.splice(sections.indexOf(section), 1);
-    let other = sections.find((it) => it.title === title);
-    if (!other) sections.push((other = { title, forums: [] }));
-    other.forums.push(forum);
-    return moved(forum.id, ['section'], say('arrange.movedTo', { title: forum.title, section: titleOf(other) }));
-  };
-  const askTitle = (words, value) => ask(words, field(say('forum.section'), { value, required: true, limit: SECTION_LONGEST }), say('act.save'));
+    return this.moved(forum.id, [by, -by], words);
+  }
 
-  const choose = (anchor, section, forum) =>
-    menu(
+  moveSection(at, by) {
+    const [section] = this.sections.splice(at, 1);
+    this.sections.splice(at + by, 0, section);
+    const words = say('arrange.moved', { title: titleOf(section), n: at + by + 1, of: this.sections.length });
+    return this.moved(keyOf(section), [by, -by], words);
+  }
+
+  into(section, forum, title) {
+    section.forums.splice(section.forums.indexOf(forum), 1);
+    if (!section.forums.length) this.sections.splice(this.sections.indexOf(section), 1);
+    let other = this.sections.find((it) => it.title === title);
+    if (!other) this.sections.push((other = { title, forums: [] }));
+    other.forums.push(forum);
+    return this.moved(forum.id, ['section'], say('arrange.movedTo', { title: forum.title, section: titleOf(other) }));
+  }
+
+  choose(anchor, section, forum) {
+    const others = this.sections.filter((it) => it !== section);
+    const add = async () => {
+      const title = await askTitle(say('arrange.newSection'), '');
+      if (title) await this.into(section, forum, title);
+    };
+    return menu(
       anchor,
       [
-        ...sections
-          .filter((it) => it !== section)
-          .map((it) => ({ words: titleOf(it), on: () => into(section, forum, it.title) })),
-        {
-          words: say('arrange.newSection'),
-          picture: 'plus',
-          on: async () => {
-            const title = await askTitle(say('arrange.newSection'), '');
-            if (title) await into(section, forum, title);
-          },
-        },
+        ...others.map((it) => ({ words: titleOf(it), on: () => this.into(section, forum, it.title) })),
+        { words: say('arrange.newSection'), picture: 'plus', on: add },
       ],
       say('arrange.sectionOf', { title: forum.title }),
     );
+  }
 
-  const rename = async (section) => {
+  async rename(section) {
     const title = await askTitle(say('arrange.rename'), section.title ?? '');
     if (!title || title === section.title) return undefined;
-    const other = sections.find((it) => it.title === title);
+    const other = this.sections.find((it) => it.title === title);
     if (!other) section.title = title;
     else {
       other.forums.push(...section.forums);
-      sections.splice(sections.indexOf(section), 1);
+      this.sections.splice(this.sections.indexOf(section), 1);
     }
-    return moved(keyOf({ title }), ['rename'], title);
-  };
+    return this.moved(keyOf({ title }), ['rename'], title);
+  }
 
-  const step = (key, picture, label, isOver, on) =>
-    iconButton(picture, label, { on, disabled: isOver, data: { key } });
+  // MARK: Drawing
 
-  const draw = () =>
+  draw() {
     refill(
-      column,
+      this.column,
       el('p.second', null, say('arrange.lead')),
-      sections.length ? null : empty(say('forum.noneHost'), { picture: 'forums' }),
-      sections.map((section, number) =>
+      this.sections.length ? null : empty(say('forum.noneHost'), { picture: 'forums' }),
+      this.sections.map((section, at) => this.drawSection(section, at)),
+    );
+  }
+
+  drawSection(section, at) {
+    const title = titleOf(section);
+    const key = keyOf(section);
+    return el(
+      'section.arrange',
+      { aria: { label: title } },
+      el(
+        'div.section-head',
+        null,
+        el('h2.section-title', null, title),
         el(
-          'section.arrange',
-          { aria: { label: titleOf(section) } },
-          el(
-            'div.section-head',
-            null,
-            el('h2.section-title', null, titleOf(section)),
-            el(
-              'span.arrange-steps',
-              null,
-              step(`${keyOf(section)}:rename`, 'edit', say('arrange.renameOf', { title: titleOf(section) }), false, () => rename(section)),
-              step(`${keyOf(section)}:-1`, 'up', say('arrange.up', { title: titleOf(section) }), number === 0, () => moveSection(number, -1)),
-              step(`${keyOf(section)}:1`, 'down', say('arrange.down', { title: titleOf(section) }), number === sections.length - 1, () => moveSection(number, 1)),
-            ),
-          ),
-          el(
-            'ol.setting-list',
-            null,
-            section.forums.map((forum, at) =>
-              el(
-                'li.setting-row.arrange-row',
-                null,
-                el('span.arrange-forum', null, el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32 }), el('span.one-line', null, forum.title)),
-                el(
-                  'span.arrange-steps',
-                  null,
-                  step(`${forum.id}:section`, 'forums', say('arrange.sectionOf', { title: forum.title }), false, (event) => choose(event.currentTarget, section, forum)),
-                  step(`${forum.id}:-1`, 'up', say('arrange.up', { title: forum.title }), at === 0, () => moveForum(section, at, -1)),
-                  step(`${forum.id}:1`, 'down', say('arrange.down', { title: forum.title }), at === section.forums.length - 1, () => moveForum(section, at, 1)),
-                ),
-              ),
-            ),
-          ),
+          'span.arrange-steps',
+          null,
+          step(`${key}:rename`, 'edit', say('arrange.renameOf', { title }), false, () => this.rename(section)),
+          step(`${key}:-1`, 'up', say('arrange.up', { title }), at === 0, () => this.moveSection(at, -1)),
+          step(`${key}:1`, 'down', say('arrange.down', { title }), at === this.sections.length - 1, () => this.moveSection(at, 1)),
         ),
       ),
+      el('ol.setting-list', null, section.forums.map((forum, index) => this.drawForum(section, forum, index))),
     );
-  draw();
+  }
+
+  drawForum(section, forum, at) {
+    const { id, title } = forum;
+    return el(
+      'li.setting-row.arrange-row',
+      null,
+      el('span.arrange-forum', null, el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32 }), el('span.one-line', null, title)),
+      el(
+        'span.arrange-steps',
+        null,
+        step(`${id}:section`, 'forums', say('arrange.sectionOf', { title }), false, (event) => this.choose(event.currentTarget, section, forum)),
+        step(`${id}:-1`, 'up', say('arrange.up', { title }), at === 0, () => this.moveForum(section, at, -1)),
+        step(`${id}:1`, 'down', say('arrange.down', { title }), at === section.forums.length - 1, () => this.moveForum(section, at, 1)),
+      ),
+    );
+  }
 }
+
+const askTitle = (words, value) => ask(words, field(say('forum.section'), { value, required: true, limit: SECTION_LONGEST }), say('act.save'));
+
+const step = (key, picture, label, isOver, on) => iconButton(picture, label, { on, disabled: isOver, data: { key } });
 
 const keyOf = (section) => `section ${section.title ?? ''}`;
 const titleOf = (section) => section.title ?? say('forum.noSection');

@@ -3,7 +3,7 @@
 import { el, icon, redraw, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
 import { displayName } from '../core/displayname.js';
-import { showMoreButton } from '../core/showmore.js';
+import { showMoreButton } from '../parts/showmore.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { entryRow } from '../parts/entry.js';

@@ -18,8 +18,10 @@ import { quoteSelection } from '../conversation/quoting.js';
 import { timelineOf } from '../conversation/topictimeline.js';
 import { brief } from '../core/times.js';
 import { topicRows } from '../forum/topicrows.js';
-import { onMessages } from '../core/touch.js';
+import { onMessages } from '../parts/touch.js';
 import { MessageView } from '../conversation/messageview.js';
+import { Stream } from '../state/stream.js';
+import { VisitorStream } from '../state/visitorstream.js';
 
 /** As many unread ones stand on the newest page in any case. */
 const SHORT = 40;
@@ -34,7 +36,8 @@ export async function open(shell, { id, query }, restore) {
 export async function conversationPage(shell, conversation, { forum, message, tabs, restore } = {}) {
   const { site } = shell;
   const isTopic = conversation.kind === 'topic';
-  const stream = await site.stream(conversation);
+  // Each page has one of its own, and closes it: two pages of one conversation may follow one another.
+  const stream = site.parley ? new Stream(site, conversation) : new VisitorStream(site, conversation);
   const unread = conversation.unread_count ?? 0;
   const readUpTo = site.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
   const around = message ?? restore?.anchor?.id ?? null;

@@ -3,7 +3,7 @@
 import { similarTopics } from '../forum/similartopics.js';
 import { el, icon, redraw } from '../core/dom.js';
 import { asItIs, attend, isMember, joinButton, canManage, canJoin } from '../forum/membership.js';
-import { showMoreButton } from '../core/showmore.js';
+import { showMoreButton } from '../parts/showmore.js';
 import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';

@@ -8,7 +8,7 @@ import { tile } from '../parts/tile.js';
 import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { say } from '../core/text.js';
-import { onPullToRefresh } from '../core/touch.js';
+import { onPullToRefresh } from '../parts/touch.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
 const PAGE = 100;

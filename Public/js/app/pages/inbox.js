@@ -8,7 +8,7 @@ import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { avatar } from '../parts/avatar.js';
 import { topicRow } from '../parts/topicrow.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { say } from '../core/text.js';

@@ -4,7 +4,7 @@ import { el, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
@@ -17,6 +17,8 @@ const filters = [
   ['mention', 'me'],
   ['days', '30'],
 ];
+/** After the last key, in milliseconds. */
+const TYPING_PAUSE = 200;
 /** Filters that need no search word. */
 const TELLING = /^(has|author|mention):/;
 /** `from:@grace` among the words. */
@@ -24,56 +26,88 @@ const FROM = /(?:^|\s)from:@?([^\s"]+)/;
 
 export async function open(shell, { query }) {
   const { site } = shell;
-  const input = el('input.field-input', {
-    type: 'search',
-    value: query.get('q') ?? '',
-    placeholder: say('search.placeholder'),
-    aria: { label: say('place.search') },
-    autocomplete: 'off',
-  });
-  const results = el('div', { aria: { live: 'polite' } });
-  const chosen = new Set();
   // Within one conversation, until the person wants all of them.
   const within = query.get('in') ? await site.conversation(query.get('in')).catch(() => null) : null;
-  if (within) chosen.add(`conversation:${within.id}`);
-  const chips = el('div.search-filters');
-  const drawChips = () =>
-    refill(
-      chips,
-      [...(within ? [['conversation', within.id]] : []), ...filters].map(([name, value]) => {
-        const key = `${name}:${value}`;
-        return el(
-          'button.chip',
-          {
-            aria: { pressed: chosen.has(key) ? 'true' : 'false' },
-            on: {
-              click: () => {
-                const isOn = chosen.has(key);
-                for (const it of chosen) if (it.startsWith(`${name}:`)) chosen.delete(it);
-                if (!isOn) chosen.add(key);
-                drawChips();
-                look();
-              },
-            },
-          },
-          name === 'conversation' ? say('search.within', { name: conversationTitle(site, within) }) : say(`search.${name}.${value}`),
-        );
-      }),
+  const page = new SearchPage(site, query.get('q') ?? '', within);
+  return {
+    title: say('place.search'),
+    here: '/search',
+    keepsFocus: true,
+    node: [
+      pageBar(say('place.search'), { back: () => shell.router.back('/'), state: site.state }),
+      el('div.page-body', null, page.node),
+    ],
+    shown: () => {
+      page.input.focus();
+      page.look();
+    },
+  };
+}
+
+class SearchPage {
+  constructor(site, words, within) {
+    this.site = site;
+    this.within = within;
+    this.chosen = new Set(within ? [`conversation:${within.id}`] : []);
+    this.input = el('input.field-input', {
+      type: 'search',
+      value: words,
+      placeholder: say('search.placeholder'),
+      aria: { label: say('place.search') },
+      autocomplete: 'off',
+      on: { input: () => this.soon() },
+    });
+    this.chips = el('div.search-filters');
+    this.results = el('div', { aria: { live: 'polite' } });
+    const submit = (event) => {
+      event.preventDefault();
+      this.look();
+    };
+    this.node = el('div.page-column', null, el('form', { role: 'search', on: { submit } }, this.input), this.chips, this.results);
+    this.drawChips();
+  }
+
+  soon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look(), TYPING_PAUSE);
+  }
+
+  drawChips() {
+    const all = [...(this.within ? [['conversation', this.within.id]] : []), ...filters];
+    refill(this.chips, all.map(([name, value]) => this.chip(name, value)));
+  }
+
+  chip(name, value) {
+    const { chosen } = this;
+    const key = `${name}:${value}`;
+    const click = () => {
+      const isOn = chosen.has(key);
+      for (const it of chosen) if (it.startsWith(`${name}:`)) chosen.delete(it);
+      if (!isOn) chosen.add(key);
+      this.drawChips();
+      this.look();
+    };
+    return el(
+      'button.chip',
+      { aria: { pressed: chosen.has(key) ? 'true' : 'false' }, on: { click } },
+      name === 'conversation' ? say('search.within', { name: conversationTitle(this.site, this.within) }) : say(`search.${name}.${value}`),
     );
-  let timer = null;
-  async function look() {
-    const words = input.value.trim();
+  }
+
+  async look() {
+    const { site, within, chosen, results } = this;
+    const words = this.input.value.trim();
     const isWithin = within && chosen.has(`conversation:${within.id}`);
     const address = String(new URLSearchParams({ ...(words && { q: words }), ...(isWithin && { in: within.id }) }));
     history.replaceState(history.state, '', address ? `/search?${address}` : '/search');
-    const asked = (look.asked = {});
+    const asked = (this.asked = {});
     if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
     try {
       const page = await search(site, words, chosen);
-      if (look.asked !== asked) return undefined;
+      if (this.asked !== asked) return undefined;
       const hits = page.data ?? [];
       for (const it of hits) await site.conversation((it.message ?? it).conversation_id).catch(() => {});
-      if (look.asked !== asked) return undefined;
+      if (this.asked !== asked) return undefined;
       return redraw(
         results,
         page.isHeld && el('p.second', null, say('search.held')),
@@ -82,50 +116,10 @@ export async function open(shell, { query }) {
           : empty(say('search.none', { words, n: site.forums.size }), { picture: 'search' }),
       );
     } catch (error) {
-      if (look.asked !== asked) return undefined;
+      if (this.asked !== asked) return undefined;
       return refill(results, empty(sayProblem(error), { picture: 'alert' }));
     }
   }
-  input.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(look, 200);
-  });
-  drawChips();
-  return {
-    title: say('place.search'),
-    here: '/search',
-    keepsFocus: true,
-    node: [
-      pageBar(say('place.search'), { back: () => shell.router.back('/'), state: site.state }),
-      el(
-        'div.page-body',
-        null,
-        el(
-          'div.page-column',
-          null,
-          el(
-            'form',
-            {
-              role: 'search',
-              on: {
-                submit: (event) => {
-                  event.preventDefault();
-                  look();
-                },
-              },
-            },
-            input,
-          ),
-          chips,
-          results,
-        ),
-      ),
-    ],
-    shown: () => {
-      input.focus();
-      look();
-    },
-  };
 }
 
 async function search(site, words, chosen) {

@@ -12,7 +12,7 @@ import { savingForm } from '../parts/form.js';
 import { toggle } from '../parts/switch.js';
 import { personRow } from '../parts/person.js';
 import { pictureField } from '../parts/picture.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { isolate, say, sayProblem } from '../core/text.js';

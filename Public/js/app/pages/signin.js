@@ -11,7 +11,7 @@ import { copyLine } from '../parts/copyline.js';
 import { faceField } from '../parts/face.js';
 import { field } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
-import { rich } from '../core/rich.js';
+import { rich } from '../parts/rich.js';
 import { backAddress, forumAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
 import { tiles } from './forums.js';

@@ -11,7 +11,7 @@ import { personCard } from '../parts/person.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { say, sayProblem } from '../core/text.js';
-import { writeTo } from './messages.js';
+import { writeTo } from './newconversation.js';
 
 export async function open(shell, { name }) {
   const { site } = shell;

@@ -7,6 +7,8 @@ import { avatar } from './avatar.js';
 
 /** No completion is selected. */
 const NONE = -1;
+/** A click on a completion follows the blur of the field within this time, in milliseconds. */
+const BLUR_PAUSE = 100;
 const MAX_ITEMS = 8;
 
 /** The list of completions. `items`: {key, words, second, picture: Node}. */
@@ -64,6 +66,14 @@ async function suggestions(sign, start, sources) {
   }));
 }
 
+/** The sign and the letters before the caret; null if there is nothing to complete. */
+function wordBefore(input) {
+  const [, sign, start] = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(input.value.slice(0, input.selectionStart)) ?? [];
+  return sign && (sign !== ':' || start.length > 1) ? [sign, start] : null;
+}
+
+const fits = (item, start) => [item.insert, item.words, `@${item.words}`].some((words) => words.toLowerCase().startsWith(start));
+
 /**
  * Completes the word before the caret of a field.
  *
@@ -82,10 +92,9 @@ export function completion(input, sources, changed) {
   let lookup = null;
 
   async function update() {
-    const before = input.value.slice(0, input.selectionStart);
-    const found = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(before);
-    if (!found || (found[1] === ':' && found[2].length < 2)) return close();
-    const [, sign, start] = found;
+    const found = wordBefore(input);
+    if (!found) return close();
+    const [sign, start] = found;
     narrow(`${sign}${start}`.toLowerCase());
     const own = (lookup = {});
     const items = await suggestions(sign, start, sources);
@@ -99,9 +108,8 @@ export function completion(input, sources, changed) {
   /** Filters the shown completions until the answer arrives, so that Enter never takes an outdated one. */
   function narrow(start) {
     if (!shown) return;
-    const fits = (it) => [it.insert, it.words, `@${it.words}`].some((words) => words.toLowerCase().startsWith(start));
     const chosen = shown.items[shown.chosen];
-    shown.items = shown.items.filter(fits);
+    shown.items = shown.items.filter((it) => fits(it, start));
     if (!shown.items.length) return close();
     // A completion selected with the arrows stays selected if it still matches; otherwise the default.
     shown.chosen = Math.max(shown.items.indexOf(chosen), start.startsWith('#') ? NONE : 0);
@@ -120,8 +128,7 @@ export function completion(input, sources, changed) {
     shown = null;
     lookup = null;
     refill(node);
-    input.removeAttribute('aria-activedescendant');
-    input.removeAttribute('aria-controls');
+    for (const name of ['aria-activedescendant', 'aria-controls']) input.removeAttribute(name);
   }
 
   function choose(index) {
@@ -154,6 +161,6 @@ export function completion(input, sources, changed) {
     return true;
   }
 
-  input.addEventListener('blur', () => setTimeout(close, 100));
+  input.addEventListener('blur', () => setTimeout(close, BLUR_PAUSE));
   return { node, update, press, close };
 }

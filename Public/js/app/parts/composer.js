@@ -2,7 +2,7 @@
 // requests: `send` may take any time, the field is cleared at once.
 
 import { el, icon, isTyping, refill } from '../core/dom.js';
-import { rich } from '../core/rich.js';
+import { rich } from './rich.js';
 import { number, say } from '../core/text.js';
 import { button, iconButton } from './button.js';
 import { completion } from './completion.js';

@@ -4,7 +4,7 @@
 import { el, icon, spoken } from '../core/dom.js';
 import { recentEmoji } from '../core/recentemoji.js';
 import { displayName } from '../core/displayname.js';
-import { rich, isEmojiAlone } from '../core/rich.js';
+import { isEmojiAlone, rich } from './rich.js';
 import { say } from '../core/text.js';
 import { clock, moment, time } from '../core/times.js';
 import { attachment } from './attachment.js';

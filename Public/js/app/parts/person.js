@@ -1,6 +1,6 @@
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { rich } from '../core/rich.js';
+import { rich } from './rich.js';
 import { say } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { avatar } from './avatar.js';

@@ -2,6 +2,10 @@ import { el, wayBack } from '../core/dom.js';
 import { placeBeside } from '../core/place.js';
 import { dialog } from './dialog.js';
 
+export function popoverElement(title, content) {
+  return el('div.popover', { role: 'dialog', tabindex: '-1', aria: { label: title } }, content);
+}
+
 /**
  * Content beside its anchor, without dimming the page; a sheet on a phone. Escape and a press elsewhere close it, and the
  * focus returns.
@@ -10,7 +14,7 @@ import { dialog } from './dialog.js';
 export function popover(anchor, title, content) {
   if (matchMedia('(max-width: 699px)').matches) return dialog(title, content, { isSheet: true });
   const back = wayBack(anchor);
-  const node = el('div.popover', { role: 'dialog', tabindex: '-1', aria: { label: title } }, content);
+  const node = popoverElement(title, content);
   const close = (returnsFocus = true) => {
     document.removeEventListener('pointerdown', outside, true);
     node.remove();

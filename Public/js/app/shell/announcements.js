@@ -1,7 +1,7 @@
 // New messages for users who do not look: system notifications, and sentences for screen readers.
 
 import { el } from '../core/dom.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { conversationAddress } from '../core/router.js';
 import { say } from '../core/text.js';
 

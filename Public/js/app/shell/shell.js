@@ -30,6 +30,7 @@ const pages = {
   inbox: () => import('../pages/inbox.js'),
   message: () => import('../pages/message.js'),
   messages: () => import('../pages/messages.js'),
+  newconversation: () => import('../pages/newconversation.js'),
   forumform: () => later(import('../pages/forumform.js')),
   user: () => later(import('../pages/user.js')),
   search: () => later(import('../pages/search.js')),

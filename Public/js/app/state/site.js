@@ -7,9 +7,8 @@
 import { Client } from '../../parley/client.js';
 import { Parley } from '../../parley/parley.js';
 import { Problem } from '../../parley/problem.js';
+import { forgetPictures } from '../core/bundle.js';
 import { displayName } from '../core/displayname.js';
-import { Stream } from './stream.js';
-import { VisitorStream } from './visitorstream.js';
 
 const TYPING_LASTS = 6_000;
 const PRESENCE_GATHERS = 250;
@@ -254,13 +253,13 @@ export class SiteState extends EventTarget {
   }
 
   /** Forgets the session. The library has erased or locked its cache. */
-  async #out() {
+  #out() {
     [this.me, this.parley, this.connection, this.isFollowed] = [null, null, null, false];
     this.client = new Client();
     [this.forums, this.conversations, this.users, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
     localStorage.clear();
     this.say('out');
-    (await import('../core/installation.js')).forgetPictures();
+    forgetPictures();
   }
 
   // MARK: Forums and conversations
@@ -436,11 +435,6 @@ export class SiteState extends EventTarget {
 
   // MARK: Messages
 
-  /** Each page has one of its own, and closes it: two pages of one conversation follow one another. */
-  async stream(conversation) {
-    return this.parley ? new Stream(this, conversation) : new VisitorStream(this, conversation);
-  }
-
   async markRead(conversation, message) {
     if (this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq)
       return this.parley.markRead({ ...message, conversation_id: conversation.id });
@@ -515,7 +509,7 @@ export class SiteState extends EventTarget {
   async signOut({ isForced = false } = {}) {
     // The server may have ended the session already, as after a deletion of the account.
     await this.parley?.signOut({ isForced });
-    if (this.me) await this.#out();
+    if (this.me) this.#out();
   }
 }
 

@@ -1,9 +1,9 @@
 // Renders Markdown as elements. The library parses it; the app draws mentions, hashtags, links and code itself.
 
-import { buildNodes, parseMarkup, plainText } from '../../parley/markup.js';
-import { el } from './dom.js';
-import { codeBlock } from '../parts/code.js';
-import { say } from './text.js';
+import { buildNodes, parseMarkup } from '../../parley/markup.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { codeBlock } from './code.js';
 
 const EMOJI = /\p{Extended_Pictographic}/u;
 const ONE = String.raw`\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f)*`;
@@ -16,11 +16,6 @@ export function isEmojiAlone(text) {
 
 export function rich(text) {
   return el('div.rich', { dir: 'auto' }, buildNodes(parseMarkup(String(text ?? '')).children, { make }));
-}
-
-/** One line of it, for lists. */
-export function plain(text, limit = 200) {
-  return plainText(parseMarkup(String(text ?? '').slice(0, 4 * limit)), limit).replaceAll('\n', ' ');
 }
 
 function make(node, children) {

@@ -1,8 +1,8 @@
 // The foot of a list that has more to show.
 
-import { button, whileBusy } from '../parts/button.js';
-import { toast } from '../parts/toast.js';
-import { say, sayProblem } from './text.js';
+import { say, sayProblem } from '../core/text.js';
+import { button, whileBusy } from './button.js';
+import { toast } from './toast.js';
 
 /** A button that runs `load` for the next page. A failure is reported and can be retried. */
 export function showMoreButton(load) {

@@ -1,8 +1,8 @@
 // Touch gestures: long press and swipe on a message, pull to refresh on a list.
 
-import { skeleton } from '../parts/empty.js';
-import { toast } from '../parts/toast.js';
-import { sayProblem } from './text.js';
+import { sayProblem } from '../core/text.js';
+import { skeleton } from './empty.js';
+import { toast } from './toast.js';
 
 /** Durations in milliseconds and distances in CSS pixels: the tolerance of a long press, and the minimum of a swipe. */
 const HELD = 500;

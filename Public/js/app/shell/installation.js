@@ -1,9 +1,9 @@
 // The app kept for when there is no network; and newer versions of it, offered and never forced.
 
 import { toast } from '../parts/toast.js';
-import { laterScripts } from './bundle.js';
-import { el } from './dom.js';
-import { say } from './text.js';
+import { laterScripts } from '../core/bundle.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
 
 const AGAIN = 60 * 60_000;
 
@@ -40,10 +40,6 @@ const signedIn = (site) =>
     site.addEventListener('state', look);
     look();
   });
-
-export function forgetPictures() {
-  navigator.serviceWorker?.controller?.postMessage({ do: 'forget' });
-}
 
 async function heard(shell, data) {
   if (data?.did === 'use') return location.reload();

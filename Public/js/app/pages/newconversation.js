@@ -1,0 +1,146 @@
+// A new conversation with the users that one finds.
+
+import { el, redraw, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { avatar } from '../parts/avatar.js';
+import { button, whileBusy } from '../parts/button.js';
+import { field } from '../parts/field.js';
+import { personRow } from '../parts/person.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { conversationAddress } from '../core/router.js';
+import { say, sayProblem } from '../core/text.js';
+
+/** A whole address, as far as can be seen: one that another may have said to be found by. */
+const ADDRESS = /^(\S+@\S+\.\S{2,}|\+[\d\s()/-]{7,})$/;
+
+export async function open(shell) {
+  const page = new NewConversation(shell);
+  await page.look();
+  return {
+    title: say('act.newConversation'),
+    here: '/messages',
+    keepsFocus: true,
+    node: [
+      pageBar(say('act.newConversation'), { back: () => shell.router.back('/messages'), state: shell.site.state }),
+      el('div.page-body', null, page.node),
+    ],
+    shown: () => page.field.input.focus(),
+  };
+}
+
+class NewConversation {
+  constructor(shell) {
+    this.shell = shell;
+    this.site = shell.site;
+    this.chosen = new Map();
+    this.found = el('div');
+    this.picked = el('div.search-filters');
+    this.start = button(say('talk.start'), { kind: 'primary', disabled: true, on: () => whileBusy(this.start, () => this.begin()) });
+    this.field = field(say('talk.find'), {
+      type: 'search',
+      hint: say('talk.findHint'),
+      autocomplete: 'off',
+      on: { input: () => this.look() },
+    });
+    this.node = el('div.page-column', null, this.field, this.picked, this.found, el('div.form-foot', null, this.start));
+  }
+
+  get words() {
+    return this.field.input.value.trim();
+  }
+
+  async look() {
+    const { site, words } = this;
+    const users = (await site.findPeople(words)).filter((it) => it.id !== site.me.id);
+    if (words !== this.words) return;
+    redraw(
+      this.found,
+      users.length
+        ? users.map((it) => this.choice(it))
+        : [el('p.second', null, say('talk.nobody', { words })), ADDRESS.test(words) && this.byAddress()],
+    );
+  }
+
+  choice(person) {
+    const isChosen = this.chosen.has(person.id);
+    return el(
+      'button',
+      {
+        class: 'person-choice',
+        data: { person: person.id },
+        aria: { pressed: isChosen ? 'true' : 'false' },
+        on: { click: () => this.pick(person) },
+      },
+      personRow(person, { presence: this.site.presenceOf(person.id), end: isChosen ? el('span.mark', null, say('talk.chosen')) : null }),
+    );
+  }
+
+  /** Looks up contact addresses on a button press only, because discovery is rate-limited per day. */
+  byAddress() {
+    const ask = button(say('addresses.find'), { picture: 'search', on: () => whileBusy(ask, () => this.discover()) });
+    return el('div.form-foot', null, ask);
+  }
+
+  async discover() {
+    const { site } = this;
+    try {
+      const { data } = await site.client.calls.discoverUsers({ body: { addresses: [this.words] } });
+      const others = data.map(({ user }) => user).filter(({ id }) => id !== site.me.id);
+      for (const it of others) if (!site.users.has(it.id)) site.users.set(it.id, it);
+      if (!others.length) toast(say('addresses.nobody'));
+      for (const it of others) if (!this.chosen.has(it.id)) this.pick(it);
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  }
+
+  pick(person) {
+    const { chosen } = this;
+    if (chosen.has(person.id)) chosen.delete(person.id);
+    else chosen.set(person.id, person);
+    const chip = (it) =>
+      el(
+        'button.chip',
+        { aria: { pressed: 'true', label: say('talk.unpick', { name: displayName(it) }) }, on: { click: () => this.pick(it) } },
+        avatar(it, { size: 1 }),
+        displayName(it),
+      );
+    refill(this.picked, [...chosen.values()].map(chip));
+    this.start.disabled = !chosen.size;
+    this.look();
+  }
+
+  async begin() {
+    const go = this.shell.fromHere();
+    try {
+      const isDirect = this.chosen.size === 1;
+      const made = await this.site.call('POST', '/conversations', {
+        body: {
+          kind: isDirect ? 'direct' : 'group',
+          participants: [...this.chosen.keys()],
+          ...(isDirect ? { distinct: true } : {}),
+          client_id: crypto.randomUUID(),
+        },
+      });
+      this.site.keepConversation(made);
+      go(conversationAddress(made), { replace: true });
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  }
+}
+
+/** Straight to the conversation with one person. */
+export async function writeTo(shell, person) {
+  const go = shell.fromHere();
+  try {
+    const made = await shell.site.call('POST', '/conversations', {
+      body: { kind: 'direct', participants: [person.id], distinct: true },
+    });
+    shell.site.keepConversation(made);
+    go(conversationAddress(made));
+  } catch (error) {
+    toast(sayProblem(error));
+  }
+}
