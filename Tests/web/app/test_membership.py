@@ -145,7 +145,7 @@ class Inviting(Village):
                     self.go(page, "/admin/invites")
                 page.get_by_role("button", name="New invite").click()
                 sheet = page.get_by_role("dialog", name="New invite")
-                self.assertEqual(sheet.get_by_label("Role").locator("option").all_text_contents(), roles)
+                expect(sheet.get_by_label("Role").locator("option")).to_have_text(roles)
                 sheet.get_by_label("Maximum uses").select_option("5 people")
                 sheet.get_by_label("Duration").select_option("1 week")
                 self.photograph(page, f"new-invite-{who}")
