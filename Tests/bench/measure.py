@@ -71,9 +71,9 @@ def cpu_seconds_of(server):
     return used.ru_utime + used.ru_stime
 
 
-def resident_bytes(pid):
+def resident_bytes(pid, field="VmRSS"):
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
 
 
 def compare(servers, load):

@@ -32,10 +32,10 @@ class Room:
     path: str
     name: str
 
-    def load(self, members):
-        """Sixteen members write, each one message at a time. An operation is one message received by one member."""
+    def load(self, members, window=16):
+        """`window` members write, each one message at a time. An operation is one message received by one member."""
         return load("room", f"ws://127.0.0.1:{{port}}{self.path}", "--as", self.tongue, "--room", self.name,
-                    "--connections", members, "--size", LETTERS)
+                    "--connections", members, "--size", LETTERS, "--window", window)
 
 
 def crowded(stack, folder):

@@ -39,6 +39,15 @@ class Talk:
     def paging(self, connections=64):
         return self._wrk("get.lua", {"TARGET": self.page}, connections)
 
+    def first_answer(self):
+        """The body of the answer to one post."""
+        body = self.body.replace("ID", "first").replace("TEXT", "The kettle is on, come down when you are ready. 1")
+        request = urllib.request.Request(
+            f"{self.server.url}{self.post}", method=self.method, data=body.encode(),
+            headers={"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request) as answer:
+            return answer.read().decode()
+
     def _wrk(self, script, variables, connections):
         def load(server):
             return reported(

@@ -23,13 +23,13 @@ class Server:
     ready when `port` accepts connections.
     """
 
-    def __init__(self, name, *command, port=None, env=None, pass_fds=(),
+    def __init__(self, name, *command, port=None, env=None, pass_fds=(), cwd=TOP,
                  ready=r"^listening on (\S+)$", ready_within=60):
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = LOGS / f"{name}.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [str(part) for part in command], cwd=TOP, stdin=subprocess.DEVNULL, stdout=log,
+                [str(part) for part in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=log,
                 stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
         self.pid = self.process.pid
         self.port = port
