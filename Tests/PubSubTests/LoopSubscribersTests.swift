@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: 0..<50)
   func `each subscriber receives every event of its streams, once and in order`(seed: UInt64) {
     var random = Seeded(seed: seed)
-    let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
+    let hub = Hub { json, _ in Frame(text: json, framed: json, deflated: nil) }
     let subscribers = LoopSubscribers(hub.open())
     let users = (0..<12).map { _ in Recorder() }
     for user in users {
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `lost events are reported before later events`() {
-    let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
+    let hub = Hub { json, _ in Frame(text: json, framed: json, deflated: nil) }
     let subscribers = LoopSubscribers(hub.open())
     let ada = Recorder()
     subscribers.add(ada)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func `broadcasts beyond the mailbox limit are dropped and reported as a gap`() {
-    let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
+    let hub = Hub { json, _ in Frame(text: json, framed: json, deflated: nil) }
     let mailbox = hub.open()
     let subscribers = LoopSubscribers(mailbox)
     let ada = Recorder(session: ID(7))
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `an ended session reaches a subscriber without subscriptions, and no empty loop`() {
-    let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
+    let hub = Hub { json, _ in Frame(text: json, framed: json, deflated: nil) }
     let mailbox = hub.open()
     let subscribers = LoopSubscribers(mailbox)
     hub.publish([.ended([ID(7)])])
@@ -98,6 +98,22 @@ import Testing
     subscribers.remove(ada)
     hub.publish([.ended([ID(7)])])
     #expect(mailbox.take().broadcasts.isEmpty)
+  }
+
+  @Test func `frames are compressed while a subscriber has compression`() {
+    let hub = Hub { json, isCompressed in Frame(text: json, framed: json, deflated: isCompressed ? [1] : nil) }
+    func frames() -> [Frame] {
+      let event = Self.publication(1, 1).delivered
+      let frames = hub.frames(of: event, "1")
+      return [frames.withCursor, frames.withoutCursor, hub.makeFrame([])]
+    }
+    #expect(frames().allSatisfy { $0.deflated == nil })
+    hub.addCompressed()
+    hub.addCompressed()
+    hub.removeCompressed()
+    #expect(frames().allSatisfy { $0.deflated != nil })
+    hub.removeCompressed()
+    #expect(frames().allSatisfy { $0.deflated == nil })
   }
 
   @Test func `a batch contains all messages, in both encodings`() throws {

@@ -46,7 +46,7 @@ public struct API: Sendable {
   /// The publisher for the store of this API's community.
   public static func publisher() -> Publisher {
     let frames = FrameMaker()
-    return Publisher(Hub { frames.frame($0) })
+    return Publisher(Hub { frames.frame($0, isCompressed: $1) })
   }
 
   /// Throws the problem that a write would get now; for `/readyz`.

@@ -4,7 +4,7 @@ public struct Frame: Sendable {
   public let text: [UInt8]
   /// The text as an uncompressed WebSocket message.
   public let framed: [UInt8]
-  /// The text as a compressed WebSocket message. Nil if compression does not make it shorter.
+  /// The text as a compressed WebSocket message. Nil if compression does not make it shorter, or no subscriber had it.
   public let deflated: [UInt8]?
 
   public init(text: [UInt8], framed: [UInt8], deflated: [UInt8]?) {

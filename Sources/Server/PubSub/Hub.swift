@@ -17,18 +17,26 @@ public final class Hub: Sendable {
   private let typing = Mutex(TypingBoard())
   private let presence = Mutex(PresenceBoard())
   private let time = Mutex(Time())
-  private let frame: @Sendable ([UInt8]) -> Frame
+  private let frame: @Sendable (_ json: [UInt8], _ isCompressed: Bool) -> Frame
+  /// The number of subscribers that negotiated compression.
+  private let compressedCount = Atomic<Int>(0)
 
-  /// `frame` encodes JSON as a frame, once for all recipients.
-  public init(frame: @escaping @Sendable ([UInt8]) -> Frame) {
+  /// `frame` encodes JSON as a frame, once for all recipients. Compression is most of its work, so frames are compressed
+  /// only while a subscriber has negotiated it.
+  public init(frame: @escaping @Sendable (_ json: [UInt8], _ isCompressed: Bool) -> Frame) {
     self.frame = frame
   }
 
-  public func makeFrame(_ json: [UInt8]) -> Frame { frame(json) }
+  public func makeFrame(_ json: [UInt8]) -> Frame { frame(json, compressedCount.load(ordering: .relaxed) > 0) }
 
   public func frames(of event: DeliveredEvent, _ cursor: String) -> EventFrames {
-    EventFrames(event.jsonBytes, cursor: cursor, makeFrame: frame)
+    EventFrames(event.jsonBytes, cursor: cursor) { self.makeFrame($0) }
   }
+
+  /// A subscriber with compression was added. It may receive frames without compression that were made before.
+  public func addCompressed() { compressedCount.add(1, ordering: .relaxed) }
+
+  public func removeCompressed() { compressedCount.subtract(1, ordering: .relaxed) }
 
   // MARK: The loops
 
@@ -80,7 +88,7 @@ public final class Hub: Sendable {
 
   public func publish(_ signal: Signal) {
     guard hasAudience(signal.audience) else { return }
-    publish([.signal(signal, frame(signal.jsonBytes))])
+    publish([.signal(signal, makeFrame(signal.jsonBytes))])
   }
 
   // MARK: The time

@@ -6,7 +6,8 @@ import Synchronization
 final class FrameMaker: Sendable {
   private let streams = Mutex(DeflateStreams())
 
-  func frame(_ json: [UInt8]) -> Frame {
+  func frame(_ json: [UInt8], isCompressed: Bool) -> Frame {
+    guard isCompressed else { return Frame(text: json, framed: SharedFrame(text: json).plain, deflated: nil) }
     let shared = streams.withLock { SharedFrame(text: json, deflatedBy: $0) }
     return Frame(text: json, framed: shared.plain, deflated: shared.deflated)
   }

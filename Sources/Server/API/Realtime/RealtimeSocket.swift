@@ -64,6 +64,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   func opened(on loop: isolated any Actor) {
     live.board.add(self)
+    if socket.isCompressed { community.hub.addCompressed() }
     live.start()
     if live.isClosed { return hubClosed() }
     // The session may have ended since the request was authenticated, before this loop had a subscriber to notify.
@@ -97,6 +98,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     isClosed = true
     unsubscribeAll()
     live.board.remove(self)
+    if socket.isCompressed { community.hub.removeCompressed() }
     output = SocketOutput(socket)
     commands.dropQueued()
     client.leave()
