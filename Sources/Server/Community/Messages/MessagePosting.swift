@@ -23,8 +23,7 @@ extension Community {
     let bounds = bounds
     defer { hub.stopTyping(author, in: conversation) }
     return try await store.write { tx throws(Refusal) in
-      let caller = try tx.reloadCaller(caller)
-      let (rights, standing) = try tx.rights(of: caller, in: conversation)
+      let (caller, rights, standing) = try tx.reloadCaller(caller, in: conversation)
       var message = NewMessage(draft, text.markdown, in: conversation, by: author)
       let isPrivate = try tx.isPrivateChannel(conversation, standing)
       let probation: Probation?

@@ -8,8 +8,22 @@ extension ReadTransaction {
   /// Reloads the caller's role in this transaction, since it may have changed.
   func reloadCaller(_ caller: Caller) throws(Refusal) -> Caller {
     guard let id = caller.user else { return caller }
-    guard let user = try self.user(id), user.standing?.state == .active else { throw .unauthenticated }
-    return Caller(user: id, role: user.summary.role, scope: caller.scope, session: caller.session)
+    guard let role = try activeRole(of: id) else { throw .unauthenticated }
+    return Caller(user: id, role: role, scope: caller.scope, session: caller.session)
+  }
+
+  /// The same with the caller's rights in a conversation, from one query.
+  func reloadCaller(
+    _ caller: Caller, in conversation: ID<Conversation>
+  ) throws(Refusal) -> (Caller, Rights, Standing) {
+    if let id = caller.user, let (role, standing) = try standing(ofActive: id, in: conversation) {
+      let rights = Permissions.rights(of: role, in: standing)
+      guard rights.contains(.read) else { throw .notFound }
+      return (Caller(user: id, role: role, scope: caller.scope, session: caller.session), rights, standing)
+    }
+    let caller = try reloadCaller(caller)
+    let (rights, standing) = try rights(of: caller, in: conversation)
+    return (caller, rights, standing)
   }
 
   /// Reloads the caller. Throws if the credential is no longer valid.

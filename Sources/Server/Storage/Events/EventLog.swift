@@ -3,29 +3,28 @@ import ParleySQLite
 
 extension WriteTransaction {
   /// Appends an event to the log, in the transaction of its change.
+  ///
+  /// - Parameter head: the last offset of the stream, for a caller that has read it.
   func log(
-    _ kind: Event.Kind, in stream: EventStream, subject: Int, revision: Int, actor: Int
+    _ kind: Event.Kind, in stream: EventStream, subject: Int, revision: Int, actor: Int, after head: Int? = nil
   ) throws(Refusal) {
     let number = stream.number
     let id = counters.event + 1
     let now = self.now
-    let offset = try run { connection in
-      let offset =
-        try connection.first(
-          """
-          insert into stream (id, head, last_event)
-          values ($1, 1, $2)
-          on conflict (id) do update
-          set head = head + 1, last_event = excluded.last_event
-          returning head
-          """, number, id
-        ) { row in try row.int(0) } ?? 0
+    let offset = if let head { head + 1 } else { try lastOffset(of: stream) + 1 }
+    try run { connection in
+      try connection.execute(
+        """
+        insert into stream (id, head, last_event)
+        values ($1, $2, $3)
+        on conflict (id) do update
+        set head = excluded.head, last_event = excluded.last_event
+        """, number, offset, id)
       try connection.execute(
         """
         insert into event (id, stream, stream_offset, kind, subject, revision, actor, at)
         values ($1, $2, $3, $4, $5, $6, $7, $8)
         """, id, number, offset, kind.rawValue, subject, revision, actor, Int(now))
-      return offset
     }
     counters.event = id
     events.append(

@@ -4,6 +4,13 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
+  /// The last offset of a stream; 0 for an empty one.
+  public func lastOffset(of stream: EventStream) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first("select head from stream where id = $1", stream.number) { row in try row.int(0) } ?? 0
+    }
+  }
+
   /// The id of the last event that was committed; 0 before the first.
   public func lastEvent() throws(Refusal) -> Int {
     try run { connection in

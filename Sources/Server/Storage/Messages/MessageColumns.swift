@@ -113,10 +113,15 @@ extension ReadTransaction {
       throw .invalid("ids", .tooMany(limit: MessageQuery.maxMessages))
     }
     var found: [Message] = []
+    var (attached, actedOn): ([Int], [Int]) = ([], [])
     try run { connection in
-      try Self.messagesByID.each(ids.map(\.number), connection) { row in found.append(try Message(row)) }
+      try Self.messagesByID.each(ids.map(\.number), connection) { row in
+        found.append(try Message(row))
+        if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
+        if try row.bool(Message.columnCount + 1) { actedOn.append(try row.int(0)) }
+      }
     }
-    try complete(&found)
+    try complete(&found, filesOf: attached, actionsOf: actedOn)
     let byID = Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     return ids.compactMap { byID[$0] }
   }
@@ -150,9 +155,15 @@ extension ReadTransaction {
     }
   }
 
+  /// Whether a message has attachments, and actions, after the columns of `Message`.
+  static let markColumns = """
+    exists (select 1 from attachment where message_id = message.id),
+    exists (select 1 from action where message_id = message.id)
+    """
+
   private static let messagesByID = ListQuery { list in
     """
-    select \(Message.columns)
+    select \(Message.columns), \(markColumns)
     from message
     where id in (\(list))
     """

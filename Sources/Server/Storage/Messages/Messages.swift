@@ -39,8 +39,10 @@ extension WriteTransaction {
     if let parent = message.replyTo { try requireMessage(parent, in: message.conversation) }
 
     let id = ID<Message>(nextID())
-    guard let (seq, previous, forum) = try advance(message.conversation, in: state, to: id) else { throw .notFound }
-    try insert(message, id, seq, previous, at: time)
+    guard let end = try end(of: message.conversation, in: state) else { throw .notFound }
+    let (seq, forum) = (end.seq + 1, end.forum)
+    try advance(message.conversation, to: id, at: seq)
+    try insert(message, id, seq, end.message, at: time)
     try addRows(of: message.text, to: id, in: message.conversation)
     if let annotations = message.annotations {
       try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
@@ -49,8 +51,8 @@ extension WriteTransaction {
     if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: forum))) }
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
-      actor: message.author.number)
-    return (StoredMessage(id: id, seq: seq, previous: previous, isNew: true), forum)
+      actor: message.author.number, after: end.offset)
+    return (StoredMessage(id: id, seq: seq, previous: end.message, isNew: true), forum)
   }
 
   /// The entry that `searchEntry(of:)` would read from the rows.
@@ -114,27 +116,43 @@ extension WriteTransaction {
     return found.stored
   }
 
-  /// Makes a message the last one of a conversation. Returns its position, or nil if the conversation is not in this
-  /// state.
-  private func advance(
-    _ conversation: ID<Conversation>, in state: String, to message: ID<Message>
-  ) throws(Refusal) -> (seq: Int, previous: ID<Message>?, forum: ID<Forum>?)? {
+  /// The end of a conversation before the next message.
+  private struct End {
+    let seq: Int
+    let message: ID<Message>?
+    let forum: ID<Forum>?
+    /// The last offset of the conversation's stream.
+    let offset: Int
+  }
+
+  /// Nil if the conversation is not in this state.
+  private func end(of conversation: ID<Conversation>, in state: String) throws(Refusal) -> End? {
     try run { connection in
       try connection.first(
         """
-        update conversation
-        set last_seq = last_seq + 1, last_message_id = $1
-        where id = $2 and state = $3
-        returning last_seq,
-          (select id from message where conversation_id = conversation.id and seq = conversation.last_seq - 1),
-          forum_id
-        """, message.number, conversation.number, state
+        select c.last_seq, (select id from message where conversation_id = c.id and seq = c.last_seq), c.forum_id,
+          coalesce(s.head, 0)
+        from conversation c
+        left join stream s on s.id = $1
+        where c.id = $2 and c.state = $3
+        """, EventStream.conversation(conversation).number, conversation.number, state
       ) { row in
-        (
-          seq: try row.int(0), previous: try row.optionalInt(1).map { ID($0) },
-          forum: try row.optionalInt(2).map { ID($0) }
-        )
+        End(
+          seq: try row.int(0), message: try row.optionalInt(1).map { ID($0) },
+          forum: try row.optionalInt(2).map { ID($0) }, offset: try row.int(3))
       }
+    }
+  }
+
+  /// Makes a message the last one of a conversation. `returning` would build a temporary table.
+  private func advance(_ conversation: ID<Conversation>, to message: ID<Message>, at seq: Int) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update conversation
+        set last_seq = $1, last_message_id = $2
+        where id = $3
+        """, seq, message.number, conversation.number)
     }
   }
 

@@ -6,8 +6,22 @@ extension ReadTransaction {
   public func standing(
     of user: ID<User>?, in conversation: ID<Conversation>
   ) throws(Refusal) -> Standing? {
-    let found = try run { connection in
-      try connection.first(
+    try standing(Self.standingOfUser, user, conversation) { _ in }?.standing
+  }
+
+  /// The same for an active user, with the role on the site; nil also for any other user.
+  public func standing(
+    ofActive user: ID<User>, in conversation: ID<Conversation>
+  ) throws(Refusal) -> (role: Role, standing: Standing)? {
+    try standing(Self.standingOfActiveUser, user, conversation) { row in try row.word("site_role") }
+  }
+
+  private static let standingOfUser = standing()
+  private static let standingOfActiveUser = standing(
+    columns: ", a.role as site_role", join: "join account a on a.id = $1 and a.state = 'active'")
+
+  private static func standing(columns: String = "", join: String = "") -> SQL {
+    SQL(
         """
         select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0) as is_owner, c.users_from_seq,
           c.anyone_from_seq, p.role, p.from_seq, p.request, f.visibility, f.write, f.start_topics, f.room_mention,
@@ -31,14 +45,21 @@ extension ReadTransaction {
             where o.conversation_id = c.id and o.user_id <> $1
           ) else 0 end as is_blocked,
           c.last_seq, c.last_message_id, f.users_from_id, f.anyone_from_id, m.from_id,
-          max(c.slow_seconds, coalesce(f.slow_seconds, 0)) as slow_seconds
+          max(c.slow_seconds, coalesce(f.slow_seconds, 0)) as slow_seconds\(columns)
         from conversation c
+        \(join)
         left join participant p on p.conversation_id = c.id and p.user_id = $1
         left join forum f on f.id = c.forum_id
         left join forum_member m on m.forum_id = c.forum_id and m.user_id = $1
         where c.id = $3 and c.state = 'open' and f.deleted_at is null
-        """, user?.number, Int(now), conversation.number
-      ) { row in
+        """)
+  }
+
+  private func standing<Role>(
+    _ query: SQL, _ user: ID<User>?, _ conversation: ID<Conversation>, _ role: (borrowing Row) throws -> Role
+  ) throws(Refusal) -> (role: Role, standing: Standing)? {
+    let found = try run { connection in
+      try connection.first(query, user?.number, Int(now), conversation.number) { row in
         let standing = Standing(
           kind: try row.word("kind"), isLocked: try row.bool("locked"), readers: try row.word("readers"),
           writers: try row.word("writers"), forum: try row.isNull("visibility") ? nil : try ForumStanding(row),
@@ -50,7 +71,7 @@ extension ReadTransaction {
           isBlocked: try row.bool("is_blocked"), usersFromSeq: try row.int("users_from_seq"),
           anyoneFromSeq: try row.int("anyone_from_seq"), slowSeconds: try row.int("slow_seconds"))
         return (
-          standing, end: (seq: try row.int("last_seq"), message: try row.int("last_message_id")),
+          role: try role(row), standing: standing, end: (seq: try row.int("last_seq"), message: try row.int("last_message_id")),
           starts: (
             users: try row.optionalInt("users_from_id") ?? 0, anyone: try row.optionalInt("anyone_from_id") ?? 0,
             member: try row.optionalInt("from_id") ?? 0
@@ -58,12 +79,13 @@ extension ReadTransaction {
         )
       }
     }
-    guard let (standing, end, starts) = found, starts != (0, 0, 0) else { return found?.0 }
+    guard let (role, standing, end, starts) = found else { return nil }
+    guard starts != (0, 0, 0) else { return (role, standing) }
     var adjusted = standing
     adjusted.usersFromSeq = try firstSeq(in: conversation, after: starts.users, lastSeq: end.seq, last: end.message)
     adjusted.anyoneFromSeq = try firstSeq(in: conversation, after: starts.anyone, lastSeq: end.seq, last: end.message)
     adjusted.memberFromSeq = try firstSeq(in: conversation, after: starts.member, lastSeq: end.seq, last: end.message)
-    return adjusted
+    return (role, adjusted)
   }
 
   /// `seq` of a conversation's first message with an id above `message`, which may be of another conversation. Ids

@@ -17,6 +17,15 @@ extension ReadTransaction {
     }
   }
 
+  /// The role of an active user; nil for any other.
+  public func activeRole(of user: ID<User>) throws(Refusal) -> Role? {
+    try run { connection in
+      try connection.first("select role from account where id = $1 and state = 'active'", user.number) { row in
+        try row.word(0)
+      }
+    }
+  }
+
   /// The users by id, without those that do not exist. One statement for up to 200 ids.
   public func users(_ ids: [ID<User>]) throws(Refusal) -> [ID<User>: User] {
     try run { connection in
