@@ -114,15 +114,19 @@ struct Endpoint: Sendable {
 
   func handler(of api: API) -> Handler {
     { request, server throws(Problem) in
+      var caller = Caller.visitor(network: server.network)
       do {
-        let context = try RequestContext(request, server, api, for: self)
+        let context = try RequestContext(request, server, api, for: self, &caller)
         // Unsafe methods are checked before they change any state, safe ones after they have read their query.
         if !method.isSafe, !takesQuery { try context.requireNoStrayQuery() }
-        let response = try await answer(context)
+        var response = try await answer(context)
         if method.isSafe { try context.requireNoStrayQuery() }
+        RequestContext.quota(of: self, caller, server, api)?.add(to: &response.fields)
         return response
       } catch {
-        throw Problem(error)
+        var problem = Problem(error)
+        RequestContext.quota(of: self, caller, server, api)?.add(to: &problem.fields)
+        throw problem
       }
     }
   }

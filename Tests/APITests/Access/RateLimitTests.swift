@@ -42,6 +42,47 @@ import Web
     #expect(passed(5, limiter, .login, from: "192.0.2.1", at: start + 3_600_000) == 3)
   }
 
+  @Test func `a quota has the burst, the rest and the wait for the next token`() throws {
+    let limiter = RateLimiter(Self.limits)
+    func quota(at now: Int64) throws -> [Int] {
+      let quota = try #require(limiter.quota(.login, of: .visitor, at: IPAddress("192.0.2.1"), now: now))
+      return [quota.limit, quota.remaining, quota.reset]
+    }
+    #expect(try quota(at: 0) == [3, 3, 0])
+    #expect(passed(1, limiter, .login, from: "192.0.2.1", at: 0) == 1)
+    #expect(try quota(at: 0) == [3, 2, 10])
+    #expect(passed(1, limiter, .login, from: "192.0.2.1", at: 4_000) == 1)
+    #expect(try quota(at: 4_000) == [3, 1, 6])
+    #expect(try quota(at: 10_000) == [3, 2, 10])
+    #expect(passed(9, limiter, .login, from: "192.0.2.1", at: 10_000) == 2)
+    #expect(try quota(at: 10_001) == [3, 0, 10])
+    #expect(try quota(at: 3_600_000) == [3, 3, 0])
+    #expect(limiter.quota(.login, of: .visitor, at: nil, now: 0) == nil)
+  }
+
+  @Test(arguments: TestTransport.allCases)
+  func `every answer has the quota of its limit`(transport: TestTransport) async throws {
+    var rates = Village.unlimited
+    rates.writing = Allowance(burst: 50, perMinute: 1)
+    rates.sending = Allowance(burst: 9, perMinute: 1)
+    try await Village.open(transport, rates: rates) { village in
+      let room = try await village.garden().room
+      func quota(_ method: ParleyWire.Method, _ path: String, _ body: [String: Any]? = nil) async throws -> [Int?] {
+        let fields = try await village.request(method, path, as: "grace", body).fields
+        return ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map { fields[$0].flatMap { Int($0) } }
+      }
+      let messages = "/conversations/\(room)/messages"
+      #expect(try await quota(.post, messages, ["text": "1"]) == [9, 8, 60])
+      #expect(try await quota(.post, messages, ["text": "2"]).prefix(2) == [9, 7])
+      // An operation without a limit of its own reports the limit of changes; a refused one reports it too.
+      #expect(try await quota(.get, messages) == [50, 50, 0])
+      #expect(try await quota(.get, "/messages/7") == [50, 50, 0])
+      #expect(try await quota(.patch, "/me", ["bio": "b"]) == [50, 49, 60])
+      #expect(try await quota(.patch, "/me", ["bio": 1]).prefix(2) == [50, 48])
+      #expect(try await quota(.get, "/me").prefix(2) == [50, 48])
+    }
+  }
+
   @Test func `a clock set back does not lock users out`() {
     let limiter = RateLimiter(Self.limits)
     #expect(passed(5, limiter, .login, from: "192.0.2.1", at: 10_000_000_000) == 3)

@@ -79,6 +79,27 @@ final class RateLimiter: Sendable {
     buckets.withLock { $0[bucket]?.refund(limits[work], now: now * 1_000) }
   }
 
+  /// The state of a limit, for the fields of a response.
+  struct Quota: Hashable {
+    /// The size of the burst.
+    let limit: Int
+    let remaining: Int
+    /// Seconds until the next token; 0 for a full bucket.
+    let reset: Int
+  }
+
+  /// The state of the caller's bucket; nil for unlimited work.
+  func quota(_ work: Work, of caller: Caller, at address: IPAddress?, now: Int64) -> Quota? {
+    guard let owner = owner(of: work, caller, address) else { return nil }
+    let bucket = Bucket(work: work, owner: owner)
+    let allowance = limits[work]
+    let level = (buckets.withLock { $0[bucket] } ?? TokenBucket()).level(allowance, now: now * 1_000)
+    return Quota(limit: allowance.burst, remaining: level.remaining, reset: Self.seconds(level.wait))
+  }
+
+  /// Rounds microseconds up.
+  private static func seconds(_ wait: Int64) -> Int { Int((wait + 999_999) / 1_000_000) }
+
   /// Spends a token for a password attempt. A correct password is refunded with `refund`.
   func count(_ guess: Guess, now: Int64) throws(Problem) {
     try spend(.guessing, of: .guess(guess), now)
@@ -94,7 +115,7 @@ final class RateLimiter: Sendable {
     let bucket = Bucket(work: work, owner: owner)
     let wait = buckets.withLock { $0.spend(bucket, allowance, now: now * 1_000) }
     guard let wait else { return }
-    throw .rateLimited(allowance.burst, seconds: Int((wait + 999_999) / 1_000_000))
+    throw .rateLimited(allowance.burst, seconds: Self.seconds(wait))
   }
 
   /// The bucket's owner; nil for unlimited work. Unix sockets, which only the operator sets up, are not limited.
@@ -108,7 +129,16 @@ final class RateLimiter: Sendable {
       caller.user.map { .user($0) } ?? address.map { .address($0.subscriber) }
     }
   }
+}
 
+extension RateLimiter.Quota {
+  /// `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (draft-ietf-httpapi-ratelimit-headers-07).
+  func add(to fields: inout Fields) {
+    guard !fields.has("ratelimit-limit") else { return }
+    fields.add("RateLimit-Limit", String(limit))
+    fields.add("RateLimit-Remaining", String(remaining))
+    fields.add("RateLimit-Reset", String(reset))
+  }
 }
 
 extension Context {

@@ -19,7 +19,10 @@ struct RequestContext {
 
   var community: Community { api.community }
 
-  init(_ request: Request, _ server: Context, _ api: API, for endpoint: Endpoint) throws {
+  /// - Parameter known: set as soon as the caller is known, also if the request is refused after that.
+  init(
+    _ request: Request, _ server: Context, _ api: API, for endpoint: Endpoint, _ known: inout Caller
+  ) throws {
     self.request = request
     self.server = server
     self.api = api
@@ -27,13 +30,22 @@ struct RequestContext {
     queryUse = request.head.target.query == nil ? nil : QueryUse()
     if endpoint.access == .controlSocket {
       caller = try view.operatorCaller()
+      known = caller
       return
     }
     api.hints.examine(request.fields, server)
     caller = try Authentication.caller(of: request, server, api, view)
+    known = caller
     if case .user(let scope) = endpoint.access { _ = try caller.requireUser(scope) }
     if !endpoint.method.isSafe, community.store.isDiskFull, !endpoint.worksOnFullDisk { throw Refusal.diskFull }
     if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.uptime) }
+  }
+
+  /// The state of the endpoint's rate limit; that of changes for an endpoint without a limit of its own.
+  static func quota(
+    of endpoint: Endpoint, _ caller: Caller, _ server: Context, _ api: API
+  ) -> RateLimiter.Quota? {
+    api.limiter.quota(endpoint.work ?? .writing, of: caller, at: server.client, now: server.uptime)
   }
 
   /// Gives back the token that the endpoint's rate limit has taken.
@@ -66,8 +78,21 @@ struct RequestContext {
   /// Whether the request has a body, for endpoints with an optional one.
   var hasBody: Bool { request.head.framing != .none && request.head.framing != .length(0) }
 
+  /// Reads the members of the JSON body by name, and refuses it with all its faults, the limits of texts included.
+  func body<Value: CheckedInput>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
+    try await body(checking: { $0 }, read)
+  }
+
   /// Reads the members of the JSON body by name. Members that were not read are refused as `unknown_field`.
   func body<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
+    let unchecked: ((Value) -> any CheckedInput)? = nil
+    return try await body(checking: unchecked, read)
+  }
+
+  /// - Parameter input: the part of the value with limits of its own.
+  func body<Value>(
+    checking input: ((Value) -> any CheckedInput)?, _ read: (inout JSONObject) throws -> Value
+  ) async throws -> Value {
     // A form of another origin cannot send this type, and a sender of another one has made a mistake.
     guard !hasBody || request.fields["content-type"].flatMap({ MediaType($0) })?.isJSON == true else {
       throw Problem.unsupportedMediaType

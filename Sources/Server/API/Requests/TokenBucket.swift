@@ -14,6 +14,14 @@ struct TokenBucket: Sendable, Hashable {
     return nil
   }
 
+  /// The tokens that are left, and the wait for the next one; 0 for a full bucket.
+  func level(_ allowance: Allowance, now: Int64) -> (remaining: Int, wait: Int64) {
+    let each = Self.refillTime(allowance)
+    let missing = min(max(fullAt - now, 0), each * Int64(allowance.burst))
+    let spent = (missing + each - 1) / each
+    return (allowance.burst - Int(spent), spent == 0 ? 0 : missing - (spent - 1) * each)
+  }
+
   /// Returns a spent token.
   mutating func refund(_ allowance: Allowance, now: Int64) { fullAt = max(fullAt - Self.refillTime(allowance), now) }
 
