@@ -242,7 +242,8 @@ export class Outbox {
       for (const { id, conversation_id, text, annotations, attachments, reply_to, machine_only } of lost) {
         const target = names.get(reply_to);
         const body = {
-          text, annotations, attachments, ...(machine_only ? { machine_only } : {}), ...(reply_to && !target ? { reply_to } : {}),
+          text, annotations, attachments, ...(reply_to && !target ? { reply_to } : {}),
+          ...(machine_only ? { machine_only } : {}),
         };
         const reply = target ? { target } : {};
         this.#put(rows, { kind: 'send', conversation_id, body, ...reply }, names.get(id));

@@ -451,6 +451,19 @@ test('sending lost messages keeps those that a reset adds meanwhile', async () =
   assert.deepEqual(found.sort(), ['message 1', 'message 2']);
 });
 
+test('a lost message is sent as it was: with its files, annotations and reply, for programs only', async () => {
+  const store = memoryStore();
+  const annotations = [{ type: 'com.example.row', value: { amount: 7 } }];
+  const lost = say(1, { client_id: 'mine', machine_only: true, annotations, attachments: ['700'], reply_to: '99' });
+  await store.update([], () => [put('site', { name: 'lost', value: [lost, say(2)] })]);
+  await outboxOf(store).sendLost();
+  const [row, plain] = (await store.list('outbox')).map(({ body }) => body).sort((a, b) => (a.text < b.text ? -1 : 1));
+  assert.deepEqual(row, {
+    text: 'message 1', annotations, attachments: ['700'], reply_to: '99', machine_only: true,
+  });
+  assert.deepEqual(Object.keys(plain).sort(), ['annotations', 'attachments', 'text']);
+});
+
 test('during a reset an answer is not newer than the events after it', async () => {
   const { parley, store } = await opened({ event: 900 });
   await store.update([], () => []);
