@@ -1,11 +1,26 @@
 import Glibc
 import ParleyNetworking
+import Synchronization
 
 /// Standard input, output and error. Results go to standard output, messages to standard error, both unbuffered.
 enum Terminal {
-  /// - Returns: false if standard output is closed.
+  private static let hasLostOutput = Atomic(false)
+
+  /// - Returns: false if standard output is closed or full.
   @discardableResult
-  static func print(_ text: String) -> Bool { Descriptor.writeAll(Array(text.utf8), to: STDOUT_FILENO) }
+  static func print(_ text: String) -> Bool {
+    if Descriptor.writeAll(Array(text.utf8), to: STDOUT_FILENO) { return true }
+    // A reader such as `head` has what it wants.
+    if errno != EPIPE { hasLostOutput.store(true, ordering: .relaxed) }
+    return false
+  }
+
+  /// The exit status of the program: a failure if a part of the output is lost.
+  static func exitStatus(_ status: Int32) -> Int32 {
+    guard status == 0, hasLostOutput.load(ordering: .relaxed) else { return status }
+    log("Can't write to standard output.")
+    return Outcome.Status.failure.rawValue
+  }
 
   static func log(_ message: String) {
     Descriptor.writeAll(Array("parley: \(message)\n".utf8), to: STDERR_FILENO)

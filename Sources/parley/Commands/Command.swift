@@ -60,6 +60,36 @@ extension Command {
     return found.map { ($0, Array(arguments.dropFirst($0.words.count))) }
   }
 
+  /// The command that was probably meant: at most a third of its letters differ.
+  static func similar(to name: String) -> String? {
+    let name = name.prefix(maxTypedName).lowercased()
+    let names = Set(all.compactMap(\.words.first)).sorted()
+    let nearest = names.map { (name: $0, distance: distance(name, $0)) }.min { $0.distance < $1.distance }
+    guard let nearest, nearest.distance <= max(1, nearest.name.count / 3) else { return nil }
+    return nearest.name
+  }
+
+  private static let maxTypedName = 40
+
+  /// The number of letters to insert, delete, replace or swap with the next (restricted Damerau–Levenshtein distance).
+  private static func distance(_ one: String, _ other: String) -> Int {
+    let (one, other) = (Array(one), Array(other))
+    var rows = [Array(0...other.count)]
+    for row in 1..<one.count + 1 {
+      var line = [row]
+      for column in 1..<other.count + 1 {
+        var best = min(rows[row - 1][column], line[column - 1]) + 1
+        best = min(best, rows[row - 1][column - 1] + (one[row - 1] == other[column - 1] ? 0 : 1))
+        if row > 1, column > 1, one[row - 1] == other[column - 2], one[row - 2] == other[column - 1] {
+          best = min(best, rows[row - 2][column - 2] + 1)
+        }
+        line.append(best)
+      }
+      rows.append(line)
+    }
+    return rows[one.count][other.count]
+  }
+
   var words: [String] { name.split(separator: " ").map(String.init) }
 
   private static let printVersion = Command("version", summary: "print the version", help: "parley \(version)\n") { _ in

@@ -30,8 +30,22 @@ enum DaemonRoutes {
       }
     }
     return Application(
-      router: router, fallback: files?.respond, limits: limits, addresses: addresses,
+      router: router, fallback: files.map(openLibrary), limits: limits, addresses: addresses,
       apiPolicy: APIPolicy(base: API.base, crossOrigins: crossOrigins), log: log)
+  }
+
+  private static let library = "/js/parley/"
+
+  /// Pages of every origin may import the JavaScript library: it is public and takes no credentials.
+  private static func openLibrary(_ files: StaticFiles) -> Handler {
+    { request, context throws(Problem) in
+      var response = try await files.respond(request, context)
+      if request.path.hasPrefix(library) {
+        response.fields.add("Access-Control-Allow-Origin", "*")
+        response.fields.add("Cross-Origin-Resource-Policy", "cross-origin")
+      }
+      return response
+    }
   }
 
   private static var health: Response {

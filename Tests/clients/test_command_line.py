@@ -1,0 +1,55 @@
+"""The program as its user meets it: suggestions, and output that is not lost silently. The JavaScript library from
+another origin."""
+
+import subprocess
+import unittest
+
+from servers import PARLEY
+from serving import ServingTest, parley
+
+
+def command(*arguments, **settings):
+    return subprocess.run([PARLEY, *arguments], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60,
+                          **settings)
+
+
+class CommandLine(unittest.TestCase):
+    def test_a_typing_error_gets_a_suggestion_in_two_lines(self):
+        for typed, meant in (("raed", "read"), ("serv", "serve"), ("forum", "forums"), ("Backup", "backup")):
+            done = command(typed, stdout=subprocess.PIPE)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(done.stderr.count("\n"), 2)
+            self.assertIn(f'Did you mean "{meant}"?', done.stderr)
+        done = command("\x1b[31mbanana", stdout=subprocess.PIPE)
+        self.assertNotIn("Did you mean", done.stderr)
+        self.assertNotIn("\x1b", done.stderr)
+
+    def test_output_that_does_not_fit_on_the_disk_is_a_failure(self):
+        for arguments in (("help",), ("--version",), ("version",), ("read", "--help"), ("completions", "bash")):
+            with open("/dev/full", "w") as full:
+                done = command(*arguments, stdout=full)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn("standard output", done.stderr)
+        # A reader that leaves early is none.
+        done = subprocess.run(f"{PARLEY} help | true; exit ${{PIPESTATUS[0]}}", shell=True, executable="/bin/bash", timeout=60)
+        self.assertEqual(done.returncode, 0)
+
+
+class Library(ServingTest):
+    def test_pages_of_every_origin_may_import_the_library_and_nothing_else(self):
+        self.arguments = parley(self.folder)
+        with self.start(*self.arguments) as server:
+            status, headers = self.curl_headers(f"{server.url}/js/parley/parley.js", "--header", "Origin: https://a.example")
+            self.assertEqual(status, 200)
+            self.assertEqual(headers["access-control-allow-origin"], "*")
+            self.assertEqual(headers["cross-origin-resource-policy"], "cross-origin")
+            self.assertNotIn("access-control-allow-credentials", headers)
+            for path in ("/", "/css/tokens.css", "/js/app/place.js", "/api/v1/server"):
+                _, headers = self.curl_headers(f"{server.url}{path}", "--header", "Origin: https://a.example")
+                self.assertNotIn("access-control-allow-origin", headers, path)
+                self.assertEqual(headers["cross-origin-resource-policy"], "same-origin", path)
+
+
+if __name__ == "__main__":
+    unittest.main()
