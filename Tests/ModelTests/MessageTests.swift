@@ -55,7 +55,9 @@ private let live = Message(
       id: ID(4), conversation: ID(3), author: ID(1), seq: 1, previous: nil, createdAt: 0,
       state: .live(Message.Content(text: "")))
     let text = json(bare)
-    #expect(text.contains(#""previous_message":null,"text":"","entities":{},"annotations":[],"attachments":[],"#))
+    #expect(
+      text.contains(
+        #""text":"","entities":{"mentions":[],"hashtags":[],"links":[]},"annotations":[],"attachments":[],"#))
     #expect(text.hasSuffix(#""deleted":false,"actions":{}}"#))
     #expect(try message(text) == bare)
   }

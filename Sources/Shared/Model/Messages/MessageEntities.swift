@@ -57,6 +57,9 @@ public struct MessageEntities: Sendable, Hashable {
     }
   }
 
+  /// The entities of a text without any, in JSON.
+  static let none = JSONRaw(trusted: Array(#"{"mentions":[],"hashtags":[],"links":[]}"#.utf8))
+
   /// Stored form; nil without entities.
   public var stored: String? {
     if isEmpty { return nil }

@@ -62,7 +62,7 @@ extension Message.Content {
 
   fileprivate func writeSaid(to json: inout JSONWriter, showsAnnotations: Bool) {
     json.field(Name.text, text)
-    json.field(Name.entities, entities ?? Name.emptyObject)
+    json.field(Name.entities, entities ?? MessageEntities.none)
     if showsAnnotations { json.field(Name.annotations, annotations ?? Name.emptyArray) }
     json.field(Name.attachments, attachments)
   }
@@ -124,10 +124,15 @@ extension Message.Content {
   fileprivate init(_ object: inout JSONObject) throws(JSONError) {
     let sentAt: Timestamp? = try object.optional("sent_at")
     self.init(
-      text: try object.string("text"), entities: try Self.filled(object.value("entities"), .object),
+      text: try object.string("text"), entities: try Self.entities(object.value("entities")),
       annotations: try Self.annotations(&object), attachments: try object.read("attachments"),
       sentAt: sentAt.map { Int64($0.milliseconds) }, edit: try Message.Edit(&object),
       actions: try Message.ActionCount.all(object.object("actions")))
+  }
+
+  /// Nil without entities.
+  private static func entities(_ value: JSONValue) throws(JSONError) -> JSONRaw? {
+    try filled(value, .object).flatMap { $0.compact == MessageEntities.none ? nil : $0 }
   }
 
   /// Absent if the request excluded annotations.

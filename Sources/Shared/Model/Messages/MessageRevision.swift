@@ -21,7 +21,7 @@ extension MessageRevision: JSONWritable {
     json.object { json in
       json.field("revision", revision)
       json.field("text", text)
-      if let entities { json.field("entities", entities) } else { json.object("entities") { _ in } }
+      json.field("entities", entities ?? MessageEntities.none)
       json.field("edited_at", Timestamp(edit.at))
       json.field("edited_by", edit.by)
     }
