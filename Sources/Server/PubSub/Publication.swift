@@ -39,13 +39,18 @@ public enum AccessChange: Sendable, Hashable {
   case conversation(ID<Conversation>)
   /// All readers of the forum and its conversations.
   case forum(ID<Forum>)
+  /// Readers of all conversations of a forum with a new topic.
+  case topics(of: ID<Forum>)
 
-  /// Nil if the event changes no read access.
+  /// Nil if the event changes neither read access nor the streams of a topic.
   public init?(_ event: Event) {
     switch event.kind {
     case .conversationCreated:
-      guard case .user(let user) = event.stream else { return nil }
-      self = .user(user)
+      switch event.stream {
+      case .user(let user): self = .user(user)
+      case .forum(let forum): self = .topics(of: forum)
+      case .conversation, .site: return nil
+      }
     case .conversationUpdated:
       guard case .conversation(let id) = event.stream else { return nil }
       self = .conversation(id)

@@ -373,6 +373,7 @@ public struct SubscriptionState: Sendable {
     case .conversation(let id): return streams[.conversation(id)]?.stream.readAccess == .open
     case .forum(let id):
       return streams[.forum(id)] != nil || streams.values.contains { $0.stream.readAccess == .forum(id) }
+    case .topics(let forum): return requestedTopics.contains(.forumMessages(forum))
     }
   }
 }
@@ -385,8 +386,14 @@ extension SubscribedStream {
     var rest = self
     rest.isOfMe = false
     switch stream {
-    case .conversation(let id): return topics.contains(.conversation(id)) ? rest : nil
-    case .forum(let id): return topics.contains(.forum(id)) ? rest : nil
+    case .conversation(let id):
+      if topics.contains(.conversation(id)) { return rest }
+      guard case .forum(let forum) = readAccess, topics.contains(.forumMessages(forum)) else { return nil }
+      return rest
+    case .forum(let id):
+      if topics.contains(.forum(id)) { return rest }
+      rest.isQuiet = true
+      return topics.contains(.forumMessages(id)) ? rest : nil
     case .user, .site:
       rest.isQuiet = true
       return rest
@@ -398,7 +405,7 @@ extension LiveTopic {
   /// The audience of a topic that is not in the log.
   fileprivate var signals: Signal.Audience? {
     switch self {
-    case .me, .conversation, .forum: nil
+    case .me, .conversation, .forum, .forumMessages: nil
     case .presence: .presence
     case .app(let name): .app(name)
     }

@@ -24,6 +24,11 @@ extension StartPoint {
   }
 }
 
+enum CatchUpLimits {
+  /// The maximum number of conversations of a forum that can be followed as a whole.
+  static let conversations = 20_000
+}
+
 /// The maximum size of a page.
 public struct PageBounds: Sendable, Hashable {
   public var events: Int
@@ -205,10 +210,35 @@ extension ReadTransaction {
         } else {
           found.lost.append(topic)
         }
+      case .forumMessages(let id):
+        if try !expandMessages(of: id, into: &found, for: caller) { found.lost.append(topic) }
       // Presence and app topics would reveal other users to guests.
       case .presence, .app: if caller.role == nil || caller.role == .guest { found.lost.append(topic) }
       }
     }
+  }
+
+  /// The streams of all conversations of a forum. Its own stream reports new topics.
+  private func expandMessages(
+    of forum: ID<Forum>, into found: inout CatchUpCache.Expanded, for caller: Caller
+  ) throws(Refusal) -> Bool {
+    guard let standing = try standing(of: caller.user, in: forum),
+      Permissions.rights(of: caller.role, in: standing).contains(.read)
+    else { return false }
+    let conversations = try conversations(of: forum, limit: CatchUpLimits.conversations + 1)
+    guard conversations.ids.count <= CatchUpLimits.conversations else { return false }
+    let own = EventStream.forum(forum)
+    if found.streams[own] == nil {
+      found.streams[own] = SubscribedStream(StreamReader(caller.role), .forum(forum), isQuiet: true)
+    }
+    found.streams.reserveCapacity(found.streams.count + conversations.ids.count)
+    for id in conversations.ids {
+      let stream = EventStream.conversation(id)
+      guard found.streams[stream] == nil else { continue }
+      let fromSeq = conversations.haveStart ? try fromSeq(in: stream, for: caller) : 1
+      found.streams[stream] = SubscribedStream(StreamReader(caller.role, fromSeq: fromSeq), .forum(forum))
+    }
+    return true
   }
 
   private func expandOwn(

@@ -42,6 +42,32 @@ extension ReadTransaction {
     }
   }
 
+  /// The open conversations of a forum, and whether the history of some readers starts late.
+  public func conversations(
+    of forum: ID<Forum>, limit: Int
+  ) throws(Refusal) -> (ids: [ID<Conversation>], haveStart: Bool) {
+    try run { connection in
+      let ids = try connection.all(
+        """
+        select id
+        from conversation
+        where forum_id = $1 and state = 'open'
+        order by id
+        limit $2
+        """, forum.number, limit
+      ) { row in ID<Conversation>(try row.int(0)) }
+      let haveStart = try connection.first(
+        """
+        select users_from_id <> 0 or anyone_from_id <> 0
+          or exists (select 1 from forum_member where forum_id = forum.id and from_id <> 0)
+        from forum
+        where id = $1
+        """, forum.number
+      ) { row in try row.bool(0) }
+      return (ids, haveStart ?? false)
+    }
+  }
+
   /// The offset of the first event that the user may see.
   public func fromOffset(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
     try run { connection in

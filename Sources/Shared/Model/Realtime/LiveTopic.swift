@@ -7,6 +7,8 @@ public enum LiveTopic: Sendable, Hashable {
   case conversation(ID<Conversation>)
   /// Changes of a forum: topics, members and activity, without message texts.
   case forum(ID<Forum>)
+  /// Every event of every conversation of a forum that the user may read, new topics included.
+  case forumMessages(ID<Forum>)
   /// Presence of users.
   case presence
   /// Messages between programs. None of them is stored.
@@ -17,14 +19,14 @@ public enum LiveTopic: Sendable, Hashable {
   /// Whether its events are in the event log and can be resumed.
   public var isLogged: Bool {
     switch self {
-    case .me, .conversation, .forum: true
+    case .me, .conversation, .forum, .forumMessages: true
     case .presence, .app: false
     }
   }
 }
 
 extension LiveTopic: LosslessStringConvertible {
-  /// `me`, `conversation:12`, `forum:3`, `presence` or `app:com.example.game`.
+  /// `me`, `conversation:12`, `forum:3`, `forum:3/messages`, `presence` or `app:com.example.game`.
   public init?(_ text: String) {
     switch text {
     case "me": self = .me
@@ -37,8 +39,11 @@ extension LiveTopic: LosslessStringConvertible {
         guard let id = ID<Conversation>(name) else { return nil }
         self = .conversation(id)
       case "forum":
-        guard let id = ID<Forum>(name) else { return nil }
-        self = .forum(id)
+        let isOfMessages = name.hasSuffix(Self.messagesSuffix)
+        guard let id = ID<Forum>(isOfMessages ? String(name.dropLast(Self.messagesSuffix.count)) : name) else {
+          return nil
+        }
+        self = isOfMessages ? .forumMessages(id) : .forum(id)
       case "app":
         guard Self.isName(name) else { return nil }
         self = .app(name)
@@ -52,10 +57,13 @@ extension LiveTopic: LosslessStringConvertible {
     case .me: "me"
     case .conversation(let id): "conversation:\(id)"
     case .forum(let id): "forum:\(id)"
+    case .forumMessages(let id): "forum:\(id)\(Self.messagesSuffix)"
     case .presence: "presence"
     case .app(let name): "app:\(name)"
     }
   }
+
+  private static let messagesSuffix = "/messages"
 
   /// Letters, digits, `.`, `_` and `-`.
   private static func isName(_ text: String) -> Bool {
