@@ -26,7 +26,7 @@ import Testing
     }
     let fault = JSONFieldError(field: "limit", reason: .notInRange(1...200))
     #expect(fault.code == "out_of_range")
-    #expect(fault.params.map(\.key) == ["min", "max"] && fault.params.map(\.value) == ["1", "200"])
+    #expect(fault.params.map(\.key) == ["min", "max"] && fault.params.map(\.value) == [.number(1), .number(200)])
   }
 
   @Test(arguments: [

@@ -22,6 +22,10 @@ extension Texts {
     try label(text, "title", scalars: bounds.titleScalars)
   }
 
+  static func checkMessage(_ text: String, _ bounds: Bounds, canBeEmpty: Bool = false) throws(Refusal) {
+    _ = try block(text, "text", scalars: bounds.messageScalars, atLeast: canBeEmpty ? 0 : 1)
+  }
+
   /// A user's name for a device.
   static func device(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
     try line(text, "device", scalars: bounds.labelScalars, atLeast: 0)

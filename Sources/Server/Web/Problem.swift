@@ -22,6 +22,7 @@ public struct Problem: Error, Sendable {
   public enum Param: Sendable, Equatable {
     case number(Int)
     case text(String)
+    case list([String])
   }
 
   /// An error in one field of the input.
@@ -137,6 +138,7 @@ extension Problem {
       switch value {
       case .number(let number): json.field(name, number)
       case .text(let text): json.field(name, text)
+      case .list(let texts): json.field(name, texts)
       }
     }
   }

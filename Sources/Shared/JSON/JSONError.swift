@@ -1,5 +1,5 @@
-/// The reason for rejecting a text. Only the first error is reported; only `JSONObject.finish()` reports several
-/// fields.
+/// The reason for rejecting a text. Only the first error is thrown; `JSONFaults` collects all of them, and
+/// `JSONObject.finish()` reports several fields.
 public enum JSONError: Error, Hashable, Sendable {
   /// The bytes are not JSON. The offset counts bytes from the start of the text.
   case malformed(JSONMalformation, offset: Int)
@@ -44,6 +44,8 @@ public struct JSONFieldError: Hashable, Sendable {
     case notInRange(ClosedRange<Int>)
     /// The type is correct, but the value violates a rule of the caller.
     case invalid
+    /// Not one of these texts.
+    case notAllowed([String])
   }
 
   /// A stable code for programs.
@@ -54,16 +56,23 @@ public struct JSONFieldError: Hashable, Sendable {
     case .wrongType: "wrong_type"
     case .notInteger: "not_integer"
     case .outOfRange, .notInRange: "out_of_range"
-    case .invalid: "invalid"
+    case .invalid, .notAllowed: "invalid"
     }
   }
 
   /// Parameters for a message about the code.
-  public var params: KeyValuePairs<String, String> {
+  public var params: KeyValuePairs<String, Param> {
     switch reason {
     case .missing, .unknownField, .notInteger, .outOfRange, .invalid: [:]
-    case .wrongType(let expected): ["expected": expected.rawValue]
-    case .notInRange(let range): ["min": String(range.lowerBound), "max": String(range.upperBound)]
+    case .wrongType(let expected): ["expected": .text(expected.rawValue)]
+    case .notInRange(let range): ["min": .number(range.lowerBound), "max": .number(range.upperBound)]
+    case .notAllowed(let allowed): ["allowed": .list(allowed)]
     }
+  }
+
+  public enum Param: Hashable, Sendable {
+    case number(Int)
+    case text(String)
+    case list([String])
   }
 }

@@ -12,6 +12,9 @@ public enum JSONLimits {
   /// The maximum number of unknown fields in one error.
   static let unknownFields = 20
 
+  /// The maximum number of errors that are collected.
+  static let faults = 50
+
   /// The maximum bytes of a field's path in an error: keys are untrusted.
   static let pathBytes = 200
 

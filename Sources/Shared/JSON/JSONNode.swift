@@ -15,13 +15,15 @@ struct JSONNode {
 
   enum Token {
     case object, array, string, escapedString, number, `true`, `false`, null
+    /// Every reader accepts it: see `JSONFaults`.
+    case wildcard
   }
 
   var kind: JSONKind {
     switch token {
     case .object: .object
     case .array: .array
-    case .string, .escapedString: .string
+    case .string, .escapedString, .wildcard: .string
     case .number: .number
     case .true, .false: .bool
     case .null: .null
@@ -29,6 +31,10 @@ struct JSONNode {
   }
 
   var range: Range<Int> { Int(start)..<Int(end) }
+
+  static func wildcard(at index: Int) -> JSONNode {
+    JSONNode(start: 0, end: 0, next: UInt32(index + 1), token: .wildcard)
+  }
 
   /// The range of a string without its quotes.
   var contents: Range<Int> { Int(start) + 1..<Int(end) - 1 }
@@ -40,10 +46,15 @@ final class JSONDocument: Sendable {
   let nodes: [JSONNode]
   /// Whether an optional member may be `null`.
   let nullIsAbsent: Bool
+  /// Nil if the first error ends the reading.
+  let faults: JSONFaults?
 
-  init(_ text: [UInt8], depth: Int, nullIsAbsent: Bool) throws(JSONError) {
+  init(_ text: [UInt8], depth: Int, nullIsAbsent: Bool, collecting faults: JSONFaults?) throws(JSONError) {
     self.text = text
     self.nullIsAbsent = nullIsAbsent
-    nodes = try JSONReader.nodes(of: text, depth: depth)
+    self.faults = faults
+    var nodes = try JSONReader.nodes(of: text, depth: depth)
+    if faults != nil { nodes.append(.wildcard(at: nodes.count)) }
+    self.nodes = nodes
   }
 }

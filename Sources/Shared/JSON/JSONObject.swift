@@ -20,34 +20,56 @@ public struct JSONObject: Sendable {
 
   /// The member's value, including `null`.
   public mutating func value(_ name: String) throws(JSONError) -> JSONValue {
-    guard let member = find(name) else {
-      throw .refused([JSONFieldError(field: value.path(adding: name), reason: .missing)])
-    }
-    return member
+    if let member = find(name) { return member }
+    if value.isWildcard { return value }
+    try value.record(.refused([JSONFieldError(field: value.path(adding: name), reason: .missing)]))
+    return value.document.wildcard
   }
 
   /// The member's value, including `null`; nil if it is absent.
   public mutating func member(_ name: String) -> JSONValue? { find(name) }
 
-  public mutating func string(_ name: String) throws(JSONError) -> String { try value(name).string() }
-
-  public mutating func bool(_ name: String) throws(JSONError) -> Bool { try value(name).bool() }
-
-  public mutating func int(_ name: String) throws(JSONError) -> Int { try value(name).int() }
-
-  public mutating func int(_ name: String, in range: ClosedRange<Int>) throws(JSONError) -> Int {
-    try value(name).int(in: range)
+  public mutating func string(_ name: String) throws(JSONError) -> String {
+    try read(name) { value throws(JSONError) in try value.string() }
   }
 
-  public mutating func double(_ name: String) throws(JSONError) -> Double { try value(name).double() }
+  public mutating func bool(_ name: String) throws(JSONError) -> Bool {
+    try read(name) { value throws(JSONError) in try value.bool() }
+  }
 
-  public mutating func object(_ name: String) throws(JSONError) -> JSONObject { try value(name).object() }
+  public mutating func int(_ name: String) throws(JSONError) -> Int {
+    try read(name) { value throws(JSONError) in try value.int() }
+  }
+
+  public mutating func int(_ name: String, in range: ClosedRange<Int>) throws(JSONError) -> Int {
+    try read(name) { value throws(JSONError) in try value.int(in: range) }
+  }
+
+  public mutating func double(_ name: String) throws(JSONError) -> Double {
+    try read(name) { value throws(JSONError) in try value.double() }
+  }
+
+  public mutating func object(_ name: String) throws(JSONError) -> JSONObject {
+    try read(name) { value throws(JSONError) in try value.object() }
+  }
 
   public mutating func raw(_ name: String) throws(JSONError) -> JSONRaw { try value(name).raw }
 
   /// An absent member is the error `missing`, `null` is `wrongType`.
   @inlinable public mutating func read<Value: JSONReadable>(_ name: String) throws(JSONError) -> Value {
-    try Value(json: try value(name))
+    try read(name, Value.init(json:))
+  }
+
+  /// For rules beyond the type.
+  @inlinable public mutating func read<Value>(
+    _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
+  ) throws(JSONError) -> Value {
+    let member = try value(name)
+    do throws(JSONError) {
+      return try read(member)
+    } catch {
+      return try read(try standIn(for: member, error))
+    }
   }
 
   /// Nil if the member is absent, or `null` where the document permits that.
@@ -66,14 +88,34 @@ public struct JSONObject: Sendable {
     _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
   ) throws(JSONError) -> Value? {
     guard let member = find(name), !member.isAbsent else { return nil }
-    return try read(member)
+    do throws(JSONError) {
+      return try read(member)
+    } catch {
+      try record(error, of: member)
+      return nil
+    }
   }
 
   @inlinable public mutating func change<Value>(
     _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
   ) throws(JSONError) -> Change<Value> {
     guard let member = find(name) else { return .unchanged }
-    return member.isNull ? .cleared : .set(try read(member))
+    if member.isNull { return .cleared }
+    do throws(JSONError) {
+      return .set(try read(member))
+    } catch {
+      try record(error, of: member)
+      return .unchanged
+    }
+  }
+
+  /// Records an error of a member if the document collects errors, or throws it.
+  public func record(_ error: JSONError, of member: JSONValue) throws(JSONError) { try member.record(error) }
+
+  /// The wildcard in place of an invalid member, or the error of a document without a collector.
+  @usableFromInline func standIn(for member: JSONValue, _ error: JSONError) throws(JSONError) -> JSONValue {
+    try member.record(error)
+    return value.document.wildcard
   }
 
   /// Rejects members that were not read. Clients do not call it, since they must ignore members of newer servers.
@@ -87,7 +129,8 @@ public struct JSONObject: Sendable {
       }
       key = Int(value.nodes[key + 1].next)
     }
-    guard unknown.isEmpty else { throw .refused(unknown) }
+    guard !unknown.isEmpty else { return }
+    try value.record(.refused(unknown))
   }
 
   /// All members in text order, for objects with dynamic names.

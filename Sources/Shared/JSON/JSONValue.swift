@@ -8,10 +8,13 @@ public struct JSONValue: Sendable {
   ///
   /// - Parameter nullIsAbsent: whether an optional member may be `null`. A server refuses it: `null` for "no condition"
   ///   or "unchanged" is a client's mistake.
+  /// - Parameter faults: collects all errors of fields; nil to throw the first.
   public init(
-    parsing text: [UInt8], depth: Int = JSONLimits.depth, nullIsAbsent: Bool = true
+    parsing text: [UInt8], depth: Int = JSONLimits.depth, nullIsAbsent: Bool = true,
+    collecting faults: JSONFaults? = nil
   ) throws(JSONError) {
-    self.init(try JSONDocument(text, depth: depth, nullIsAbsent: nullIsAbsent), index: 0)
+    self.init(
+      try JSONDocument(text, depth: depth, nullIsAbsent: nullIsAbsent, collecting: faults), index: 0)
   }
 
   /// Parses a text in a larger buffer. The text is copied.
@@ -35,17 +38,21 @@ public struct JSONValue: Sendable {
 
   public var isNull: Bool { node.token == .null }
 
+  /// Whether it stands in for a missing or invalid value.
+  public var isWildcard: Bool { node.token == .wildcard }
+
   /// Whether an optional member with this value counts as absent.
   @usableFromInline var isAbsent: Bool { isNull && document.nullIsAbsent }
 
   /// The bytes as received, whitespace inside arrays and objects included.
-  public var raw: JSONRaw { JSONRaw(trusted: [UInt8](text[node.range])) }
+  public var raw: JSONRaw { JSONRaw(trusted: isWildcard ? Array("null".utf8) : [UInt8](text[node.range])) }
 
   public func string() throws(JSONError) -> String {
     let node = node
     switch node.token {
     case .string: return String(decoding: text[node.contents], as: UTF8.self)
     case .escapedString: return String(decoding: JSONEscape.decoded(text.span, node.contents), as: UTF8.self)
+    case .wildcard: return "1"
     case .object, .array, .number, .true, .false, .null: throw error(.wrongType(expected: .string))
     }
   }
@@ -53,7 +60,7 @@ public struct JSONValue: Sendable {
   public func bool() throws(JSONError) -> Bool {
     switch node.token {
     case .true: return true
-    case .false: return false
+    case .false, .wildcard: return false
     case .object, .array, .string, .escapedString, .number, .null: throw error(.wrongType(expected: .bool))
     }
   }
@@ -62,7 +69,10 @@ public struct JSONValue: Sendable {
   /// (except `-0`, which is 0).
   public func int() throws(JSONError) -> Int {
     let node = node
-    guard node.token == .number else { throw error(.wrongType(expected: .number)) }
+    guard node.token == .number else {
+      if node.token == .wildcard { return 1 }
+      throw error(.wrongType(expected: .number))
+    }
     let bytes = text.span
     let isNegative = bytes[node.range.lowerBound] == UInt8(ascii: "-")
     var value = 0
@@ -82,14 +92,20 @@ public struct JSONValue: Sendable {
 
   public func int(in range: ClosedRange<Int>) throws(JSONError) -> Int {
     let value = try int()
-    guard range.contains(value) else { throw error(.notInRange(range)) }
+    guard range.contains(value) else {
+      if isWildcard { return range.lowerBound }
+      throw error(.notInRange(range))
+    }
     return value
   }
 
   /// The nearest `Double`. Overflow is rejected; underflow is zero.
   public func double() throws(JSONError) -> Double {
     let node = node
-    guard node.token == .number else { throw error(.wrongType(expected: .number)) }
+    guard node.token == .number else {
+      if node.token == .wildcard { return 1 }
+      throw error(.wrongType(expected: .number))
+    }
     guard node.range.count <= JSONLimits.doubleBytes,
       let value = Double(String(decoding: text[node.range], as: UTF8.self)), value.isFinite
     else { throw error(.outOfRange) }
@@ -97,7 +113,7 @@ public struct JSONValue: Sendable {
   }
 
   public func object() throws(JSONError) -> JSONObject {
-    guard node.token == .object else { throw error(.wrongType(expected: .object)) }
+    guard node.token == .object || node.token == .wildcard else { throw error(.wrongType(expected: .object)) }
     return JSONObject(self)
   }
 
@@ -111,14 +127,17 @@ public struct JSONValue: Sendable {
     var elements: [Element] = []
     var item = try firstElement()
     while let value = item {
-      elements.append(try element(value))
+      do throws(JSONError) { elements.append(try element(value)) } catch { try record(error) }
       item = elementAfter(value)
     }
     return elements
   }
 
   @usableFromInline func firstElement() throws(JSONError) -> JSONValue? {
-    guard node.token == .array else { throw error(.wrongType(expected: .array)) }
+    guard node.token == .array else {
+      if node.token == .wildcard { return nil }
+      throw error(.wrongType(expected: .array))
+    }
     return index + 1 < Int(node.next) ? at(index + 1) : nil
   }
 
@@ -129,6 +148,12 @@ public struct JSONValue: Sendable {
   }
 
   func at(_ index: Int) -> JSONValue { JSONValue(document, index: index) }
+
+  /// Records an error of this value if the document collects errors, or throws it.
+  @usableFromInline func record(_ error: JSONError) throws(JSONError) {
+    guard let faults = document.faults, !isWildcard, case .refused(let errors) = error else { throw error }
+    faults.record(errors)
+  }
 }
 
 extension JSONValue {
@@ -139,6 +164,7 @@ extension JSONValue {
 
   /// The path from the root to this value. Computed on demand, since only errors need it.
   func path(adding name: String? = nil) -> String {
+    if isWildcard { return name ?? "" }
     var path = ""
     var container = 0
     while container < index {

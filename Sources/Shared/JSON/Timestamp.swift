@@ -86,7 +86,7 @@ extension Timestamp: JSONWritable {
 
 extension Timestamp: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
-    guard let milliseconds = Self.parse(try value.string()) else { throw value.error(.invalid) }
+    guard let milliseconds = value.isWildcard ? 0 : Self.parse(try value.string()) else { throw value.error(.invalid) }
     self.init(milliseconds)
   }
 }

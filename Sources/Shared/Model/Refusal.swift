@@ -100,6 +100,8 @@ public struct FieldFault: Sendable, Hashable {
     case missing
     case unknownField
     case invalid
+    /// Not one of these texts.
+    case notAllowed([String])
     case tooShort(min: Int)
     case tooLong(limit: Int)
     case tooMany(limit: Int)
@@ -119,7 +121,7 @@ public struct FieldFault: Sendable, Hashable {
       switch self {
       case .missing: "missing"
       case .unknownField: "unknown_field"
-      case .invalid: "invalid"
+      case .invalid, .notAllowed: "invalid"
       case .tooShort: "too_short"
       case .tooLong: "too_long"
       case .tooMany: "too_many"

@@ -20,11 +20,10 @@ extension API {
   }
 
   @Sendable static func listMyActions(_ context: RequestContext) async throws -> Response {
-    let (name, page, show, include) = try context.query { query in
-      (try query.text("type"), try query.page(), try query.show(), try query.include())
+    let (type, page, show, include) = try context.query { query in
+      (try query.action("type"), try query.page(), try query.show(), try query.include())
     }
-    guard let name else { throw Refusal.invalid("type", .missing) }
-    guard let type = ActionType(name) else { throw Refusal.invalid("type", .invalid) }
+    guard let type else { throw Refusal.invalid("type", .missing) }
     try context.reserve(for: show)
     return try .page(
       try await context.community.listMyActions(as: type, page, show, for: context.caller), including: include, context)
@@ -33,7 +32,9 @@ extension API {
 
 extension RequestContext {
   fileprivate func actionType() throws(Refusal) -> ActionType {
-    guard let type = request.parameters["type"].flatMap({ ActionType($0) }) else { throw .invalid("type", .invalid) }
+    guard let type = request.parameters["type"].flatMap({ ActionType($0) }) else {
+      throw .invalid("type", .notAllowed(ActionType.forms))
+    }
     return type
   }
 }

@@ -189,7 +189,7 @@ extension Query {
     return request
   }
 
-  private enum Order: String {
+  private enum Order: String, CaseIterable {
     case asc, desc
   }
 
@@ -199,7 +199,7 @@ extension Query {
     let (position, bounds) = (try position(), try bounds())
     guard let position else { return bounds }
     guard let window = MessageQuery.Window(position, order) else {
-      throw .invalid(position.direction == .next ? "next" : "previous", .invalid)
+      return refuse(position.direction == .next ? "next" : "previous", .invalid) ?? .all
     }
     return window
   }
@@ -225,8 +225,9 @@ extension Query {
 
   /// The required, comma-separated `ids`.
   fileprivate mutating func messageIDs() throws(Refusal) -> [ID<Message>] {
-    guard let ids: [ID<Message>] = try ids() else { throw .invalid("ids", .missing) }
-    return ids
+    if let ids: [ID<Message>] = try ids() { return ids }
+    if !faults.contains(where: { $0.field == "ids" }) { _ = refuse("ids", .missing) as Bool? }
+    return []
   }
 
   /// The comma-separated `ids`, with optional spaces; nil without the parameter.
@@ -235,7 +236,7 @@ extension Query {
     var ids: [ID<Thing>] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let id = ID<Thing>(String(part.drop { $0 == " " }.prefix { $0 != " " })), ids.count < limit
-      else { throw .invalid("ids", ids.count < limit ? .invalid : .tooMany(limit: limit)) }
+      else { return refuse("ids", ids.count < limit ? .invalid : .tooMany(limit: limit)) }
       ids.append(id)
     }
     return ids

@@ -17,18 +17,12 @@ extension Query {
     var request = SearchRequest()
     request.words = try text("q")
     (request.conversation, request.forum) = (try id("conversation"), try id("forum"))
-    (request.author, request.mention) = (try user("author"), try user("mention"))
+    (request.author, request.mention) = (try reference("author"), try reference("mention"))
     (request.hashtag, request.annotation) = (try text("hashtag"), try text("annotation"))
-    if let name = try text("action") {
-      guard let type = ActionType(name) else { throw .invalid("action", .invalid) }
-      request.action = type
-    }
+    request.action = try action("action")
     request.locationName = try text("location")
     request.circle = try circle()
-    for word in try text("has")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
-      guard let kind = SearchRequest.Kind(rawValue: String(word)) else { throw .invalid("has", .invalid) }
-      request.has.insert(kind)
-    }
+    request.has = Set(try words("has") ?? [])
     (request.before, request.after) = (try id("before"), try id("after"))
     (request.beforeTime, request.afterTime) = (try time("before_time"), try time("after_time"))
     request.order = try word("order") ?? .newest
@@ -37,24 +31,17 @@ extension Query {
     return request
   }
 
-  private mutating func user(_ name: String) throws(Refusal) -> UserReference? {
-    guard let text = try text(name) else { return nil }
-    guard let reference = UserReference(parsing: text) else { throw .invalid(name, .invalid) }
-    return reference
-  }
-
   /// `near=48.14,11.58&within=500`: both or neither.
   private mutating func circle() throws(Refusal) -> GeoCircle? {
     let (near, within) = (try text("near"), try int("within", in: 1...GeoCircle.maxMetres))
     guard let near else {
-      guard within == nil else { throw .invalid("near", .missing) }
-      return nil
+      return within == nil ? nil : refuse("near", .missing)
     }
-    guard let within else { throw .invalid("within", .missing) }
+    guard let within else { return faults.contains { $0.field == "within" } ? nil : refuse("within", .missing) }
     let numbers = near.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
     guard numbers.count == 2, let latitude = numbers[0], let longitude = numbers[1], -90...90 ~= latitude,
       -180...180 ~= longitude
-    else { throw .invalid("near", .invalid) }
+    else { return refuse("near", .invalid) }
     return GeoCircle(latitude: latitude, longitude: longitude, metres: Double(within))
   }
 }

@@ -77,6 +77,12 @@ extension API {
 
 extension RequestContext {
   /// Reads an optional body. A missing one reads as `{}`.
+  func optionalBody<Value: CheckedInput>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
+    if hasBody { return try await body(read) }
+    var empty = try JSONValue(parsing: Array("{}".utf8)).object()
+    return try read(&empty)
+  }
+
   func optionalBody<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
     if hasBody { return try await body(read) }
     var empty = try JSONValue(parsing: Array("{}".utf8)).object()
@@ -91,14 +97,5 @@ extension RequestContext {
     } catch .notFound {
       throw .invalid(field, .unknown)
     }
-  }
-}
-
-extension Query {
-  /// A user parameter: an id, `@name` or `me`.
-  mutating func reference(_ name: String) throws(Refusal) -> UserReference? {
-    guard let text = try text(name) else { return nil }
-    guard let reference = UserReference(parsing: text) else { throw .invalid(name, .invalid) }
-    return reference
   }
 }

@@ -48,9 +48,9 @@ extension Query {
     guard let text = try text("topics"), !text.isEmpty else { return [] }
     var topics: [LiveTopic] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let topic = LiveTopic(String(part)) else { throw .invalid("topics", .invalid) }
+      guard let topic = LiveTopic(String(part)) else { return refuse("topics", .invalid) ?? [] }
       guard topics.count < RealtimeCommand.maxTopics else {
-        throw .invalid("topics", .tooMany(limit: RealtimeCommand.maxTopics))
+        return refuse("topics", .tooMany(limit: RealtimeCommand.maxTopics)) ?? []
       }
       if !topics.contains(topic) { topics.append(topic) }
     }

@@ -51,12 +51,7 @@ struct Included: JSONWritable {
 extension Query {
   /// The values of `include`, separated by commas.
   mutating func include() throws(Refusal) -> Set<Include> {
-    var include: Set<Include> = []
-    for word in try text("include")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
-      guard let one = Include(rawValue: String(word)) else { throw .invalid("include", .invalid) }
-      include.insert(one)
-    }
-    return include
+    Set(try words("include") ?? [])
   }
 }
 

@@ -74,14 +74,15 @@ extension Problem {
     switch error {
     case .malformed(let malformation, let offset):
       self = .badRequest("The body is not JSON: \(malformation.rawValue) at byte \(offset).")
-    case .refused(let errors):
-      self = .invalid(
-        errors.map { error in
-          FieldProblem(
-            field: error.field, code: error.code,
-            params: error.params.map { (name: $0.key, value: Problem.Param.text($0.value)) })
-        })
+    case .refused(let errors): self = .invalid(errors.map(FieldProblem.init))
     }
+  }
+
+  /// All faults of a request, one per field: a fault of a check may be the consequence of an earlier one.
+  init(_ errors: [JSONFieldError], and faults: [FieldFault]) {
+    let fields = Set(errors.map(\.field))
+    self = .invalid(
+      errors.map(FieldProblem.init) + faults.filter { !fields.contains($0.field) }.map(FieldProblem.init))
   }
 
   private static func invalid(_ errors: [FieldProblem]) -> Problem {
@@ -120,10 +121,23 @@ extension Problem {
 }
 
 extension Problem.FieldProblem {
+  init(_ error: JSONFieldError) {
+    self.init(
+      field: error.field, code: error.code,
+      params: error.params.map { name, value in
+        switch value {
+        case .number(let number): (name, .number(number))
+        case .text(let text): (name, .text(text))
+        case .list(let texts): (name, .list(texts))
+        }
+      })
+  }
+
   init(_ fault: FieldFault) {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
       case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable: []
+      case .notAllowed(let allowed): [("allowed", .list(allowed))]
       case .tooShort(let min): [("min", .number(min))]
       case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]
       case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]

@@ -98,10 +98,35 @@ struct RequestContext {
       throw Problem.unsupportedMediaType
     }
     let bytes = try await request.body.collect()
-    var object = try JSONValue(parsing: bytes, nullIsAbsent: false).object()
-    let value = try read(&object)
-    try object.finish()
-    return value
+    do {
+      var object = try JSONValue(parsing: bytes, nullIsAbsent: false).object()
+      let value = try read(&object)
+      try object.finish()
+      return value
+    } catch JSONError.refused(let errors) {
+      throw try allFaults(of: bytes, errors, checking: input, read)
+    }
+  }
+
+  /// Reads a refused body again, to report every wrong field.
+  private func allFaults<Value>(
+    of bytes: [UInt8], _ first: [JSONFieldError], checking input: ((Value) -> any CheckedInput)?,
+    _ read: (inout JSONObject) throws -> Value
+  ) throws -> Problem {
+    let collected = JSONFaults()
+    var faults: [FieldFault] = []
+    do {
+      var object = try JSONValue(parsing: bytes, nullIsAbsent: false, collecting: collected).object()
+      let value = try read(&object)
+      try object.finish()
+      _ = try input?(value).checked(community.bounds)
+    } catch JSONError.refused(let more) {
+      // A member that even its stand-in did not satisfy.
+      if collected.errors.isEmpty { collected.record(more) }
+    } catch Refusal.invalid(let found) {
+      faults = found
+    }
+    return Problem(collected.errors.isEmpty ? first : collected.errors, and: faults)
   }
 
   /// Refuses a query that the endpoint has not read.
@@ -114,7 +139,14 @@ struct RequestContext {
   func query<Value>(_ read: (inout Query) throws -> Value) throws -> Value {
     queryUse?.isRead = true
     var query = try newQuery()
-    let value = try read(&query)
+    let value: Value
+    do {
+      value = try read(&query)
+    } catch Refusal.invalid(let faults) {
+      // A rule may have missed a wrong parameter, which counts as absent.
+      let fields = Set(query.faults.map(\.field))
+      throw Refusal.invalid(query.faults + faults.filter { !fields.contains($0.field) })
+    }
     try query.finish()
     return value
   }

@@ -9,7 +9,7 @@ extension API {
   private static let maxUsers = 100
 
   @Sendable static func signUp(_ context: RequestContext) async throws -> Response {
-    let (registration, wantsCookie) = try await context.body { body in
+    let (registration, wantsCookie) = try await context.body(checking: { $0.0 }) { body in
       (try Registration(&body), try body.optional("cookie") ?? false)
     }
     try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
@@ -86,7 +86,8 @@ extension API {
   }
 
   @Sendable static func useLink(_ context: RequestContext) async throws -> Response {
-    let (use, wantsCookie) = try await context.body { body in (try LinkUse(&body), try body.optional("cookie") ?? false)
+    let (use, wantsCookie) = try await context.body(checking: { $0.0 }) { body in
+      (try LinkUse(&body), try body.optional("cookie") ?? false)
     }
     try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
     let opened = try await context.community.useLink(try context.code(), use)

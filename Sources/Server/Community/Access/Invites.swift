@@ -104,7 +104,10 @@ extension InviteDraft {
     if let maxUses, !(1...bounds.inviteUses).contains(maxUses) {
       throw .invalid("max_uses", .outOfRange(1...bounds.inviteUses))
     }
-    if role == .owner || role == .bot { throw .invalid("role", .invalid) }
+    if role == .owner || role == .bot {
+      let allowed = Role.allCases.filter { $0 != .owner && $0 != .bot }
+      throw .invalid("role", .notAllowed(allowed.map(\.rawValue)))
+    }
     if let clientID { try Texts.checkClientID(clientID, bounds) }
   }
 }

@@ -71,13 +71,17 @@ extension CommunityView {
   }
 }
 
-extension LinkUse {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> LinkUse {
+extension LinkUse: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> LinkUse {
     var checked = self
-    if let name { try Texts.checkName(name) }
-    if let displayName { checked.displayName = try Texts.displayName(displayName, bounds) }
-    checked.device = try Texts.device(device, bounds)
-    try Texts.checkPassword(password, bounds)
+    var check = FieldChecks()
+    check { () throws(Refusal) in if let name { try Texts.checkName(name) } }
+    check { () throws(Refusal) in
+      if let displayName { checked.displayName = try Texts.displayName(displayName, bounds) }
+    }
+    check { () throws(Refusal) in checked.device = try Texts.device(device, bounds) }
+    check { () throws(Refusal) in try Texts.checkPassword(password, bounds) }
+    try check.finish()
     return checked
   }
 }

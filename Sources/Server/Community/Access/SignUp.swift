@@ -100,14 +100,18 @@ private struct CheckedSignUp {
   let claims: User?
 }
 
-extension Registration {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> Registration {
+extension Registration: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> Registration {
     var checked = self
-    if let name { try Texts.checkName(name) }
-    if let displayName { checked.displayName = try Texts.displayName(displayName, bounds) }
-    checked.device = try Texts.device(device, bounds)
-    try Texts.checkPassword(password, bounds)
-    if let clientID { try Texts.checkClientID(clientID, bounds) }
+    var check = FieldChecks()
+    check { () throws(Refusal) in if let name { try Texts.checkName(name) } }
+    check { () throws(Refusal) in
+      if let displayName { checked.displayName = try Texts.displayName(displayName, bounds) }
+    }
+    check { () throws(Refusal) in checked.device = try Texts.device(device, bounds) }
+    check { () throws(Refusal) in try Texts.checkPassword(password, bounds) }
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    try check.finish()
     return checked
   }
 }

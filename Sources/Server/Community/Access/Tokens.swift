@@ -48,11 +48,13 @@ extension Community {
   }
 }
 
-extension TokenDraft {
-  func checked(_ bounds: Bounds) throws(Refusal) -> TokenDraft {
+extension TokenDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> TokenDraft {
     var checked = self
-    checked.name = try Texts.line(name, "name", scalars: bounds.labelScalars)
-    if let clientID { try Texts.checkClientID(clientID, bounds) }
+    var check = FieldChecks()
+    check { () throws(Refusal) in checked.name = try Texts.line(name, "name", scalars: bounds.labelScalars) }
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    try check.finish()
     return checked
   }
 }

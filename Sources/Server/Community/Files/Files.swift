@@ -225,12 +225,14 @@ extension FileIntake {
   }
 }
 
-extension FileDraft {
-  func checked(_ bounds: Bounds) throws(Refusal) -> FileDraft {
+extension FileDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> FileDraft {
     var checked = self
-    checked.name = try Texts.label(name, "name", scalars: bounds.fileNameScalars)
-    if let type, !TypeName.isWellFormed(type) { throw .invalid("type", .invalid) }
-    if let clientID { try Texts.checkClientID(clientID, bounds) }
+    var check = FieldChecks()
+    check { () throws(Refusal) in checked.name = try Texts.label(name, "name", scalars: bounds.fileNameScalars) }
+    check { () throws(Refusal) in if let type, !TypeName.isWellFormed(type) { throw .invalid("type", .invalid) } }
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    try check.finish()
     return checked
   }
 }

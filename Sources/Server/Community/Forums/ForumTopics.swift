@@ -121,20 +121,29 @@ extension ReadTransaction {
 
 // MARK: Validation
 
-extension TopicDraft {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicDraft {
+extension TopicDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> TopicDraft {
     var checked = self
-    checked.title = try Texts.title(title, bounds)
-    if let clientID { try Texts.checkClientID(clientID, bounds) }
+    var check = FieldChecks()
+    check { () throws(Refusal) in checked.title = try Texts.title(title, bounds) }
+    check { () throws(Refusal) in if let text { try Texts.checkMessage(text, bounds) } }
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    try check.finish()
     return checked
   }
 }
 
-extension TopicChange {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicChange {
+extension TopicChange: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> TopicChange {
     var checked = self
-    try checked.fields.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
-    if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
+    var check = FieldChecks()
+    check { () throws(Refusal) in
+      try checked.fields.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
+    }
+    check { () throws(Refusal) in
+      if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
+    }
+    try check.finish()
     return checked
   }
 }

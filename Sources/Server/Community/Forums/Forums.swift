@@ -13,11 +13,9 @@ public struct CreatedForum: Sendable {
 extension Community {
   public func createForum(_ draft: ForumDraft, by caller: Caller) async throws(Refusal) -> CreatedForum {
     let creator = try caller.requireUser(.write)
-    var draft = draft
-    draft.fields = try draft.fields.checked(bounds)
-    if let clientID = draft.clientID { try Texts.checkClientID(clientID, bounds) }
+    let draft = try draft.checked(bounds)
     let bounds = bounds
-    return try await store.write { [draft] tx throws(Refusal) in
+    return try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       if let earlier = try tx.earlierForum(draft, by: creator) {
         return CreatedForum(forum: try tx.forum(earlier, for: caller), isNew: false)
@@ -205,23 +203,52 @@ extension WriteTransaction {
 extension Patch<Forum> {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> Patch<Forum> {
     var checked = self
-    try checked.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
-    if let about = self[\.about] { _ = try Texts.block(about, "description", scalars: bounds.descriptionScalars) }
-    try checked.revise(\.iconURL) { url throws(Refusal) in try Texts.webAddress(url, "icon_url", bounds) }
-    try checked.revise(\.callURL) { url throws(Refusal) in try Texts.webAddress(url, "call_url", bounds) }
-    try checked.revise(\.section) { name throws(Refusal) in
-      try Texts.label(name, "section", scalars: bounds.titleScalars)
+    var check = FieldChecks()
+    check { () throws(Refusal) in
+      try checked.revise(\.title) { title throws(Refusal) in try Texts.title(title, bounds) }
     }
+    check { () throws(Refusal) in
+      if let about = self[\.about] { _ = try Texts.block(about, "description", scalars: bounds.descriptionScalars) }
+    }
+    check { () throws(Refusal) in
+      try checked.revise(\.iconURL) { url throws(Refusal) in try Texts.webAddress(url, "icon_url", bounds) }
+    }
+    check { () throws(Refusal) in
+      try checked.revise(\.callURL) { url throws(Refusal) in try Texts.webAddress(url, "call_url", bounds) }
+    }
+    check { () throws(Refusal) in
+      try checked.revise(\.section) { name throws(Refusal) in
+        try Texts.label(name, "section", scalars: bounds.titleScalars)
+      }
+    }
+    try check.finish()
     return checked
   }
 }
 
-extension ForumChange {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> ForumChange {
+extension ForumDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> ForumDraft {
     var checked = self
-    checked.fields = try fields.checked(bounds)
-    if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
-    if from != nil, !fields.contains(\.visibility) { throw .invalid("from", .mismatch) }
+    var check = FieldChecks()
+    check { () throws(Refusal) in checked.fields = try fields.checked(bounds) }
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    try check.finish()
+    return checked
+  }
+}
+
+extension ForumChange: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> ForumChange {
+    var checked = self
+    var check = FieldChecks()
+    check { () throws(Refusal) in checked.fields = try fields.checked(bounds) }
+    check { () throws(Refusal) in
+      if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
+    }
+    check { () throws(Refusal) in
+      if from != nil, !fields.contains(\.visibility) { throw .invalid("from", .mismatch) }
+    }
+    try check.finish()
     return checked
   }
 }

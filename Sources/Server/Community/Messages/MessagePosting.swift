@@ -17,9 +17,8 @@ extension Community {
     _ draft: MessageDraft, in conversation: ID<Conversation>, by caller: Caller
   ) async throws(Refusal) -> PostedMessage {
     let author = try caller.requireUser(.write)
-    try draft.check(bounds)
-    let canBeEmpty = draft.isMachineOnly || !draft.attachments.isEmpty
-    let text = try await ParsedText.of(draft.text, bounds, canBeEmpty: canBeEmpty)
+    let draft = try draft.checked(bounds)
+    let text = try await ParsedText.of(draft.text, bounds, canBeEmpty: draft.canBeEmpty)
     let bounds = bounds
     defer { hub.stopTyping(author, in: conversation) }
     return try await store.write { tx throws(Refusal) in
@@ -192,14 +191,22 @@ extension Message.Content {
   }
 }
 
-extension MessageDraft {
-  fileprivate func check(_ bounds: Bounds) throws(Refusal) {
-    if let clientID { try Texts.checkClientID(clientID, bounds) }
-    try attachments.check(bounds)
-    if let annotations, annotations.json.bytes.count > bounds.annotationBytes {
-      throw .invalid("annotations", .tooLong(limit: bounds.annotationBytes))
+extension MessageDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> MessageDraft {
+    var check = FieldChecks()
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    check { () throws(Refusal) in try Texts.checkMessage(text, bounds, canBeEmpty: canBeEmpty) }
+    check { () throws(Refusal) in try attachments.check(bounds) }
+    check { () throws(Refusal) in
+      if let annotations, annotations.json.bytes.count > bounds.annotationBytes {
+        throw .invalid("annotations", .tooLong(limit: bounds.annotationBytes))
+      }
     }
+    try check.finish()
+    return self
   }
+
+  fileprivate var canBeEmpty: Bool { isMachineOnly || !attachments.isEmpty }
 }
 
 extension [ID<File>] {

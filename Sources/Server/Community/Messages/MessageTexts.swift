@@ -18,8 +18,7 @@ struct ParsedText: Sendable {
 
   /// - Parameter canBeEmpty: true if the message may consist of attachments only.
   static func of(_ text: String, _ bounds: Bounds, canBeEmpty: Bool) async throws(Refusal) -> ParsedText {
-    let min = canBeEmpty ? 0 : 1
-    let text = try Texts.block(text, "text", scalars: bounds.messageScalars, atLeast: min)
+    try Texts.checkMessage(text, bounds, canBeEmpty: canBeEmpty)
     let entities = text.utf8.count > maxInlineBytes ? await parseInBackground(text) : MarkupDocument(text).entities
     guard entities.count <= bounds.entities else { throw .invalid("text", .tooMany(limit: bounds.entities)) }
     let names = Set(entities.filter { $0.kind == .mention }.map { UserName.key($0.value) })

@@ -10,10 +10,7 @@ extension Community {
     _ draft: ReportDraft, by caller: Caller
   ) async throws(Refusal) -> (report: Report, isNew: Bool) {
     let reporter = try caller.requireUser(.write)
-    let reason = try Texts.block(draft.reason, "reason", scalars: bounds.reasonScalars, atLeast: 1)
-    if let clientID = draft.clientID { try Texts.checkClientID(clientID, bounds) }
-    guard draft.message != nil || draft.user != nil else { throw .invalid("message_id", .missing) }
-    guard draft.message == nil || draft.user == nil else { throw .invalid("user", .mismatch) }
+    let reason = try draft.checked(bounds).reason
     let bounds = bounds
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
@@ -203,5 +200,21 @@ extension Report {
     case .acted: actions.append(.reportActed)
     }
     return actions
+  }
+}
+
+extension ReportDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> ReportDraft {
+    var check = FieldChecks()
+    check { () throws(Refusal) in
+      _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars, atLeast: 1)
+    }
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    check { () throws(Refusal) in
+      if message == nil, user == nil { throw .invalid("message_id", .missing) }
+      if message != nil, user != nil { throw .invalid("user", .mismatch) }
+    }
+    try check.finish()
+    return self
   }
 }

@@ -8,8 +8,7 @@ extension Community {
     _ reference: UserReference, _ draft: WarningDraft, by caller: Caller
   ) async throws(Refusal) -> (sanction: Sanction, isNew: Bool) {
     let actor = try caller.requireUser(.write)
-    let reason = try Texts.block(draft.reason, "reason", scalars: bounds.reasonScalars, atLeast: 1)
-    if let clientID = draft.clientID { try Texts.checkClientID(clientID, bounds) }
+    let reason = try draft.checked(bounds).reason
     return try await store.write { tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
       guard rights.contains(.sanction) else { throw .forbidden }
@@ -192,8 +191,20 @@ extension Sanction.Kind {
   }
 }
 
-extension BanDraft {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> BanDraft {
+extension WarningDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> WarningDraft {
+    var check = FieldChecks()
+    check { () throws(Refusal) in
+      _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars, atLeast: 1)
+    }
+    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    try check.finish()
+    return self
+  }
+}
+
+extension BanDraft: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> BanDraft {
     var checked = self
     checked.reason = try reason.map { reason throws(Refusal) in try Texts.reason(reason, bounds) }
     return checked

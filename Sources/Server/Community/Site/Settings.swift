@@ -27,15 +27,8 @@ extension Community {
   public func updateSettings(_ change: SiteSettingsChange, by caller: Caller) async throws(Refusal) -> SiteSettings {
     let actor = try caller.requireUser(.admin)
     let bounds = bounds
-    var change = change
-    try change.fields.revise(\.name) { name throws(Refusal) in
-      try Texts.line(name, "name", scalars: bounds.siteNameScalars)
-    }
-    if let welcome = change.fields[\.welcome] {
-      _ = try Texts.block(welcome, "welcome", scalars: bounds.siteTextScalars)
-    }
-    if let rules = change.fields[\.rules] { _ = try Texts.block(rules, "rules", scalars: bounds.siteTextScalars) }
-    return try await store.write { [change] tx throws(Refusal) in
+    let change = try change.checked(bounds)
+    return try await store.write { tx throws(Refusal) in
       guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
       let before = try tx.settings()
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
@@ -45,5 +38,25 @@ extension Community {
       try tx.audit(.settingsChanged, by: actor, subject: 0)
       return try tx.change(after, by: actor)
     }
+  }
+}
+
+extension SiteSettingsChange: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> SiteSettingsChange {
+    var checked = self
+    var check = FieldChecks()
+    check { () throws(Refusal) in
+      try checked.fields.revise(\.name) { name throws(Refusal) in
+        try Texts.line(name, "name", scalars: bounds.siteNameScalars)
+      }
+    }
+    check { () throws(Refusal) in
+      if let welcome = fields[\.welcome] { _ = try Texts.block(welcome, "welcome", scalars: bounds.siteTextScalars) }
+    }
+    check { () throws(Refusal) in
+      if let rules = fields[\.rules] { _ = try Texts.block(rules, "rules", scalars: bounds.siteTextScalars) }
+    }
+    try check.finish()
+    return checked
   }
 }

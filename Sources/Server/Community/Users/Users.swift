@@ -228,16 +228,26 @@ extension UserRights {
   }
 }
 
-extension UserChange {
-  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> UserChange {
+extension UserChange: CheckedInput {
+  public func checked(_ bounds: Bounds) throws(Refusal) -> UserChange {
     var checked = self
-    try checked.fields.revise(\.displayName) { name throws(Refusal) in try Texts.displayName(name, bounds) }
-    if let bio = fields[\.bio] { _ = try Texts.block(bio, "bio", scalars: bounds.bioScalars) }
-    if let reason { _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars) }
-    if let name { try Texts.checkName(name) }
-    if let preferences = own[\.preferences], preferences.bytes.count > bounds.preferencesBytes {
-      throw .invalid("preferences", .tooLong(limit: bounds.preferencesBytes))
+    var check = FieldChecks()
+    check { () throws(Refusal) in
+      try checked.fields.revise(\.displayName) { name throws(Refusal) in try Texts.displayName(name, bounds) }
     }
+    check { () throws(Refusal) in
+      if let bio = fields[\.bio] { _ = try Texts.block(bio, "bio", scalars: bounds.bioScalars) }
+    }
+    check { () throws(Refusal) in
+      if let reason { _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars) }
+    }
+    check { () throws(Refusal) in if let name { try Texts.checkName(name) } }
+    check { () throws(Refusal) in
+      if let preferences = own[\.preferences], preferences.bytes.count > bounds.preferencesBytes {
+        throw .invalid("preferences", .tooLong(limit: bounds.preferencesBytes))
+      }
+    }
+    try check.finish()
     return checked
   }
 }

@@ -41,7 +41,7 @@ private struct FieldReader<Visited: Record>: FieldVisitor {
     in bounds: ClosedRange<Int>?
   ) throws(JSONError) {
     if let member = object.member(name) {
-      value = try Value(field: member)
+      do throws(JSONError) { value = try Value(field: member) } catch { try object.record(error, of: member) }
     } else if keepsAbsent {
       return
     } else if let absent = Value.absent {
@@ -54,24 +54,24 @@ private struct FieldReader<Visited: Record>: FieldVisitor {
 
 // JSON strings from a closed list of words.
 
+/// A word of a closed list.
+public typealias ListedWord = RawRepresentable<String> & CaseIterable
+
 extension JSONObject {
-  public mutating func word<Word: RawRepresentable>(
-    _ name: String
-  ) throws(JSONError) -> Word where Word.RawValue == String {
-    try value(name).word()
+  public mutating func word<Word: ListedWord>(_ name: String) throws(JSONError) -> Word {
+    try read(name) { value throws(JSONError) in try value.word() }
   }
 
   /// Nil if the member is absent, or `null` where the document permits that.
-  public mutating func optionalWord<Word: RawRepresentable>(
-    _ name: String
-  ) throws(JSONError) -> Word? where Word.RawValue == String {
+  public mutating func optionalWord<Word: ListedWord>(_ name: String) throws(JSONError) -> Word? {
     try optional(name) { value throws(JSONError) in try value.word() }
   }
 }
 
 extension JSONValue {
-  public func word<Word: RawRepresentable>() throws(JSONError) -> Word where Word.RawValue == String {
-    guard let word = Word(rawValue: try string()) else { throw error(.invalid) }
-    return word
+  public func word<Word: ListedWord>() throws(JSONError) -> Word {
+    if let word = Word(rawValue: try string()) { return word }
+    if isWildcard, let word = Word.allCases.first { return word }
+    throw error(.notAllowed(Word.allCases.map(\.rawValue)))
   }
 }

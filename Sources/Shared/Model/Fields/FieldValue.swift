@@ -107,7 +107,7 @@ extension Optional: FieldValue where Wrapped: FieldValue {
 }
 
 /// Word of a closed list.
-extension FieldValue where Self: RawRepresentable, RawValue == String {
+extension FieldValue where Self: ListedWord {
   @inlinable public init(field json: JSONValue) throws(JSONError) { self = try json.word() }
 
   @inlinable public func writeField(_ name: String, to json: inout JSONWriter) { json.field(name, rawValue) }

@@ -122,10 +122,14 @@ private struct PatchReader<Visited: Record>: FieldVisitor {
   ) throws(JSONError) {
     if let settable, !settable.contains(where: { $0 == path }) { return }
     guard let member = object.member(name) else { return }
-    // In a draft `null` would be an absent member.
-    if member.isNull, settable != nil || Value.absent == nil { throw member.error(.invalid) }
-    if let bounds { _ = try member.int(in: bounds) }
-    patch.set(path, to: try Value(field: member))
+    do throws(JSONError) {
+      // In a draft `null` would be an absent member.
+      if member.isNull, settable != nil || Value.absent == nil { throw member.error(.invalid) }
+      if let bounds { _ = try member.int(in: bounds) }
+      patch.set(path, to: try Value(field: member))
+    } catch {
+      try object.record(error, of: member)
+    }
   }
 }
 

@@ -9,7 +9,7 @@ public struct ForumChange: Sendable, Equatable {
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
-  public enum HistoryStart: String, Sendable {
+  public enum HistoryStart: String, CaseIterable, Sendable {
     case now, beginning
   }
 

@@ -4,6 +4,9 @@ public struct ActionType: Sendable, Hashable {
   public let name: String
   public let reach: Reach
 
+  /// The accepted names, for messages.
+  public static let forms = ["star", "like", "repost", "pin", "reaction:<emoji>", "com.example.<name>"]
+
   /// Visibility of the action, and permission to set it.
   public enum Reach: Sendable, Hashable {
     /// Visible to its owner only.
