@@ -121,7 +121,7 @@ struct Description: Sendable {
     }
   }
 
-  private static let annotations: Set<String> = ["description", "examples", "default", "contentMediaType"]
+  private static let annotations: Set<String> = ["description", "examples", "default", "format"]
 
   func check(_ value: Tree, _ schema: Tree, at location: String) throws {
     let schema = try resolved(schema)

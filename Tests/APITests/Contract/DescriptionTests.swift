@@ -1,5 +1,8 @@
+import Foundation
 import ParleyCrypto
+import ParleyModel
 import ParleyWire
+import TestSupport
 import Testing
 import Web
 
@@ -81,6 +84,11 @@ import Web
     for (path, item) in description.document["paths"]?.members ?? [:] {
       for response in item.members.values.flatMap({ ($0["responses"]?.members ?? [:]).values }) {
         let content = response["content"]?["application/json"]
+        if let example = content?["example"] {
+          #expect(throws: Never.self, "\(path)") {
+            try description.check(example, content?["schema"] ?? .null, at: path)
+          }
+        }
         for (name, example) in content?["examples"]?.members ?? [:] {
           #expect(throws: Never.self, "\(path) \(name)") {
             try description.check(example["value"] ?? .null, content?["schema"] ?? .null, at: name)
@@ -88,6 +96,65 @@ import Web
         }
       }
     }
+  }
+
+  @Test func `every operation has a description and an example of its answer`() throws {
+    for endpoint in API.endpoints {
+      let operation = try #require(try description.operation(endpoint.method, endpoint.path))
+      #expect(operation["description"] != nil, "\(endpoint.method.name) \(endpoint.path)")
+      let contents = (operation["responses"]?.members ?? [:]).filter { $0.key.hasPrefix("2") }.compactMap {
+        $0.value["content"]?["application/json"]
+      }
+      #expect(
+        contents.isEmpty || contents.contains { $0["example"] != nil || $0["examples"] != nil },
+        "\(endpoint.method.name) \(endpoint.path)")
+    }
+    for tag in description.document["tags"]?.items ?? [] { #expect(tag["description"] != nil, "\(tag)") }
+  }
+
+  @Test func `no schema is null alone, and bytes are binary`() {
+    func check(_ tree: Tree, _ path: String) {
+      #expect(tree["type"] != .string("null") || path.contains("anyOf"), "\(path)")
+      for (name, member) in tree.members {
+        let isBytes = name == "*/*" || name == "application/octet-stream" || name == "application/x-tar"
+        if isBytes { #expect(member["schema"]?["format"] == .string("binary"), "\(path)") }
+        if name != "example", name != "examples" { check(member, "\(path).\(name)") }
+      }
+      for item in tree.items { check(item, path) }
+    }
+    check(description.document, "")
+  }
+
+  @Test func `the document lists the codes of all problems`() throws {
+    func listed(_ schema: String) -> Set<String> {
+      let values = description.document["components"]?["schemas"]?[schema]?["enum"]?.items ?? []
+      return Set(values.compactMap { if case .string(let code) = $0 { code } else { nil } })
+    }
+    // The codes that sources name, and those of user states. A client that has left receives none.
+    let server = Checkout.root.appending(path: "Sources/Server")
+    let sources = try #require(FileManager.default.enumerator(atPath: server.path(percentEncoded: false)))
+    var codes = Set(UserState.allCases.filter { $0 != .active }.map { "account_\($0.rawValue)" })
+    for case let file as String in sources where file.hasSuffix(".swift") {
+      let text = try String(contentsOf: server.appending(path: file), encoding: .utf8)
+      codes.formUnion(text.matches(of: /Problem\(\s*(?:refused: )?\.\w+, code: "([a-z_]+)"/).map { String($0.1) })
+    }
+    codes.remove("disconnected")
+    func codeTable(_ file: String, _ start: String) throws -> Set<String> {
+      let text = try String(contentsOf: Checkout.root.appending(path: file), encoding: .utf8)
+      let table = text.components(separatedBy: start).dropFirst().first?.components(separatedBy: "\n  }\n").first ?? ""
+      return Set(table.matches(of: /: "([a-z_]+)"/).map { String($0.1) })
+    }
+    codes.formUnion(try codeTable("Sources/Shared/Model/Refusal.swift", "public var code: String {"))
+    codes.formUnion(
+      try codeTable(
+        "Sources/Server/Serving/ResponseHead.swift", "private static func code(_ status: Status) -> String {"))
+    // All fields of a request are unknown.
+    codes.insert("unknown_field")
+    #expect(codes.count > 25)
+    #expect(codes == listed("ProblemCode"), "\(codes.symmetricDifference(listed("ProblemCode")))")
+    let fields = try codeTable("Sources/Shared/Model/Refusal.swift", "public var name: String {")
+      .union(codeTable("Sources/Shared/JSON/JSONError.swift", "public var code: String {"))
+    #expect(fields == listed("FieldCode"), "\(fields.symmetricDifference(listed("FieldCode")))")
   }
 
   @Test func `test vectors are digests of their lines`() throws {

@@ -47,7 +47,7 @@ import Testing
     try compare(Invite.self, with: "Invite", except: ["used_by"])
     try compare(Invite.self, with: "CreatedInvite", except: ["code"])
     try compare(Report.self, with: "Report", except: ["surroundings"])
-    try compare(File.self, with: "File", except: ["sha256", "url", "preview"])
+    try compare(File.self, with: "StoredFile", except: ["sha256", "url", "preview"])
     try compare(File.Preview.self, with: "FilePreview", except: ["url"])
   }
 
