@@ -99,37 +99,4 @@ struct MemoryTests {
       #expect(eventually { running.server.memory.used <= 65_536 })
     }
   }
-
-  /// Each loop takes whole steps, so that less fits into several loops.
-  @Test(arguments: [(1, 600_000), (4, 460_000)])
-  func `near the budget the largest connection is closed`(loops: Int, size: Int) async throws {
-    try await serving(Self.site, Variant(loops: loops)) { running in
-      let greedy = try running.connect()
-      try greedy.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 983040\r\n\r\n")
-      try greedy.send([UInt8](repeating: 0, count: size))
-      #expect(eventually { running.server.memory.used >= size })
-      let modest = try modest(running)
-      let idle = try (0..<4).map { _ in
-        let client = try running.connect()
-        try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n")
-        try client.send([UInt8](repeating: 7, count: 10_000))
-        return client
-      }
-      #expect(eventually { running.server.memory.used > 917_504 })
-      let isCut = await eventually {
-        await running.server.shedMemory()
-        return running.server.connectionCount == 5
-      }
-      #expect(isCut)
-      #expect(running.logLines.count == 1)
-      #expect(greedy.isOver())
-      try finish(modest)
-      for client in idle {
-        try client.send([UInt8](repeating: 7, count: 10_000))
-        #expect(try client.answer().status == 200)
-      }
-      await running.server.shedMemory()
-      #expect(running.logLines.count == 1)
-    }
-  }
 }
