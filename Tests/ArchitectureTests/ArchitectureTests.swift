@@ -79,7 +79,6 @@ private let mayBeUnsafe: Set<String> = [
   "Server/Storage/Engine/BackgroundReaders.swift",
   "Server/Storage/Engine/DataFolder.swift",
   "Server/Storage/Engine/Disk.swift",
-  "Server/Storage/Engine/LowPriorityThread.swift",
   "Server/Storage/Engine/SerialQueue.swift",
   "Server/Storage/Engine/Writer.swift",
   "Server/Storage/Files/BlobWriter.swift",

@@ -6,7 +6,7 @@ import Synchronization
 /// Renders the texts of messages as HTML. Large pages are rendered on one thread in the turns of the callers, so that
 /// they delay neither an event loop nor the shared pool, and are cached.
 final class HTMLRenderer: Sendable {
-  private let queue = TurnQueue([SerialQueue("parley.rendering", hasLowPriority: true)])
+  private let queue = TurnQueue([SerialQueue("parley.rendering")])
   private let cache = Mutex(HTMLCache())
 
   /// Texts up to this total size are rendered at once.

@@ -3,27 +3,17 @@ import Dispatch
 /// A thread of its own for an actor that blocks: on the disk, or in a long query. The shared pool has as many threads
 /// as the machine has cores, and must not wait for either.
 public final class SerialQueue: SerialExecutor, TaskExecutor {
-  private enum Thread {
-    case dispatch(DispatchQueue)
-    case lowPriority(LowPriorityThread)
-  }
+  private let queue: DispatchQueue
 
-  private let thread: Thread
-
-  /// - Parameter hasLowPriority: whether its work gives way to other threads.
-  public init(_ label: String, hasLowPriority: Bool = false) {
-    thread = hasLowPriority ? .lowPriority(LowPriorityThread()) : .dispatch(DispatchQueue(label: label))
+  public init(_ label: String) {
+    queue = DispatchQueue(label: label)
   }
 
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let run: @Sendable () -> Void = {
+    queue.async {
       unsafe job.runSynchronously(
         isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
-    }
-    switch thread {
-    case .dispatch(let queue): queue.async(execute: run)
-    case .lowPriority(let thread): thread.async(run)
     }
   }
 
