@@ -159,7 +159,8 @@ public struct JSONValue: Sendable {
 extension JSONValue {
   /// For rules of the caller: `throw value.error(.invalid)` names the field.
   public func error(_ reason: JSONFieldError.Reason) -> JSONError {
-    .refused([JSONFieldError(field: path(), reason: reason)])
+    // The fault of a stand-in is known already.
+    isWildcard ? .refused([]) : .refused([JSONFieldError(field: path(), reason: reason)])
   }
 
   /// The path from the root to this value. Computed on demand, since only errors need it.
