@@ -202,7 +202,7 @@ export class Sync {
       // Later events and the cursor wait until this stream is complete.
       await this.#subscribe([frame.stream]);
     } else if (frame.event === 'notice') {
-      if (frame.code === 'lost') this.want(frame.topic);
+      if (frame.code === 'lost') this.want(frame.topic.replace(/\/messages$/, ''));
       this.emit('notice', frame);
     }
   }

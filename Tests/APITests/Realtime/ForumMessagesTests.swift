@@ -36,7 +36,9 @@ import Testing
         try await village.post("second of \(number)", in: latest)
         #expect(try await bot.event("message.created")["data.text"] == "second of \(number)")
       }
-      #expect(bot.waitingCount == 0)
+      try await village.post("end", in: room)
+      let rest = try await bot.events { $0["data.text"] == "end" }
+      #expect(rest.filter { $0["event"] == "message.created" }.count == 1)
     }
   }
 
@@ -69,9 +71,12 @@ import Testing
       #expect(try await grace.event("message.created")["data.text"] == "for members")
       _ = try await village.request(.delete, "/forums/\(forum)/members/@grace", as: "ada")
       #expect(try await grace.event("notice")["topic"] == topic)
+      let (_, open) = try await village.garden("open", "public")
+      _ = try await grace.request(["do": "subscribe", "topics": ["conversation:\(open)"]])
       try await village.post("without grace", in: room)
-      let probe = try await grace.request(["do": "ping"])
-      #expect(probe.bool("ok") == true && grace.waitingCount == 0)
+      try await village.post("for all", in: open)
+      let rest = try await grace.events { $0["data.text"] == "for all" }
+      #expect(!rest.contains { $0["data.text"] == "without grace" })
     }
   }
 }
