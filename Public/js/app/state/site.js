@@ -111,9 +111,6 @@ export class SiteState extends EventTarget {
       this.client = this.parley.client;
       this.#listen();
     }
-    // Beside the snapshot, not after it.
-    const server = this.parley.server();
-    server.catch(() => {});
     await this.#settled();
     if (!this.parley?.me || this.parley.mirror.cursor === null) return false;
     this.isFollowed = true;
@@ -121,9 +118,9 @@ export class SiteState extends EventTarget {
     this.users = this.parley.mirror.users;
     this.#take();
     const held = this.parley.mirror.value('server')?.server ?? this.server;
-    this.server = held ?? (await server);
+    this.server = held ?? (await this.parley.server());
     if (held)
-      server.then(
+      this.parley.server().then(
         (it) => {
           this.server = it;
           this.#take();
