@@ -126,7 +126,7 @@ export class MessageView {
     const before = this.wasAtNewest ? this.last : null;
     this.wasAtNewest = !this.stream.hasNewer;
     const wanted = this.wanted();
-    this.site(wanted);
+    this.arrange(wanted);
     if (this.isStuck) this.toEnd();
     else if (anchor) this.hold(anchor);
     this.arrived(before);
@@ -226,7 +226,7 @@ export class MessageView {
     return entry.node;
   }
 
-  site(nodes) {
+  arrange(nodes) {
     const wanted = new Set(nodes);
     for (const child of [...this.inner.children]) if (!wanted.has(child)) child.remove();
     nodes.forEach((node, index) => {
