@@ -105,6 +105,7 @@ export const endpoints = /** @type {const} */ ({
   listNotifications: 'GET /inbox',
   markNotificationsRead: 'PUT /inbox/read',
   getUnread: 'GET /unread',
+  markAllRead: 'PUT /unread/read',
   createReport: 'POST /reports',
   listReports: 'GET /reports',
   getReport: 'GET /reports/{id}',

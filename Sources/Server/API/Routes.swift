@@ -135,6 +135,7 @@ extension API {
     Endpoint(.get, "/inbox", .user(.read), listNotifications),
     Endpoint(.put, "/inbox/read", .user(.write), markNotificationsRead),
     Endpoint(.get, "/unread", .user(.read), getUnread),
+    Endpoint(.put, "/unread/read", .user(.write), markAllRead),
     // Site.
     Endpoint(.get, "/icon", .anyone, getSiteIcon),
     Endpoint(.get, "/server", .anyone, getServer),

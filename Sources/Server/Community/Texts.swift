@@ -1,3 +1,4 @@
+import ParleyMarkup
 import ParleyModel
 
 /// Validation of text fields.
@@ -23,6 +24,11 @@ enum Texts {
     guard count >= minimum else { throw .invalid(field, .tooShort(min: minimum)) }
     guard !text.utf8.contains(0) else { throw .invalid(field, .invalid) }
     return text
+  }
+
+  /// Markdown without markup on one line.
+  static func excerpt(_ markdown: String, scalars limit: Int) -> String {
+    MarkupDocument(markdown).plainText(limit: limit).split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
   private static func length(of text: String, _ field: String, _ limit: Int) throws(Refusal) -> Int {

@@ -13,7 +13,7 @@ import Testing
     let identity: Set = [
       "id", "kind", "forum_id", "created_by", "created_at", "last_message_id", "last_seq", "revision",
     ]
-    try compare(Topic.self, with: "Topic", except: identity.union(["is_new"]))
+    try compare(Topic.self, with: "Topic", except: identity)
     try compare(Topic.self, with: "TopicChange", except: ["reason", "if_revision"])
   }
 

@@ -398,6 +398,7 @@ struct Answer: Sendable {
   func texts(_ list: String, _ name: String) -> [String?] {
     (find(list) as? [[String: Any]])?.map { $0[name] as? String } ?? []
   }
+  func list(_ path: String) -> [String] { find(path) as? [String] ?? [] }
   var code: String? { self["code"] }
 }
 

@@ -85,6 +85,81 @@ import Testing
     }
   }
 
+  @Test func `one answer has the first line, the people and everything else that is unread`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "public", members: ["grace", "linus"])
+      let topic = try await village.expect(
+        201, .post, "/forums/\(forum)/conversations", as: "grace",
+        ["title": "Frost", "text": "**When** does it\n\ncome? " + String(repeating: "Soon. ", count: 40)])
+      let id = try #require(topic["id"])
+      try await village.post("in May", in: id, as: "ada")
+      let group = try await village.talk("group", by: "grace", with: ["linus"], ["title": "Bonfire"])
+      try await village.post("bring wood", in: group, as: "grace")
+      try await village.post("plain", in: room, as: "grace")
+      let mention = try await village.post("@linus please", in: room, as: "ada")
+      try await village.post("later", in: room, as: "grace")
+      try await village.expect(201, .post, "/users/\(village.id("linus"))/warn", as: "ada", ["reason": "Be kind."])
+
+      let page = try await village.expect(200, .get, "/unread?include=users", as: "linus")
+      #expect(page.texts("data", "kind") == ["room", "group", "forum"])
+      #expect(page.texts("data", "title") == [nil, "Bonfire", nil])
+      #expect(page["data.0.message.id"] == mention && page["data.1.message.text"] == "bring wood")
+      #expect(page.int("data.0.unread_count") == 3 && page.isNull("data.2.message"))
+      let excerpt = try #require(page["data.2.topics.0.excerpt"])
+      #expect(excerpt.hasPrefix("When does it come? Soon.") && excerpt.unicodeScalars.count == 140)
+      #expect(page.texts("included.users", "id").contains(village.id("ada")))
+      #expect(page.list("data.2.topics.0.authors") == [village.id("grace"), village.id("ada")])
+      #expect(page["data.2.topics.0.last_activity_at"] != page["data.2.topics.0.created_at"])
+      #expect(page.texts("notifications", "kind") == ["warning"])
+      #expect(page.int("unread.mention") == 1 && page.int("unread.warning") == 1)
+      let listed = try await village.expect(200, .get, "/forums/\(forum)/conversations", as: nil)
+      #expect(listed["data.0.excerpt"] == excerpt && !listed.has("data.0.is_new"))
+    }
+  }
+
+  @Test func `an excerpt of a message before the reader's history is empty`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.garden("garden", "private", members: ["grace"]).forum
+      let topic = try await village.expect(
+        201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Keys", "text": "under the stone"])
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "public", "from": "now"])
+      for (name, excerpt) in [("grace", "under the stone"), ("linus", "")] {
+        let list = try await village.expect(200, .get, "/forums/\(forum)/conversations", as: name)
+        #expect(list["data.0.excerpt"] == excerpt && list.list("data.0.authors") == [village.id("grace")])
+      }
+      try await village.post("now here", in: try #require(topic["id"]), as: "grace")
+      let list = try await village.expect(200, .get, "/forums/\(forum)/conversations", as: "linus")
+      #expect(list["data.0.excerpt"] == "now here")
+    }
+  }
+
+  @Test(arguments: TestTransport.allCases)
+  func `everything is marked as read up to an id`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let (forum, room) = try await village.garden(members: ["grace", "linus"])
+      for number in 1...7 {
+        try await village.expect(
+          201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Topic \(number)", "text": "look"])
+      }
+      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      try await village.post("psst", in: direct, as: "grace")
+      try await village.post("@linus", in: room, as: "grace")
+      try await village.expect(201, .post, "/users/\(village.id("linus"))/warn", as: "ada", ["reason": "Be kind."])
+      let page = try await village.expect(200, .get, "/unread", as: "linus")
+      let upTo = try #require(page["up_to"])
+      let later = try await village.post("later", in: direct, as: "grace")
+      try await village.expect(204, .put, "/unread/read", as: "linus", ["up_to": upTo])
+      #expect(try await unread(village, of: "linus") == ["direct \(direct) 1 \(later) 0 0 0"])
+      let rest = try await village.expect(200, .get, "/unread", as: "linus")
+      #expect(rest.int("unread.all") == 1 && rest.int("unread.direct") == 1 && rest["up_to"] != nil)
+      try await village.expect(204, .put, "/unread/read", as: "linus", ["up_to": try #require(rest["up_to"])])
+      let none = try await village.expect(200, .get, "/unread", as: "linus")
+      #expect(none.count("data") == 0 && none.int("unread.all") == 0 && none.isNull("up_to"))
+      #expect(try await unread(village, of: "grace") == [])
+      #expect(try await village.request(.put, "/unread/read", as: "linus", [:]).status == 400)
+    }
+  }
+
   @Test func `a subscribed forum counts its new topics`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden(members: ["grace", "linus"])

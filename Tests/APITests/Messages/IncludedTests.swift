@@ -43,7 +43,7 @@ import Testing
       for (path, user) in [
         ("/messages?ids=\(stage.message)", grace), ("/conversations?", linus),
         ("/forums/\(stage.garden.forum)/conversations?", linus), ("/messages/search?q=pears", grace),
-        ("/messages/\(stage.first)/replies?", linus), ("/inbox?", linus),
+        ("/messages/\(stage.first)/replies?", linus), ("/inbox?", linus), ("/unread?", linus),
       ] {
         let page = try await village.request(.get, "\(path)&include=users,files", as: "grace")
         #expect(page.texts("included.users", "id").contains(user), "\(path) \(page.text)")

@@ -402,6 +402,9 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "put /inbox/read", before: { try await $0.village.post("@linus, look", in: $0.group, as: "grace") },
       { try await $0.request(.put, "/inbox/read", as: "linus", ["up_to": "9007199254740991"]) }),
+    ReplayCase(
+      "put /unread/read", before: { try await $0.village.post("@linus, look", in: $0.group, as: "grace") },
+      { try await $0.request(.put, "/unread/read", as: "linus", ["up_to": "9007199254740991"]) }),
   ]
 
   /// Removes all messages of linus.

@@ -161,6 +161,7 @@ private let wholeForum = ForumChange(
     .set(\.icon, ID(8)), .set(\.visibility, .private), .set(\.write, .members), .set(\.startTopics, .moderators),
     .set(\.roomMention, .readers), .set(\.section, "plants"), .set(\.position, 3), .set(\.slowSeconds, 5),
     .set(\.isLocked, true), .set(\.isArchived, false), .set(\.isSolvable, true), .set(\.showsRevisions, false),
+    .set(\.isDefault, true),
     .set(\.callURL, "https://call.example/roses"),
   ], from: .beginning, reason: "Because.", ifRevision: 4)
 private let wholeConversation = ConversationChange(
@@ -223,7 +224,7 @@ private let wholeSite = SiteSettingsChange(
       .updateForum(
         ID(7), ForumChange([.set(\.iconURL, nil), .set(\.icon, nil), .set(\.section, nil), .set(\.callURL, nil)])))
     try sent.take(.setForumMember(of: ID(7), to: .me, role: .moderator))
-    try sent.take(.createTopic(in: ID(7), title: "roses", text: "Which?", clientID: "one"))
+    try sent.take(.createTopic(in: ID(7), title: "roses", text: "Which?", attachments: [ID(8)], clientID: "one"))
     try sent.take(.createTopic(in: ID(7), title: "roses"))
     try sent.take(.setForumLevel(of: ID(7), to: .mentions))
     try sent.take(.setForumLevel(of: ID(7), to: nil))
@@ -303,6 +304,7 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.updateSettings(wholeSite))
     try sent.take(.updateSettings(SiteSettingsChange([.set(\.icon, nil)])))
     try sent.take(.markNotificationsRead(upTo: ID(4)))
+    try sent.take(.markAllRead(upTo: ID(4)))
     try sent.take(.createLinkPreview(of: "https://chat.example", keep: true))
     try sent.take(.createUpload(name: "a.bin", size: 3, type: "image/png", public: true, clientID: "one"))
   }

@@ -22,6 +22,8 @@ import Testing
     "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
     // A partial index of the open jobs, in order.
     "SCAN job USING INDEX job_open",
+    // A partial index of the default forums, at a sign-up.
+    "SCAN forum USING INDEX forum_default",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
   ]
@@ -152,6 +154,8 @@ import Testing
     _ = try tx.joinedForums(of: Meadow.ada)
     _ = try tx.newTopics(in: ID(6), for: Meadow.ada)
     _ = try tx.firstUnread(of: Meadow.ada, in: Meadow.room, after: 0)
+    _ = try tx.lastSeq(of: Meadow.room, upTo: ID(9))
+    _ = try tx.facts(of: Topic(id: ID(7), forum: ID(6), createdBy: Meadow.ada, createdAt: 0, lastSeq: 1), from: 1)
     _ = try tx.forumStandings(of: Meadow.ada, seeing: [.public])
     _ = try tx.conversationStandings(of: Meadow.ada, openTo: [.users])
     _ = try tx.lastMessage(before: 2, in: Meadow.room)
@@ -195,6 +199,8 @@ import Testing
     _ = try tx.conversation(of: forum, after: Meadow.room)
     _ = try tx.participations(in: Meadow.room, after: Meadow.ada, limit: 3)
     _ = try tx.topic(Meadow.room)
+    _ = try tx.newestTopic(of: ID(6))
+    _ = try tx.defaultForums()
     _ = try tx.hasMessage(ids[0], in: Meadow.room)
     #expect(reader.cachedStatements.count > 25)
     let faults = try Self.faults(of: reader.cachedStatements, reader)

@@ -56,12 +56,14 @@ extension UnreadItem: JSONReadable {
     self.init(
       kind == "forum" ? .forum : .conversation(try object.word("kind")), try object.read("conversation_id"),
       forum: try object.optional("forum_id"))
+    title = try object.optional("title")
     unread = try object.int("unread_count")
     firstUnread = try object.optional("first_unread")
     newTopics = try object.int("new_topics")
     topics = try object.read("topics")
     mentions = try object.int("mentions")
     replies = try object.int("replies")
+    message = try object.optional("message")
   }
 }
 

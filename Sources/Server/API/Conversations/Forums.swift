@@ -6,14 +6,11 @@ import Web
 
 extension API {
   @Sendable static func listForums(_ context: RequestContext) async throws -> Response {
-    let (text, page) = try context.query { query in (try query.text("query"), try query.page(default: 100)) }
-    let found =
-      if let text {
-        try await context.community.listForums(with: text, page, for: context.caller)
-      } else {
-        try context.view.listForums(page, for: context.caller)
-      }
-    return try .page(found, context)
+    let (text, page, include) = try context.query { query in
+      (try query.text("query"), try query.page(default: 100), try query.include())
+    }
+    return try .page(
+      try await context.community.listForums(with: text, page, for: context.caller), including: include, context)
   }
 
   @Sendable static func createForum(_ context: RequestContext) async throws -> Response {

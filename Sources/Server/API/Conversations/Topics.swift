@@ -6,9 +6,17 @@ import Web
 
 extension API {
   @Sendable static func listTopics(_ context: RequestContext) async throws -> Response {
-    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
-    return try .page(
-      try context.view.listTopics(of: try context.id(), page, for: context.caller), including: include, context)
+    let (filter, page, include): (TopicFilter?, PageRequest, Set<Include>) = try context.query { query in
+      (try query.word("filter"), try query.page(), try query.include())
+    }
+    let forum: ID<Forum> = try context.id()
+    let found =
+      if let filter {
+        try await context.community.listTopics(of: forum, filter, page, for: context.caller)
+      } else {
+        try context.view.listTopics(of: forum, page, for: context.caller)
+      }
+    return try .page(found, including: include, context)
   }
 
   @Sendable static func createTopic(_ context: RequestContext) async throws -> Response {

@@ -116,12 +116,19 @@ extension OwnConversation: Referencing {
   }
 }
 
+extension ForumView: Referencing {
+  func addReferences(to references: inout References) {
+    references.users.insert(forum.createdBy)
+    if let topic = activity?.lastTopic { references.users.insert(topic.author) }
+  }
+}
+
 extension Topic: Referencing {
   func addReferences(to references: inout References) { references.users.insert(createdBy) }
 }
 
 extension ListedTopic: Referencing {
-  func addReferences(to references: inout References) { topic.addReferences(to: &references) }
+  func addReferences(to references: inout References) { references.users.formUnion(authors) }
 }
 
 extension Report: Referencing {

@@ -71,6 +71,7 @@ extension Community {
       var after = before
       after.standing?.state = .active
       let user = try tx.change(before, to: after, by: actor)
+      if user.summary.role != .guest { try tx.joinDefaultForums(user.summary.id) }
       try tx.audit(.userApproved, by: actor, subject: user.summary.id.number)
       return user.redacted(for: rights)
     }
@@ -148,6 +149,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   fileprivate func insertUser(_ checkedSignUp: CheckedSignUp, _ hash: String) throws(Refusal) -> ID<User> {
     let user = try createOrClaim(checkedSignUp, hash)
+    if checkedSignUp.state == .active, checkedSignUp.role != .guest { try joinDefaultForums(user) }
     guard let invite = checkedSignUp.invite else { return user }
     try use(invite: invite.id, by: user)
     if let forum = invite.forum { try joinForum(user, in: forum) }

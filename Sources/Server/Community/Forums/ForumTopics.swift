@@ -18,18 +18,22 @@ extension Community {
     let creator = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
     var text: ParsedText?
-    if let draftText = draft.text { text = try await ParsedText.of(draftText, bounds, canBeEmpty: false) }
+    if draft.hasMessage {
+      text = try await ParsedText.of(draft.text ?? "", bounds, canBeEmpty: draft.text == nil)
+    }
     return try await store.write { [text] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       if let earlier = try tx.earlierTopic(draft, in: forum, by: creator) {
         try tx.require(.read, caller, in: forum)
         return CreatedTopic(topic: earlier, isNew: false)
       }
-      try tx.require(draft.text == nil ? [.read, .startTopics] : [.read, .startTopics, .write], caller, in: forum)
+      try tx.require(draft.hasMessage ? [.read, .startTopics, .write] : [.read, .startTopics], caller, in: forum)
+      guard try tx.owns(draft.attachments, creator) else { throw .invalid("attachments", .unknown) }
       let id = try tx.addTopic(draft.title, in: forum, by: creator)
       if let text {
         var message = NewMessage(conversation: id, author: creator, text: text.markdown)
         message.text = try tx.resolvedForPosting(text, in: id, by: caller)
+        message.attachments = draft.attachments
         if let standing = try tx.standing(of: creator, in: id),
           let probation = try tx.probation(of: caller, in: standing, adding: text.counted)
         {
@@ -79,10 +83,10 @@ extension CommunityView {
     try read { tx throws(Refusal) in
       try tx.require(.read, caller, in: forum)
       let new: Set<ID<Conversation>>?
-      if let user = caller.user { new = Set(try tx.newTopics(in: forum, for: user)) } else { new = nil }
-      return try ListPage(page, by: { ListKey([$0.topic.isPinned ? 1 : 0, $0.topic.activity]) }) {
+      if let user = caller.user { new = Set(try tx.newTopics(in: forum, for: user).map(\.id)) } else { new = nil }
+      return try ListPage(page, by: \.topic.key) {
         slice throws(Refusal) in
-        try tx.topics(of: forum, slice).map { ListedTopic($0, isNew: new?.contains($0.id)) }
+        try tx.listed(try tx.topics(of: forum, slice), new: new, for: caller)
       }
     }
   }
@@ -97,6 +101,28 @@ extension CommunityView {
 }
 
 extension ReadTransaction {
+  /// The topics as lists show them. Without a late start of the forum's history, no query per topic checks access.
+  func listed(
+    _ topics: [Topic], new: Set<ID<Conversation>>?, for caller: Caller
+  ) throws(Refusal) -> [ListedTopic] {
+    let limited = try forumsWithHistoryStart(
+      among: Array(Set(topics.map(\.forum))), for: caller.user ?? ID(0))
+    var listed: [ListedTopic] = []
+    for topic in topics {
+      let start = try limited.contains(topic.forum) ? historyStart(of: topic.id, for: caller) ?? Int.max : 1
+      let facts = try facts(of: topic, from: start)
+      var authors = [topic.createdBy]
+      for author in facts.authors where authors.count < ListedTopic.maxAuthors && !authors.contains(author) {
+        authors.append(author)
+      }
+      listed.append(
+        ListedTopic(
+          topic, isNew: new?.contains(topic.id), excerpt: Texts.excerpt(facts.opening, scalars: ListedTopic.maxExcerpt),
+          authors: authors, lastActivityAt: facts.lastMessageAt ?? topic.createdAt))
+    }
+    return listed
+  }
+
   /// The topic that an earlier request with the same `client_id` created. Not compared after it was changed.
   fileprivate func earlierTopic(
     _ draft: TopicDraft, in forum: ID<Forum>, by creator: ID<User>
@@ -126,11 +152,13 @@ extension TopicDraft: CheckedInput {
     var checked = self
     var check = FieldChecks()
     check { () throws(Refusal) in checked.title = try Texts.title(title, bounds) }
-    check { () throws(Refusal) in if let text { try Texts.checkMessage(text, bounds) } }
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    check { () throws(Refusal) in try attachments.check(bounds) }
     try check.finish()
     return checked
   }
+
+  fileprivate var hasMessage: Bool { text != nil || !attachments.isEmpty }
 }
 
 extension TopicChange: CheckedInput {

@@ -86,13 +86,18 @@ extension Community {
     }
   }
 
-  /// Visible forums with `text` in the title. Scans all titles, so it runs in the background.
+  /// Visible forums by latest activity, with what tiles show. With `text`: those with it in the title. Runs in the
+  /// background, since `text` scans all titles, and each forum counts topics, members and unread messages.
   public func listForums(
-    with text: String, _ page: PageRequest, for caller: Caller
+    with text: String?, _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<ForumView> {
-    let text = try Texts.line(text, "query", scalars: bounds.titleScalars, atLeast: 0)
+    let text = try text.map { text throws(Refusal) in
+      try Texts.line(text, "query", scalars: bounds.titleScalars, atLeast: 0)
+    }
     return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
-      try tx.forums(with: text, page, for: caller)
+      var found = try tx.forums(with: text, page, for: caller)
+      try tx.addActivity(to: &found.items, for: caller)
+      return found
     }
   }
 }

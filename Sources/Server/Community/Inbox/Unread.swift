@@ -1,86 +1,145 @@
-// Unread counts.
+// The overview of unread forums, conversations and notifications.
 
 public import ParleyModel
 import Storage
 
 extension Community {
-  /// Unread messages in the caller's forums and conversations, and unread mentions and replies anywhere, in order of
-  /// priority.
-  public func getUnread(
-    _ page: PageRequest, for caller: Caller
-  ) async throws(Refusal) -> ListPage<UnreadItem> {
+  /// Unread messages in the caller's forums and conversations, unread mentions and replies anywhere, and new topics, in
+  /// order of priority.
+  public func getUnread(_ page: PageRequest, for caller: Caller) async throws(Refusal) -> UnreadOverview {
     let user = try caller.requireUser()
-    let all = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
-      let counts = try tx.unreadMentions(of: user, caller)
-      var items: [UnreadItem] = []
-      var rooms: Set<ID<Conversation>> = []
-      for scope in try tx.followedForums(of: user) {
-        guard let forum = scope.forum, var item = try tx.unread(scope, .forum, counts, caller, user) else { continue }
-        rooms.insert(scope.conversation)
-        try tx.addNewTopics(to: &item, in: forum, for: user)
-        items.append(item)
+    return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
+      let notifications = try tx.unreadNotifications(of: user, caller)
+      let scopes = try tx.unreadConversationScopes(of: user)
+      let all = try tx.unread(scopes, notifications, of: user, caller)
+      let newest = [notifications.newest?.number ?? 0] + all.map(\.latest) + scopes.map(\.unreadUpTo)
+      // The whole list is counted for each page: the order depends on the counts.
+      var found = try ListPage(page, by: { (entry: UnreadEntry) in ListKey(entry.item.urgency) }) { slice in
+        let inOrder = slice.isBackward ? all.reversed() : all
+        let rest = inOrder.drop { entry in
+          guard let key = slice.key?.numbers else { return false }
+          return slice.isBackward
+            ? !key.lexicographicallyPrecedes(entry.item.urgency) : !entry.item.urgency.lexicographicallyPrecedes(key)
+        }
+        return Array(rest.prefix(slice.limit))
       }
-      for scope in try tx.joinedForums(of: user) {
-        guard let forum = scope.forum, try tx.historyStart(of: scope.conversation, for: caller) != nil else { continue }
-        var item = UnreadItem(.forum, scope.conversation, forum: forum)
-        try tx.addNewTopics(to: &item, in: forum, for: user)
-        items.append(item)
-      }
-      for scope in try tx.unreadConversationScopes(of: user) where !rooms.contains(scope.conversation) {
-        guard scope.level == .everything || counts[scope.conversation] != nil else { continue }
-        guard let item = try tx.unread(scope, .conversation(scope.kind), counts, caller, user) else { continue }
-        items.append(item)
-      }
-      return items.filter { !$0.isEmpty }.sorted { $0.isMorePressing(than: $1) }
-    }
-    // The whole list is counted for each page: the order depends on the counts.
-    return try ListPage(page, by: { ListKey($0.urgency) }) { slice in
-      let inOrder = slice.isBackward ? all.reversed() : all
-      let rest = inOrder.drop { item in
-        guard let key = slice.key?.numbers else { return false }
-        return slice.isBackward
-          ? !key.lexicographicallyPrecedes(item.urgency) : !item.urgency.lexicographicallyPrecedes(key)
-      }
-      return Array(rest.prefix(slice.limit))
+      try tx.complete(&found.items, notifications, by: caller, bounds)
+      return UnreadOverview(
+        page: try found.map { entries in entries.map(\.item) }, notifications: notifications.others,
+        unread: notifications.counts, upTo: newest.max().flatMap { $0 > 0 ? $0 : nil })
     }
   }
+
+  /// Marks messages, new topics and notifications up to an id as read, whatever the notification levels are.
+  public func markAllRead(upTo id: Int, by caller: Caller) async throws(Refusal) {
+    let user = try caller.requireUser(.write)
+    let conversations = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
+      let notifications = try tx.unreadNotifications(of: user, caller)
+      let scopes = try tx.unreadConversationScopes(of: user)
+      let listed = try tx.unread(scopes, notifications, of: user, caller).flatMap(\.conversations)
+      let others = scopes.filter { $0.unreadUpTo > 0 }.map(\.conversation)
+      return Set(listed + others).sorted()
+    }
+    var rest = conversations[...]
+    while !rest.isEmpty {
+      let chunk = rest.prefix(Self.conversationsPerWrite)
+      rest = rest.dropFirst(Self.conversationsPerWrite)
+      try await store.write { tx throws(Refusal) in
+        _ = try tx.reloadCaller(caller)
+        for conversation in chunk { try tx.markRead(conversation, of: user, upTo: ID(id)) }
+      }
+    }
+    while try await store.write({ tx throws(Refusal) in
+      _ = try tx.reloadCaller(caller)
+      return try tx.markNotificationsRead(of: user, upTo: ID(id))
+    }) {}
+  }
+
+  /// Read positions that one transaction moves.
+  private static let conversationsPerWrite = 100
+}
+
+/// The unread notifications of a user, by what counts them.
+private struct UnreadNotifications {
+  /// The newest first.
+  var byConversation: [ID<Conversation>: (mentions: Int, replies: Int, message: ID<Message>?)] = [:]
+  var others: [Notification] = []
+  var counts = InboxCounts()
+  var newest: ID<Notification>?
+}
+
+/// An item of the overview before its topics and messages are read.
+private struct UnreadEntry {
+  var item: UnreadItem
+  var newTopics: [ID<Conversation>] = []
+  /// The newest message of its conversation and new topics.
+  var latest = 0
+
+  /// What it takes to mark it as read.
+  var conversations: [ID<Conversation>] { [item.conversation] + newTopics }
 }
 
 extension ReadTransaction {
-  fileprivate typealias MentionCounts = [ID<Conversation>: (mentions: Int, replies: Int)]
-
-  /// Unread mentions and replies.
-  fileprivate func unreadMentions(of user: ID<User>, _ caller: Caller) throws(Refusal) -> MentionCounts {
+  fileprivate func unreadNotifications(of user: ID<User>, _ caller: Caller) throws(Refusal) -> UnreadNotifications {
     var reading = NotificationFilter(caller)
-    var counts: MentionCounts = [:]
-    for entry in try inbox(of: user, isUnread: true, ListSlice(limit: InboxCounts.maxCounted)) {
-      guard entry.kind == .mention || entry.kind == .reply, let conversation = entry.conversation,
-        try reading.mayRead(entry, self)
-      else { continue }
-      if entry.kind == .mention {
-        counts[conversation, default: (0, 0)].mentions += 1
-      } else {
-        counts[conversation, default: (0, 0)].replies += 1
+    var found = UnreadNotifications()
+    for entry in try inbox(of: user, isUnread: true, ListSlice(limit: InboxCounts.maxCounted))
+    where try reading.mayRead(entry, self) {
+      found.counts.add(entry.kind)
+      if found.newest == nil { found.newest = entry.id }
+      guard let conversation = entry.conversation, entry.kind.isCountedByConversation else {
+        if found.others.count < UnreadOverview.maxNotifications { found.others.append(entry) }
+        continue
       }
+      guard entry.kind != .direct else { continue }
+      var counts = found.byConversation[conversation] ?? (0, 0, entry.message)
+      if entry.kind == .reply { counts.replies += 1 } else { counts.mentions += 1 }
+      found.byConversation[conversation] = counts
     }
-    return counts
+    return found
   }
 
-  fileprivate func addNewTopics(
-    to item: inout UnreadItem, in forum: ID<Forum>, for user: ID<User>
-  ) throws(Refusal) {
-    let topics = try newTopics(in: forum, for: user)
-    item.newTopics = topics.count
-    for id in topics.prefix(UnreadItem.maxListed) {
-      if let topic = try topic(id) { item.topics.append(topic) }
+  /// The entries with unread content, most urgent first.
+  fileprivate func unread(
+    _ scopes: [UnreadScope], _ notifications: UnreadNotifications, of user: ID<User>, _ caller: Caller
+  ) throws(Refusal) -> [UnreadEntry] {
+    var entries: [UnreadEntry] = []
+    var rooms: Set<ID<Conversation>> = []
+    for scope in try followedForums(of: user) {
+      guard let forum = scope.forum, let item = try unread(scope, .forum, notifications, caller, user) else { continue }
+      rooms.insert(scope.conversation)
+      entries.append(try entry(item, scope, newTopicsOf: forum, user))
     }
+    for scope in try joinedForums(of: user) {
+      guard let forum = scope.forum, try historyStart(of: scope.conversation, for: caller) != nil else { continue }
+      entries.append(try entry(UnreadItem(.forum, scope.conversation, forum: forum), nil, newTopicsOf: forum, user))
+    }
+    for scope in scopes where !rooms.contains(scope.conversation) {
+      guard scope.level == .everything || notifications.byConversation[scope.conversation] != nil else { continue }
+      guard let item = try unread(scope, .conversation(scope.kind), notifications, caller, user) else { continue }
+      entries.append(UnreadEntry(item: item, latest: scope.unreadUpTo))
+    }
+    return entries.filter { !$0.item.isEmpty }.sorted { $0.item.isMorePressing(than: $1.item) }
+  }
+
+  /// - Parameter scope: nil if the room's messages do not count.
+  private func entry(
+    _ item: UnreadItem, _ scope: UnreadScope?, newTopicsOf forum: ID<Forum>, _ user: ID<User>
+  ) throws(Refusal) -> UnreadEntry {
+    let topics = try newTopics(in: forum, for: user)
+    var entry = UnreadEntry(item: item, newTopics: topics.map(\.id))
+    entry.item.newTopics = topics.count
+    entry.latest = max(scope?.unreadUpTo ?? 0, topics.map(\.activity).max() ?? 0)
+    return entry
   }
 
   /// Nil if the caller may not read the forum or conversation.
-  fileprivate func unread(
-    _ scope: UnreadScope, _ kind: UnreadItem.Kind, _ counts: MentionCounts, _ caller: Caller, _ user: ID<User>
+  private func unread(
+    _ scope: UnreadScope, _ kind: UnreadItem.Kind, _ notifications: UnreadNotifications, _ caller: Caller,
+    _ user: ID<User>
   ) throws(Refusal) -> UnreadItem? {
-    guard scope.lastSeq > scope.start || kind == .forum || counts[scope.conversation] != nil else { return nil }
+    let counts = notifications.byConversation[scope.conversation]
+    guard scope.lastSeq > scope.start || kind == .forum || counts != nil else { return nil }
     guard let fromSeq = try historyStart(of: scope.conversation, for: caller) else { return nil }
     var item = UnreadItem(kind, scope.conversation, forum: scope.forum)
     let start = max(scope.start, fromSeq - 1)
@@ -89,7 +148,38 @@ extension ReadTransaction {
       item.firstUnread = item.unread == 0 ? nil : try firstUnread(of: user, in: scope.conversation, after: start)
       item.lastMessage = scope.lastMessage
     }
-    if let counts = counts[scope.conversation] { (item.mentions, item.replies) = counts }
+    if let counts { (item.mentions, item.replies) = (counts.mentions, counts.replies) }
     return item
+  }
+
+  /// Adds titles, topics and messages.
+  fileprivate func complete(
+    _ entries: inout [UnreadEntry], _ notifications: UnreadNotifications, by caller: Caller, _ bounds: Bounds
+  ) throws(Refusal) {
+    var shown: [Int: ID<Message>] = [:]
+    for index in entries.indices {
+      let item = entries[index].item
+      if item.kind != .forum { entries[index].item.title = try conversation(item.conversation)?.title }
+      var topics: [Topic] = []
+      for id in entries[index].newTopics.prefix(UnreadItem.maxListed) {
+        if let topic = try topic(id) { topics.append(topic) }
+      }
+      entries[index].item.topics = try listed(topics, new: Set(entries[index].newTopics), for: caller)
+      shown[index] = notifications.byConversation[item.conversation]?.message ?? item.firstUnread
+    }
+    let messages = try readable(try self.messages(Array(Set(shown.values)).sorted()), by: caller)
+    let views = Dictionary(try views(messages, by: caller, bounds).map { ($0.message.id, $0) }) { one, _ in one }
+    for (index, message) in shown { entries[index].item.message = views[message] }
+  }
+}
+
+extension WriteTransaction {
+  /// Moves the read position to the newest message up to an id.
+  fileprivate func markRead(
+    _ conversation: ID<Conversation>, of user: ID<User>, upTo message: ID<Message>
+  ) throws(Refusal) {
+    guard let seq = try lastSeq(of: conversation, upTo: message) else { return }
+    _ = try move(.read, of: user, in: conversation, to: seq)
+    while try markNotificationsRead(of: user, in: conversation, upTo: message) {}
   }
 }

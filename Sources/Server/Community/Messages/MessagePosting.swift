@@ -210,7 +210,7 @@ extension MessageDraft: CheckedInput {
 }
 
 extension [ID<File>] {
-  fileprivate func check(_ bounds: Bounds) throws(Refusal) {
+  func check(_ bounds: Bounds) throws(Refusal) {
     guard count <= bounds.attachments else { throw .invalid("attachments", .tooMany(limit: bounds.attachments)) }
     guard Set(self).count == count else { throw .invalid("attachments", .invalid) }
   }

@@ -25,6 +25,23 @@ extension ReadTransaction {
     }
   }
 
+  /// The `seq` of the newest message up to an id.
+  public func lastSeq(
+    of conversation: ID<Conversation>, upTo message: ID<Message>
+  ) throws(Refusal) -> Int? {
+    try run { connection in
+      try connection.first(
+        """
+        select seq
+        from message
+        where conversation_id = $1 and id <= $2
+        order by seq desc
+        limit 1
+        """, conversation.number, message.number
+      ) { row in try row.int(0) }
+    }
+  }
+
   /// Whether the user's receipts are sent to the other participants.
   fileprivate func sendsReceipts(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
     let isShown = try run { connection in

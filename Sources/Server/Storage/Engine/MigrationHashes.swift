@@ -48,5 +48,8 @@ enum MigrationHashes {
     Migration(
       number: 15, name: "user_terms",
       hash: "14e99d6e8eb8c597aa7c662fd6eaccaa551c96ad8210410bd96fa3577737f438"),
+    Migration(
+      number: 16, name: "default_forums",
+      hash: "169a3161759e3aa38550bb353f28d5abbb957d8e67e3356e74bbaf6c097b5855"),
   ]
 }

@@ -42,9 +42,10 @@ extension ReadTransaction {
     where id = $1 and kind = 'topic' and state = 'open'
     """)
 
-  /// Topics of a forum: pinned ones first, then by newest activity.
+  /// Topics of a forum: pinned ones first, then by newest activity. With a filter the rows of other topics are read, too:
+  /// run it on a background reader.
   public func topics(
-    of forum: ID<Forum>, _ slice: ListSlice
+    of forum: ID<Forum>, by creator: ID<User>? = nil, isSolved: Bool? = nil, _ slice: ListSlice
   ) throws(Refusal) -> [Topic] {
     let page = Keyset(slice, .descending)
     return try run { connection in
@@ -54,10 +55,30 @@ extension ReadTransaction {
           select \(Topic.columns)
           from conversation
           where forum_id = $1 and kind = 'topic' and state = 'open' and (pinned, activity) \(page.comparison) ($2, $3)
+          and ($4 is null or created_by = $4) and ($5 is null or (solved_by is not null) = $5)
           order by pinned \(page.order), activity \(page.order), id \(page.order)
-          limit $4
-          """), forum.number, page.number(), page.number(1), slice.limit, read: Topic.init)
+          limit $6
+          """), forum.number, page.number(), page.number(1), creator?.number, isSolved, slice.limit, read: Topic.init)
     }
+  }
+
+  /// The topic of a forum with the newest activity.
+  public func newestTopic(of forum: ID<Forum>) throws(Refusal) -> Topic? {
+    var newest: [Topic] = []
+    for isPinned in [true, false] {
+      try run { connection in
+        newest += try connection.all(
+          SQL(
+            """
+            select \(Topic.columns)
+            from conversation
+            where forum_id = $1 and kind = 'topic' and state = 'open' and pinned = $2
+            order by activity desc, id desc
+            limit 1
+            """), forum.number, isPinned, read: Topic.init)
+      }
+    }
+    return newest.max { $0.activity < $1.activity }
   }
 
   /// Whether a conversation contains this message, not deleted.

@@ -13,6 +13,9 @@ public struct UnreadScope: Sendable, Hashable {
   /// Readable messages after this `seq` are unread.
   public let start: Int
   public let level: Level
+
+  /// The newest message, if it may be unread; otherwise 0.
+  public var unreadUpTo: Int { lastSeq > start ? lastMessage?.number ?? 0 : 0 }
 }
 
 extension ReadTransaction {
@@ -77,16 +80,19 @@ extension ReadTransaction {
     }
   }
 
-  /// Recent topics by others that a user has not opened, created after the user joined the forum; most active first.
-  public func newTopics(in forum: ID<Forum>, for user: ID<User>) throws(Refusal) -> [ID<Conversation>] {
+  /// Recent topics by others that a user has not opened, created after the user joined the forum: pinned ones, then
+  /// those with most messages, then by newest activity. A topic without messages has nothing to read.
+  public func newTopics(
+    in forum: ID<Forum>, for user: ID<User>
+  ) throws(Refusal) -> [(id: ID<Conversation>, activity: Int)] {
     try run { connection in
       try connection.all(
         """
-        select id, activity
+        select id, activity, last_seq, pinned
         from (
-          select id, created_by, created_at, activity
+          select id, created_by, created_at, activity, last_seq, pinned
           from conversation
-          where forum_id = $1 and kind = 'topic' and state = 'open'
+          where forum_id = $1 and kind = 'topic' and state = 'open' and last_seq > 0
           order by id desc
           limit $2
         ) as waiting
@@ -99,10 +105,12 @@ extension ReadTransaction {
         and waiting.created_by not in (
           select other_id from relation where user_id = $3 and kind in ('mute', 'block'))
         """, forum.number, UnreadItem.maxTopics, user.number, Int(now - UnreadItem.maxTopicAge)
-      ) { row in (id: ID<Conversation>(try row.int(0)), activity: try row.int(1)) }
+      ) { row in
+        (ID<Conversation>(try row.int(0)), [try row.int(3), try row.int(2), try row.int(1)])
+      }
     }
-    .sorted { $0.activity > $1.activity }
-    .map(\.id)
+    .sorted { $1.1.lexicographicallyPrecedes($0.1) }
+    .map { (id: $0.0, activity: $0.1[2]) }
   }
 
   /// First unread message of a conversation after a `seq`.

@@ -212,6 +212,26 @@ extension WriteTransaction {
     let start = found.visibility == .private ? nil : try historyStarts(of: forum)?.users
     _ = try setMember(user, .member, of: forum, after: start, by: user)
   }
+
+  /// Makes a new user a member of all default forums.
+  public func joinDefaultForums(_ user: ID<User>) throws(Refusal) {
+    for forum in try defaultForums() { try joinForum(user, in: forum) }
+  }
+}
+
+extension ReadTransaction {
+  public func defaultForums() throws(Refusal) -> [ID<Forum>] {
+    try run { connection in
+      try connection.all(
+        """
+        select id
+        from forum
+        where is_default = 1 and deleted_at is null
+        order by id
+        """
+      ) { row in ID(try row.int(0)) }
+    }
+  }
 }
 
 extension Invite {

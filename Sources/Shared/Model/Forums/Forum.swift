@@ -24,6 +24,8 @@ public struct Forum: Sendable, Hashable {
   public var isSolvable = false
   /// Whether all readers may see previous revisions of edited messages.
   public var showsRevisions = false
+  /// Whether each new user joins; only staff may set it.
+  public var isDefault = false
   /// Address of the forum's voice call.
   public var callURL: String?
   public let room: ID<Conversation>
@@ -86,6 +88,7 @@ extension Forum: Record {
     try visitor.field("archived", &isArchived, \.isArchived, column: "archived_at")
     try visitor.field("solvable", &isSolvable, \.isSolvable)
     try visitor.field("shows_revisions", &showsRevisions, \.showsRevisions)
+    try visitor.field("is_default", &isDefault, \.isDefault)
     try visitor.field("call_url", &callURL, \.callURL)
   }
 }
@@ -111,13 +114,45 @@ extension Forum: JSONMembers {
   }
 }
 
+/// The newest topic of a forum, for its tile.
+public struct LastTopic: Sendable, Hashable {
+  public let id: ID<Conversation>
+  public let title: String
+  /// The author of its newest message; the creator of a topic without messages.
+  public let author: ID<User>
+  public let lastActivityAt: Int64
+
+  public init(id: ID<Conversation>, title: String, author: ID<User>, lastActivityAt: Int64) {
+    self.id = id
+    self.title = title
+    self.author = author
+    self.lastActivityAt = lastActivityAt
+  }
+}
+
+/// What lists of forums tell their readers beside the forum.
+public struct ForumActivity: Sendable, Hashable {
+  /// The time of the newest message; nil without one.
+  public var lastActivityAt: Int64?
+  public var lastTopic: LastTopic?
+  /// At most `Forum.maxCounted`.
+  public var topicCount = 0
+  /// Unread messages of the room and of the viewer's topics, by notification level; nil for visitors.
+  public var unread: Int?
+  public var newTopics: Int?
+
+  public init() {}
+}
+
 /// A forum as one viewer sees it.
 public struct ForumView: Sendable, Hashable {
   public var forum: Forum
   /// The viewer's role; nil for non-members.
   public var role: ForumRole?
-  /// At most `Forum.maxCounted`. Only in the single forum, for viewers that may list its members.
+  /// At most `Forum.maxCounted`. For viewers that may list its members.
   public var memberCount: Int?
+  /// Only in lists, for readers.
+  public var activity: ForumActivity?
   /// Number of messages that a wider visibility has opened to new readers; only in the response to that change.
   public var opened: Int?
   /// Job that revokes access after a narrower visibility; only in the response to that change.
@@ -131,12 +166,55 @@ public struct ForumView: Sendable, Hashable {
   }
 }
 
+extension LastTopic: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("id", id)
+      json.field("title", title)
+      json.field("author_id", author)
+      json.field("last_activity_at", Timestamp(lastActivityAt))
+    }
+  }
+}
+
+extension LastTopic: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let lastActivityAt: Timestamp = try object.read("last_activity_at")
+    self.init(
+      id: try object.read("id"), title: try object.string("title"), author: try object.read("author_id"),
+      lastActivityAt: Int64(lastActivityAt.milliseconds))
+  }
+}
+
+extension ForumActivity {
+  fileprivate func writeMembers(to json: inout JSONWriter) {
+    json.field("last_activity_at", lastActivityAt.map { Timestamp($0) })
+    json.field("last_topic", lastTopic)
+    json.field("topic_count", topicCount)
+    if let unread { json.field("unread_count", unread) }
+    if let newTopics { json.field("new_topics", newTopics) }
+  }
+
+  /// Nil without the members of lists.
+  fileprivate init?(_ object: inout JSONObject) throws(JSONError) {
+    guard let topicCount: Int = try object.optional("topic_count") else { return nil }
+    self.topicCount = topicCount
+    let lastActivityAt: Timestamp? = try object.optional("last_activity_at")
+    self.lastActivityAt = lastActivityAt.map { Int64($0.milliseconds) }
+    lastTopic = try object.optional("last_topic")
+    unread = try object.optional("unread_count")
+    newTopics = try object.optional("new_topics")
+  }
+}
+
 extension ForumView: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       forum.writeMembers(to: &json)
       json.field("role", role?.rawValue)
       if let memberCount { json.field("member_count", memberCount) }
+      activity?.writeMembers(to: &json)
       if let opened { json.field("opened", opened) }
       if let job { json.field("job_id", job) }
     }
@@ -149,6 +227,7 @@ extension ForumView: JSONReadable {
     self.init(
       try Forum(&object), role: try object.optionalWord("role"), memberCount: try object.optional("member_count"),
       opened: try object.optional("opened"))
+    activity = try ForumActivity(&object)
     job = try object.optional("job_id")
   }
 }

@@ -25,8 +25,10 @@ public struct ForumChange: Sendable, Equatable {
   /// Whether the change concerns the forum itself and not only its moderation.
   public var changesForum: Bool { fields.changesFields(except: \.slowSeconds, \.isLocked) }
 
-  /// Whether the change sets the forum's position in the list.
-  public var arranges: Bool { fields.contains(\.section) || fields.contains(\.position) }
+  /// Whether the change sets what only staff may: the position in the list, and whether new users join.
+  public var arranges: Bool {
+    fields.contains(\.section) || fields.contains(\.position) || fields.contains(\.isDefault)
+  }
 }
 
 extension ForumChange: JSONWritable {

@@ -15,11 +15,13 @@ public struct ForumDraft: Sendable {
     fields = try Patch(
       &object,
       only: [
-        \.title, \.about, \.iconURL, \.icon, \.visibility, \.write, \.startTopics, \.section, \.position,
+        \.title, \.about, \.iconURL, \.icon, \.visibility, \.write, \.startTopics, \.section, \.position, \.isDefault,
       ])
     clientID = try object.optional("client_id")
   }
 
-  /// Whether the draft sets the forum's position in the list.
-  public var arranges: Bool { fields.fills(\.section) || fields.contains(\.position) }
+  /// Whether the draft sets what only staff may: the position in the list, and whether new users join.
+  public var arranges: Bool {
+    fields.fills(\.section) || fields.contains(\.position) || fields[\.isDefault] == true
+  }
 }

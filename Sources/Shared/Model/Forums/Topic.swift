@@ -67,15 +67,27 @@ extension Topic: JSONWritable {
   }
 }
 
-/// A topic in a forum's list, as the caller sees it.
+/// A topic in a list, as the caller sees it.
 public struct ListedTopic: Sendable, Hashable {
   public let topic: Topic
   /// Whether it counts among the caller's new topics; nil for visitors.
   public let isNew: Bool?
+  /// The first message without markup, on one line; at most `maxExcerpt` scalars.
+  public let excerpt: String
+  /// The creator, then the authors of the newest messages; at most `maxAuthors`.
+  public let authors: [ID<User>]
+  /// The time of the newest message, or of the creation.
+  public let lastActivityAt: Int64
 
-  public init(_ topic: Topic, isNew: Bool?) {
+  public static let maxExcerpt = 140
+  public static let maxAuthors = 3
+
+  public init(_ topic: Topic, isNew: Bool?, excerpt: String, authors: [ID<User>], lastActivityAt: Int64) {
     self.topic = topic
     self.isNew = isNew
+    self.excerpt = excerpt
+    self.authors = authors
+    self.lastActivityAt = lastActivityAt
   }
 }
 
@@ -84,7 +96,20 @@ extension ListedTopic: JSONWritable {
     json.object { json in
       topic.writeMembers(to: &json)
       if let isNew { json.field("is_new", isNew) }
+      json.field("excerpt", excerpt)
+      json.field("authors", authors)
+      json.field("last_activity_at", Timestamp(lastActivityAt))
     }
+  }
+}
+
+extension ListedTopic: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let lastActivityAt: Timestamp = try object.read("last_activity_at")
+    self.init(
+      try Topic(json: value), isNew: try object.optional("is_new"), excerpt: try object.string("excerpt"),
+      authors: try object.read("authors"), lastActivityAt: Int64(lastActivityAt.milliseconds))
   }
 }
 
@@ -105,11 +130,14 @@ public struct TopicDraft: Sendable {
   public var title: String
   /// Text of the first message.
   public var text: String?
+  /// Files of the first message.
+  public var attachments: [ID<File>]
   public var clientID: String?
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     title = try object.string("title")
     text = try object.optional("text")
+    attachments = try object.optional("attachments") ?? []
     clientID = try object.optional("client_id")
   }
 }

@@ -6,13 +6,17 @@ public struct UnreadItem: Sendable, Hashable {
   public var forum: ID<Forum>?
   /// For a forum, its room.
   public var conversation: ID<Conversation>
+  /// Of a topic, a group or a channel.
+  public var title: String?
   /// At most `ConversationHead.maxUnread`.
   public var unread: Int
   public var firstUnread: ID<Message>?
   /// Topics that other users started and this user has not opened; at most `maxTopics`.
   public var newTopics: Int
-  /// The most active of the new topics; at most `maxListed`.
-  public var topics: [Topic]
+  /// Of the new topics: pinned ones, then those with most messages; at most `maxListed`.
+  public var topics: [ListedTopic]
+  /// The newest unread mention or reply, otherwise the first unread message.
+  public var message: MessageView?
   /// Unread notifications of this forum or conversation.
   public var mentions: Int
   public var replies: Int
@@ -55,12 +59,14 @@ extension UnreadItem: JSONWritable {
       }
       json.field("forum_id", forum)
       json.field("conversation_id", conversation)
+      json.field("title", title)
       json.field("unread_count", unread)
       json.field("first_unread", firstUnread)
       json.field("new_topics", newTopics)
       json.field("topics", topics)
       json.field("mentions", mentions)
       json.field("replies", replies)
+      json.field("message", message)
     }
   }
 }

@@ -94,25 +94,33 @@ extension Request where Response == RawResponse {
 
 extension Request where Response == Page<Resource<Topic>> {
   /// `GET /forums/{id}/conversations`
-  public static func listTopics(in forum: ID<Forum>, limit: Int? = nil, next: String? = nil, previous: String? = nil)
-    -> Request
-  {
+  ///
+  /// - Parameter filter: `new`, `unread`, `mine`, `solved` or `unsolved`.
+  public static func listTopics(
+    in forum: ID<Forum>, filter: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
     Request(
       .get, "/forums/{id}/conversations", [forum.description],
-      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+      query: [
+        QueryItem("filter", filter), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
+      ])
   }
 }
 
 extension Request where Response == Resource<Topic> {
   /// `POST /forums/{id}/conversations`
   ///
-  /// - Parameter text: the text of the first message.
+  /// - Parameters:
+  ///   - text: the text of the first message.
+  ///   - attachments: the files of the first message.
   public static func createTopic(
-    in forum: ID<Forum>, title: String, text: String? = nil, clientID: String? = nil
+    in forum: ID<Forum>, title: String, text: String? = nil, attachments: [ID<File>] = [], clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
       json.optional("text", text)
+      if !attachments.isEmpty { json.field("attachments", attachments) }
       json.optional("client_id", clientID)
     }
     return Request(.post, "/forums/{id}/conversations", [forum.description], body: body).withClientID(clientID)

@@ -26,6 +26,15 @@ extension Request where Response == Resource<UnreadInbox> {
   }
 }
 
+extension Request where Response == Void {
+  /// `PUT /unread/read`
+  ///
+  /// - Parameter id: `up_to` of `GET /unread`.
+  public static func markAllRead(upTo id: ID<Message>) -> Request {
+    Request(.put, "/unread/read", body: .object { json in json.field("up_to", id) })
+  }
+}
+
 extension Request where Response == Page<Resource<UnreadItem>> {
   /// `GET /unread`
   public static func getUnread(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {

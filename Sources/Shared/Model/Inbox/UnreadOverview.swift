@@ -1,0 +1,29 @@
+/// A page of unread forums and conversations, with everything else that is unread.
+public struct UnreadOverview: Sendable {
+  public let page: ListPage<UnreadItem>
+  /// The newest unread notifications that belong to no item; at most `maxNotifications`.
+  public let notifications: [Notification]
+  /// All unread notifications.
+  public let unread: InboxCounts
+  /// The newest of the unread messages and notifications; nil if there are none.
+  public let upTo: Int?
+
+  public static let maxNotifications = 20
+
+  public init(page: ListPage<UnreadItem>, notifications: [Notification], unread: InboxCounts, upTo: Int?) {
+    self.page = page
+    self.notifications = notifications
+    self.unread = unread
+    self.upTo = upTo
+  }
+}
+
+extension Notification.Kind {
+  /// Whether the item of a conversation counts the notification.
+  public var isCountedByConversation: Bool {
+    switch self {
+    case .mention, .reply, .direct, .room: true
+    case .request, .report, .warning, .token: false
+    }
+  }
+}
