@@ -27,6 +27,7 @@ import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
 import { menuElement } from '/js/app/parts/menu.js';
 import { messageElement } from '/js/app/parts/message.js';
 import { personCard, personRow } from '/js/app/parts/person.js';
+import { inboxHeading, inboxRow } from '/js/app/parts/inboxrow.js';
 import { pictureField } from '/js/app/parts/picture.js';
 import { fileCard, pictureGrid } from '/js/app/parts/pictures.js';
 import { popoverElement } from '/js/app/parts/popover.js';
@@ -230,8 +231,8 @@ const parts = {
   Tabs: [
     wide(
       tabs('Garden', [
-        ['/f/1', 'Topics', true],
-        ['/f/1/room', 'Room', false],
+        ['/f/1', 'Topics', true, { topics: 3 }],
+        ['/f/1/room', 'Room', false, { count: 1042 }],
       ]),
     ),
   ],
@@ -242,7 +243,11 @@ const parts = {
         null,
         tile(
           { title: 'Garden', description: 'Beds, seeds and who waters when', icon: picture(120, 'Ga', 1.78) },
-          { href: '#', creator: ada, unread: 6, at: at(-3) },
+          { href: '#', creator: ada, unread: 6, topics: 3, at: at(-3), last: { title: 'Frost dates', writer: 'Grace', at: at(-3) }, members: 41 },
+        ),
+        tile(
+          { title: 'Committee', description: 'Minutes, money', icon: picture(60, 'C', 1.78), visibility: 'private', locked: true },
+          { href: '#', creator: grace, isQuiet: true, members: 4 },
         ),
         tile(
           {
@@ -259,6 +264,18 @@ const parts = {
       ),
     ),
   ],
+  'Inbox row': [
+    wide(
+      el(
+        'div.inbox',
+        null,
+        inboxHeading('New topics', { href: '#', picture: picture(120, 'Ga'), forum: 'Garden', count: 6 }),
+        inboxRow({ key: '1', href: '#', picture: avatarPair([ada, grace]), title: 'Frost dates this year', author: ada, text: 'Who covers the beds tonight?', at: at(-4), count: 31, onSeen() {} }),
+        inboxRow({ key: '2', href: '#', picture: avatar(grace), title: 'Room', forum: 'Garden', author: grace, text: '@ada please close the greenhouse, it is going to be a cold night', at: at(-90), onSeen() {} }),
+        inboxRow({ key: '3', href: '#', picture: avatar(lin), title: '林 徽因', text: '', at: at(-4000) }),
+      ),
+    ),
+  ],
   'Topic row': [
     wide(
       el(
@@ -271,6 +288,10 @@ const parts = {
         topicRow(
           { title: 'Which tomatoes for a shady balcony?' },
           { href: '#', author: 'Grace', last: 'Lin', at: at(-2), unread: 6, replies: 41 },
+        ),
+        topicRow(
+          { title: 'Frost dates this year' },
+          { href: '#', author: 'Ada', excerpt: 'Who covers the beds tonight? I am away until Sunday.', at: at(-60), isNew: true },
         ),
         topicRow(
           {
@@ -551,12 +572,13 @@ const parts = {
       state: 'online',
       here: '/f/2',
       inbox: { unread: 4, loud: true },
+      topics: 3,
       on: {},
       sections: [
         {
           title: 'Outside',
           forums: [
-            { title: 'Garden', href: '/f/1', icon: picture(120, 'G'), unread: 6 },
+            { title: 'Garden', href: '/f/1', icon: picture(120, 'G'), unread: 6, topics: 3 },
             { title: 'Bees', href: '/f/2', icon: picture(40, 'B') },
           ],
         },

@@ -99,6 +99,7 @@ export function showKeys() {
     't · l',
     'Esc',
     'Shift Esc',
+    'e',
   ];
   dialog(
     say('keys.title'),
@@ -113,21 +114,27 @@ export function showKeys() {
 /** Everything is read; ten seconds to take it back, since marks never move back once the server has them. */
 export async function markAllRead(shell) {
   const { site } = shell;
+  const { overview } = site;
+  await overview.load();
   const unread = [...site.conversations.values()].filter((it) => it.unread_count > 0 && it.last_message_id);
-  if (!unread.length && !site.called) return;
+  const ids = new Set([...unread.map((it) => it.id), ...overview.items.flatMap((it) => [it.conversation_id, ...it.topics.map((topic) => topic.id)])]);
+  if (!overview.upTo || (!ids.size && !site.called && !overview.notices.length)) return;
+  const { items, notices, upTo } = overview;
   const before = unread.map((it) => [it, it.unread_count]);
   for (const it of unread) it.unread_count = 0;
-  site.say('conversations');
-  const isUndone = await toast(say('inbox.allRead', { n: unread.length }), { undo: () => {} });
+  [overview.items, overview.notices] = [[], []];
+  site.say('overview');
+  const isUndone = await toast(say('inbox.allRead', { n: ids.size || notices.length }), { undo: () => {} });
   if (isUndone) {
     for (const [it, count] of before) it.unread_count = count;
-    site.say('conversations');
+    [overview.items, overview.notices] = [items, notices];
+    site.say('overview');
     return;
   }
   try {
-    for (const it of unread) await site.markRead(it, { id: it.last_message_id });
-    await site.readInbox?.();
+    await site.client.calls.markAllRead({ body: { up_to: upTo } });
   } catch (error) {
     toast(sayProblem(error));
   }
+  overview.soon();
 }

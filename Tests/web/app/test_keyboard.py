@@ -121,7 +121,7 @@ class Keyboard(Village):
         page.keyboard.press("Control+a")
         page.keyboard.type("Shifts")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", name="Shifts", level=1)).to_be_visible()
+        expect(page.get_by_role("heading", name="Shifts", level=2)).to_be_visible()
         answer = page.get_by_role("textbox", name="Write a reply")
         expect(answer).to_be_focused()
         page.keyboard.type("I can.")
@@ -140,7 +140,7 @@ class Keyboard(Village):
         self.reach(page, "Write your post")
         page.keyboard.type("Two are empty.")
         page.keyboard.press("Control+Enter")
-        expect(page.get_by_role("heading", name="Rain barrels", level=1)).to_be_visible()
+        expect(page.get_by_role("heading", name="Rain barrels", level=2)).to_be_visible()
 
         # Found by search.
         page.keyboard.press("Escape")

@@ -78,9 +78,11 @@ export class MessageView {
       this.toEnd();
     } else if (first) {
       this.isStuck = false;
-      first.scrollIntoView({ block: 'center' });
+      if (first === this.inner.firstElementChild) this.node.scrollTop = 0;
+      else first.scrollIntoView({ block: 'center' });
     } else {
       this.isStuck = false;
+      this.node.scrollTop = 0;
     }
     return this.seen();
   }

@@ -1,6 +1,7 @@
 // A conversation: a room, a topic, a direct or a group one.
 
 import { el, icon, isTyping, redraw, refill } from '../core/dom.js';
+import { filterBar, forumTabs } from '../forum/forumhead.js';
 import { asItIs, attend, isMember, joinButton, canManage } from '../forum/membership.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
@@ -13,7 +14,8 @@ import { toast } from '../parts/toast.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
 import { conversationTitle } from '../core/titles.js';
 import { findTags } from '../forum/tags.js';
-import { say, sayProblem } from '../core/text.js';
+import { list, say, sayProblem } from '../core/text.js';
+import { followButton } from '../conversation/following.js';
 import { quoteSelection } from '../conversation/quoting.js';
 import { timelineOf } from '../conversation/topictimeline.js';
 import { brief } from '../core/times.js';
@@ -25,6 +27,8 @@ import { VisitorStream } from '../state/visitorstream.js';
 
 /** As many unread ones stand on the newest page in any case. */
 const SHORT = 40;
+/** Where there is room for a topic beside the list. */
+const BESIDE = '(min-width: 1440px)';
 
 export async function open(shell, { id, query }, restore) {
   const conversation = await shell.site.conversation(id);
@@ -42,9 +46,10 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const readUpTo = site.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
   const around = message ?? restore?.anchor?.id ?? null;
   try {
-    if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
+    if (!around && isTopic && !(unread > 0 && readUpTo > 0)) await stream.openAt(1);
+    else if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
     else await stream.open(around);
-    if (!around && readUpTo !== null) await reach(stream, readUpTo);
+    if (!around && readUpTo !== null && !isTopic) await reach(stream, readUpTo);
   } catch (error) {
     stream.close?.();
     throw error;
@@ -81,6 +86,8 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     'section.conversation',
     { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: title } },
     conversation.request && requestBanner(shell, conversation),
+    conversation.kind === 'room' && shell.arrival && welcomeBanner(shell),
+    conversation.kind === 'room' && site.me?.preferences?.first_steps && steps(shell),
     view.node,
     line?.rail,
     foot(page, line, tabs),
@@ -90,14 +97,15 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   addTouch(page);
   const endQuotes = quoteSelection(view.node, () => (page.field?.hidden ? null : page.field));
 
-  const split = isTopic ? beside(shell, forum, conversation, node) : { node, close() {} };
-  const top = tabs ?? bar(page, title);
+  const isBeside = isTopic && !!forum && matchMedia(BESIDE).matches;
+  const split = isBeside ? beside(shell, forum, conversation, node) : { node, close() {} };
+  const top = tabs ?? (isBeside ? forumTabs(shell, forum, 'topics', null, detailsButton(page)) : bar(page, title));
   showPresence(page, top);
   const seeing = new IntersectionObserver(
     ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
     { root: view.node },
   );
-  if (head) seeing.observe(head);
+  if (head && !isBeside) seeing.observe(head);
   const { field } = page;
   return {
     title,
@@ -109,6 +117,9 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     shown(left) {
       view.begin({ message, anchor: left?.anchor });
       if (!message && !field?.hidden) field?.focusUnlessTouch();
+      // An opened topic is not new any more, even if its first post is longer than the screen.
+      const [first] = stream.messages;
+      if (site.me && first && site.overview.isNew(conversation.id)) site.markRead(conversation, first).catch(() => {});
     },
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
@@ -161,9 +172,12 @@ function messageField(page) {
 
 /** The title of a topic with its signs, redrawn with it. */
 function topicHead(page) {
-  const { site, stream } = page;
+  const { site, stream, conversation } = page;
   const node = el('header.stream-head');
-  const draw = () => redraw(node, topicTitle(page.now(), page.forum, stream));
+  const draw = () => {
+    const follow = site.me && followButton(site, conversation, page.now, draw);
+    redraw(node, topicTitle(page.now(), page.forum, stream, follow));
+  };
   draw();
   page.listen(site, ['conversations', 'forums'], draw);
   // The answer may have been deleted.
@@ -269,21 +283,22 @@ function showPresence(page, top) {
   if (conversation.kind === 'room' && site.me) site.loadPeople(conversation).then(draw, () => {});
 }
 
-/** On a wide screen a topic stands beside the list of all. */
+/** On a wide screen a topic stands beside the list of all, under the head of the forum. */
 function beside(shell, forum, conversation, node) {
-  if (!forum || !matchMedia('(min-width: 1440px)').matches) return { node, close() {} };
   const { site } = shell;
-  const list = el('nav.split-list', { aria: { label: forum.title } });
+  const rows = el('nav', { aria: { label: forum.title } });
+  const list = el('div.split-list', null, filterBar(site, forum, null), rows);
   let listed = [];
-  const draw = () => redraw(list, topicRows(site, listed, conversation.id));
-  site.call('GET', `/forums/${forum.id}/conversations`, { tries: 1 }).then(
-    ({ data }) => {
+  const draw = () => redraw(rows, topicRows(site, listed, conversation.id));
+  site.call('GET', `/forums/${forum.id}/conversations`, { query: { include: 'users' }, tries: 1 }).then(
+    ({ data, included }) => {
+      site.keepUsers(included.users);
       listed = data;
       draw();
     },
     () => {},
   );
-  const unlisten = site.listen(['users', 'conversations'], draw);
+  const unlisten = site.listen(['users', 'conversations', 'overview'], draw);
   return {
     node: el('div.split.has-list', null, list, node),
     close: unlisten,
@@ -305,15 +320,15 @@ function bar(page, title) {
     state: site.state,
     back: () => shell.router.back(forum ? forumAddress(forum) : '/messages'),
     picture: forum ? null : others.length > 1 ? avatarPair(others) : avatar(others[0]),
-    actions: site.me
-      ? [
-          iconButton('panel', say('talk.details'), {
-            on: async () => (await import('../conversation/details.js')).details(shell, page.now(), page.forum, !page.cannot()),
-            data: { act: 'details' },
-          }),
-        ]
-      : [],
+    actions: detailsButton(page),
   });
+}
+
+function detailsButton(page) {
+  const { shell, site } = page;
+  if (!site.me) return [];
+  const open = async () => (await import('../conversation/details.js')).details(shell, page.now(), page.forum, !page.cannot());
+  return [iconButton(page.isTopic ? 'more' : 'panel', say('talk.details'), { on: open, data: { act: 'details' } })];
 }
 
 /**
@@ -346,17 +361,22 @@ function latest(site, conversation) {
   return held?.revision >= conversation.revision ? held : conversation;
 }
 
-function topicTitle(conversation, forum, stream) {
+function topicTitle(conversation, forum, stream, follow) {
   const { solved_by: answer } = conversation;
   const isGone = stream.shown.some((it) => it.id === answer && it.deleted);
   return [
     el('h2.page-title', null, conversation.title),
     el(
-      'p.second',
+      'div.stream-head-line',
       null,
-      forum ? el('a', { href: forumAddress(forum) }, forum.title) : '',
-      ' · ',
-      brief(new Date(conversation.created_at)),
+      el(
+        'p.second',
+        null,
+        forum ? el('a', { href: forumAddress(forum) }, forum.title) : '',
+        ' · ',
+        brief(new Date(conversation.created_at)),
+      ),
+      follow,
     ),
     (answer || conversation.locked) &&
       el(
@@ -381,6 +401,29 @@ function cannotWrite(site, conversation, forum) {
   if (forum.write === 'moderators') return say('talk.hostsWrite');
   // Guests are brought: they can't join.
   return say(site.me.role === 'guest' ? 'talk.guestsRead' : 'talk.membersWrite');
+}
+
+/** What an owner does first; empty until it is known what is left. */
+function steps(shell) {
+  const node = el('section.steps-place', { hidden: true, aria: { label: say('steps.title') } });
+  import('../account/firststeps.js').then(({ firstSteps }) => firstSteps(shell, node)).catch(() => {});
+  return node;
+}
+
+/** Once, after sign-up. */
+function welcomeBanner(shell) {
+  const { site, forums } = shell.arrival;
+  shell.arrival = null;
+  const link = (href, words) => el('a.text-button', { href }, words);
+  const words = [say('welcome.title', { name: site }), forums.length && say('welcome.joined', { forums: list(forums) })].filter(Boolean).join('. ');
+  const node = banner(words, {
+    actions: [
+      link('/forums', say('welcome.browse')),
+      link('/you/look', say('welcome.notifications')),
+      iconButton('close', say('act.close'), { on: () => node.remove() }),
+    ],
+  });
+  return node;
 }
 
 function requestBanner(shell, conversation) {

@@ -1,6 +1,7 @@
 // Forums as tiles, in the host's sections.
 
 import { el, redraw } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
 import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -16,7 +17,10 @@ const AHEAD = 50;
 
 export async function open(shell, _, restore) {
   const { site } = shell;
-  if (!site.forums.size) await site.loadForums();
+  // Activity and counts come from the server; what is held is shown meanwhile.
+  const loading = site.loadForums();
+  if (!site.forums.size) await loading;
+  else loading.catch(() => {});
   let count = restore?.count ?? PAGE;
   const column = el('div.page-column.is-wide');
   const make = () =>
@@ -37,7 +41,7 @@ export async function open(shell, _, restore) {
           }),
     );
   draw();
-  const unlisten = site.listen(['forums', 'conversations', 'users'], draw);
+  const unlisten = site.listen(['forums', 'conversations', 'overview', 'users'], draw);
   const body = el('div.page-body', null, column);
   onPullToRefresh(body, () => site.loadForums());
   const further = () => {
@@ -90,14 +94,19 @@ export function tiles(site, max = Infinity) {
       'div.tiles',
       null,
       forums.map((it) => {
-        const room = site.conversations.get(it.room_id);
+        const known = site.activity.get(it.id);
+        const last = known?.last_topic;
         return tile(
           { ...it, icon: forumIcon(it) },
           {
             href: forumAddress(it),
             creator: site.person(it.created_by),
             unread: site.me ? site.unreadOf(it) : 0,
-            at: newestIn(site, it) ?? room?.last_message?.created_at,
+            topics: site.overview.newTopicsOf(it.id),
+            at: newestIn(site, it, known?.last_activity_at),
+            isQuiet: known ? known.last_activity_at === null : false,
+            last: last && { title: last.title, writer: displayName(site.person(last.author_id)), at: last.last_activity_at },
+            members: known?.member_count,
           },
         );
       }),
@@ -105,8 +114,8 @@ export function tiles(site, max = Infinity) {
   ]);
 }
 
-function newestIn(site, forum) {
-  let newest = null;
+function newestIn(site, forum, known = null) {
+  let newest = known;
   for (const it of site.conversations.values()) {
     const at = it.forum_id === forum.id && it.last_message?.created_at;
     if (at && (!newest || at > newest)) newest = at;

@@ -1,165 +1,163 @@
-// The home page: notifications, then unread conversations by forum.
+// The home page: everything unread in groups, of which tabs show one.
 
-import { el, redraw } from '../core/dom.js';
+import { el, isTyping, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { badge } from '../parts/badge.js';
+import { avatar, avatarPair } from '../parts/avatar.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
+import { inboxHeading, inboxRow } from '../parts/inboxrow.js';
 import { pageBar } from '../parts/sidebar.js';
-import { avatar } from '../parts/avatar.js';
-import { topicRow } from '../parts/topicrow.js';
+import { tabs } from '../parts/tabs.js';
+import { toast } from '../parts/toast.js';
 import { plain } from '../core/plain.js';
-import { forumAddress, conversationAddress } from '../core/router.js';
-import { forumIcon } from '../core/titles.js';
-import { say } from '../core/text.js';
-import { moment, time } from '../core/times.js';
-import { conversationRow } from './messages.js';
+import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
+import { conversationTitle, forumIcon } from '../core/titles.js';
+import { say, sayProblem } from '../core/text.js';
+import { moment } from '../core/times.js';
+import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
 
-export async function open(shell) {
+/** The value of `?show=`, and the groups that it shows. */
+const TABS = { all: null, new: ['newTopics'], unread: ['unread'], mentions: ['notices', 'mentions'], direct: ['direct'] };
+const EXCERPT = 140;
+
+export async function open(shell, { query }) {
   const { site } = shell;
-  const column = el('div.page-column');
-  let items = await site.loadInbox();
+  const shown = Object.hasOwn(TABS, query?.get('show')) ? query.get('show') : 'all';
+  const column = el('div.page-column.inbox');
+  const top = el('div');
   const readAll = button(say('inbox.readAll'), { kind: 'quiet', on: () => shell.markAllRead() });
   const draw = () => {
-    const shown = content(shell, items);
-    readAll.hidden = !shown.isUnread;
-    redraw(column, shown.nodes);
+    const groups = inboxGroups(site);
+    const counts = inboxCounts(groups);
+    readAll.hidden = !groups.length;
+    redraw(top, tabBar(shown, counts));
+    const wanted = groups.filter(({ kind }) => !TABS[shown] || TABS[shown].includes(kind));
+    redraw(column, wanted.length ? content(shell, wanted) : nothing(shell, shown, groups));
   };
-  const reload = async () => {
-    items = await site.loadInbox();
-    draw();
-  };
+  // What is held is drawn at once. The first answer is waited for where there is nothing else to show.
+  const loading = site.overview.load();
+  if (!site.overview.isKnown) await loading;
+  else loading.catch(() => {});
   draw();
-  const unlisten = site.listen(['conversations', 'users', 'forums', 'me'], draw);
-  site.addEventListener('inbox', reload);
+  const unlisten = site.listen(['conversations', 'users', 'forums', 'me', 'overview'], draw);
   return {
     title: say('place.inbox'),
     here: '/',
-    node: [
-      pageBar(say('place.inbox'), {
-        state: site.state,
-        actions: [readAll],
-      }),
-      el('div.page-body', null, column),
-    ],
-    close: () => {
-      unlisten();
-      site.removeEventListener('inbox', reload);
-    },
-    pressed: (event) => {
-      if (event.key !== 'Escape' || event.shiftKey) return false;
-      document.activeElement?.blur?.();
-      return true;
-    },
+    node: [pageBar(say('place.inbox'), { state: site.state, actions: [readAll] }), top, el('div.page-body', null, column)],
+    close: unlisten,
+    pressed: (event) => pressed(event, column),
   };
 }
 
-function content(shell, items) {
+function tabBar(shown, counts) {
+  const of = (it) => (TABS[it] ?? []).reduce((sum, kind) => sum + (counts[kind] ?? 0), 0);
+  return tabs(
+    say('place.inbox'),
+    Object.keys(TABS).map((it) => [it === 'all' ? '/' : `/?show=${it}`, say(`inbox.tab.${it}`), it === shown, { count: of(it) }]),
+  );
+}
+
+function content(shell, groups) {
+  return groups.map(({ kind, forum, count, rows }) => [
+    inboxHeading(say(`inbox.group.${kind}`), forum ? { picture: forumIcon(forum), href: forumAddress(forum), forum: forum.title, count } : { count }),
+    rows.map((it) => (it.notice ? noticeRow(shell, it) : it.topic ? topicRow(shell, it) : conversationRow(shell, it))),
+    kind === 'newTopics' && count > rows.length && el('a.inbox-more', { href: forumAddress(forum, 'topics') }, say('inbox.moreTopics', { n: count - rows.length })),
+  ]);
+}
+
+function noticeRow({ site }, { key, notice }) {
+  const actor = site.person(notice.actor_id);
+  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens' }[notice.kind] ?? `/c/${notice.conversation_id}`;
+  return inboxRow({ key, href, picture: avatar(actor), title: say(`inbox.${notice.kind}`, { name: displayName(actor) }), text: '', at: notice.created_at });
+}
+
+function topicRow(shell, { key, topic, upTo }) {
   const { site } = shell;
-  const isUnread = (it) => it.unread_count > 0 && it.level !== 'nothing';
-  const talks = site.talks().filter(isUnread);
-  const inForums = [...site.conversations.values()].filter((it) => it.forum_id && isUnread(it));
-  const forums = [...site.forums.values()]
-    .map((forum) => ({
-      forum,
-      unread: inForums.filter((it) => it.forum_id === forum.id).sort((a, b) => b.unread_count - a.unread_count),
-    }))
-    .filter((it) => it.unread.length);
-  if (!talks.length && !forums.length && !items.length) return { nodes: nothing(shell), isUnread: false };
-  const nodes = [
-    (talks.length > 0 || items.length > 0) && el('h2.section-title', null, say('inbox.forYou')),
-    items.map((it) => itemRow(site, it)),
-    talks.map((it) => conversationRow(site, it)),
-    forums.map(({ forum, unread }) => [
-      el(
-        'div.section-head',
-        null,
-        el(
-          'h2.section-title',
-          null,
-          el(
-            'a.section-link',
-            { href: forumAddress(forum) },
-            el('img', { src: forumIcon(forum), alt: '', width: 20, height: 20 }),
-            forum.title,
-          ),
-        ),
-      ),
-      unread.map((it) => (it.kind === 'room' ? roomRow(site, forum, it) : unreadTopic(site, it))),
-    ]),
-  ];
-  return { nodes, isUnread: true };
-}
-
-function itemRow(site, item) {
-  const author = site.person(item.actor_id ?? item.message?.author_id);
-  const href =
-    item.kind === 'report'
-      ? '/admin/reports'
-      : item.kind === 'warning'
-        ? '/you'
-        : item.kind === 'token'
-          ? '/you/tokens'
-          : item.message_id
-            ? `/m/${item.message_id}`
-            : `/c/${item.conversation_id}`;
-  return el(
-    'a.inbox-row',
-    { href, class: item.read_at ? '' : 'is-unread' },
-    avatar(author),
-    el(
-      'span.inbox-row-words',
-      null,
-      el(
-        'span.inbox-row-head',
-        null,
-        el('span.one-line', null, say(`inbox.${item.kind}`, { name: displayName(author) })),
-        item.created_at && el('span.mark', null, time(item.created_at)),
-      ),
-      el('span.second.one-line', null, plain(item.message?.text ?? '', 140)),
-    ),
-    badge(item.read_at ? 0 : 1, { loud: true }),
-  );
-}
-
-function roomRow(site, forum, room) {
-  const last = room.last_message;
-  const author = last && site.person(last.author_id);
-  return topicRow(
-    { title: say('forum.room') },
-    {
-      href: forumAddress(forum, 'room'),
-      unread: room.unread_count,
-      replies: room.last_seq,
-      at: last?.created_at,
-      author: author && `${displayName(author)}: ${plain(last.text ?? '', 80)}`,
-    },
-  );
-}
-
-function unreadTopic(site, topic) {
-  const author = site.person(topic.created_by);
-  const last = topic.last_message && site.person(topic.last_message.author_id);
-  return topicRow(topic, {
-    href: conversationAddress(topic),
-    author: displayName(author),
-    last: last && displayName(last),
-    at: topic.last_message?.created_at,
-    unread: topic.unread_count,
-    replies: Math.max(0, topic.last_seq - 1),
+  const people = topic.authors.map((id) => site.person(id));
+  return inboxRow({
+    key,
+    upTo,
+    href: topicAddress(topic),
+    picture: avatarPair(people),
+    title: topic.title,
+    author: people[0],
+    text: topic.excerpt,
+    at: topic.last_activity_at,
+    count: topic.last_seq,
+    onSeen: () => seen(shell, key, { id: upTo }),
   });
 }
 
-function nothing(shell) {
+function conversationRow(shell, { key, conversation, message, count, isCall, upTo, seq }) {
   const { site } = shell;
+  const forum = site.forums.get(conversation.forum_id);
+  const author = message && site.person(message.author_id);
+  const others = conversation.kind === 'direct' || conversation.kind === 'group' ? site.othersIn(conversation) : [];
+  const isRoom = conversation.kind === 'room';
+  return inboxRow({
+    key,
+    upTo,
+    // To the first unread message, or to the mention.
+    href: isCall && message ? `/m/${message.id}` : conversationAddress(conversation),
+    picture: others.length > 1 ? avatarPair(others) : avatar(others[0] ?? author),
+    title: isRoom ? say('forum.room') : conversationTitle(site, conversation),
+    forum: forum?.title,
+    author: others.length === 1 ? null : author,
+    text: !message ? '' : message.deleted ? say('gone.author') : plain(message.text || say('message.noText'), EXCERPT),
+    at: message?.created_at,
+    count,
+    onSeen: upTo && (() => seen(shell, key, { id: upTo, seq })),
+  });
+}
+
+async function seen({ site }, id, message) {
+  try {
+    await site.overview.markSeen(id, message);
+  } catch (error) {
+    toast(sayProblem(error));
+    site.overview.soon();
+  }
+}
+
+/** j and k move between rows, e marks the focused one as read and moves on. */
+function pressed(event, column) {
+  if (event.key === 'Escape' && !event.shiftKey) {
+    document.activeElement?.blur?.();
+    return true;
+  }
+  if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
+  const rows = [...column.querySelectorAll('.inbox-item > a')];
+  const at = rows.findIndex((it) => it.parentNode.contains(document.activeElement));
+  const step = { j: 1, k: -1 }[event.key];
+  if (step) {
+    const next = at < 0 ? rows[0] : rows[Math.max(0, Math.min(rows.length - 1, at + step))];
+    next?.focus();
+    next?.scrollIntoView({ block: 'nearest' });
+    return true;
+  }
+  if (event.key !== 'e') return false;
+  const row = rows[Math.max(0, at)]?.parentNode;
+  const next = (rows[at + 1] ?? rows[at - 1])?.parentNode.dataset.key;
+  row?.querySelector('[data-act="seen"]')?.click();
+  queueMicrotask(() => column.querySelector(`[data-key="${CSS.escape(next ?? '')}"] > a`)?.focus());
+  return true;
+}
+
+function nothing(shell, shown, groups) {
+  const { site } = shell;
+  if (groups.length) return empty(say(`inbox.none.${shown}`), { picture: 'check' });
   let newest = null;
   for (const it of site.conversations.values()) {
     const at = it.last_message?.created_at;
     if (at && (!newest || at > newest)) newest = at;
   }
-  return empty(say('inbox.empty'), {
+  const hasRead = [...site.conversations.values()].some((it) => it.read_up_to > 0);
+  return empty(hasRead ? say('inbox.empty') : say('inbox.welcome', { name: site.server.name }), {
     picture: 'check',
     second: newest ? say('inbox.last', { at: moment(new Date(newest)) }) : null,
-    actions: [button(say('place.forums'), { on: () => shell.go('/forums') })],
+    actions: [
+      button(say('place.forums'), { on: () => shell.go('/forums') }),
+      site.mayInvite && button(say('invite.people'), { on: () => shell.go('/admin/invites') }),
+    ].filter(Boolean),
   });
 }

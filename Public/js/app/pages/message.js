@@ -1,6 +1,6 @@
 // A permalink: opens a message in its current conversation.
 
-import { forumTabs } from './forum.js';
+import { forumTabs } from '../forum/forumhead.js';
 import { conversationPage, presenceLine } from './conversation.js';
 
 export async function open(shell, { message: id }) {

@@ -9,11 +9,13 @@ import { inviteAddress } from '../account/createinvite.js';
 import { button } from '../parts/button.js';
 import { copyLine } from '../parts/copyline.js';
 import { faceField } from '../parts/face.js';
+import { pictureField } from '../parts/picture.js';
 import { field } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
 import { rich } from '../parts/rich.js';
 import { backAddress, forumAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
+import { compare } from '../state/site.js';
 import { tiles } from './forums.js';
 
 /** The device name for the list of sessions. */
@@ -106,6 +108,17 @@ async function goIn(shell, me, address) {
   await shell.site.enter(me);
   shell.entered();
   shell.go(address, { replace: true });
+}
+
+/** Into the room of a forum, or the liveliest default room, where the first message is one press away. */
+async function arrive(shell, me, forumID = null) {
+  const { site } = shell;
+  await site.enter(me);
+  const joined = [...site.forums.values()].filter((it) => it.role).sort((a, b) => compare(b.last_message_id ?? b.id, a.last_message_id ?? a.id));
+  const forum = joined.find(({ id }) => id === forumID) ?? joined.find((it) => it.is_default) ?? joined[0];
+  shell.arrival = { site: site.server.name, forums: joined.map(({ title }) => title) };
+  shell.entered();
+  shell.go(forum ? forumAddress(forum, 'room') : '/', { replace: true });
 }
 
 /** Where to return to: the page that asked for a session, or `?back=` of the address, with its fragment. */
@@ -217,7 +230,7 @@ export async function invite(shell, { code }) {
     foot: haveAccount(),
     work: async () => {
       const { user } = await who.register({ invite: code, ...(settings.rules ? { accept_rules: true } : {}) });
-      await goIn(shell, user, welcome.forum_id ? `/f/${welcome.forum_id}/room` : '/');
+      await arrive(shell, user, welcome.forum_id);
     },
   });
 }
@@ -237,7 +250,7 @@ async function join(shell, address) {
     foot: haveAccount(address),
     work: async () => {
       const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
-      if (user.state !== 'pending') return goIn(shell, user, address);
+      if (user.state !== 'pending') return address === '/' ? arrive(shell, user) : goIn(shell, user, address);
       refill(page.node, waits(site, displayName(user)));
       return page.node.querySelector('h1').focus();
     },
@@ -370,6 +383,11 @@ function community(site, chosen, onward) {
     chosen.hue = Number(slider.value);
     applyLook({}, chosen.hue);
   });
+  const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
+  chosen.picture = pictureField(say('admin.picture'), {
+    maxBytes: site.server.limits.file_bytes,
+    on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
+  });
   return door({
     title: say('setUp.title'),
     lead: say('setUp.lead'),
@@ -377,6 +395,7 @@ function community(site, chosen, onward) {
     isFirst: true,
     controls: [
       name,
+      el('div.picture-row', null, face, chosen.picture),
       el(
         'div.field',
         null,
@@ -406,6 +425,9 @@ function you(shell, code, chosen, onward) {
     work: async () => {
       const { user } = await who.takeLink(code);
       await site.call('PATCH', '/settings', { body: { name: chosen.name, hue: chosen.hue } });
+      // The community exists without its picture, too.
+      const icon = await chosen.picture.send(site.client).catch((error) => void toast(sayProblem(error)));
+      if (icon) await site.call('PATCH', '/settings', { body: { icon_file: icon } });
       site.server = { ...site.server, name: chosen.name, hue: chosen.hue, set_up: true };
       await site.enter(user);
       onward();
@@ -420,6 +442,9 @@ function begin(shell) {
       value: say(`setUp.forum.${it}`),
       limit: site.server.limits.title_scalars,
     }),
+  );
+  const abouts = ['first', 'second', 'third'].map((it, index) =>
+    field(say('setUp.about', { n: index + 1 }), { value: say(`setUp.about.${it}`), limit: site.server.limits.description_scalars }),
   );
   const link = copyLine(say('invite.link'), '', { hint: say('invite.linkHint') });
   const code = el('div.qr');
@@ -438,22 +463,24 @@ function begin(shell) {
     isFirst: true,
     isWide: true,
     controls: [
-      ...titles,
+      ...titles.flatMap((it, index) => [it, abouts[index]]),
       link,
       code,
     ],
     verb: say('setUp.finish'),
     work: async () => {
       let room = null;
-      for (const it of titles) {
+      for (const [index, it] of titles.entries()) {
         const title = it.input.value.trim();
+        const about = abouts[index].input.value.trim();
         if (!title) continue;
         it.clientID ??= crypto.randomUUID();
         const forum = await site.call('POST', '/forums', {
-          body: { title, visibility: 'members', client_id: it.clientID },
+          body: { title, ...(about ? { description: about } : {}), visibility: 'members', is_default: true, client_id: it.clientID },
         });
         room ??= forum;
       }
+      await site.client.calls.updateUser({ id: 'me', body: { preferences: { ...site.me.preferences, first_steps: true } } });
       await site.loadForums();
       shell.entered();
       shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });

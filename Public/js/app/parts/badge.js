@@ -1,5 +1,8 @@
-import { el, spoken } from '../core/dom.js';
+import { el, icon, spoken } from '../core/dom.js';
 import { number, say } from '../core/text.js';
+
+const MAX = 999;
+const shown = (count) => (count > MAX ? `${MAX}+` : number(count));
 
 /** A count. Accented only for mentions and direct messages. */
 export function badge(count, { loud = false } = {}) {
@@ -7,7 +10,13 @@ export function badge(count, { loud = false } = {}) {
   return el(
     'span.badge.count',
     { class: loud ? 'badge-loud' : '' },
-    count > 999 ? '999+' : number(count),
+    shown(count),
     spoken(say(loud ? 'badge.loud' : 'badge.quiet')),
   );
+}
+
+/** A count of new topics. */
+export function topicsBadge(count) {
+  if (!count) return null;
+  return el('span.badge.badge-topics.count', null, shown(count), icon('topic'), spoken(say('badge.topics')));
 }

@@ -2,20 +2,21 @@ import { el, icon, set, spoken } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { say } from '../core/text.js';
 import { avatar, avatarPair } from './avatar.js';
-import { badge } from './badge.js';
+import { badge, topicsBadge } from './badge.js';
 import { iconButton } from './button.js';
 import { presenceWords, withPresence } from './presence.js';
 import { sign } from './sign.js';
 
-/** A navigation link. `unread` makes it bold; `loud` accents the count. */
-export function placeLink(words, { href, picture, image, users, presence, unread = 0, loud = false, isHere = false } = {}) {
+/** A navigation link. `unread` and new `topics` make it bold; `loud` accents the count. */
+export function placeLink(words, { href, picture, image, users, presence, unread = 0, topics = 0, loud = false, isHere = false } = {}) {
   return el(
     'a.place',
-    { href, title: words, class: unread ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
+    { href, title: words, class: unread || topics ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
     picture && icon(picture),
     image && el('img', { src: image, alt: '', width: 20, height: 20, loading: 'lazy' }),
     users && (users.length > 1 ? avatarPair(users, { size: 1 }) : withPresence(avatar(users[0], { size: 1 }), presence)),
     el('span.one-line', null, words, presence && spoken(` ${presenceWords(presence)}`)),
+    topicsBadge(topics),
     badge(unread, { loud }),
   );
 }
@@ -23,7 +24,7 @@ export function placeLink(words, { href, picture, image, users, presence, unread
 /**
  * @param {object} view community {name, icon}, sections [{title, forums}], forums (how many there are, where not all
  *   stand here), conversations, me, state, here,
- *   inbox {unread, loud}, on {search, newForum, newConversation}
+ *   inbox {unread, loud}, topics (how many are new), on {search, newForum, newConversation}
  */
 export function sidebar(view) {
   const { community, sections, conversations, me, inbox = {}, here = '', on = {} } = view;
@@ -53,7 +54,7 @@ export function sidebar(view) {
         loud: inbox.loud,
         isHere: here === '/',
       }),
-      placeLink(say('place.forums'), { href: '/forums', picture: 'forums', isHere: here === '/forums' }),
+      placeLink(say('place.forums'), { href: '/forums', picture: 'forums', topics: view.topics, isHere: here === '/forums' }),
       sections.map((section) => [
         el('div.sidebar-section', null, el('h2', null, section.title ?? say('place.forums'))),
         section.forums.map((it) =>
@@ -61,6 +62,7 @@ export function sidebar(view) {
             href: it.href,
             image: it.icon,
             unread: it.unread,
+            topics: it.topics,
             loud: it.loud,
             isHere: here === it.href,
           }),
@@ -100,20 +102,20 @@ function allForums(n) {
 }
 
 /** The same four places, at the foot of a phone. */
-export function bottomBar({ here = '', inbox = {}, messages = {} } = {}) {
+export function bottomBar({ here = '', inbox = {}, messages = {}, topics = 0 } = {}) {
   const navigationLink = (href, picture, words, count = {}) =>
     el(
       'a.bottom-place',
       { href, aria: { current: here === href ? 'page' : null } },
       icon(picture),
       el('span', null, words),
-      badge(count.unread, { loud: count.loud }),
+      count.topics ? topicsBadge(count.topics) : badge(count.unread, { loud: count.loud }),
     );
   return el(
     'nav.bottom-bar',
     { aria: { label: say('place.all') } },
     navigationLink('/', 'inbox', say('place.inbox'), inbox),
-    navigationLink('/forums', 'forums', say('place.forums')),
+    navigationLink('/forums', 'forums', say('place.forums'), { topics }),
     navigationLink('/messages', 'messages', say('place.messages'), messages),
     navigationLink('/you', 'person', say('place.you')),
   );

@@ -1,30 +1,46 @@
-import { el } from '../core/dom.js';
+import { el, icon } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { number, say } from '../core/text.js';
+import { isolate, number, say } from '../core/text.js';
 import { time } from '../core/times.js';
 import { avatar } from './avatar.js';
+import { topicsBadge } from './badge.js';
 
-/** A forum tile: picture with the creator's avatar, title, one line of description, unread count. */
-export function tile(forum, { href, creator, unread = 0, at } = {}) {
+/** The signs beside the title: who can read the forum, and whether it is locked or archived. */
+const SIGNS = { private: 'lock', public: 'globe' };
+
+/**
+ * A forum tile: picture with the creator's avatar, title, one line of description, the last topic with its writer and time,
+ * members, unread count. `isQuiet`: the server knows of no message.
+ */
+export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, members, isQuiet = false } = {}) {
+  const sign = SIGNS[forum.visibility];
   return el(
     'a.tile',
-    { href, class: unread ? 'is-unread' : '' },
+    { href, class: unread || topics ? 'is-unread' : '' },
     el(
       'span.tile-picture',
       null,
-      el('img', { src: forum.icon, alt: '', loading: 'lazy', decoding: 'async', width: 320, height: 180 }),
+      el('img', { src: forum.icon, alt: '', loading: 'lazy', decoding: 'async', width: 320, height: 107 }),
       creator && el('span.tile-creator', { title: displayName(creator) }, avatar(creator, { size: 1 })),
     ),
     el(
       'span.tile-words',
       null,
-      el('span.tile-title.one-line', null, forum.title),
+      el(
+        'span.tile-head',
+        null,
+        el('span.tile-title.one-line', null, forum.title),
+        sign && icon(sign, say(`forum.visibility.${forum.visibility}`)),
+        (forum.archived || forum.locked) && icon('lock', say(forum.archived ? 'forum.archived' : 'topic.locked')),
+        el('span.tile-counts', null, topicsBadge(topics), unread ? el('span.tile-new.count', null, say('list.new', { n: unread, count: number(unread) })) : null),
+      ),
       el('span.second.one-line', null, forum.description || say('forum.noDescription')),
       el(
-        'span.tile-foot.mark',
+        'span.tile-foot.mark.one-line',
         null,
-        at ? time(at) : el('span', null, say('forum.quiet')),
-        unread ? el('span.tile-new.count', null, say('list.new', { n: unread, count: number(unread) })) : null,
+        last && [el('span.tile-last', null, isolate(last.title)), ' · ', isolate(last.writer), ' · '],
+        at ? time(at) : isQuiet ? say('forum.quiet') : null,
+        members && [at || isQuiet || last ? ' · ' : null, say('forum.members', { n: members })],
       ),
     ),
   );

@@ -1,24 +1,26 @@
-import { el, icon } from '../core/dom.js';
+import { el, icon, spoken } from '../core/dom.js';
 import { isolate, number, say } from '../core/text.js';
 import { time } from '../core/times.js';
 
-/** A topic in a list: title, first and last author, number of replies, unread count. */
-export function topicRow(topic, { href, author, last, at, unread = 0, forum, replies = 0, isHere = false } = {}) {
+/** A topic in a list: title, excerpt, first and last author, number of replies, unread count; a dot if it is new. */
+export function topicRow(topic, { href, author, last, at, excerpt, isNew = false, unread = 0, forum, replies = 0, isHere = false } = {}) {
   const names = [isolate(author), last && last !== author ? `→ ${isolate(last)}` : null].filter(Boolean).join(' ');
   return el(
     'a.topic-row',
-    { href, class: unread ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
+    { href, class: unread || isNew ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
     el(
       'span.topic-row-words',
       null,
       el(
         'span.topic-row-title',
         null,
+        isNew && [el('span.topic-row-dot', { title: say('topic.new') }, spoken(say('topic.new'))), ' '],
         topic.pinned && [icon('pin', say('topic.pinned')), ' '],
         topic.locked && [icon('lock', say('topic.locked')), ' '],
         topic.solved_by && [icon('check', say('topic.solved')), ' '],
         el('span', null, topic.title),
       ),
+      excerpt && el('span.second.one-line', { dir: 'auto' }, excerpt),
       el('span.second.one-line', null, names, at && ' · ', at && time(at), forum && ` · ${isolate(forum)}`),
     ),
     el(

@@ -24,6 +24,7 @@ export function navigation(site, here, on) {
     state: site.state,
     here,
     inbox: { unread: unread.all, loud: unread.all > 0 },
+    topics: site.overview.newTopics,
     messages: { unread: unread.messages, loud: true },
     forums: site.forums.size > MAX_FORUMS ? site.forums.size : 0,
     sections: listedForums(site, here, inForums).map(({ title, forums }) => ({
@@ -34,6 +35,7 @@ export function navigation(site, here, on) {
         href: forumAddress(it),
         icon: forumIcon(it),
         unread: inForums.get(it.id) ?? 0,
+        topics: site.overview.newTopicsOf(it.id),
       })),
     })),
     conversations: site.talks().slice(0, MAX_CONVERSATIONS).map((it) => ({
@@ -55,7 +57,7 @@ function listedForums(site, here, unread) {
   const sections = site.sections();
   if (site.forums.size <= MAX_FORUMS) return sections;
   const weight = (it) =>
-    (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) ? 2 : 0) + (site.conversations.has(it.room_id) ? 1 : 0);
+    (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) || site.overview.newTopicsOf(it.id) ? 2 : 0) + (site.conversations.has(it.room_id) ? 1 : 0);
   const first = [...site.forums.values()]
     .map((it) => ({ it, weight: weight(it), last: it.last_message_id ?? it.id }))
     .sort((a, b) => b.weight - a.weight || compare(b.last, a.last))

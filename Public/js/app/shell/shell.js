@@ -57,7 +57,7 @@ export class Shell {
     this.page = null;
     this.node = el('div.shell');
     new SystemNotifications(site, (address) => this.go(address));
-    for (const name of ['me', 'forums', 'conversations', 'state', 'users', 'presence'])
+    for (const name of ['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'])
       site.addEventListener(name, () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     site.addEventListener('failed', (event) => this.failed(event.detail));

@@ -1,5 +1,5 @@
 // The app's state of the site: the signed-in user, forums, conversations, users. Pages read it and listen to its events:
-// "me", "forums", "conversations", "users", "presence", "files", "inbox", "typing", "state", "out".
+// "me", "forums", "conversations", "users", "presence", "files", "inbox", "overview", "typing", "state", "out".
 //
 // A signed-in user's state comes from the client library, which caches it on disk and subscribes to the server. A visitor's
 // is fetched on demand.
@@ -9,9 +9,11 @@ import { Parley } from '../../parley/parley.js';
 import { Problem } from '../../parley/problem.js';
 import { forgetPictures } from '../core/bundle.js';
 import { displayName } from '../core/displayname.js';
+import { Overview } from './overview.js';
 
 const TYPING_LASTS = 6_000;
 const PRESENCE_GATHERS = 250;
+const MAX_FORUMS = 500;
 const ACCOUNT = 'account';
 /** The client version that is compared with the server's `min_client`. */
 const VERSION = '0.1.0';
@@ -37,6 +39,8 @@ export class SiteState extends EventTarget {
     /** Conversations that are not mine but were met, by id. */
     this.others = new Map();
     this.users = new Map();
+    /** The forums as `GET /forums` listed them, with activity and counts, by id. */
+    this.activity = new Map();
     /** The members of rooms, by conversation. */
     this.peopleOf = new Map();
     this.files = new Map();
@@ -46,6 +50,7 @@ export class SiteState extends EventTarget {
     /** The number of unread mentions, direct messages apart. */
     this.called = 0;
     this.toldPresence = null;
+    this.overview = new Overview(this);
   }
 
   get isHost() {
@@ -117,6 +122,8 @@ export class SiteState extends EventTarget {
     this.forums = this.parley.mirror.forums;
     this.users = this.parley.mirror.users;
     this.#take();
+    this.overview.attend();
+    this.overview.soon();
     const held = this.parley.mirror.value('server')?.server ?? this.server;
     this.server = held ?? (await this.parley.server());
     if (held)
@@ -185,7 +192,9 @@ export class SiteState extends EventTarget {
   #take() {
     const { parley } = this;
     this.me = parley.me ?? this.me;
-    this.conversations = new Map(parley.conversations.map((it) => [it.id, it]));
+    // The cache has topics that the user only reads, too. None of them counts as unread.
+    const isOwn = (it) => it.role !== undefined || it.kind === 'feed';
+    this.conversations = new Map(parley.conversations.filter(isOwn).map((it) => [it.id, it]));
     if (parley.settings && this.server) {
       const { name, hue, registration } = parley.settings;
       Object.assign(this.server, { name, hue, policy: registration });
@@ -252,8 +261,9 @@ export class SiteState extends EventTarget {
   /** Forgets the session. The library has erased or locked its cache. */
   #out() {
     [this.me, this.parley, this.connection, this.isFollowed] = [null, null, null, false];
+    this.overview.clear();
     this.client = new Client();
-    [this.forums, this.conversations, this.users, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
+    [this.forums, this.conversations, this.users, this.peopleOf, this.activity] = [new Map(), new Map(), new Map(), new Map(), new Map()];
     localStorage.clear();
     this.say('out');
     forgetPictures();
@@ -265,10 +275,14 @@ export class SiteState extends EventTarget {
     const forums = new Map();
     let next;
     do {
-      const page = await this.call('GET', '/forums', { query: { next } });
-      for (const it of page.data) forums.set(it.id, it);
+      const page = await this.call('GET', '/forums', { query: { next, include: 'users' } });
+      this.keepUsers(page.included.users);
+      for (const it of page.data) {
+        forums.set(it.id, it);
+        this.activity.set(it.id, it);
+      }
       next = page.next;
-    } while (next && forums.size < 500);
+    } while (next && forums.size < MAX_FORUMS);
     if (!this.isFollowed) this.forums = forums;
     else for (const [id, it] of forums) if (!this.forums.has(id)) this.forums.set(id, it);
     this.say('forums');
@@ -312,6 +326,13 @@ export class SiteState extends EventTarget {
     return conversation;
   }
 
+  /** The cached topics of a forum, last active first. */
+  topicsHere(forum) {
+    const active = (it) => it.last_message_id ?? it.id;
+    const isHere = (it) => it.kind === 'topic' && it.forum_id === forum.id;
+    return [...this.parley.mirror.conversations.values()].filter(isHere).sort((a, b) => compare(active(b), active(a)));
+  }
+
   /** Those that are no part of a forum, last active first. */
   talks() {
     return [...this.conversations.values()].filter((it) => !it.forum_id && it.kind !== 'feed' && !it.type);
@@ -353,6 +374,11 @@ export class SiteState extends EventTarget {
       );
     }
     return { id, name: '', display_name: '', avatar: id ? `/api/v1/users/${id}/avatar` : '/icon.svg' };
+  }
+
+  /** Keeps users of an answer, unless they are known. */
+  keepUsers(users) {
+    for (const it of users) if (!this.users.has(it.id)) this.users.set(it.id, it);
   }
 
   /** Returns another user's presence, if visible. */
@@ -433,6 +459,7 @@ export class SiteState extends EventTarget {
   // MARK: Messages
 
   async markRead(conversation, message) {
+    this.overview.take(conversation.id);
     if (this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq)
       return this.parley.markRead({ ...message, conversation_id: conversation.id });
     return this.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
@@ -450,24 +477,6 @@ export class SiteState extends EventTarget {
 
   keepDraft(id, text, replyTo) {
     this.parley?.setDraft(id, text || replyTo ? { text, replyTo } : null);
-  }
-
-  /** Returns the mentioned users of notifications; nothing if the server does not tell. */
-  async loadInbox() {
-    try {
-      const page = await this.call('GET', '/inbox', { query: { unread: true, limit: 50 }, tries: 1 });
-      this.called = calledBy(page.unread);
-      this.inboxNewest = page.data[0]?.id ?? null;
-      // A message to me alone is in its conversation already, which is listed with all that is new in it.
-      return page.data.filter(({ kind }) => kind !== 'direct' && kind !== 'request');
-    } catch (error) {
-      if (error.isTemporary || [404, 405].includes(error.status)) return [];
-      throw error;
-    }
-  }
-
-  async readInbox() {
-    if (this.inboxNewest) await this.call('PUT', '/inbox/read', { body: { up_to: this.inboxNewest } });
   }
 
   /** Verifies the cached copy of a conversation and repairs it. */

@@ -39,6 +39,7 @@ export class VisitorStream extends EventTarget {
 
   /** The one of this number and those around it. */
   async openAt(seq) {
+    if (seq === 1) return this.#openFirst();
     const high = this.messages.find((it) => it.seq > seq);
     const low = this.messages.findLast((it) => it.seq < seq);
     const found = await find(seq, { low, high, last: this.latest }, async (query) => {
@@ -46,6 +47,14 @@ export class VisitorStream extends EventTarget {
       return page.data.sort((a, b) => a.seq - b.seq);
     });
     await this.open(found?.id);
+  }
+
+  async #openFirst() {
+    const page = await this.site.call('GET', this.path, { query: { order: 'asc', limit: PAGE } });
+    this.messages = [];
+    this.#take(page);
+    [this.hasOlder, this.hasNewer, this.isLoaded] = [false, page.next !== null, true];
+    this.changed();
   }
 
   async older() {

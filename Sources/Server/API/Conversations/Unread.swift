@@ -26,12 +26,12 @@ extension API {
   }
 }
 
-extension UnreadOverview: NamesThings {
-  func addNames(to named: inout NamedThings) {
+extension UnreadOverview: Referencing {
+  func addReferences(to references: inout References) {
     for item in page.items {
-      item.message?.addNames(to: &named)
-      for topic in item.topics { topic.addNames(to: &named) }
+      item.message?.addReferences(to: &references)
+      for topic in item.topics { topic.addReferences(to: &references) }
     }
-    for entry in notifications { if let actor = entry.actor { named.users.insert(actor) } }
+    for entry in notifications { if let actor = entry.actor { references.users.insert(actor) } }
   }
 }

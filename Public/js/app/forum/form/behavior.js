@@ -7,12 +7,14 @@ import { roleChoice } from './access.js';
 
 /** Boolean fields with a switch of their own, in the order of the form. */
 const SWITCHES = ['solvable', 'shows_revisions'];
+/** Only staff decides whether new users join. */
+const STAFF_SWITCHES = ['is_default'];
 
 /** Slow mode in seconds; 0 is off. */
 const PAUSES = [0, 10, 60, 600];
 
 /** `isWhole`: all fields. Moderators may change slow mode and the lock only. */
-export function behaviorFields(forum, isWhole) {
+export function behaviorFields(forum, isWhole, isStaff) {
   const mention = roleChoice(forum, 'room_mention', say('forum.ringHint'));
   const call = field(say('forum.callAddress'), {
     value: forum.call_url ?? '',
@@ -29,7 +31,7 @@ export function behaviorFields(forum, isWhole) {
   );
   const switchOf = (name) => toggle(say(`forum.${name}`), { checked: forum[name], hint: say(`forum.${name}Hint`) });
   const [locked, archived] = ['locked', 'archived'].map(switchOf);
-  const switches = SWITCHES.map((name) => [name, switchOf(name)]);
+  const switches = [...(isStaff ? STAFF_SWITCHES : []), ...SWITCHES].map((name) => [name, switchOf(name)]);
   return {
     slow,
     fields: { call_url: call },

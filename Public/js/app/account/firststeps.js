@@ -1,0 +1,48 @@
+// The owner's first steps, in the room after the first run. Each ticks itself from what the site has.
+
+import { el, icon, refill } from '../core/dom.js';
+import { say, sayProblem } from '../core/text.js';
+import { button, iconButton } from '../parts/button.js';
+import { toast } from '../parts/toast.js';
+
+/** Fills the node with the steps that are left, unless the owner has closed the list. */
+export async function firstSteps(shell, node) {
+  const { site } = shell;
+  const { calls } = site.client;
+  const [settings, invites, backups] = await Promise.all([calls.getSettings(), calls.listInvites(), calls.listBackups()]);
+  const backUp = async () => {
+    try {
+      await calls.createBackup();
+      await firstSteps(shell, node);
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  };
+  const steps = [
+    ['invite', invites.data.some((it) => it.uses > 0) || site.users.size > 1, '/admin/invites'],
+    ['welcome', !!settings.welcome, '/admin/settings'],
+    ['rules', !!settings.rules, '/admin/settings'],
+    ['backup', backups.data.length > 0, backUp],
+    ['notifications', 'Notification' in window && Notification.permission === 'granted', '/you/look'],
+  ];
+  const close = async () => {
+    node.hidden = true;
+    await calls.updateUser({ id: 'me', body: { preferences: { ...site.me.preferences, first_steps: false } } }).catch(() => {});
+  };
+  const isDone = steps.every(([, done]) => done);
+  if (isDone) return close();
+  refill(
+    node,
+    el('div.section-head', null, el('h2.section-title', null, say('steps.title')), iconButton('close', say('act.close'), { on: close })),
+    el('ul.first-steps', null, steps.map(([name, done, to]) => el('li', { class: done ? 'is-done' : '' }, step(name, done, to)))),
+  );
+  node.hidden = false;
+  return undefined;
+}
+
+function step(name, isDone, to) {
+  const words = say(`steps.${name}`);
+  if (isDone) return [icon('check', say('steps.done')), el('span', null, words)];
+  const open = icon('onward');
+  return typeof to === 'string' ? [open, el('a', { href: to }, words)] : [open, button(words, { kind: 'quiet', on: to })];
+}

@@ -1,0 +1,107 @@
+// The head of a forum: name, actions, tabs with counts, and the filters of its topics.
+
+import { el, icon, redraw } from '../core/dom.js';
+import { forumAddress } from '../core/router.js';
+import { say } from '../core/text.js';
+import { forumIcon } from '../core/titles.js';
+import { iconButton } from '../parts/button.js';
+import { pageBar } from '../parts/sidebar.js';
+import { tabs } from '../parts/tabs.js';
+import { asItIs, canJoin, canManage, isMember, joinButton } from './membership.js';
+
+/** Filters of topics; without an account only those that need none. */
+const FILTERS = ['new', 'unread', 'mine', 'unsolved', 'solved'];
+const OWN = new Set(['new', 'unread', 'mine']);
+const SOLVING = new Set(['unsolved', 'solved']);
+
+/**
+ * The header of a forum with its tabs; the subtitle is the description by default. `actions` stand at its end. `changed`
+ * applies changes by others.
+ */
+export function forumTabs(shell, forum, here, second = null, actions = []) {
+  const canStart = mayStart(shell.site, forum);
+  const call = el('span.call-place');
+  const places = el('div');
+  const changed = () => {
+    const { site } = shell;
+    const { call_url: address } = asItIs(site, forum);
+    const room = site.conversations.get(forum.room_id);
+    redraw(
+      places,
+      tabs(forum.title, [
+        [forumAddress(forum, 'topics'), say('forum.topics'), here === 'topics', { topics: site.overview.newTopicsOf(forum.id) }],
+        [forumAddress(forum, 'room'), say('forum.room'), here === 'room', { count: here === 'room' || room?.level === 'nothing' ? 0 : room?.unread_count }],
+      ]),
+    );
+    if (here === 'room') redraw(call, address && callLink(address));
+  };
+  changed();
+  const node = el(
+    'div',
+    null,
+    pageBar(forum.title, {
+      second: second || forum.description || say(`forum.audience.${forum.visibility}`),
+      state: shell.site.state,
+      back: () => shell.router.back('/forums'),
+      picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
+      actions: [
+        call,
+        canJoin(shell.site, forum) && joinButton(shell, forum),
+        canStart &&
+          here === 'topics' &&
+          iconButton('plus', say('act.newTopic'), {
+            on: () => shell.go(forumAddress(forum, 'new')),
+            data: { act: 'newTopic' },
+          }),
+        iconButton('panel', say('forum.about'), {
+          on: () => shell.go(forumAddress(forum, 'about')),
+          data: { act: 'about' },
+        }),
+        ...actions,
+      ].filter(Boolean),
+    }),
+    places,
+  );
+  return Object.assign(node, { changed });
+}
+
+/** The link to the forum's call, with its host as tooltip. */
+function callLink(address) {
+  const words = say('forum.callAt', { host: hostOf(address) });
+  return el(
+    'a.button.button-plain.call-link',
+    { href: address, target: '_blank', rel: 'noopener noreferrer', title: words, aria: { label: words } },
+    icon('call'),
+    el('span', null, say('forum.call')),
+  );
+}
+
+function hostOf(address) {
+  try {
+    return new URL(address).host;
+  } catch {
+    return address;
+  }
+}
+
+export function mayStart(site, forum) {
+  if (!site.me || forum.archived || (forum.locked && !canManage(site, forum))) return false;
+  return isMember(site, forum, forum.start_topics);
+}
+
+/** The filters that make sense in a forum. */
+export const filtersOf = (site, forum) => FILTERS.filter((it) => (site.me || !OWN.has(it)) && (forum.solvable || !SOLVING.has(it)));
+
+/** Links to the topics of each filter. @param {string|null} chosen */
+export function filterBar(site, forum, chosen) {
+  const filters = filtersOf(site, forum);
+  if (!filters.length) return null;
+  const address = forumAddress(forum, 'topics');
+  return el(
+    'nav.filters',
+    { aria: { label: say('filter.title') } },
+    [null, ...filters].map((it) =>
+      el('a.chip', { href: it ? `${address}?filter=${it}` : address, aria: { current: it === chosen ? 'true' : null } }, say(`filter.${it ?? 'all'}`)),
+    ),
+  );
+}

@@ -1,0 +1,134 @@
+// The composer of a topic: title, text with a toolbar and files, the preview beside the text, similar topics below.
+
+import { upload } from '../../parley/upload.js';
+import { el, refill } from '../core/dom.js';
+import { rich } from '../parts/rich.js';
+import { forumAddress, topicAddress } from '../core/router.js';
+import { say, sayProblem } from '../core/text.js';
+import { isMember } from '../forum/membership.js';
+import { similarTopics } from '../forum/similartopics.js';
+import { findTags } from '../forum/tags.js';
+import { composer } from '../parts/composer.js';
+import { field } from '../parts/field.js';
+import { pageBar } from '../parts/sidebar.js';
+
+/** The preview follows the text after this pause, in milliseconds. */
+const PAUSE = 150;
+
+export function newTopic(shell, forum) {
+  const { site } = shell;
+  const key = `new-topic-${forum.id}`;
+  const titleKey = `${key}-title`;
+  const others = similarTopics(site, forum);
+  const preview = el('section.topic-preview.rich', { aria: { label: say('composer.preview') } });
+  const saved = el('span.mark.draft-state', { role: 'status' });
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const keep = (name, words) => {
+    site.keepDraft(name, words);
+    saved.textContent = words ? say('topic.draftSaved') : '';
+  };
+  const title = field(say('topic.title'), {
+    value: site.draft(titleKey)?.text,
+    required: true,
+    limit: site.server.limits.title_scalars,
+    on: {
+      input: () => {
+        keep(titleKey, title.input.value);
+        others.for(title.input.value);
+      },
+      keydown: (event) => {
+        if (event.key !== 'Enter' || event.isComposing) return;
+        event.preventDefault();
+        if (event.ctrlKey || event.metaKey) text.submit();
+        else text.input.focus();
+      },
+    },
+  });
+  const text = composer({
+    enterSends: false,
+    toolbar: true,
+    rows: 8,
+    placeholder: say('topic.text'),
+    draft: site.draft(key),
+    maxScalars: site.server.limits.message_scalars,
+    filesUpTo: site.server.limits.file_bytes ?? 0,
+    keep: (words) => keep(key, words),
+    users: (start) => site.findPeople(start),
+    rings: isMember(site, forum, forum.room_mention),
+    tags: (start) => findTags(site, start),
+    verb: say('topic.begin'),
+    send: (draft) => post(shell, forum, { title, text, fault, titleKey, draft }),
+  });
+  let timer;
+  const show = () => refill(preview, text.input.value.trim() ? rich(text.input.value) : el('p.second', null, say('composer.nothing')));
+  text.input.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(show, PAUSE);
+  });
+  show();
+  return {
+    title: say('act.newTopic'),
+    here: forumAddress(forum),
+    keepsFocus: true,
+    isTalk: true,
+    node: [
+      pageBar(say('act.newTopic'), {
+        second: forum.title,
+        back: () => shell.router.back(forumAddress(forum)),
+        state: site.state,
+        actions: [saved],
+      }),
+      el(
+        'div.page-body',
+        null,
+        el('div.page-column.is-wide.topic-composer', null, fault, el('div.topic-form', null, title), el('div.topic-sides', null, text, preview), others),
+      ),
+    ],
+    shown: () => {
+      title.input.focus();
+      others.for(title.input.value);
+    },
+    close: () => clearTimeout(timer),
+    isWriting: () => text.isWriting,
+  };
+}
+
+/** Sends the files, then the topic. A refusal leaves all of it in the fields. */
+async function post(shell, forum, { title, text, fault, titleKey, draft }) {
+  const { site } = shell;
+  const restore = () => {
+    text.input.value = draft.text;
+    text.input.dispatchEvent(new Event('input'));
+    if (draft.files.length) text.take(draft.files.map(({ file }) => file));
+  };
+  fault.hidden = true;
+  if (!title.input.value.trim()) {
+    // The composer takes the focus after it has sent.
+    await null;
+    restore();
+    title.setFault(say('topic.titleMissing'));
+    return title.input.focus();
+  }
+  const go = shell.fromHere();
+  text.inert = true;
+  try {
+    const sent = await Promise.all(draft.files.map(({ file }) => upload(site.client, file, { clientId: idOf(file) })));
+    const body = { title: title.input.value.trim(), client_id: idOf(text), ...(draft.text ? { text: draft.text } : {}), ...(sent.length ? { attachments: sent.map(({ id }) => id) } : {}) };
+    const topic = await site.client.calls.createTopic({ id: forum.id, body });
+    site.keepDraft(titleKey, '');
+    return go(topicAddress(topic), { replace: true });
+  } catch (error) {
+    fault.hidden = false;
+    fault.textContent = sayProblem(error);
+    return restore();
+  } finally {
+    text.inert = false;
+  }
+}
+
+/** The same for the same thing, so that a repeated request creates nothing twice. */
+function idOf(thing) {
+  idOf.ids ??= new WeakMap();
+  if (!idOf.ids.has(thing)) idOf.ids.set(thing, crypto.randomUUID());
+  return idOf.ids.get(thing);
+}

@@ -1,0 +1,112 @@
+// The overview of everything unread: mentions, new topics by forum, notices. One answer of `GET /unread`, fetched again after
+// events that change it. The event "overview" announces a change.
+
+/** Events within this time lead to one request, in milliseconds. */
+const GATHERS = 400;
+const LIMIT = 200;
+/** The forums whose new topics are announced live. */
+const MAX_FORUMS = 100;
+const CHANGING = new Set(['conversation.created', 'conversation.removed', 'notification.created', 'notification.read', 'level.changed', 'participant.joined', 'participant.left']);
+
+export class Overview {
+  #site;
+  #timer = null;
+  #topics = new Map();
+  #asked = 0;
+
+  constructor(site) {
+    this.#site = site;
+    this.clear();
+    site.addEventListener('event', ({ detail }) => CHANGING.has(detail.event) && this.soon());
+    site.addEventListener('state', () => site.state === 'online' && this.soon());
+    site.addEventListener('forums', () => this.attend());
+    document.addEventListener('visibilitychange', () => !document.hidden && site.me && this.soon());
+  }
+
+  clear() {
+    clearTimeout(this.#timer);
+    for (const end of this.#topics.values()) end();
+    this.#topics.clear();
+    [this.items, this.notices, this.upTo, this.isKnown] = [[], [], null, false];
+    /** Conversations marked as read since the answer. */
+    this.seen = new Set();
+  }
+
+  /** Fetches it soon. */
+  soon() {
+    if (!this.#site.parley) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.load().catch(() => {}), GATHERS);
+  }
+
+  /** Keeps the last answer if the server can't be reached. */
+  async load() {
+    const { parley } = this.#site;
+    if (!parley) return;
+    clearTimeout(this.#timer);
+    const turn = ++this.#asked;
+    const seen = new Set(this.seen);
+    try {
+      const found = await this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
+      if (turn !== this.#asked || parley !== this.#site.parley) return;
+      this.#site.keepUsers(found.included.users);
+      [this.items, this.notices, this.upTo, this.isKnown] = [found.data, found.notifications, found.up_to, true];
+      for (const id of seen) this.seen.delete(id);
+      this.#site.say('overview');
+    } catch (error) {
+      if (!error.isTemporary) throw error;
+    }
+  }
+
+  /** Marks a conversation or new topic as read up to a message. */
+  async markSeen(id, message) {
+    this.take(id);
+    await this.#site.markRead({ id }, message);
+    this.soon();
+  }
+
+  /** Removes a conversation until the next answer. */
+  take(id) {
+    if (this.seen.has(id) || !this.#lists(id)) return;
+    this.seen.add(id);
+    this.#site.say('overview');
+  }
+
+  #lists(id) {
+    return this.items.some((it) => it.conversation_id === id || it.topics.some((topic) => topic.id === id));
+  }
+
+  /** The listed new topics of a forum, the most active first. */
+  topicsOf(forum) {
+    const item = this.items.find((it) => it.kind === 'forum' && it.forum_id === forum);
+    return (item?.topics ?? []).filter((it) => !this.seen.has(it.id));
+  }
+
+  isNew(topic) {
+    return !this.seen.has(topic) && this.items.some((it) => it.topics.some(({ id }) => id === topic));
+  }
+
+  /** The number of new topics of a forum. */
+  newTopicsOf(forum) {
+    const item = this.items.find((it) => it.kind === 'forum' && it.forum_id === forum);
+    return item ? Math.max(0, item.new_topics - item.topics.filter((it) => this.seen.has(it.id)).length) : 0;
+  }
+
+  get newTopics() {
+    return this.items.reduce((sum, it) => sum + (it.kind === 'forum' ? this.newTopicsOf(it.forum_id) : 0), 0);
+  }
+
+  /** Subscribes to the user's forums, for events of new topics. */
+  attend() {
+    const { parley, forums } = this.#site;
+    if (!parley) return;
+    const joined = [...forums.values()].filter((it) => it.role && it.level !== 'nothing').slice(0, MAX_FORUMS);
+    const wanted = new Set(joined.map(({ id }) => id));
+    for (const [id, end] of this.#topics) {
+      if (wanted.has(id)) continue;
+      end();
+      this.#topics.delete(id);
+    }
+    for (const id of wanted) if (!this.#topics.has(id)) this.#topics.set(id, parley.subscribe(`forum:${id}`));
+  }
+}

@@ -1,0 +1,229 @@
+"""The inbox: new topics, unread, mentions and direct messages in one answer; marking as read; reading without following."""
+
+import re
+from itertools import cycle, islice
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+API = re.compile(r"/api/v1/(?!users/\d+/avatar|forums/\d+/icon|icon|realtime)")
+
+
+class Inbox(Village):
+    def setUp(self):
+        super().setUp()
+        if type(self) is Inbox:
+            self.call("PUT", "/unread/read", {"up_to": "9007199254740991"}, self.tokens["lin"])
+
+    def member(self, name, forum):
+        self.call("PUT", f"/forums/{forum['id']}/members/me", {}, self.tokens[name])
+
+    def forum(self, title, *members, **more):
+        forum = self.call("POST", "/forums", {"title": title, "visibility": "members", **more}, self.tokens["ada"])
+        for name in members:
+            self.member(name, forum)
+        return forum
+
+    def topic(self, forum, title, text="What do you think?", who="ada"):
+        return self.call("POST", f"/forums/{forum['id']}/conversations", {"title": title, "text": text}, self.tokens[who])
+
+    def unread(self, name):
+        return self.call("GET", "/unread?limit=200", token=self.tokens[name])
+
+    def row(self, page, words):
+        return page.locator(".inbox-item").filter(has_text=words)
+
+    def test_reading_a_topic_follows_nothing_and_leaves_no_count(self):
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                forum = self.forum(f"Bees {size}", "lin")
+                topic = self.topic(forum, f"Swarm in the pear tree, {size}", "It hangs on the lowest branch.\n\n" + "Who has a box?\n\n" * 40)
+                page = self.signed_in("lin", size)
+                row = self.row(page, topic["title"])
+                expect(row).to_contain_text("Ada: It hangs on the lowest branch.")
+                expect(page.get_by_role("heading", name=re.compile(f"New topics · Bees {size} 1"))).to_be_visible()
+                places = page.locator(".bottom-bar, .sidebar").filter(visible=True)
+                expect(places.get_by_role("link", name=re.compile("1 new topics")).first).to_be_visible()
+                row.get_by_role("link").click()
+                head = page.locator(".stream-head")
+                expect(head.get_by_role("heading", name=topic["title"])).to_be_in_viewport()
+                expect(head.get_by_role("button", name="Normal")).to_be_visible()
+                self.eventually(page, [], lambda: self.unread("lin")["data"])
+                self.call("POST", f"/conversations/{topic['id']}/messages", {"text": "I have one."}, self.tokens["ada"])
+                self.go(page, "/")
+                expect(page.locator(".inbox-item")).to_have_count(0)
+                self.assertEqual(self.unread("lin")["data"], [])
+                people = self.call("GET", f"/conversations/{topic['id']}/participants", token=self.tokens["ada"])["data"]
+                self.assertNotIn("lin", [it.get("user", {}).get("name") for it in people])
+                expect(places.locator(".badge")).to_have_count(0)
+                page.context.close()
+
+    def test_a_topic_is_followed_and_muted_at_its_head(self):
+        forum = self.forum("Wells", "lin")
+        topic = self.topic(forum, "The pump squeaks")
+        page = self.signed_in("lin")
+        self.go(page, f"/t/{topic['id']}")
+        head = page.locator(".stream-head")
+        head.get_by_role("button", name="Normal").click()
+        page.get_by_role("menuitemradio", name=re.compile("^Follow")).click()
+        expect(head.get_by_role("button", name="Following")).to_be_visible()
+        self.go(page, "/forums")
+        self.call("POST", f"/conversations/{topic['id']}/messages", {"text": "Oil helps."}, self.tokens["ada"])
+        self.go(page, "/?show=unread")
+        expect(self.row(page, "The pump squeaks")).to_contain_text("Ada: Oil helps.")
+        self.row(page, "The pump squeaks").get_by_role("link").click()
+        head.get_by_role("button", name="Following").click()
+        page.get_by_role("menuitemradio", name=re.compile("^Mute")).click()
+        expect(head.get_by_role("button", name="Muted")).to_be_visible()
+        self.call("POST", f"/conversations/{topic['id']}/messages", {"text": "It squeaks again."}, self.tokens["ada"])
+        self.go(page, "/")
+        expect(self.row(page, "The pump squeaks")).to_have_count(0)
+
+    def test_new_topics_arrive_while_the_inbox_is_open(self):
+        forum = self.forum("Sheds", "lin")
+        page = self.signed_in("lin")
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        expect(self.row(page, "A new roof")).to_have_count(0)
+        topic = self.topic(forum, "A new roof")
+        expect(self.row(page, "A new roof")).to_be_visible()
+        side = page.locator(".sidebar").get_by_role("link", name=re.compile("^Sheds"))
+        expect(side).to_contain_text("1 new topics")
+        self.go(page, f"/f/{forum['id']}/topics")
+        expect(page.locator(".topic-row.is-unread")).to_contain_text("A new roof")
+        expect(page.get_by_role("link", name=re.compile("^Topics"))).to_contain_text("1 new topics")
+        self.go(page, "/forums")
+        expect(page.locator(".tile").filter(has_text="Sheds")).to_contain_text("1 new topics")
+        page.set_viewport_size({"width": 900, "height": 800})
+        expect(side.locator(".badge-topics")).to_be_visible()
+        self.photograph(page, "forums-900-light")
+        self.call("PUT", f"/conversations/{topic['id']}/read", {"message_id": topic["last_message_id"]}, self.tokens["lin"])
+
+    def test_rows_are_marked_by_keys_and_buttons(self):
+        forum = self.forum("Paths", "lin")
+        titles = ["Gravel", "Bark", "Stones", "Grass"]
+        for title in titles:
+            self.topic(forum, title)
+        page = self.signed_in("lin")
+        rows = page.locator(".inbox-item")
+        expect(rows).to_have_count(4)
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+        expect(rows.nth(0).get_by_role("link")).to_be_focused()
+        first = rows.nth(0).locator(".inbox-row-head .one-line").inner_text()
+        page.keyboard.press("e")
+        expect(self.row(page, first)).to_have_count(0)
+        expect(rows).to_have_count(3)
+        expect(rows.nth(0).get_by_role("link")).to_be_focused()
+        rows.nth(1).get_by_role("button", name="Mark as seen").click()
+        expect(rows).to_have_count(2)
+        self.eventually(page, 2, lambda: sum(it["new_topics"] for it in self.unread("lin")["data"]))
+        page.keyboard.press("Shift+Escape")
+        expect(rows).to_have_count(0)
+        page.get_by_role("status").get_by_role("button", name="Undo").click()
+        expect(rows).to_have_count(2)
+        page.get_by_role("button", name="Mark all as read").click()
+        expect(rows).to_have_count(0)
+        # Ten seconds to undo.
+        self.eventually(page, [], lambda: self.unread("lin")["data"])
+        expect(page.get_by_text(re.compile("You're all caught up|Welcome to"))).to_be_visible()
+
+
+class WeekAway(Inbox):
+    """Twelve forums, forty topics and nine hundred messages, of which six matter."""
+
+    FORUMS, TOPICS, MESSAGES = 12, 40, 900
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        self = cls("nothing")
+        self.fill()
+
+    def nothing(self):
+        pass
+
+    def fill(self):
+        cls = type(self)
+        forums = [self.forum(f"Bed {number:02}", "grace", "lin") for number in range(self.FORUMS - 2)]
+        news = self.forum("Announcements", "grace", "lin")
+        forums += [news, self.garden]
+        self.member("grace", self.garden)
+        question = self.topic(forums[0], "How deep do you plant garlic?", who="grace")
+        asked = self.call("GET", f"/conversations/{question['id']}/messages", token=self.tokens["grace"])["data"][0]
+        self.call("PUT", "/unread/read", {"up_to": "9007199254740991"}, self.tokens["grace"])
+        topics = [self.topic(forum, f"Notes {number:02}", who=who)
+                  for number, forum, who in zip(range(self.TOPICS - 3), cycle(forums[:-2]), cycle(("ada", "lin")))]
+        lively = self.topic(forums[4], "Frost dates this year", "Who covers the beds tonight?")
+        notice = self.topic(news, "Summer party on Saturday", "Bring a chair.")
+        self.call("PATCH", f"/conversations/{notice['id']}", {"pinned": True}, self.tokens["ada"])
+        said = len(topics) + 2
+        for number in range(30):
+            self.say(f"Minus {number} here", ("ada", "lin")[number % 2], lively["id"])
+        said += 30
+        self.say("@grace please close the greenhouse", "ada", forums[2]["room_id"])
+        self.say("@grace has the spare key", "lin", topics[3]["id"])
+        self.call("POST", f"/conversations/{question['id']}/messages", {"text": "Two fingers deep.", "reply_to": asked["id"]}, self.tokens["ada"])
+        direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@grace"], "distinct": True}, self.tokens["lin"])
+        self.say("Can you bring the key?", "lin", direct["id"])
+        said += 4
+        places = cycle([it["room_id"] for it in forums] + [it["id"] for it in topics[10:]])
+        for number, place in enumerate(islice(places, self.MESSAGES - said)):
+            self.say(f"Small talk {number}", ("ada", "lin")[number % 2], place)
+        cls.matter = ["Can you bring the key?", "please close the greenhouse", "has the spare key", "Two fingers deep.", "Summer party on Saturday",
+                      "Frost dates this year"]
+
+    def test_one_answer_says_what_is_worth_reading(self):
+        found = self.call("GET", "/unread?limit=200&include=users", token=self.tokens["grace"])
+        texts = [it["message"]["text"] for it in found["data"] if it["message"]]
+        topics = [topic for it in found["data"] for topic in it["topics"]]
+        for wanted in self.matter[:4]:
+            self.assertTrue(any(wanted in text for text in texts), wanted)
+        self.assertEqual(sum(it["new_topics"] for it in found["data"] if it["kind"] == "forum"), self.TOPICS - 1)
+        self.assertIn("Summer party on Saturday", [it["title"] for it in topics])
+        lively = next(it for it in topics if it["title"] == "Frost dates this year")
+        self.assertEqual((lively["excerpt"], lively["last_seq"]), ("Who covers the beds tonight?", 31))
+        names = {it["name"] for it in found["included"]["users"]}
+        self.assertLessEqual({"ada", "lin"}, names)
+        self.assertIsNone(found["next"])
+
+    def test_the_inbox_shows_it_without_scrolling_and_clears_the_rest(self):
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                page = self.signed_in("grace", size)
+                self.go(page, "/forums")
+                asked = []
+                page.on("request", lambda request, asked=asked: API.search(request.url) and asked.append(f"{request.method} {request.url.split('/api/v1')[1]}"))
+                self.go(page, "/")
+                for words in self.matter:
+                    expect(page.locator(".inbox-item").filter(has_text=words).first).to_be_in_viewport(ratio=1)
+                self.frames(page)
+                self.assertEqual([it.split("?")[0] for it in asked], ["GET /unread"])
+                for scheme in ("light", "dark"):
+                    page.emulate_media(color_scheme=scheme)
+                    self.photograph(page, f"week-away-{size}-{scheme}")
+                    self.assert_accessible(page, f"week away {size} {scheme}")
+                self.assert_fits(page, f"week away {size}")
+                for width in (820, 1100) if size == "desktop" else ():
+                    page.set_viewport_size({"width": width, "height": 900})
+                    self.photograph(page, f"week-away-{width}")
+                    self.assert_fits(page, f"week away {width}")
+                page.context.close()
+        keys = self.clear(self.signed_in("grace"))
+        print(f"a week away: cleared with {keys} keys")
+        self.assertLessEqual(keys, 12)
+        self.assertEqual(self.unread("grace")["data"], [])
+
+    def clear(self, page):
+        """Opens the six and marks the rest. Returns the number of keys."""
+        keys = 0
+        for words in self.matter:
+            self.row(page, words).first.get_by_role("link").click()
+            page.wait_for_url(re.compile(r"/(t|m|c|f)/"))
+            self.settle(page)
+            self.go(page, "/")
+        page.keyboard.press("Shift+Escape")
+        keys += 1
+        expect(page.locator(".inbox-item")).to_have_count(0)
+        self.eventually(page, [], lambda: self.unread("grace")["data"])
+        return keys

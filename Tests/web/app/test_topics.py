@@ -1,0 +1,128 @@
+"""Topics: the composer with files, toolbar, preview and drafts; filters; where a topic opens; the list beside it."""
+
+import re
+
+from playwright.sync_api import expect
+from test_flows import Village
+from test_talking import png
+
+
+class Composer(Village):
+    def new(self, page):
+        self.go(page, f"/f/{self.garden['id']}/new")
+        return page.get_by_label("Title"), page.get_by_role("textbox", name="Write your post")
+
+    def test_a_topic_is_written_with_files_a_toolbar_and_a_preview(self):
+        page = self.signed_in("grace")
+        title, text = self.new(page)
+        expect(title).to_be_focused()
+        title.fill("My first bed")
+        page.keyboard.press("Tab")
+        expect(text).to_be_focused()
+        page.keyboard.type("It is small")
+        text.press("Control+a")
+        page.get_by_role("button", name="Bold").click()
+        expect(text).to_have_value("**It is small**")
+        expect(page.get_by_role("region", name="Preview").locator("strong")).to_have_text("It is small")
+        expect(page.get_by_text("Draft saved on this device")).to_be_visible()
+        page.locator("input[type=file]").set_input_files({"name": "bed.png", "mimeType": "image/png", "buffer": png(40, 30)})
+        expect(page.locator(".composer-files")).to_contain_text("bed.png")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            self.photograph(page, f"topic-composer-desktop-{scheme}")
+            self.assert_accessible(page, f"topic composer {scheme}")
+        title.press("Control+Enter")
+        expect(page.get_by_role("heading", name="My first bed").first).to_be_visible()
+        expect(page.locator(".post a.picture img")).to_be_visible()
+        expect(page.locator(".post strong")).to_have_text("It is small")
+        # Nothing is left in the fields.
+        title, text = self.new(page)
+        expect(title).to_have_value("")
+        expect(text).to_have_value("")
+
+    def test_a_refused_topic_keeps_text_and_files(self):
+        page = self.signed_in("grace", "phone")
+        title, text = self.new(page)
+        text.fill("Without a title")
+        page.locator("input[type=file]").set_input_files({"name": "bed.png", "mimeType": "image/png", "buffer": png(40, 30)})
+        page.get_by_role("button", name="Post topic").click()
+        expect(page.get_by_text("Enter a title.")).to_be_visible()
+        expect(title).to_be_focused()
+        expect(text).to_have_value("Without a title")
+        expect(page.locator(".composer-files")).to_contain_text("bed.png")
+        page.get_by_role("button", name="Preview").click()
+        expect(page.locator(".composer-preview")).to_contain_text("Without a title")
+        self.photograph(page, "topic-composer-phone-light")
+        self.assert_fits(page, "topic composer")
+        page.reload()
+        self.settle(page)
+        expect(text).to_have_value("Without a title")
+        text.fill("")
+
+    def test_similar_topics_stand_below_the_text(self):
+        self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Slugs again", "text": "They are back."}, self.tokens["lin"])
+        page = self.signed_in("grace")
+        title, text = self.new(page)
+        title.fill("Slugs everywhere")
+        alike = page.get_by_role("region", name="Similar topics")
+        expect(alike.get_by_role("link")).to_contain_text(["Slugs again"])
+        self.assert_above(text, alike)
+        title.fill("")
+
+
+class Lists(Village):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        self = cls("nothing")
+        self.call("PATCH", f"/forums/{cls.garden['id']}", {"solvable": True}, cls.tokens["ada"])
+        self.call("PUT", f"/forums/{cls.garden['id']}/members/me", {}, cls.tokens["lin"])
+        cls.topics = {title: self.call("POST", f"/forums/{cls.garden['id']}/conversations", {"title": title, "text": f"About {title}.\n\n" + "More.\n\n" * 30}, cls.tokens[who])
+                      for title, who in (("Roses", "ada"), ("Mine", "lin"), ("Seeds", "grace"))}
+        for number in range(60):
+            self.say(f"Post {number}", ("ada", "grace")[number % 2], cls.topics["Roses"]["id"])
+        answer = self.say("Like this", "ada", cls.topics["Mine"]["id"])
+        self.call("PATCH", f"/conversations/{cls.topics['Mine']['id']}", {"solved_by": answer["id"]}, cls.tokens["lin"])
+
+    def test_topics_are_filtered(self):
+        self.call("PUT", f"/conversations/{self.topics['Roses']['id']}/read", {"message_id": self.topics["Roses"]["last_message_id"]}, self.tokens["lin"])
+        for size in ("desktop", "phone"):
+            page = self.signed_in("lin", size)
+            self.go(page, f"/f/{self.garden['id']}/topics")
+            rows = page.locator(".topic-row-title")
+            expect(rows).to_have_count(3)
+            expect(page.locator(".topic-row").filter(has_text="Seeds")).to_contain_text("About Seeds. More.")
+            filters = page.get_by_role("navigation", name="Filter topics")
+            for words, wanted in (("Mine", ["Mine"]), ("Solved", ["Mine"]), ("Unsolved", ["Roses", "Seeds"]), ("New", ["Seeds"])):
+                filters.get_by_role("link", name=words, exact=True).click()
+                expect(filters.locator("[aria-current]")).to_have_text(words)
+                self.eventually(page, wanted, lambda: sorted(re.sub(r"^(New|Solved)?\s*", "", it.strip()) for it in rows.all_inner_texts()))
+            self.photograph(page, f"topics-filtered-{size}")
+            self.assert_fits(page, "filters")
+            page.context.close()
+        visitor = self.page(self.context())
+        visitor.goto(f"{self.origin}/f/{self.garden['id']}")
+        expect(visitor.get_by_text("Roses")).to_be_visible()
+
+    def test_a_topic_opens_at_the_first_post_and_later_at_the_first_unread_one(self):
+        page = self.signed_in("lin")
+        topic = self.topics["Roses"]
+        self.go(page, f"/t/{topic['id']}")
+        first = page.locator(".post").filter(has_text="About Roses.")
+        expect(first).to_be_in_viewport()
+        expect(page.get_by_role("heading", name="Roses", level=2)).to_be_in_viewport()
+        # The list beside it has the head of the forum, its filters and the button for a new topic.
+        beside = page.locator(".split-list")
+        expect(beside.get_by_role("link", name=re.compile("Seeds"))).to_be_visible()
+        expect(beside.get_by_role("navigation", name="Filter topics")).to_be_visible()
+        expect(page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
+        expect(page.get_by_role("button", name="New topic")).to_be_visible()
+        self.photograph(page, "topic-beside-light")
+        self.assert_accessible(page, "topic beside the list")
+        messages = self.call("GET", f"/conversations/{topic['id']}/messages?order=asc&limit=50", token=self.tokens["lin"])["data"]
+        self.call("PUT", f"/conversations/{topic['id']}/read", {"message_id": messages[40]["id"]}, self.tokens["lin"])
+        self.call("PUT", f"/conversations/{topic['id']}/level", {"level": "everything"}, self.tokens["lin"])
+        self.go(page, "/")
+        self.go(page, f"/t/{topic['id']}")
+        expect(page.locator(".post").filter(has_text=re.compile("^Grace.*Post 40|Post 40"))).to_be_in_viewport()
+        expect(first).not_to_be_in_viewport()
