@@ -20,6 +20,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case stepUpRequired
   /// The user is authenticated but not active: pending or disabled.
   case notAdmitted(UserState)
+  /// The user is authenticated but banned, without `until` permanently.
+  case banned(until: Int64?, reason: String?)
   /// The maximum number of objects is reached; the caller must delete some first.
   case tooMany(limit: Int)
   /// Over the size limit, in bytes.
@@ -59,6 +61,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .invalid: "invalid"
     case .stepUpRequired: "step_up_required"
     case .notAdmitted(let state): "account_\(state.rawValue)"
+    case .banned: "account_\(UserState.disabled.rawValue)"
     case .tooMany: "too_many"
     case .tooLarge: "too_large"
     case .noRoom: "no_room"
@@ -78,7 +81,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .unavailable, .damaged, .diskFull: true
     case .unauthenticated, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused, .invalid,
       .stepUpRequired,
-      .notAdmitted, .tooMany,
+      .notAdmitted, .banned, .tooMany,
       .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer:
       false
     }

@@ -36,6 +36,28 @@ import Testing
     }
   }
 
+  @Test func `a banned user learns the end and the reason at sign-in`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      func refusal() async throws -> Answer {
+        try await village.expect(403, .post, "/sessions", as: nil, ["name": "grace", "password": "grace’s password"])
+      }
+      let until = Timestamp.format(Int(clock.read()) + 60_000)
+      try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["until": until, "reason": "Spam."])
+      let told = try await refusal()
+      #expect(told.code == "account_disabled" && told["params.until"] == until && told["params.reason"] == "Spam.")
+      // Only with the right password.
+      let wrong = try await village.request(.post, "/sessions", ["name": "grace", "password": "guess guess"])
+      #expect(wrong.status == 401 && !wrong.has("params"))
+      try await village.expect(200, .put, "/users/@grace/ban", as: "mira", [:])
+      #expect(try await refusal().has("params") == false)
+      try await village.expect(204, .delete, "/users/@grace/ban", as: "mira")
+      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["disabled": true])
+      let disabled = try await refusal()
+      #expect(disabled.code == "account_disabled" && !disabled.has("params"))
+    }
+  }
+
   @Test(arguments: TestTransport.allCases)
   func `a silenced user reads but can't post in one forum or everywhere until the end`(transport: TestTransport)
     async throws

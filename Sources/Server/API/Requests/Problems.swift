@@ -32,6 +32,10 @@ extension Problem {
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
     case .stepUpRequired: self = Problem(.forbidden, code: refusal.code, title: "Confirm it with your password.")
     case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This user may not sign in.")
+    case .banned(let until, let reason):
+      self = Problem(.forbidden, code: refusal.code, title: "This user is banned.")
+      if let until { params.append(("until", .text(Timestamp.format(Int(until))))) }
+      if let reason { params.append(("reason", .text(reason))) }
     case .tooMany(let limit):
       self = Problem(
         .conflict, code: refusal.code, title: "There may be no more of these. Remove some first.",

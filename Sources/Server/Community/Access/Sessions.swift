@@ -54,7 +54,11 @@ extension Community {
     let known = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.credentials(named: name) }
     let isRight = try await passwords.isRight(password, for: known?.password)
     guard isRight, let known, let hash = known.password else { throw .wrongCredentials }
-    try known.state.checkMaySignIn()
+    if !known.state.maySignIn {
+      try await store.readInBackground(.credentials) { tx throws(Refusal) in
+        try tx.checkMaySignIn(known.user, known.state)
+      }
+    }
     let reloadCaller = passwords.isOutdated(hash) ? try await passwords.hash(password) : nil
     let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
@@ -108,12 +112,22 @@ extension Community {
 }
 
 extension UserState {
-  /// Throws unless a user in this state may sign in.
-  func checkMaySignIn() throws(Refusal) {
+  fileprivate var maySignIn: Bool {
     switch self {
-    case .active, .deactivated: break
-    case .pending, .disabled, .left, .erased: throw .notAdmitted(self)
+    case .active, .deactivated: true
+    case .pending, .disabled, .left, .erased: false
     }
+  }
+}
+
+extension ReadTransaction {
+  /// Throws unless a user in this state may sign in. A banned user receives the end and the reason of the ban.
+  func checkMaySignIn(_ user: ID<User>, _ state: UserState) throws(Refusal) {
+    guard !state.maySignIn else { return }
+    if state == .disabled, let ban = try sanction(.ban, of: user) {
+      throw .banned(until: ban.until, reason: ban.reason)
+    }
+    throw .notAdmitted(state)
   }
 }
 
@@ -123,7 +137,7 @@ extension WriteTransaction {
     of userID: ID<User>, _ secret: Secret, on device: String, _ bounds: Bounds
   ) throws(Refusal) -> OpenedSession {
     guard var user = try user(userID), let state = user.standing?.state else { throw .unauthenticated }
-    try state.checkMaySignIn()
+    try checkMaySignIn(userID, state)
     if state == .deactivated {
       let before = user
       user.standing?.state = .active

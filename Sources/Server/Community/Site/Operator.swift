@@ -57,7 +57,7 @@ extension Community {
     return try await store.write { [bounds] tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(operatorCaller))
       guard rights.contains(.govern) else { throw .forbidden }
-      try user.standing?.state.checkMaySignIn()
+      if let state = user.standing?.state { try tx.checkMaySignIn(user.summary.id, state) }
       return try tx.addToken(draft, secret, for: user.summary.id, atMost: bounds.tokens, by: actor)
     }
   }
