@@ -28,6 +28,19 @@ import Testing
     }
   }
 
+  @Test func `each page links to the privacy page and the operator`() async throws {
+    try await Village.open(.inMemory) { village in
+      #expect(try await !village.page("/forums").text.contains("Privacy"))
+      try await village.changeSettings(
+        ["contact_url": "mailto:ada@garden.example", "privacy_url": "https://garden.example/privacy?a=1&b=2"])
+      for path in ["/", "/forums", "/t/404"] {
+        let text = try await village.page(path).text
+        #expect(text.contains(#"<a href="mailto:ada@garden.example">Contact</a>"#), "\(path)")
+        #expect(text.contains(#"<a href="https://garden.example/privacy?a=1&amp;b=2">Privacy</a>"#), "\(path)")
+      }
+    }
+  }
+
   @Test(arguments: TestTransport.allCases)
   func `a page has an entity tag and is compressed`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in

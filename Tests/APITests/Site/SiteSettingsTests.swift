@@ -44,6 +44,23 @@ import Testing
     }
   }
 
+  @Test func `the contact of the operator and the privacy page are public`() async throws {
+    try await Village.open(.inMemory) { village in
+      let before = try await village.request(.get, "/server")
+      #expect(before.isNull("contact_url") && before.isNull("privacy_url"))
+      let links = ["contact_url": "mailto:ada@garden.example", "privacy_url": "https://garden.example/privacy"]
+      try await village.changeSettings(links)
+      let after = try await village.request(.get, "/server")
+      for (name, address) in links { #expect(after[name] == address) }
+      for wrong in ["javascript:alert(1)", "mailto:", "mailto:a@b@c", "mailto:a@b?bcc=c@d", "ftp://x.example", ""] {
+        let refused = try await village.request(.patch, "/settings", as: "ada", ["contact_url": wrong])
+        #expect(refused.status == 400 && refused["errors.0.field"] == "contact_url", "\(wrong)")
+      }
+      let refused = try await village.request(.patch, "/settings", as: "ada", ["privacy_url": "mailto:a@b.example"])
+      #expect(refused.status == 400)
+    }
+  }
+
   @Test(arguments: [
     (nil, 401), ("gus", 403), ("robo", 403), ("grace", 403), ("mira", 403), ("alma", 200), ("ada", 200),
   ])

@@ -187,8 +187,8 @@ private let wholeSite = SiteSettingsChange(
     .set(\.name, "Garden"), .set(\.hue, 120), .set(\.welcome, "Come in."), .set(\.rules, "Be kind."),
     .set(\.registration, .approval), .set(\.mayInvite, .users), .set(\.mayCreateForums, .moderators),
     .set(\.mayPublish, .staff), .set(\.hasDiscovery, true), .set(\.cutsMetadata, true), .set(\.linkPreviews, false),
-    .set(\.isIndexed, false),
-    .set(\.icon, ID(8)),
+    .set(\.isIndexed, false), .set(\.contactURL, "mailto:ada@garden.example"),
+    .set(\.privacyURL, "https://garden.example/privacy"), .set(\.icon, ID(8)),
   ],
   newcomers: [
     .set(\.days, 1), .set(\.messages, 2), .set(\.messagesPerHour, 3), .set(\.linksPerHour, 4),

@@ -18,6 +18,9 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   public let policy: String
   public let isSetUp: Bool
   public let showsLinkPreviews: Bool
+  /// Address of the operator: a web page or `mailto:`.
+  public let contactURL: String?
+  public let privacyURL: String?
   /// Limits by name, such as `message_scalars`.
   public let limits: [String: Int]
 
@@ -31,6 +34,8 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     policy = try object.string("policy")
     isSetUp = try object.bool("set_up")
     showsLinkPreviews = try object.bool("link_previews")
+    contactURL = try object.optional("contact_url")
+    privacyURL = try object.optional("privacy_url")
     var all = try object.object("limits")
     var limits: [String: Int] = [:]
     for (name, value) in all.members() where value.kind == .number { limits[name] = try value.int() }

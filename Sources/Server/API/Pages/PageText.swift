@@ -25,6 +25,8 @@ enum PageText {
   static let noActivity = "No activity yet"
   static let noForums = "There are no public forums yet."
   static let noTopics = "No topics yet."
+  static let privacy = "Privacy"
+  static let contact = "Contact"
   static let noPosts = "No posts yet."
   static let noMessages = "No messages yet."
   static let posts = "Posts"

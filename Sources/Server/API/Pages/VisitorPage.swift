@@ -63,7 +63,12 @@ struct VisitorPage: Sendable {
         html.tag("main", ["id": "content"], content)
         html.tag("footer", ["class": "foot"]) { html in
           if let feeds { html.tag("a", ["href": feeds + "feed.atom"], PageText.feed) }
-          html.tag("span", [:], PageText.utc)
+          for (address, text) in [
+            (site.settings.privacyURL, PageText.privacy), (site.settings.contactURL, PageText.contact),
+          ] {
+            if let address { html.tag("a", ["href": address], text) }
+          }
+          html.tag("span", ["class": "utc"], PageText.utc)
         }
       }
     }

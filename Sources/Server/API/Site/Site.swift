@@ -22,6 +22,8 @@ extension API {
       json.field("start", facts.start)
       json.field("policy", facts.settings.registration.rawValue)
       json.field("set_up", facts.isSetUp)
+      json.field("contact_url", facts.settings.contactURL)
+      json.field("privacy_url", facts.settings.privacyURL)
       json.field("link_previews", facts.settings.linkPreviews && context.api.previews != nil)
       json.object("limits") { context.community.bounds.write(to: &$0) }
     }.tagged(tag, since: context.community.start)

@@ -273,6 +273,19 @@ extension Texts {
     return address
   }
 
+  /// A link by which people reach the operator: a web address, or `mailto:` with one address.
+  static func contactAddress(_ text: String, _ field: String, _ bounds: Bounds) throws(Refusal) -> String {
+    let scheme = "mailto:"
+    guard text.lowercased().hasPrefix(scheme) else { return try webAddress(text, field, bounds) }
+    let address = try line(text, field, scalars: bounds.addressScalars)
+    let parts = address.dropFirst(scheme.count).split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }),
+      address.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !forbiddenBytes.contains($0) }),
+      !address.contains(where: { "?#/,;".contains($0) })
+    else { throw .invalid(field, .invalid) }
+    return address
+  }
+
   /// Characters that RFC 3986 §2 does not allow, and quotes, which end an attribute.
   private static let forbiddenBytes = Array("\"'<>\\^`{|}".utf8)
 }

@@ -56,6 +56,14 @@ extension SiteSettingsChange: CheckedInput {
     check { () throws(Refusal) in
       if let rules = fields[\.rules] { _ = try Texts.block(rules, "rules", scalars: bounds.siteTextScalars) }
     }
+    check { () throws(Refusal) in
+      try checked.fields.revise(\.contactURL) { url throws(Refusal) in
+        try Texts.contactAddress(url, "contact_url", bounds)
+      }
+    }
+    check { () throws(Refusal) in
+      try checked.fields.revise(\.privacyURL) { url throws(Refusal) in try Texts.webAddress(url, "privacy_url", bounds) }
+    }
     try check.finish()
     return checked
   }

@@ -22,6 +22,10 @@ public struct SiteSettings: Sendable, Hashable {
   public var cutsMetadata = true
   /// Whether the server fetches link previews.
   public var linkPreviews = true
+  /// Address by which people reach the operator: a web page or `mailto:`.
+  public var contactURL: String?
+  /// The page about privacy.
+  public var privacyURL: String?
   /// Whether search engines may list public pages.
   public var isIndexed = true
   /// The site's picture.
@@ -74,6 +78,8 @@ extension SiteSettings: Record {
     try visitor.field("strip_metadata", &cutsMetadata, \.cutsMetadata)
     try visitor.field("link_previews", &linkPreviews, \.linkPreviews)
     try visitor.field("search_engines", &isIndexed, \.isIndexed)
+    try visitor.field("contact_url", &contactURL, \.contactURL)
+    try visitor.field("privacy_url", &privacyURL, \.privacyURL)
     try visitor.field("icon_file", &icon, \.icon)
   }
 }
