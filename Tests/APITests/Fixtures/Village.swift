@@ -382,7 +382,7 @@ struct Answer: Sendable {
   private var value: Any? { try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) }
 
   /// Looks up a path of names and indices, such as `data.0.text`.
-  private func find(_ path: String) -> Any? {
+  func find(_ path: String) -> Any? {
     path.split(separator: ".").reduce(value) { value, step in
       if let list = value as? [Any] { return Int(step).flatMap { list.indices.contains($0) ? list[$0] : nil } }
       return (value as? [String: Any])?[String(step)]

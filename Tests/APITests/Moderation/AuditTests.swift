@@ -1,3 +1,4 @@
+import Foundation
 import ParleyJSON
 import ParleyModel
 import Testing
@@ -34,6 +35,8 @@ import Testing
         #expect(found.texts("data", "kind") == kinds, "\(query)")
       }
       let all = try await village.expect(200, .get, "/audit", as: "ada")
+      #expect(all["data.1.changes.0.field"] == "locked" && all.texts("data.0.changes", "field") == ["locked"])
+      #expect(!all.has("data.3.changes"))
       #expect(all["data.3.reason"] == "Spam." && all["data.3.actor_id"] == village.id("mira"))
       #expect(all["data.3.subject_id"] == posted && all["data.3.forum_id"] == forum)
       let page = try await village.expect(200, .get, "/audit?limit=3", as: "ada")
@@ -42,6 +45,32 @@ import Testing
       #expect(rest.texts("data", "kind") == ["message.removed"] && rest.isNull("next"))
       #expect(try await village.request(.get, "/audit?kind=nonsense", as: "ada")["errors.0.field"] == "kind")
       #expect(try await village.request(.get, "/audit?actor=@nemo", as: "ada")["errors.0.code"] == "unknown")
+    }
+  }
+
+  @Test func `an entry has the changed fields, and of texts the name`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("garden")
+      let change: [String: Any] = ["section": "Growing", "title": "meadow", "slow_seconds": 5, "visibility": "private"]
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", change)
+      let changed = try await village.expect(200, .get, "/audit?kind=forum.changed", as: "ada")
+      let fields = changed.texts("data.0.changes", "field").compactMap(\.self)
+      #expect(Set(fields) == ["section", "title", "slow_seconds", "visibility"])
+      let entries = try #require(changed.find("data.0.changes") as? [[String: Any]])
+      for entry in entries {
+        switch entry["field"] as? String {
+        case "section": #expect(entry["from"] is NSNull && entry["to"] as? String == "Growing")
+        case "slow_seconds": #expect(entry["from"] as? Int == 0 && entry["to"] as? Int == 5)
+        case "visibility": #expect(entry["to"] as? String == "private")
+        default: #expect(entry.count == 1, "\(entry)")
+        }
+      }
+      try await village.expect(200, .patch, "/settings", as: "ada", ["newcomers": ["days": 17], "hue": 9])
+      let settings = try await village.expect(200, .get, "/audit?kind=settings.changed", as: "ada")
+      #expect(settings.texts("data.0.changes", "field") == ["hue", "newcomers.days"])
+      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "moderator"])
+      let role = try await village.expect(200, .get, "/audit?kind=user.role", as: "ada")
+      #expect(role["data.0.changes.0.from"] == "member" && role["data.0.changes.0.to"] == "moderator")
     }
   }
 

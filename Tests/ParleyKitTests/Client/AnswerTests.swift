@@ -75,6 +75,7 @@ import Testing
     #expect(try await ada.send(.undoRemoval(removal.id)).undoneBy == harbour.id("ada"))
 
     let done = try await ada.send(.listAuditEntries()).elements
+    #expect(done.first?.changes.map(\.field) == ["hue"] && done.first?.changes.first?.to == JSONRaw(trusted: [0x37]))
     #expect(done.compactMap(\.kind).contains(.userWarned) && done.allSatisfy { $0.kind != nil })
     let statistics = try await ada.send(.getStatistics())
     #expect(statistics.users == 3 && statistics.openReports == 0 && statistics.lastBackup == nil)

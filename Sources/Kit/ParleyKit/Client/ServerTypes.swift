@@ -246,6 +246,22 @@ public struct AuditRecord: JSONReadable, Sendable, Hashable {
   public let subject: Int?
   public let forum: ID<Forum>?
   public let reason: String?
+  /// The changed fields.
+  public let changes: [ChangedField]
+
+  /// A changed field. A text may have its name only.
+  public struct ChangedField: JSONReadable, Sendable, Hashable {
+    public let field: String
+    public let from: JSONRaw?
+    public let to: JSONRaw?
+
+    public init(json value: JSONValue) throws(JSONError) {
+      var object = try value.object()
+      field = try object.string("field")
+      from = object.member("from")?.raw
+      to = object.member("to")?.raw
+    }
+  }
 
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
@@ -259,6 +275,7 @@ public struct AuditRecord: JSONReadable, Sendable, Hashable {
     self.subject = subject?.number
     forum = try object.optional("forum_id")
     reason = try object.optional("reason")
+    changes = try object.optional("changes") ?? []
   }
 }
 

@@ -55,7 +55,9 @@ extension Community {
         try tx.openHistory(of: old, from: old.readers.audience, beginning: change.from == .beginning)
       }
       if new.isLocked != old.isLocked || new.slowSeconds != old.slowSeconds {
-        try tx.audit(.conversationChanged, by: actor, subject: id.number, reason: change.reason)
+        try tx.audit(
+          .conversationChanged, by: actor, subject: id.number, reason: change.reason,
+          changes: new.changes(since: old, only: ["locked", "slow_seconds"]))
       }
       _ = try tx.change(new, from: old, by: actor)
       return try tx.ownConversation(id, for: caller, actor, bounds)

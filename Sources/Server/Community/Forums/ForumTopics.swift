@@ -68,7 +68,9 @@ extension Community {
       guard after != before else { return before }
       if after.solvedBy != before.solvedBy { try tx.checkSolution(after) }
       if change.isModerator {
-        try tx.audit(.topicChanged, by: actor, subject: id.number, in: before.forum, reason: change.reason)
+        try tx.audit(
+          .topicChanged, by: actor, subject: id.number, in: before.forum, reason: change.reason,
+          changes: after.changes(since: before))
       }
       return try tx.change(before, to: after, by: actor)
     }

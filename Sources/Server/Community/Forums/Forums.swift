@@ -45,7 +45,9 @@ extension Community {
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)
       _ = try tx.change(before, to: after, by: actor)
-      try tx.audit(.forumChanged, by: actor, subject: id.number, in: id, reason: change.reason)
+      try tx.audit(
+        .forumChanged, by: actor, subject: id.number, in: id, reason: change.reason,
+        changes: after.changes(since: before, texts: ["section"]))
       var view = try tx.forum(id, for: caller)
       view.job = job
       return view

@@ -35,7 +35,10 @@ extension Community {
       let after = change.applied(to: before)
       guard after != before else { return before }
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
-      try tx.audit(.settingsChanged, by: actor, subject: 0)
+      let changes =
+        after.changes(since: before, texts: ["name", "contact_url", "privacy_url"])
+        + after.newcomers.changes(since: before.newcomers, prefix: "newcomers.")
+      try tx.audit(.settingsChanged, by: actor, subject: 0, changes: changes)
       return try tx.change(after, by: actor)
     }
   }

@@ -213,7 +213,9 @@ extension Community {
         try tx.endAllSessions(of: before.summary.id)
       }
       for action in before.audited(after) where actor != before.summary.id || action != .userChanged {
-        try tx.audit(action, by: actor, subject: before.summary.id.number, reason: change.reason)
+        // Texts and the state are personal data, which is erased with the user.
+        let changes = action == .roleChanged ? after.summary.changes(since: before.summary, only: ["role"]) : []
+        try tx.audit(action, by: actor, subject: before.summary.id.number, reason: change.reason, changes: changes)
       }
       return try tx.withEntities(changed.redacted(for: rights))
     }

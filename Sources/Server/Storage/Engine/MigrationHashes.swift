@@ -51,5 +51,8 @@ enum MigrationHashes {
     Migration(
       number: 16, name: "default_forums",
       hash: "169a3161759e3aa38550bb353f28d5abbb957d8e67e3356e74bbaf6c097b5855"),
+    Migration(
+      number: 17, name: "audit_changes",
+      hash: "4168cb9e5d8326441c4156e492b7dae6304d7430de450ea1a3329aa70d49c3a8"),
   ]
 }

@@ -1,21 +1,28 @@
 // The audit log. An entry is written in the transaction of its action and never changed or removed; triggers enforce
 // that.
 
+public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// `subject` is the id of the affected object; 0 for the site.
+  /// - Parameters:
+  ///   - subject: the id of the affected object; 0 for the site.
+  ///   - changes: the changed fields (`Record.changes`).
   public func audit(
-    _ action: AuditedAction, by actor: ID<User>, subject: Int, in forum: ID<Forum>? = nil, reason: String? = nil
+    _ action: AuditedAction, by actor: ID<User>, subject: Int, in forum: ID<Forum>? = nil, reason: String? = nil,
+    changes: [JSONRaw] = []
   ) throws(Refusal) {
     let id = nextID()
+    var json = JSONWriter()
+    json.value(changes)
+    let list = changes.isEmpty ? nil : String(decoding: json.bytes, as: UTF8.self)
     try run { connection in
       try connection.execute(
         """
-        insert into audit (id, at, actor_id, action, subject, forum_id, reason)
-        values ($1, $2, $3, $4, $5, $6, $7)
-        """, id, Int(now), actor.number, action.rawValue, subject, forum?.number, reason)
+        insert into audit (id, at, actor_id, action, subject, forum_id, reason, changes)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        """, id, Int(now), actor.number, action.rawValue, subject, forum?.number, reason, list)
     }
   }
 }
@@ -37,7 +44,7 @@ extension ReadTransaction {
     return try run { connection in
       try filter.all(limit: slice.limit, connection) { conditions, limit in
         """
-        select id, at, actor_id, action, subject, forum_id, reason
+        select id, at, actor_id, action, subject, forum_id, reason, changes
         from audit
         where \(conditions)
         order by id \(page.order)
@@ -46,7 +53,8 @@ extension ReadTransaction {
       } _: { row in
         AuditEntry(
           id: ID(try row.int(0)), at: Int64(try row.int(1)), actor: ID(try row.int(2)), kind: try row.word(3),
-          subject: try row.int(4), forum: try row.optionalInt(5).map { ID($0) }, reason: try row.optionalText(6))
+          subject: try row.int(4), forum: try row.optionalInt(5).map { ID($0) }, reason: try row.optionalText(6),
+          changes: try row.optionalText(7).map { JSONRaw(trusted: Array($0.utf8)) })
       }
     }
   }

@@ -11,10 +11,12 @@ public struct AuditEntry: Sendable, Hashable {
   /// The forum of the action.
   public var forum: ID<Forum>?
   public var reason: String?
+  /// The changed fields, an array of the objects of `Record.changes`.
+  public var changes: JSONRaw?
 
   public init(
     id: ID<AuditEntry>, at: Int64, actor: ID<User>, kind: AuditedAction, subject: Int, forum: ID<Forum>?,
-    reason: String?
+    reason: String?, changes: JSONRaw?
   ) {
     self.id = id
     self.at = at
@@ -23,6 +25,7 @@ public struct AuditEntry: Sendable, Hashable {
     self.subject = subject
     self.forum = forum
     self.reason = reason
+    self.changes = changes
   }
 }
 
@@ -91,6 +94,7 @@ extension AuditEntry: JSONWritable {
       json.field("subject_id", subject == 0 ? nil : "\(subject)")
       json.field("forum_id", forum)
       json.field("reason", reason)
+      if let changes { json.field("changes", changes) }
     }
   }
 }
