@@ -108,6 +108,7 @@ export const endpoints = /** @type {const} */ ({
   markAllRead: 'PUT /unread/read',
   createReport: 'POST /reports',
   listReports: 'GET /reports',
+  updateReports: 'PATCH /reports',
   getReport: 'GET /reports/{id}',
   updateReport: 'PATCH /reports/{id}',
   banUser: 'PUT /users/{id}/ban',

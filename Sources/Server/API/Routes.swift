@@ -52,6 +52,7 @@ extension API {
     Endpoint(.get, "/users/{id}/sanctions", .user(.read), listSanctions),
     Endpoint(.post, "/reports", .user(.write), createReport),
     Endpoint(.get, "/reports", .user(.read), listReports),
+    Endpoint(.patch, "/reports", .user(.write), updateReports),
     Endpoint(.get, "/reports/{id}", .user(.read), getReport),
     Endpoint(.patch, "/reports/{id}", .user(.write), updateReport),
     Endpoint(.post, "/removals", .user(.write), createRemoval),

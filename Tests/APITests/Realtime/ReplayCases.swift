@@ -391,6 +391,10 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         try await stage.request(
           .patch, "/reports/\(made["id"] ?? "")", as: "ada", ["assignee": "me", "if_revision": 1])
       }),
+    ReplayCase(
+      "patch /reports",
+      before: { try await $0.request(.post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."]) },
+      { try await $0.request(.patch, "/reports", as: "ada", ["user": "@grace", "state": "dismissed"]) }),
     ReplayCase("post /removals", { _ = try await removal($0) }),
     ReplayCase(
       "delete /removals/{id}",

@@ -56,8 +56,16 @@ import Testing
     #expect(report.message == posted.message.id && report.reason == "Advertising." && report.state == .open)
     let waiting = try await ada.send(.listReports()).elements
     #expect(waiting.map(\.id) == [report.id] && waiting.first?.copy != nil)
+    let group = try #require(try await ada.send(.listReports(group: "user")).elements.first?.group)
+    #expect(group.reportCount == 1 && group.subjects.map(\.report.id) == [report.id])
+    #expect(group.subjects.first?.report.surroundings != nil)
+    let closed = try await ada.send(.updateReports(about: .name("grace"), state: .dismissed))
+    #expect(closed.reportCount == 1)
+    let handledAt = try #require(closed.handledAt.map { Timestamp($0) })
+    let opened = try await ada.send(.updateReports(about: .name("grace"), state: .open, handledAt: handledAt))
+    #expect(opened.reportCount == 1 && opened.handledAt == nil)
     let judged = try await ada.send(.updateReport(report.id, state: .acted))
-    #expect(judged.state == .acted && judged.handledAt != nil && judged.revision == 2)
+    #expect(judged.state == .acted && judged.handledAt != nil && judged.revision == 4)
     #expect(try await ada.send(.getReport(report.id)).value.state == .acted)
 
     let warning = try await ada.send(.warnUser(.name("grace"), reason: "Be kind."))
@@ -74,6 +82,7 @@ import Testing
     #expect(try await ada.send(.getRemoval(removal.id)).removedCount == 1)
     #expect(try await ada.send(.undoRemoval(removal.id)).undoneBy == harbour.id("ada"))
 
+    _ = try await ada.send(.updateSettings(SiteSettingsChange([.set(\.hue, 7)])))
     let done = try await ada.send(.listAuditEntries()).elements
     #expect(done.first?.changes.map(\.field) == ["hue"] && done.first?.changes.first?.to == JSONRaw(trusted: [0x37]))
     #expect(done.compactMap(\.kind).contains(.userWarned) && done.allSatisfy { $0.kind != nil })

@@ -283,6 +283,8 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.createReport(.user(.name("grace")), reason: "Advertising."))
     try sent.take(.updateReport(ID(6), state: .acted, assignee: .set(.me), outcome: .set("Done."), ifRevision: 2))
     try sent.take(.updateReport(ID(6), assignee: .cleared, outcome: .cleared))
+    try sent.take(
+      .updateReports(about: .name("grace"), in: ID(7), state: .open, outcome: "Mistaken.", handledAt: time))
     try sent.take(.createRemoval(by: .user(.id(ID(5))), since: time, in: ID(7), reason: "Because.", clientID: "one"))
     try sent.take(.createRemoval(by: .invite(ID(4)), since: time))
     try sent.take(.undoRemoval(ID(6), reason: "Because."))

@@ -13,24 +13,34 @@ extension API {
   }
 
   @Sendable static func listReports(_ context: RequestContext) async throws -> Response {
-    let (filter, user, assignee, page, include) = try context.query { query in
+    let (filter, user, assignee, grouping, page, include) = try context.query { query in
       var filter = ReportFilter()
       filter.state = try query.word("state") ?? .open
       filter.forum = try query.id("forum")
       return (
-        filter, try query.reference("user"), try query.reference("assignee"), try query.page(), try query.include()
+        filter, try query.reference("user"), try query.reference("assignee"), try query.grouping(), try query.page(),
+        try query.include()
       )
     }
     var resolved = filter
     resolved.user = try context.userID(user, "user")
     resolved.assignee = try context.userID(assignee, "assignee")
-    return try .page(
-      try context.view.listReports(resolved, page, for: context.caller), including: include, context)
+    let found =
+      switch grouping {
+      case .user: try await context.community.listReportGroups(resolved, page, for: context.caller)
+      case nil: try context.view.listReports(resolved, page, for: context.caller)
+      }
+    return try .page(found, including: include, context)
   }
 
   @Sendable static func getReport(_ context: RequestContext) async throws -> Response {
     let report = try context.view.getReport(try context.id(), for: context.caller)
     return .one(report).tagged("\(report.revision)-\(report.copy == nil ? 0 : 1)", since: context.community.start)
+  }
+
+  @Sendable static func updateReports(_ context: RequestContext) async throws -> Response {
+    let change = try await context.body { body in try ReportsChange(&body) }
+    return .one(try await context.community.updateReports(change, by: context.caller))
   }
 
   @Sendable static func updateReport(_ context: RequestContext) async throws -> Response {
@@ -42,4 +52,8 @@ extension API {
       try context.view.getReport(id, for: context.caller)
     }
   }
+}
+
+extension Query {
+  fileprivate mutating func grouping() throws(Refusal) -> ReportFilter.Grouping? { try word("group") }
 }

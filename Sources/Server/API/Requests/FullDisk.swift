@@ -7,7 +7,7 @@ extension Endpoint {
   static let onFullDisk: Set<String> = [
     "POST /sessions", "POST /links/{code}", "POST /me/tokens", "PUT /me/password", "POST /users/{id}/reset",
     "PATCH /users/{id}", "PATCH /settings", "POST /messages/{id}/remove", "POST /removals", "PUT /users/{id}/ban",
-    "PUT /users/{id}/silence", "PATCH /reports/{id}",
+    "PUT /users/{id}/silence", "PATCH /reports", "PATCH /reports/{id}",
   ]
 
   var name: String { "\(method.name) \(path)" }

@@ -72,6 +72,8 @@ public struct Bounds: Sendable {
   public var openReports = 50
   public var reportContext = 6
   public var reportContextBytes = 65_536
+  /// Reported messages shown with one user.
+  public var reportGroupSubjects = 3
   /// Initial participants of a conversation.
   public var initialParticipants = 100
   /// Entries of a snapshot. Clients page the rest.

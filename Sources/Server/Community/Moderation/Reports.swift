@@ -79,16 +79,23 @@ extension WriteTransaction {
   fileprivate func closeDuplicates(like closed: Report, by actor: ID<User>) throws(Refusal) -> Bool {
     let others = try openReports(like: closed, limit: Self.chunkSize + 1)
     for id in others.prefix(Self.chunkSize) {
-      guard let before = try report(id) else { continue }
-      var after = before
-      (after.state, after.outcome) = (closed.state, closed.outcome)
-      (after.handledBy, after.handledAt) = (closed.handledBy, closed.handledAt)
-      for action in before.audited(after) {
-        try audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
+      try update(id, by: actor) { after in
+        (after.state, after.outcome) = (closed.state, closed.outcome)
+        (after.handledBy, after.handledAt) = (closed.handledBy, closed.handledAt)
       }
-      _ = try change(before, to: after)
     }
     return others.count > Self.chunkSize
+  }
+
+  /// Changes a report and writes the audit log.
+  func update(_ id: ID<Report>, by actor: ID<User>, _ change: (inout Report) -> Void) throws(Refusal) {
+    guard let before = try report(id) else { return }
+    var after = before
+    change(&after)
+    for action in before.audited(after) {
+      try audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
+    }
+    _ = try self.change(before, to: after)
   }
 }
 
@@ -99,10 +106,7 @@ extension CommunityView {
   ) throws(Refusal) -> ListPage<Report> {
     let viewer = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      if caller.role?.isModerator != true {
-        guard let forum = filter.forum else { throw .forbidden }
-        try tx.require(.moderate, caller, in: forum)
-      }
+      try tx.requireModerator(caller, in: filter.forum)
       return try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
         try tx.reports(filter, slice, viewer: viewer)
       }
@@ -122,6 +126,13 @@ extension ReadTransaction {
       throw .notFound
     }
     return report
+  }
+
+  /// Throws unless the caller moderates the site, or the forum if there is one.
+  func requireModerator(_ caller: Caller, in forum: ID<Forum>?) throws(Refusal) {
+    guard caller.role?.isModerator != true else { return }
+    guard let forum else { throw .forbidden }
+    try require(.moderate, caller, in: forum)
   }
 
   private func mayHandle(_ report: Report, _ user: ID<User>, _ role: Role?) throws(Refusal) -> Bool {

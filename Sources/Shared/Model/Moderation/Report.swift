@@ -32,6 +32,8 @@ public struct Report: Sendable, Hashable {
   public var handledAt: Int64?
   public var createdAt: Int64
   public var revision = 1
+  /// All open reports about the user, in a list that is grouped by users.
+  public var group: ReportGroup?
 }
 
 extension Report: Record {
@@ -68,6 +70,7 @@ extension Report: JSONWritable {
     json.object { json in
       writeFields(to: &json)
       if let surroundings { json.field("surroundings", surroundings) }
+      if let group { json.field("group", group) }
     }
   }
 
@@ -87,6 +90,7 @@ extension Report: JSONReadable {
     self = .blank
     try readFields(from: &object, keepsAbsent: object.member("state") == nil)
     surroundings = try object.optional("surroundings")
+    group = try object.optional("group")
   }
 }
 
@@ -129,5 +133,118 @@ public struct ReportFilter: Sendable {
   public var user: ID<User>?
   public var assignee: ID<User>?
 
+  /// What a list of reports is grouped by.
+  public enum Grouping: String, Sendable, Hashable, CaseIterable {
+    case user
+  }
+
   public init() {}
+}
+
+/// The open reports about one user.
+public struct ReportGroup: Sendable, Hashable {
+  public var reportCount: Int
+  public var reporterCount: Int
+  /// Reported messages; the user counts as one if reported without a message.
+  public var subjectCount: Int
+  /// The subjects with the newest reports.
+  public var subjects: [Subject]
+
+  public struct Subject: Sendable, Hashable {
+    /// The newest report, with the surroundings of the message.
+    public var report: Report
+    public var reportCount: Int
+
+    public init(report: Report, reportCount: Int) {
+      self.report = report
+      self.reportCount = reportCount
+    }
+  }
+
+  public init(reportCount: Int, reporterCount: Int, subjectCount: Int, subjects: [Subject]) {
+    self.reportCount = reportCount
+    self.reporterCount = reporterCount
+    self.subjectCount = subjectCount
+    self.subjects = subjects
+  }
+}
+
+extension ReportGroup: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    reportCount = try object.int("report_count")
+    reporterCount = try object.int("reporter_count")
+    subjectCount = try object.int("subject_count")
+    subjects = try object.read("subjects")
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("report_count", reportCount)
+      json.field("reporter_count", reporterCount)
+      json.field("subject_count", subjectCount)
+      json.field("subjects", subjects)
+    }
+  }
+}
+
+extension ReportGroup.Subject: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    report = try object.read("report")
+    reportCount = try object.int("report_count")
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("report", report)
+      json.field("report_count", reportCount)
+    }
+  }
+}
+
+/// PATCH of all reports about a user.
+public struct ReportsChange: Sendable {
+  public var user: UserReference
+  /// Nil for the whole site.
+  public var forum: ID<Forum>?
+  public var state: Report.State
+  public var outcome: String?
+  /// The time at which the reports to reopen were closed; nil to close open reports.
+  public var handledAt: Int64?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    user = try object.read("user")
+    forum = try object.optional("forum_id")
+    state = try object.word("state")
+    outcome = try object.optional("outcome")
+    let handledAt: Timestamp? = try object.optional("handled_at")
+    self.handledAt = handledAt.map { Int64($0.milliseconds) }
+  }
+}
+
+/// The result of a `ReportsChange`.
+public struct ReportsChanged: Sendable, Hashable, JSONReadable, JSONWritable {
+  public var reportCount: Int
+  /// The time by which they are reopened; nil if there are none, or if they are open now.
+  public var handledAt: Int64?
+
+  public init(reportCount: Int, handledAt: Int64?) {
+    self.reportCount = reportCount
+    self.handledAt = handledAt
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    reportCount = try object.int("report_count")
+    let handledAt: Timestamp? = try object.optional("handled_at")
+    self.handledAt = handledAt.map { Int64($0.milliseconds) }
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("report_count", reportCount)
+      json.field("handled_at", handledAt.map { Timestamp($0) })
+    }
+  }
 }

@@ -92,6 +92,23 @@ extension Request where Response == Resource<Report> {
   }
 }
 
+extension Request where Response == Resource<ReportsChanged> {
+  /// `PATCH /reports`: closes all open reports about a user, or reopens those closed at `handledAt`.
+  public static func updateReports(
+    about user: UserReference, in forum: ID<Forum>? = nil, state: Report.State, outcome: String? = nil,
+    handledAt: Timestamp? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("user", user)
+      json.optional("forum_id", forum)
+      json.field("state", state.rawValue)
+      json.optional("outcome", outcome)
+      json.optional("handled_at", handledAt)
+    }
+    return Request(.patch, "/reports", body: body)
+  }
+}
+
 extension Request where Response == Resource<Removal> {
   /// `POST /removals`
   ///
@@ -153,14 +170,14 @@ extension Request where Response == Page<Resource<Sanction>> {
 extension Request where Response == Page<Resource<Report>> {
   /// `GET /reports`
   public static func listReports(
-    state: String? = nil, forum: ID<Forum>? = nil, user: String? = nil, assignee: String? = nil, limit: Int? = nil,
-    next: String? = nil, previous: String? = nil
+    state: String? = nil, forum: ID<Forum>? = nil, user: String? = nil, assignee: String? = nil, group: String? = nil,
+    limit: Int? = nil, next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(
       .get, "/reports",
       query: [
         QueryItem("state", state), QueryItem("forum", forum), QueryItem("user", user), QueryItem("assignee", assignee),
-        QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+        QueryItem("group", group), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
       ])
   }
 }
