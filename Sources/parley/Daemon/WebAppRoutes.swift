@@ -9,8 +9,7 @@ import Web
 struct WebAppRoutes: Sendable {
   private let files: StaticFiles
   private let isBundled: Bool
-  /// The style sheet of the visitor pages.
-  private let style: String
+  private let pageFiles: PageFiles
 
   private static let page = "/app/index.html"
   private static let parts = "/dev/parts"
@@ -19,14 +18,14 @@ struct WebAppRoutes: Sendable {
   init?(share: String, files: StaticFiles, isDevelopment: Bool, log: (String) -> Void) {
     guard FileSystem.exists("\(share)/Public/index.html") else { return nil }
     self.files = files
-    let style = isDevelopment ? nil : Self.bundledStyle(share)
-    isBundled = style != nil
-    self.style = style ?? "/css/pages.css"
+    let bundled = isDevelopment ? nil : Self.bundledPageFiles(share)
+    isBundled = bundled != nil
+    pageFiles = bundled ?? PageFiles(style: "/css/pages.css", script: "/pages.js")
     if !isBundled, !isDevelopment { log("the web app is not bundled: run make build") }
   }
 
   func add(to routes: inout Router.Builder, _ api: API) {
-    api.addPages(to: &routes, app: file(isBundled ? Self.page : "/"), style: style)
+    api.addPages(to: &routes, app: file(isBundled ? Self.page : "/"), files: pageFiles)
     if isBundled {
       // Development pages are not public.
       routes.on(.get, "/dev/{rest...}") { _, _ throws(Problem) in throw .notFound }
@@ -35,10 +34,11 @@ struct WebAppRoutes: Sendable {
     }
   }
 
-  /// The address of the style sheet; nil if the app is not bundled.
-  private static func bundledStyle(_ share: String) -> String? {
-    guard let bytes = try? FileSystem.read("\(share)/Public/app/pages-style") else { return nil }
-    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  /// The addresses of the files of the visitor pages; nil if the app is not bundled.
+  private static func bundledPageFiles(_ share: String) -> PageFiles? {
+    guard let bytes = try? FileSystem.read("\(share)/Public/app/pages") else { return nil }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    return lines.count == 2 ? PageFiles(style: lines[0], script: lines[1]) : nil
   }
 
   private func file(_ path: String) -> Handler {

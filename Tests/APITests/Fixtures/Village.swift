@@ -113,7 +113,8 @@ final class Village: Sendable {
       previews: outgoing.map { LinkPreviews($0, now: clock) })
     let router = Router { routes in
       api.add(to: &routes)
-      api.addPages(to: &routes, app: { _, _ in .text(Self.app) }, style: "/css/page.css")
+      let files = PageFiles(style: "/css/page.css", script: "/js/page.js")
+      api.addPages(to: &routes, app: { _, _ in .text(Self.app) }, files: files)
     }
     var limits = Limits()
     // Every connection has the same address.

@@ -18,7 +18,8 @@ import Testing
         #expect(page.fields["cache-control"] == "public, max-age=60")
         #expect(page.fields["vary"]?.contains("Cookie") == true)
         let policy = try #require(page.fields["content-security-policy"])
-        #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe") && !policy.contains("script-src"))
+        #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe"))
+        #expect(policy.contains("script-src 'self';") && page.attributes("src", after: "<script") == ["/js/page.js"])
         let app = try await village.page(path, as: "ada")
         #expect(app.text == Village.app && app.fields["vary"]?.contains("Cookie") == true)
       }

@@ -93,7 +93,8 @@ class Files(unittest.TestCase):
         """Each import of a script names a file, and the page names every script."""
         page = (PUBLIC / "app" / "index.html").read_text()
         scripts = list((PUBLIC / "app").glob("*.js"))
-        self.assertEqual(set(re.findall(r"/app/([\w.]+\.js)\b", page)), {it.name for it in scripts})
+        pages = (PUBLIC / "app" / "pages").read_text()
+        self.assertEqual(set(re.findall(r"/app/([\w.]+\.js)\b", page + pages)), {it.name for it in scripts})
         for script in scripts:
             for name in re.findall(r"\./([\w.]+\.js)\"", script.read_text()):
                 with self.subTest(script=script.name):

@@ -1,11 +1,11 @@
-"""Pages for visitors: server HTML without JavaScript, on a phone and a desktop, in light and dark; sign-in from them and
+"""Pages for visitors: server HTML that is whole without JavaScript, on a phone and a desktop, in light and dark; sign-in from them and
 back."""
 
 import json
 import unittest
 from urllib.request import Request, urlopen
 
-from browsing import PASSWORD, SCREENSHOTS, SIZES
+from browsing import PASSWORD, SCREENSHOTS, SIZES, TOP
 from playwright.sync_api import expect
 from test_faces import photograph
 from test_flows import Village
@@ -56,7 +56,7 @@ class Visitors(Village):
                     with self.subTest(page=f"{name}-{size}-{scheme}"):
                         page.goto(self.origin + address)
                         expect(page.locator("h1")).to_be_visible()
-                        expect(page.locator("script:not([type='application/ld+json'])")).to_have_count(0)
+                        expect(page.locator("script:not([type='application/ld+json'])")).to_have_count(1)
                         sign_in = page.locator(".bar").get_by_role("link", name="Sign in")
                         expect(sign_in).to_have_attribute("href", f"/sign-in?back={address}")
                         self.assertGreaterEqual(self.box(sign_in)["height"], 43 if size == "phone" else 31)
@@ -89,6 +89,28 @@ class Visitors(Village):
         print(f"visitor topic: {len(sizes)} requests, {sum(own.values())} bytes, {own}")
         self.assertLessEqual(len(sizes), 8)
         self.assertLessEqual(sum(own.values()), 40_000)
+
+    def test_the_script_shows_local_times_and_new_posts(self):
+        self.assertLess((TOP / "Public/pages.js").stat().st_size, 8_000)
+        page = self.page(self.context(timezone_id="Asia/Tokyo"))
+        page.clock.install()
+        page.goto(f"{self.origin}/t/{self.topic['id']}")
+        at = page.locator("article time").first
+        wanted = at.evaluate("it => new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'Asia/Tokyo' }).format(new Date(it.dateTime))")
+        expect(at).to_contain_text(wanted)
+        expect(page.get_by_text("All times are in UTC.")).to_have_count(0)
+        expect(page.locator(".new-posts")).to_have_count(0)
+        # The caches of the feed end after a minute.
+        answers = []
+        page.route("**/feed.json", lambda route: (answers.append(1), route.continue_()))
+        for number in (1, 2):
+            self.say(f"News {number}", "ada", self.topic["id"])
+        page.clock.run_for(61_000)
+        link = page.locator(".new-posts").get_by_role("link", name="2 new posts")
+        expect(link).to_be_visible()
+        self.assertTrue(answers)
+        link.click()
+        expect(page.get_by_text("News 2")).to_be_visible()
 
     def test_a_link_to_a_post_opens_at_the_post(self):
         page = self.page(self.context("phone", java_script_enabled=False))

@@ -13,7 +13,7 @@ struct PageContext {
   let site: PageSite
   private let query: Query
 
-  init(_ request: Request, _ server: Context, _ api: API, style: String) throws {
+  init(_ request: Request, _ server: Context, _ api: API, files: PageFiles) throws {
     self.request = request
     self.server = server
     self.api = api
@@ -22,7 +22,7 @@ struct PageContext {
     view = server.locals.object(CommunityView.self) { api.community.view() }
     caller = .visitor(network: server.network)
     site = PageSite(
-      settings: try view.getSettings(), origin: server.origin, style: style,
+      settings: try view.getSettings(), origin: server.origin, files: files,
       address: target.path + (target.query.map { "?\($0)" } ?? ""))
   }
 
@@ -96,10 +96,11 @@ struct PageContext {
 
   private static let caching = "public, max-age=60"
 
-  /// Pages need one style sheet, pictures and no script.
+  /// Pages need their style sheet and script, the feed and pictures.
   private static let policy: Fields = [
     "Content-Security-Policy": [
-      "default-src 'none'", "style-src 'self'", "img-src 'self'", "media-src 'self'", "form-action 'self'",
+      "default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", "img-src 'self'",
+      "media-src 'self'", "form-action 'self'",
       "frame-ancestors 'none'", "base-uri 'none'",
     ].joined(separator: "; "),
     "Cross-Origin-Opener-Policy": "same-origin",

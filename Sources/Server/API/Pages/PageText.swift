@@ -30,6 +30,9 @@ enum PageText {
   static let noPosts = "No posts yet."
   static let noMessages = "No messages yet."
   static let posts = "Posts"
+  static let newPost = "1 new post"
+  /// The script replaces `{n}`.
+  static let newPosts = "{n} new posts"
   static let utc = "All times are in UTC."
   static let formerMember = "Former member"
   static let unknownMember = "Unknown member"

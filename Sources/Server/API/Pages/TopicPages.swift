@@ -128,7 +128,15 @@ extension TopicPosts {
     }
     html.pageLinks(previous, nil)
     var writer = PostWriter(list, solution: topic.solvedBy)
-    html.tag("section", ["class": "posts", "aria-label": PageText.posts]) { html in
+    // The script of the page looks for newer posts on the last page.
+    let isLast = next == nil && !list.messages.isEmpty
+    html.tag(
+      "section",
+      [
+        "class": "posts", "aria-label": PageText.posts, "data-live": isLast ? "60000" : nil,
+        "data-new-one": isLast ? PageText.newPost : nil, "data-new-other": isLast ? PageText.newPosts : nil,
+      ]
+    ) { html in
       if list.messages.isEmpty { html.tag("p", ["class": "second"], PageText.noPosts) }
       for (index, message) in list.messages.enumerated() {
         writer.writePost(message, to: &html)

@@ -9,8 +9,7 @@ struct PageSite: Sendable {
   let settings: SiteSettings
   /// The public origin of the server.
   let origin: String
-  /// The path of the style sheet.
-  let style: String
+  let files: PageFiles
   /// The path and query of the request, for *Sign in*.
   let address: String
 
@@ -90,8 +89,9 @@ struct VisitorPage: Sendable {
     if let next { html.void("link", ["rel": "next", "href": next]) }
     if let feeds { writeFeedLinks(to: &html, feeds, title) }
     html.void("link", ["rel": "icon", "href": Self.icon])
-    html.void("link", ["rel": "stylesheet", "href": site.style])
+    html.void("link", ["rel": "stylesheet", "href": site.files.style])
     if let colors = SiteColors.path(site.settings.hue) { html.void("link", ["rel": "stylesheet", "href": colors]) }
+    html.tag("script", ["src": site.files.script, "defer": ""]) { _ in }
     if let canonical { writePreview(to: &html, site, url: site.url(canonical)) }
     for document in data {
       html.tag("script", ["type": "application/ld+json"]) { $0.trusted(document) }

@@ -1,5 +1,5 @@
-// Pages for visitors and search engines: HTML without scripts. A request with a session gets the web app at the same
-// addresses.
+// Pages for visitors and search engines: HTML that is whole without its script. A request with a session gets the web
+// app at the same addresses.
 
 import Community
 import ParleyModel
@@ -11,16 +11,27 @@ extension API {
   ///
   /// - Parameters:
   ///   - app: the page of the web app; nil without one.
-  ///   - style: the path of the pages' style sheet.
-  public func addPages(to routes: inout Router.Builder, app: Handler?, style: String) {
-    VisitorPages(api: self, app: app, style: style).add(to: &routes)
+  ///   - files: the paths of what each page loads.
+  public func addPages(to routes: inout Router.Builder, app: Handler?, files: PageFiles) {
+    VisitorPages(api: self, app: app, files: files).add(to: &routes)
+  }
+}
+
+/// The paths of the style sheet and of the script of the pages.
+public struct PageFiles: Sendable {
+  let style: String
+  let script: String
+
+  public init(style: String, script: String) {
+    self.style = style
+    self.script = script
   }
 }
 
 struct VisitorPages: Sendable {
   let api: API
   let app: Handler?
-  let style: String
+  let files: PageFiles
 
   private typealias Answer = @Sendable (PageContext) async throws -> Response
 
@@ -94,7 +105,7 @@ struct VisitorPages: Sendable {
 
   private func respond(to request: Request, _ server: Context, _ answer: Answer) async throws(Problem) -> Response {
     do {
-      let context = try PageContext(request, server, api, style: style)
+      let context = try PageContext(request, server, api, files: files)
       do {
         return try await answer(context)
       } catch Refusal.notFound, Refusal.unauthenticated, Refusal.forbidden, Refusal.gone {

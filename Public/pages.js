@@ -1,0 +1,39 @@
+// The script of the visitor pages: times in the reader's zone, and a line when newer posts arrive. The pages are whole
+// without it.
+
+(() => {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang, {
+    day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
+  });
+  for (const time of document.querySelectorAll('time[datetime]')) {
+    // A day stays a day.
+    if (time.textContent.includes(':')) time.textContent = format.format(new Date(time.dateTime));
+  }
+  document.querySelector('.utc')?.remove();
+
+  const list = document.querySelector('.posts[data-live]');
+  const feed = document.querySelector('link[rel="alternate"][type="application/feed+json"]');
+  if (!list || !feed) return;
+  const INTERVAL = 60_000;
+  /** Ids of messages grow in length before they grow in their digits. */
+  const isNewer = (one, other) => one.length > other.length || (one.length === other.length && one > other);
+  const newest = [...list.querySelectorAll('.post[id^="m"]')].map((it) => it.id.slice(1)).reduce((a, b) => (isNewer(b, a) ? b : a), '');
+  const look = async () => {
+    if (document.hidden) return;
+    const answer = await fetch(feed.href).catch(() => null);
+    if (!answer?.ok) return;
+    const { items } = await answer.json();
+    const count = items.filter((it) => isNewer(it.id.split('/').at(-1), newest)).length;
+    if (!count) return;
+    const line = document.querySelector('.new-posts') ?? document.createElement('p');
+    line.className = 'new-posts';
+    line.setAttribute('role', 'status');
+    const link = document.createElement('a');
+    link.href = location.pathname + location.search;
+    link.textContent = count === 1 ? list.dataset.newOne : list.dataset.newOther.replace('{n}', count);
+    line.replaceChildren(link);
+    list.after(line);
+  };
+  setInterval(look, Number(list.dataset.live) || INTERVAL);
+  document.addEventListener('visibilitychange', look);
+})();
