@@ -1,9 +1,15 @@
-// Texts of the web app: names in sentences.
+// Texts of the web app: names in sentences, sentences for problems, times.
 
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { isolate, say, sayWith, useText } from '../../../Public/js/app/core/text.js';
+import { isolate, knows, number, say, sayProblem, sayWith, useText } from '../../../Public/js/app/core/text.js';
+import { brief, moment } from '../../../Public/js/app/core/times.js';
+
+const TOP = new URL('../../../', import.meta.url);
+const read = (path) => readFileSync(new URL(path, TOP), 'utf8');
+const english = JSON.parse(read('Public/lang/en.json'));
 
 globalThis.Node = class {}; // a browser's
 
@@ -19,4 +25,73 @@ test('a name in a right-to-left script keeps its place in a sentence', () => {
 test('other names stay as they are', () => {
   for (const name of ['Ada', 'Žofia', '小林', '', undefined]) assert.equal(isolate(name), name);
   for (const name of [OMAR, 'רחל', 'Ada (עדה)', '𞤀𞤣𞤤𞤢𞤥']) assert.equal(isolate(name), `\u2068${name}\u2069`);
+});
+
+/** All codes of problems and of their fields, from the sources of the server. */
+function codes() {
+  const refusals = read('Sources/Shared/Model/Refusal.swift');
+  const states = [...read('Sources/Shared/Model/Users/UserState.swift').matchAll(/^  case (\w+)$/gm)].map(([, it]) => it);
+  const found = [...refusals.matchAll(/^ +case \.\w+.*: "(\w+)"$/gm)].map(([, it]) => it);
+  const fields = read('Sources/Shared/JSON/JSONError.swift').matchAll(/^ +case \.[\w, .]+: "(\w+)"$/gm);
+  const folders = ['Sources/Server/API/', 'Sources/Server/Serving/', 'Sources/Server/Web/'];
+  const problems = folders.flatMap((folder) =>
+    readdirSync(new URL(folder, TOP), { recursive: true })
+      .filter((name) => name.endsWith('.swift'))
+      .flatMap((name) => [...read(folder + name).matchAll(/code: "(\w+)"/g)].map(([, it]) => it)),
+  );
+  assert.ok(found.length > 25 && states.length === 6 && problems.length > 10);
+  const accounts = states.filter((it) => it !== 'active').map((it) => `account_${it}`);
+  return new Set([...found, ...accounts, ...[...fields].map(([, it]) => it), ...problems]);
+}
+
+test('each code of the API has a sentence', () => {
+  useText(english);
+  assert.deepEqual([...codes()].filter((code) => !knows(`problem.${code}`)), []);
+});
+
+test('each sentence about a problem belongs to a code of the API', () => {
+  const known = new Set([...codes(), 'network', 'other']);
+  const keys = Object.keys(english).filter((key) => key.startsWith('problem.'));
+  assert.deepEqual(keys.filter((key) => !key.split('.').slice(1).some((part) => known.has(part))), []);
+});
+
+test('a ban is told with its end and its reason', () => {
+  useText(english);
+  const told = (params) => sayProblem({ code: 'account_disabled', params });
+  const until = new Date(new Date().getFullYear(), 10, 24, 3, 21).toISOString();
+  assert.equal(told({ until, reason: 'Spam.' }), 'You are banned until 24 Nov, 03:21. Reason: Spam.');
+  assert.equal(told({ until }), 'You are banned until 24 Nov, 03:21.');
+  assert.equal(told({ reason: 'Spam.' }), 'You are banned. Reason: Spam.');
+  assert.equal(told({}), 'This account is disabled.');
+});
+
+test('a problem is told with its numbers, or without them', () => {
+  useText(english);
+  const told = (code, params) => sayProblem({ code: 'invalid', errors: [{ field: 'hue', code, params }] });
+  assert.equal(told('out_of_range', { min: 0, max: 359 }), 'Enter a number from 0 to 359.');
+  assert.equal(told('out_of_range', {}), 'Some fields are invalid.');
+  assert.equal(told('too_many', { limit: 10 }), "You've reached the limit of 10.");
+  const until = new Date(new Date().getFullYear(), 10, 24, 3, 21).toISOString();
+  const params = { limit: 'links', max_per_hour: 4, until };
+  assert.match(sayProblem({ code: 'newcomer_limited', params }), /^New members can share 4 links an hour\. Try again at 24 Nov, 03:21/);
+});
+
+test('numbers are grouped as the language does', () => {
+  assert.deepEqual([7, 999, 1042, 1234567].map(number), ['7', '999', '1,042', '1,234,567']);
+});
+
+test('a future time has its day', () => {
+  useText(english);
+  const now = new Date(2026, 10, 23, 12, 0);
+  const on = (day, hours, minutes) => new Date(2026, 10, day, hours, minutes);
+  assert.equal(moment(on(24, 3, 21), now), '24 Nov, 03:21');
+  assert.equal(moment(on(23, 18, 0), now), '23 Nov, 18:00');
+  assert.equal(moment(on(23, 11, 0), now), '11:00');
+  assert.equal(moment(on(22, 11, 0), now), 'Yesterday 11:00');
+  assert.equal(brief(on(23, 12, 5), now), 'in 5 min');
+  assert.equal(brief(on(23, 18, 0), now), '18:00');
+  assert.equal(brief(on(24, 3, 21), now), 'tomorrow');
+  assert.equal(brief(on(28, 3, 21), now), '28 Nov');
+  assert.equal(brief(on(23, 11, 55), now), '5 min');
+  assert.equal(brief(on(23, 12, 0), now), 'now');
 });

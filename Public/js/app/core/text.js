@@ -82,15 +82,17 @@ export function isolate(name) {
   return name && RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
 
-/** Groups of three from 10,000 on, parted by a narrow space: 1 042 reads as one number. */
+/** The language with a region, for `Intl`. */
+export const region = () => (chosen === 'en' ? 'en-GB' : chosen);
+
+/** As the language groups digits: 1,042. */
 export function number(value) {
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+  return new Intl.NumberFormat(region()).format(value);
 }
 
 /** Several names as the language lists them: Ada, Grace and Lin. */
 export function list(names) {
-  const region = chosen === 'en' ? 'en-GB' : chosen;
-  return new Intl.ListFormat(region, { type: 'conjunction' }).format(names);
+  return new Intl.ListFormat(region(), { type: 'conjunction' }).format(names);
 }
 
 export function bytes(count) {
@@ -106,14 +108,35 @@ export function bytes(count) {
 /** Returns the text for a problem, by its code, or a general one. */
 export function sayProblem(problem) {
   const field = problem?.errors?.[0];
+  const params = { ...problem?.params, ...field?.params };
   const keys = [
     field && `problem.${field.field}.${field.code}`,
     field && `problem.${field.code}`,
-    problem?.code && `problem.${problem.code}`,
+    ...(problem?.code ? keysOf(problem.code, params) : []),
   ];
   const key = keys.find((it) => it && knows(it)) ?? 'problem.other';
   const seconds = Math.max(1, Math.ceil((problem?.retryAfter ?? DEFAULT_WAIT) / 1_000));
-  return say(key, { seconds, ...problem?.params, ...field?.params });
+  const sentence = say(key, { seconds, ...params, ...('until' in params && { until: dayAndTime(params.until) }) });
+  // A parameter did not come.
+  return /\{\w+\}/.test(sentence) ? say('problem.invalid') : sentence;
+}
+
+/** A code has forms for the parameters that came with it, and for the limit that was reached. */
+function keysOf(code, params) {
+  const given = ['until', 'reason'].filter((it) => it in params);
+  return [
+    typeof params.limit === 'string' && `problem.${code}.${params.limit}`,
+    given.length > 0 && `problem.${code}.${given.join('.')}`,
+    `problem.${code}`,
+  ];
+}
+
+/** A future time always has its day, and of another year the year: 24 Nov, 03:21. */
+function dayAndTime(at) {
+  const date = new Date(at);
+  const year = date.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
+  const parts = { day: 'numeric', month: 'short', year, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+  return new Intl.DateTimeFormat(region(), parts).format(date);
 }
 
 /** The pseudo-locale: English with accents and a third longer, to reveal untranslated and truncated texts. */

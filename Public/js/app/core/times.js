@@ -1,7 +1,7 @@
 // Times as people say them: "now", "4 min", "21:04", "Yesterday 21:04", "3 May". The full one stands in `<time>`.
 
 import { el } from './dom.js';
-import { language, say } from './text.js';
+import { region, say } from './text.js';
 
 const DAY = 86_400_000;
 
@@ -23,9 +23,8 @@ function format(name, date) {
     weekday: { weekday: 'long', day: 'numeric', month: 'long' },
     full: { dateStyle: 'full', timeStyle: 'short', hourCycle: 'h23' },
   }[name];
-  const region = language() === 'en' ? 'en-GB' : language();
-  const key = `${region} ${name}`;
-  if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(region, options));
+  const key = `${region()} ${name}`;
+  if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(region(), options));
   return formats.get(key).format(date);
 }
 
@@ -35,29 +34,43 @@ export const full = (date) => format('full', date);
 /** In lists: as short as it can be. */
 export function brief(date, now = new Date()) {
   const minutes = Math.floor((now - date) / 60_000);
+  if (minutes < -1) return soon(date, now);
   if (minutes < 1) return say('time.now');
   if (minutes < 60) return say('time.minutes', { n: minutes });
   const days = daysApart(date, now);
   if (days <= 0) return clock(date);
   if (days === 1) return say('time.yesterday');
-  return date.getFullYear() === now.getFullYear() ? format('short', date) : format('dated', date);
+  return dayOf(date, now);
 }
 
-/** In texts: when exactly, in words that don't age within the day. */
+/** A time to come, in lists. */
+function soon(date, now) {
+  const minutes = Math.round((date - now) / 60_000);
+  if (minutes < 60) return say('time.in', { n: minutes });
+  const days = daysApart(date, now);
+  if (days === 0) return clock(date);
+  return days === -1 ? say('time.tomorrow') : dayOf(date, now);
+}
+
+const dayOf = (date, now) => format(date.getFullYear() === now.getFullYear() ? 'short' : 'dated', date);
+
+/** Clocks of a server and a device may differ by this, in milliseconds. */
+const SKEW = 60_000;
+
+/** In texts: when exactly, in words that don't age within the day. A future time has its day. */
 export function moment(date, now = new Date()) {
   const days = daysApart(date, now);
-  if (days <= 0) return clock(date);
+  if (days === 0 && date - now < SKEW) return clock(date);
   if (days === 1) return say('time.yesterdayAt', { time: clock(date) });
-  const day = date.getFullYear() === now.getFullYear() ? format('short', date) : format('dated', date);
-  return say('time.dayAt', { day, time: clock(date) });
+  return say('time.dayAt', { day: dayOf(date, now), time: clock(date) });
 }
 
 /** The quiet word between two days of a conversation. */
 export function day(date, now = new Date()) {
   const days = daysApart(date, now);
-  if (days <= 0) return say('time.today');
+  if (days === 0) return say('time.today');
   if (days === 1) return say('time.yesterday');
-  if (days < 7) return format('weekday', date);
+  if (days > 0 && days < 7) return format('weekday', date);
   return date.getFullYear() === now.getFullYear() ? format('day', date) : format('dated', date);
 }
 

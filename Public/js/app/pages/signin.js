@@ -26,13 +26,13 @@ function device() {
 }
 
 /** The frame of them all. `work(values)` runs when the form is sent. */
-function door({ title, lead, above = [], controls, verb, work, foot, isFirst = false, isWide = false, steps = null }) {
+function door({ site, title, lead, above = [], controls, verb, work, foot, isFirst = false, isWide = false, steps = null }) {
   const icon = el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
-  const setFault = (words) => {
-    fault.hidden = !words;
-    fault.textContent = words ?? '';
+  const setFault = (...words) => {
+    fault.hidden = !words.length;
+    refill(fault, words);
   };
   const form = el(
     'form',
@@ -41,13 +41,15 @@ function door({ title, lead, above = [], controls, verb, work, foot, isFirst = f
       on: {
         submit: async (event) => {
           event.preventDefault();
-          setFault(null);
+          setFault();
           submit.disabled = true;
           const timer = setTimeout(() => icon.classList.add('turning'), 300);
           try {
             await work();
           } catch (error) {
-            setFault(error.sentence ?? sayProblem(error));
+            const { contact_url: contact } = site.server;
+            const asks = contact && error.code?.startsWith('account_');
+            setFault(error.sentence ?? sayProblem(error), asks && el('a.door-contact', { href: contact }, say('door.ask')));
             const wrong =
               controls.find((it) => it.input && it.input.name === error.errors?.[0]?.field) ??
               controls.find((it) => it.input);
@@ -80,11 +82,20 @@ function door({ title, lead, above = [], controls, verb, work, foot, isFirst = f
         lead && el('p.door-lead', null, lead),
         above,
         form,
-        foot && el('div.door-foot', null, foot),
+        el('div.door-foot', null, foot, siteLinks(site)),
       ),
     ),
     shown: () => form.querySelector('input')?.focus(),
   };
+}
+
+/** The links of the operator, if there are any. */
+function siteLinks({ server }) {
+  const links = [
+    [server.privacy_url, 'door.privacy'],
+    [server.contact_url, 'door.contact'],
+  ].filter(([address]) => address);
+  return links.length > 0 && el('p.door-links', null, links.map(([address, words]) => el('a', { href: address }, say(words))));
 }
 
 function sentence(words) {
@@ -137,6 +148,7 @@ export async function signIn(shell, { back, query }) {
   const name = field(say('door.name'), { name: 'username', autocomplete: 'username' });
   const password = passwordField(site, false);
   return door({
+    site,
     title: site.server.name,
     lead: say('door.signInLead'),
     controls: [name, password],
@@ -220,6 +232,7 @@ export async function invite(shell, { code }) {
   const inviter = displayName(welcome.inviter);
   const who = newcomer(site);
   return door({
+    site,
     title: welcome.forum_title
       ? say('invite.toForum', { forum: welcome.forum_title })
       : say('invite.to', { site: site.server.name }),
@@ -242,6 +255,7 @@ async function join(shell, address) {
   const isAsked = site.server.policy === 'approval';
   const who = newcomer(site, { hasFace: !isAsked });
   const page = door({
+    site,
     title: say('invite.to', { site: site.server.name }),
     lead: isAsked ? say('join.asksLead') : null,
     above: [rules(settings)],
@@ -325,6 +339,7 @@ export async function reset(shell, { code }) {
   const purpose = await site.call('GET', `/links/${encodeURIComponent(code)}`);
   const password = passwordField(site);
   return door({
+    site,
     title: say('reset.title'),
     lead: say('reset.lead', { name: displayName(purpose.user) }),
     controls: [password],
@@ -389,6 +404,7 @@ function community(site, chosen, onward) {
     on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
   });
   return door({
+    site,
     title: say('setUp.title'),
     lead: say('setUp.lead'),
     steps: steps(1),
@@ -416,6 +432,7 @@ function you(shell, code, chosen, onward) {
   const { site } = shell;
   const who = newcomer(site);
   return door({
+    site,
     title: say('setUp.youTitle'),
     lead: say('setUp.youLead'),
     steps: steps(2),
@@ -457,6 +474,7 @@ function begin(shell) {
     (error) => toast(sayProblem(error)),
   );
   return door({
+    site,
     title: say('setUp.startTitle'),
     lead: say('setUp.startLead'),
     steps: steps(3),
