@@ -34,7 +34,7 @@ import { popoverElement } from '/js/app/parts/popover.js';
 import { presenceWords, withPresence } from '/js/app/parts/presence.js';
 import { linkPreview } from '/js/app/parts/preview.js';
 import { reaction } from '/js/app/parts/reaction.js';
-import { reportCard } from '/js/app/parts/report.js';
+import { reportCard, reportedPost } from '/js/app/parts/report.js';
 import { rich } from '/js/app/parts/rich.js';
 import { sheetElement } from '/js/app/parts/sheet.js';
 import { showMoreButton } from '/js/app/parts/showmore.js';
@@ -536,10 +536,28 @@ const parts = {
   ],
   'Report card': [
     wide(
-      reportCard(
-        { id: '1', reason: 'Sells watches', created_at: at(-8), state: 'open' },
-        { message: bubble('Cheap watches, only today', long), reporter: 'Lin', where: 'Garden', on: act },
-      ),
+      reportCard(long, {
+        name: long.display_name,
+        href: '/u/grace',
+        counts: 'Joined 14:02 · 9 reports from 3 people · 41 messages today',
+        history: 'Before: Warned 2 May',
+        posts: [
+          reportedPost(
+            { created_at: at(-8), reason: 'Sells watches' },
+            {
+              where: 'Garden',
+              href: '/m/1',
+              reporters: 'Reported by Lin and 2 others',
+              before: [{ name: 'Lin', text: 'Who has seen the hose?' }],
+              after: [{ name: 'Ada', text: 'Not again.' }],
+              message: bubble('Cheap watches, only today', long),
+              verbs: [['Remove', act]],
+            },
+          ),
+        ],
+        more: 3,
+        verbs: [['Dismiss', act], ['Warn', act], ['Remove 41 messages and ban', act, 'danger']],
+      }),
     ),
   ],
   'Image viewer': [

@@ -5,70 +5,74 @@ import { displayName } from '../core/displayname.js';
 import { button } from '../parts/button.js';
 import { ask, dialog } from '../parts/dialog.js';
 import { entryRow } from '../parts/entry.js';
-import { choice, field } from '../parts/field.js';
+import { choice } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
-
-const HOUR = 3_600_000;
-const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 * HOUR };
-/** As many are counted; beyond it says that there are more. */
-const COUNTED = 200;
-const REASON = 500;
-
-const reasonField = (person, required = false) =>
-  field(say('remove.reason'), { limit: REASON, required, hint: say('order.reasonHint', { name: displayName(person) }) });
+import { banDialog } from './ban.js';
+import { countMessages, durations, reasonField, startOf, starts, until } from './orders.js';
 
 /** Menu items for a user's page. Calls `changed` after an action. */
 export function orderItems(shell, person, changed) {
   const { site } = shell;
+  const order = ordersFor(site, person, changed);
+  return [
+    { words: say('order.warn'), picture: 'flag', on: order.warn },
+    { words: say('order.silence'), picture: 'bell-off', on: order.silence },
+    { words: say('order.ban'), picture: 'lock', danger: true, on: order.ban },
+    { words: say('order.remove'), picture: 'delete', danger: true, on: order.remove },
+  ];
+}
+
+/**
+ * The dialogs about a user.
+ * @param {string} [forum] the forum of a silence; without it the whole site
+ */
+export function ordersFor(site, person, changed = () => {}, forum = null) {
   const path = `/users/${person.id}`;
   const decide = async (work, words, undo, n) => {
     try {
       const made = await work();
       changed();
       toast(say(words, { name: displayName(person), n }), undo && { undo: () => undo(made).then(changed, (error) => toast(sayProblem(error))) });
+      return true;
     } catch (error) {
       toast(sayProblem(error));
+      return false;
     }
   };
-  const forAWhile = async (name) => {
+  const silence = async () => {
     const reason = reasonField(person);
-    const span = choice(
-      say('order.howLong'),
-      [...Object.keys(SPANS), 'ever'].map((it) => [it, say(`order.for.${it}`)]),
-      { value: 'day' },
-    );
+    const span = choice(say('order.howLong'), durations(), { value: 'day' });
     const chosen = await ask(
-      say(`order.${name}Title`, { name: displayName(person) }),
-      Object.assign(el('div', null, el('p.second.dialog-lead', null, say(`order.${name}Sentence`)), span, reason), { input: span.input }),
-      say(`order.${name}`),
+      say('order.silenceTitle', { name: displayName(person) }),
+      Object.assign(
+        el('div', null, el('p.second.dialog-lead', null, say(forum ? 'order.silenceHere' : 'order.silenceSentence')), span, reason),
+        { input: span.input },
+      ),
+      say('order.silence'),
     );
     if (!chosen) return;
     const because = reason.input.value.trim();
-    const body = {
-      ...(SPANS[chosen] ? { until: new Date(Date.now() + SPANS[chosen]).toISOString() } : {}),
-      ...(because ? { reason: because } : {}),
-    };
+    const end = until(chosen);
+    const body = { ...(forum ? { forum } : {}), ...(end ? { until: end } : {}), ...(because ? { reason: because } : {}) };
     await decide(
-      () => site.call('PUT', `${path}/${name}`, { body }),
-      `order.${name}Done`,
-      () => site.call('DELETE', `${path}/${name}`),
+      () => site.call('PUT', `${path}/silence`, { body }),
+      'order.silenceDone',
+      () => site.call('DELETE', `${path}/silence`, { query: forum ? { forum } : {} }),
     );
   };
-  return [
-    {
-      words: say('order.warn'),
-      picture: 'flag',
-      on: async () => {
-        const reason = await ask(say('order.warnTitle', { name: displayName(person) }), reasonField(person, true), say('order.warn'));
-        if (reason) await decide(() => site.call('POST', `${path}/warn`, { body: { reason, client_id: crypto.randomUUID() } }), 'order.warnDone');
-      },
-    },
-    { words: say('order.silence'), picture: 'bell-off', on: () => forAWhile('silence') },
-    { words: say('order.ban'), picture: 'lock', danger: true, on: () => forAWhile('ban') },
-    { words: say('order.remove'), picture: 'delete', danger: true, on: () => removeAll(site, person, decide) },
-  ];
+  const warn = async () => {
+    const reason = await ask(say('order.warnTitle', { name: displayName(person) }), reasonField(person, true), say('order.warn'));
+    if (!reason) return false;
+    return decide(() => site.call('POST', `${path}/warn`, { body: { reason, client_id: crypto.randomUUID() } }), 'order.warnDone');
+  };
+  return {
+    warn,
+    silence,
+    ban: () => banDialog(site, person, { changed }),
+    remove: () => removeAll(site, person, decide),
+  };
 }
 
 /** Removes a user's messages since a time. The button shows their number. */
@@ -78,18 +82,18 @@ async function removeAll(site, person, decide) {
   let since = null;
   let found = 0;
   const count = async () => {
-    const asked = (since = new Date(Date.now() - (SPANS[span.input.value] ?? Date.now())).toISOString());
+    const asked = (since = startOf(span.input.value));
     verb.disabled = true;
-    const page = await site.call('GET', '/messages/search', { query: { author: person.id, after_time: asked, limit: COUNTED } });
+    const { n, isMore } = await countMessages(site, person, asked);
     if (since !== asked) return;
-    const n = (found = page.data.length);
+    found = n;
     verb.disabled = n === 0;
-    verb.lastChild.textContent = say(page.next ? 'order.removeMore' : n ? 'order.removeVerb' : 'order.removeNone', { n });
+    verb.lastChild.textContent = say(isMore ? 'order.removeMore' : n ? 'order.removeVerb' : 'order.removeNone', { n });
   };
   const look = () => count().catch((error) => toast(sayProblem(error)));
   const span = choice(
     say('order.since'),
-    [...Object.keys(SPANS), 'ever'].map((it) => [it, say(`order.since.${it}`)]),
+    starts(),
     { value: 'day', on: look },
   );
   const node = dialog(

@@ -6,9 +6,9 @@ import { avatar } from './avatar.js';
 /**
  * An entry of the audit log or the list of sanctions.
  * @param {object} entry words (the action, with links to its subject), at, [reason], [who] and [more] beside the time,
- *   [face] of the actor, [end] a button
+ *   [face] of the actor, [changes] sentences, [end] a button
  */
-export function entryRow({ words, who, face, at, reason, more, end }) {
+export function entryRow({ words, who, face, at, reason, changes = [], more, end }) {
   return el(
     'li.setting-row.entry',
     null,
@@ -16,6 +16,7 @@ export function entryRow({ words, who, face, at, reason, more, end }) {
       'span.entry-words',
       null,
       el('span', null, words),
+      changes.map((it) => el('span.second.entry-change', null, it)),
       reason && el('span.entry-reason', null, say('entry.reason', { reason })),
       el('span.second', null, who && [isolate(who), ' · '], time(at, moment), more && ` · ${isolate(more)}`),
     ),

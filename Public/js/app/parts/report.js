@@ -1,31 +1,57 @@
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { time } from '../core/times.js';
+import { avatar } from './avatar.js';
 import { button } from './button.js';
 
-/** A report: the reported message, the reporters with their reasons, and four actions. */
-export function reportCard(report, { message, reporter, where, on } = {}) {
+/**
+ * The open reports about a user: who it is, the reported posts with their surroundings, and the decisions.
+ * @param {object} person the reported user
+ * @param {object} facts name, href, since (of the account), counts, history; posts: elements of `reportedPost`; more: the
+ *   number of posts that are not shown; verbs: [words, on, kind][]
+ */
+export function reportCard(person, { name, href, counts, history, posts, more = 0, verbs = [] }) {
   return el(
     'article.report',
-    { data: { id: report.id } },
+    { data: { user: person.id }, aria: { label: name } },
+    el(
+      'header.report-head',
+      null,
+      avatar(person, { size: 3 }),
+      el(
+        'div',
+        null,
+        el('h3', null, href ? el('a', { href }, el('bdi', null, name)) : el('bdi', null, name)),
+        el('p.second', null, counts),
+        history && el('p.second.report-history', null, history),
+      ),
+    ),
+    posts,
+    more > 0 && el('p.second', null, say('report.more', { n: more })),
+    el('div.report-verbs', null, verbs.map(([words, on, kind = 'plain']) => button(words, { kind, on }))),
+  );
+}
+
+/**
+ * A reported post: where it stands, why it was reported, the lines before it, itself, the lines after it.
+ * @param {object} report
+ * @param {object} facts where, href, reporters, before and after: {name, text}[], message: a node, verbs
+ */
+export function reportedPost(report, { where, href, reporters, before = [], after = [], message, verbs = [] }) {
+  const line = (it) => el('p.report-line', null, el('bdi', null, it.name), ' ', el('span', { dir: 'auto' }, it.text));
+  return el(
+    'section.report-post',
+    null,
     el(
       'p.second',
       null,
-      say('report.line', { name: reporter ?? say('person.gone') }),
+      where && [href ? el('a', { href }, el('bdi', null, where)) : el('bdi', null, where), ' · '],
+      reporters,
       ' · ',
       time(report.created_at),
-      where && ` · ${where}`,
     ),
     report.reason && el('p.report-reason', null, say('entry.reason', { reason: report.reason })),
-    el('div.report-message', null, message),
-    report.state && report.state !== 'open'
-      ? el('p.second', null, say('report.closed'))
-      : el(
-          'div.report-verbs',
-          null,
-          ['dismiss', 'warn', 'remove', 'ban'].map((verb) =>
-            button(say(`report.${verb}`), { kind: verb === 'ban' ? 'danger' : 'plain', on: () => on?.(verb) }),
-          ),
-        ),
+    message && el('div.report-message', null, before.map(line), message, after.map(line)),
+    el('div.report-verbs', null, verbs.map(([words, on]) => button(words, { on }))),
   );
 }

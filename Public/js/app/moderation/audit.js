@@ -1,0 +1,86 @@
+// The audit log.
+
+import { el, redraw } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { showMoreButton } from '../core/showmore.js';
+import { empty } from '../parts/empty.js';
+import { entryRow } from '../parts/entry.js';
+import { forumAddress } from '../core/router.js';
+import { isolate, knows, number, say, sayWith } from '../core/text.js';
+
+/** Fills `column` with the log, newest first. Returns what ends it. */
+export async function auditLog(shell, column) {
+  const { site } = shell;
+  let entries = [];
+  let next = null;
+  const load = async () => {
+    const page = await site.call('GET', '/audit', { query: { next } });
+    entries = [...entries, ...page.data];
+    next = page.next;
+  };
+  await load();
+  const more = showMoreButton(() => load().then(draw));
+  const draw = () =>
+    redraw(
+      column,
+      entries.length
+        ? el('ul.setting-list', null, entries.map((it) => auditRow(site, it)))
+        : empty(say('audit.none'), { picture: 'clock' }),
+      next && more,
+    );
+  draw();
+  const names = ['users', 'forums'];
+  for (const name of names) site.addEventListener(name, draw);
+  return () => names.forEach((name) => site.removeEventListener(name, draw));
+}
+
+function auditRow(site, it) {
+  const person = it.actor_id && site.person(it.actor_id);
+  const who = el('strong', null, person ? displayName(person) : say('audit.server'));
+  const key = knows(`audit.${it.kind}`) ? `audit.${it.kind}` : 'audit.other';
+  return entryRow({
+    words: sayWith(key, { who, kind: it.kind, ...subjectOf(site, it) }),
+    face: person,
+    at: it.at,
+    reason: it.reason,
+    changes: (it.changes ?? []).map(changeWords),
+    more: it.kind.startsWith('forum') ? null : site.forums.get(it.forum_id)?.title,
+  });
+}
+
+/** Fields whose values are ids. */
+const IDS = new Set(['icon_file', 'solved_by']);
+const CIRCLES = new Set(['write', 'start_topics', 'room_mention']);
+
+/** A changed field: *Section: Growing → Living*, or its name alone. */
+function changeWords({ field, from, to }) {
+  const name = knows(`change.${field}`) ? say(`change.${field}`) : field;
+  if (to === undefined || IDS.has(field)) return say('change.text', { name });
+  return say('change.value', { name, from: valueWords(field, from), to: valueWords(field, to) });
+}
+
+function valueWords(field, value) {
+  if (value === null || value === '') return say('change.none');
+  if (typeof value === 'boolean') return say(value ? 'change.on' : 'change.off');
+  if (typeof value === 'number') return number(value);
+  if (field === 'visibility') return say(`forum.visibility.${value}`);
+  if (CIRCLES.has(field)) return say(`forum.circle.${value}`);
+  if (field === 'registration') return say(`admin.registration.${value}`);
+  if (field.startsWith('may_')) return say(`admin.circle.${value}`);
+  if (field === 'role') return say(`role.${value}`);
+  return isolate(String(value));
+}
+
+/** The subject of an audit entry, as a link if it still exists. */
+function subjectOf(site, { kind, subject_id: id, forum_id: at }) {
+  const way = (href, words) => (href ? el('a', { href }, words) : words);
+  const [family, what] = kind.split('.');
+  const forum = site.forums.get(family === 'forum' ? (at ?? id) : at);
+  const person = family === 'user' || what === 'member_removed' ? site.person(id) : null;
+  return {
+    whom: person && way(person.name && `/u/${encodeURIComponent(person.name)}`, displayName(person)),
+    forum: way(forum && forumAddress(forum), forum?.title ?? say('audit.forum')),
+    message: way(`/m/${id}`, say('audit.message')),
+    talk: way(`/${family === 'topic' ? 't' : 'c'}/${id}`, say(family === 'topic' ? 'audit.topic' : 'audit.conversation')),
+  };
+}

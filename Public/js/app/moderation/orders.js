@@ -1,0 +1,33 @@
+// Durations, reasons and numbers that the moderation dialogs share.
+
+import { displayName } from '../core/displayname.js';
+import { field } from '../parts/field.js';
+import { say } from '../core/text.js';
+
+const HOUR = 3_600_000;
+const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 * HOUR };
+/** As many messages are counted; beyond it says that there are more. */
+const COUNTED = 200;
+const REASON = 500;
+
+export const reasonField = (person, required = false) =>
+  field(say('remove.reason'), { limit: REASON, required, hint: say('order.reasonHint', { name: displayName(person) }) });
+
+const options = [...Object.keys(SPANS), 'ever'];
+
+/** The options of a choice of a duration, and of the time from which messages are removed. */
+export const durations = () => options.map((it) => [it, say(`order.for.${it}`)]);
+export const starts = () => options.map((it) => [it, say(`order.since.${it}`)]);
+
+/** The end of a sanction that begins now; null without one. */
+export const until = (span) => (SPANS[span] ? new Date(Date.now() + SPANS[span]).toISOString() : null);
+
+/** The time from which messages are removed. */
+export const startOf = (span) => new Date(Date.now() - (SPANS[span] ?? Date.now())).toISOString();
+
+/** Counts the messages of a user since a time. */
+export async function countMessages(site, person, since) {
+  const query = { author: person.id, after_time: since, limit: COUNTED };
+  const page = await site.call('GET', '/messages/search', { query });
+  return { n: page.data.length, isMore: !!page.next };
+}

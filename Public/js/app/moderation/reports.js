@@ -1,0 +1,144 @@
+// The queue of open reports: one card for each reported user, the most reported first.
+
+import { el, redraw } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { plain } from '../core/rich.js';
+import { list, say, sayProblem } from '../core/text.js';
+import { brief } from '../core/times.js';
+import { empty } from '../parts/empty.js';
+import { messageElement } from '../parts/message.js';
+import { reportCard, reportedPost } from '../parts/report.js';
+import { toast } from '../parts/toast.js';
+import { banDialog, resolveReports } from './ban.js';
+import { ordersFor } from './moderation.js';
+import { countMessages, startOf } from './orders.js';
+
+/** Lines before and after a reported post, and their length. */
+const AROUND = 2;
+const LINE = 160;
+/** Past sanctions in a card. */
+const HISTORY = 3;
+
+/** Fills `column` with the queue. Returns what ends it. */
+export async function reportQueue(shell, column) {
+  const { site } = shell;
+  const queue = { site, groups: [], facts: new Map(), draw, load };
+
+  async function load() {
+    const page = await site.call('GET', '/reports', { query: { group: 'user', include: 'users', limit: 20 } });
+    for (const user of page.included?.users ?? []) site.users.set(user.id, user);
+    queue.groups = page.data;
+    draw();
+    await Promise.all(queue.groups.map((it) => learn(queue, it.user_id)));
+    draw();
+  }
+  function draw() {
+    redraw(
+      column,
+      queue.groups.length
+        ? [el('p.second.report-sum', null, sums(queue.groups)), queue.groups.map((it) => card(queue, it))]
+        : empty(say('report.none'), { picture: 'check' }),
+    );
+  }
+  await load();
+  const names = ['users', 'forums'];
+  for (const name of names) site.addEventListener(name, draw);
+  return () => names.forEach((name) => site.removeEventListener(name, draw));
+}
+
+const sums = (groups) => {
+  const reports = groups.reduce((sum, { group }) => sum + group.report_count, 0);
+  return `${say('report.people', { n: groups.length })} · ${say('report.count', { n: reports })}`;
+};
+
+/** The history of a user and the number of their messages, which come after the card. */
+async function learn(queue, id) {
+  if (queue.facts.has(id)) return;
+  const { site } = queue;
+  const [sanctions, written] = await Promise.all([
+    site.call('GET', `/users/${id}/sanctions`, { query: { limit: HISTORY } }).catch(() => ({ data: [] })),
+    countMessages(site, { id }, startOf('day')).catch(() => null),
+  ]);
+  queue.facts.set(id, { sanctions: sanctions.data, written });
+}
+
+function card(queue, report) {
+  const { site } = queue;
+  const { group } = report;
+  const person = site.person(report.user_id);
+  const { sanctions = [], written = null } = queue.facts.get(report.user_id) ?? {};
+  const resolve = async (state) => {
+    const reopen = await resolveReports(site, person, { state });
+    await queue.load();
+    return reopen;
+  };
+  const attempt = (work) => () => work().catch((error) => toast(sayProblem(error)));
+  const dismiss = attempt(async () => {
+    const reopen = await resolve('dismissed');
+    if (!(await toast(say('report.dismissed'), { undo: () => {} }))) return;
+    await reopen();
+    await queue.load();
+  });
+  const warn = attempt(async () => {
+    if (await ordersFor(site, person).warn()) await resolve('acted');
+  });
+  const changed = attempt(async () => {
+    queue.facts.delete(person.id);
+    await queue.load();
+  });
+  const ban = () => banDialog(site, person, { removes: true, reports: true, changed });
+  return reportCard(person, {
+    name: displayName(person) ?? say('person.gone'),
+    href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
+    counts: [
+      person.created_at && say('person.since', { at: brief(new Date(person.created_at)) }),
+      `${say('report.count', { n: group.report_count })} ${say('report.reporters', { n: group.reporter_count })}`,
+      written?.n > 0 && say(written.isMore ? 'report.writtenMore' : 'report.written', { n: written.n }),
+    ].filter(Boolean).join(' · '),
+    history: sanctions.length > 0 && say('report.history', { list: list(sanctions.map(past)) }),
+    posts: group.subjects.map((it) => post(queue, it, attempt)),
+    more: group.subject_count - group.subjects.length,
+    verbs: [
+      [say('report.dismiss'), dismiss],
+      [say('report.warn'), warn],
+      [banWords(written), ban, 'danger'],
+    ],
+  });
+}
+
+const past = (it) => `${say(`order.was.${it.kind}`)} ${brief(new Date(it.created_at))}`;
+
+function banWords(written) {
+  if (!written?.n) return say('report.ban');
+  return say(written.isMore ? 'report.removeMoreAndBan' : 'report.removeAndBan', { n: written.n });
+}
+
+function post(queue, { report, report_count: count }, attempt) {
+  const { site } = queue;
+  const { message } = report;
+  const around = report.surroundings ?? [];
+  const lines = (found) => found.map((it) => ({ name: site.displayName(it.author_id), text: plain(it.text ?? '', LINE) }));
+  const remove = attempt(async () => {
+    await site.call('POST', `/messages/${report.message_id}/remove`, { body: { reason: report.reason } });
+    await site.call('PATCH', `/reports/${report.id}`, { body: { state: 'acted' } });
+    await queue.load();
+    if (!(await toast(say('remove.done'), { undo: () => {} }))) return;
+    await site.call('POST', `/messages/${report.message_id}/restore`, { body: {} });
+    await site.call('PATCH', `/reports/${report.id}`, { body: { state: 'open' } });
+    await queue.load();
+  });
+  const forum = site.forums.get(report.forum_id);
+  return reportedPost(report, {
+    where: report.message_id && (forum?.title ?? say('report.private')),
+    href: report.message_id && forum ? `/m/${report.message_id}` : null,
+    reporters: count > 1
+      ? say('report.lineMore', { name: site.displayName(report.reporter_id), n: count - 1 })
+      : say('report.line', { name: site.displayName(report.reporter_id) }),
+    before: message ? lines(around.filter((it) => it.seq < message.seq).slice(-AROUND)) : [],
+    after: message ? lines(around.filter((it) => it.seq > message.seq).slice(0, AROUND)) : [],
+    message:
+      message &&
+      messageElement(message, { shape: 'bubble', author: site.person(message.author_id), first: true, last: true }),
+    verbs: report.message_id ? [[say('report.remove'), remove]] : [],
+  });
+}

@@ -1,0 +1,131 @@
+// The settings of the community: a form for administrators, text for moderators.
+
+import { el, refill } from '../core/dom.js';
+import { applyLook, rememberLook } from '../core/theme.js';
+import { rich } from '../core/rich.js';
+import { button } from '../parts/button.js';
+import { choice, field } from '../parts/field.js';
+import { savingForm } from '../parts/form.js';
+import { pictureField } from '../parts/picture.js';
+import { toggle } from '../parts/switch.js';
+import { toast } from '../parts/toast.js';
+import { say } from '../core/text.js';
+
+export async function siteSettings(shell, column) {
+  const { site } = shell;
+  let kept = await site.call('GET', '/settings');
+  if (!site.isHost) return refill(column, readOnly(kept));
+  const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
+  const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
+  const rules = field(say('door.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
+  const hue = el('input', {
+    type: 'range',
+    min: 0,
+    max: 359,
+    value: String(kept.hue),
+    aria: { label: say('setUp.hue') },
+  });
+  hue.addEventListener('input', () => applyLook(site.me.preferences ?? {}, Number(hue.value)));
+  const policy = choice(
+    say('admin.registration'),
+    ['open', 'approval', 'invite', 'closed'].map((it) => [it, say(`admin.registration.${it}`)]),
+    { value: kept.registration },
+  );
+  const circle = (key, value) =>
+    choice(
+      say(key),
+      ['users', 'moderators', 'staff'].map((it) => [it, say(`admin.circle.${it}`)]),
+      { value },
+    );
+  const mayInvite = circle('admin.mayInvite', kept.may_invite);
+  const mayCreate = circle('admin.mayCreate', kept.may_create_forums);
+  const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
+  const picture = pictureField(say('admin.picture'), {
+    maxBytes: site.server.limits.file_bytes,
+    on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
+  });
+  const discovery = toggle(say('admin.discovery'), { checked: kept.discovery, hint: say('admin.discoveryHint') });
+  const engines = toggle(say('admin.searchEngines'), { checked: kept.search_engines, hint: say('admin.searchEnginesHint') });
+  const contact = field(say('admin.contact'), { value: kept.contact_url ?? '', hint: say('admin.contactHint') });
+  const privacy = field(say('admin.privacy'), { value: kept.privacy_url ?? '', hint: say('admin.privacyHint') });
+  const save = button(say('act.save'), { kind: 'primary', type: 'submit' });
+  const work = async () => {
+    kept = await site.call('PATCH', '/settings', {
+      body: {
+        name: name.input.value.trim(),
+        welcome: welcome.input.value,
+        rules: rules.input.value,
+        hue: Number(hue.value),
+        ...(picture.file ? { icon_file: await picture.send(site.client) } : {}),
+        registration: policy.input.value,
+        may_invite: mayInvite.input.value,
+        may_create_forums: mayCreate.input.value,
+        discovery: discovery.input.checked,
+        search_engines: engines.input.checked,
+        contact_url: linkOf(contact),
+        privacy_url: linkOf(privacy),
+        if_revision: kept.revision,
+      },
+    });
+    if (picture.file) await fetch('/api/v1/icon', { cache: 'reload' }).catch(() => {});
+    const { name: title, hue: shade, registration, contact_url, privacy_url } = kept;
+    site.server = { ...site.server, name: title, hue: shade, policy: registration, contact_url, privacy_url };
+    rememberLook(site.me.preferences ?? {}, kept.hue);
+    site.say('me');
+    toast(say('act.saved'));
+  };
+  refill(
+    column,
+    savingForm(
+      save,
+      { work },
+      name,
+      el(
+        'div.field',
+        null,
+        el('span.field-label', null, say('setUp.hue')),
+        el('div.hue', null, el('span.hue-dot'), hue),
+      ),
+      el('div.picture-row', null, face, picture),
+      welcome,
+      rules,
+      policy,
+      mayInvite,
+      mayCreate,
+      discovery,
+      engines,
+      contact,
+      privacy,
+    ),
+  );
+}
+
+/** An address of people needs no scheme. */
+function linkOf(input) {
+  const text = input.input.value.trim();
+  if (!text) return null;
+  return /^[^\s:/@]+@[^\s:/@]+$/.test(text) ? `mailto:${text}` : text;
+}
+
+/** The settings as text. */
+function readOnly(kept) {
+  const circle = (value) => say(`admin.circle.${value}`);
+  const flag = (value) => say(value ? 'change.on' : 'change.off');
+  const link = (address) => address && el('a', { href: address }, address);
+  const rows = [
+    ['setUp.name', kept.name],
+    ['admin.welcome', kept.welcome && rich(kept.welcome)],
+    ['door.rules', kept.rules && rich(kept.rules)],
+    ['admin.registration', say(`admin.registration.${kept.registration}`)],
+    ['admin.mayInvite', circle(kept.may_invite)],
+    ['admin.mayCreate', circle(kept.may_create_forums)],
+    ['admin.discovery', flag(kept.discovery)],
+    ['admin.searchEngines', flag(kept.search_engines)],
+    ['admin.contact', link(kept.contact_url)],
+    ['admin.privacy', link(kept.privacy_url)],
+  ];
+  return [
+    el('p.second', null, say('admin.readOnly')),
+    el('dl.facts', null, rows.map(([name, value]) => [el('dt', null, say(name)), el('dd', null, value || say('change.none'))])),
+  ];
+}

@@ -1,0 +1,184 @@
+"""The queue of reports, decisions from a message, the audit log, and what a banned user is told."""
+
+import re
+
+from browsing import PASSWORD
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Raid(Village):
+    def test_a_raid_is_removed_with_two_presses_a_user_and_undone(self):
+        mallory = self.raider("mallory")
+        posts = [self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": f"Cheap watches {number}"}, mallory)["id"]
+                 for number in range(4)]
+        for name in ("grace", "lin"):
+            for post in posts:
+                self.call("POST", "/reports", {"message_id": post, "reason": "Spam"}, self.tokens[name])
+        page = self.signed_in("ada")
+        self.go(page, "/admin/reports")
+        card = page.get_by_role("article", name="Mallory")
+        expect(card).to_have_count(1)
+        expect(card).to_contain_text("8 reports from 2 people")
+        expect(card).to_contain_text("1 more reported post")
+        expect(card.get_by_role("link", name="Garden").first).to_have_attribute("href", re.compile("^/m/"))
+        expect(card.get_by_role("button", name="Remove 4 messages and ban")).to_be_visible()
+        self.photograph(page, "report-queue-desktop-light")
+        self.assert_accessible(page, "report queue")
+        self.assert_fits(page, "report queue")
+
+        card.get_by_role("button", name="Remove 4 messages and ban").click()
+        dialog = page.get_by_role("dialog", name="Ban Mallory?")
+        expect(dialog.get_by_role("switch", name="Also remove messages")).to_be_checked()
+        verb = dialog.get_by_role("button", name="Remove 4 messages and ban")
+        expect(verb).to_be_visible()
+        self.photograph(page, "ban-dialog-light")
+        self.assert_accessible(page, "ban dialog")
+        verb.click()
+        expect(page.get_by_text("No open reports.")).to_be_visible()
+        self.eventually(page, ["disabled", 0], lambda: self.state("mallory"))
+        page.get_by_role("button", name="Undo").click()
+        expect(card).to_contain_text("8 reports from 2 people")
+        self.eventually(page, ["active", 4], lambda: self.state("mallory"))
+
+        # One post is removed, all others are dismissed; both can be undone.
+        card.get_by_role("button", name="Remove", exact=True).first.click()
+        self.eventually(page, ["active", 3], lambda: self.state("mallory"))
+        expect(card).to_contain_text("6 reports from 2 people")
+        card.get_by_role("button", name="Dismiss").click()
+        expect(page.get_by_text("No open reports.")).to_be_visible()
+        page.get_by_role("button", name="Undo").last.click()
+        expect(card).to_contain_text("6 reports from 2 people")
+
+    def test_a_warning_stands_in_the_history(self):
+        trudy = self.raider("trudy")
+        post = self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": "Rubbish"}, trudy)["id"]
+        self.call("POST", "/reports", {"message_id": post, "reason": "Rude"}, self.tokens["grace"])
+        page = self.signed_in("ada", "phone")
+        self.go(page, "/admin/reports")
+        card = page.get_by_role("article", name="Trudy")
+        self.photograph(page, "report-queue-phone-light")
+        self.assert_fits(page, "report queue")
+        card.get_by_role("button", name="Warn").click()
+        dialog = page.get_by_role("dialog", name="Warn Trudy?")
+        dialog.get_by_label("Reason").fill("Please stay kind")
+        dialog.get_by_role("button", name="Warn").click()
+        expect(card).to_have_count(0)
+        self.call("POST", "/reports", {"user": "@trudy", "reason": "Again"}, self.tokens["grace"])
+        self.go(page, "/admin")
+        self.go(page, "/admin/reports")
+        expect(card).to_contain_text("Before: Warned")
+
+    def raider(self, name):
+        invite = self.call("POST", "/invites", {}, self.tokens["ada"])["code"]
+        body = {"name": name, "display_name": name.title(), "password": PASSWORD, "invite": invite, "accept_rules": True}
+        token = self.call("POST", "/users", body)["token"]
+        self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, token)
+        return token
+
+    def state(self, name):
+        user = self.call("GET", f"/users/@{name}", token=self.tokens["ada"])
+        found = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?limit=200", token=self.tokens["ada"])["data"]
+        return [user["state"], sum(it["author_id"] == user["id"] and not it.get("deleted") for it in found)]
+
+
+class Deciding(Village):
+    def test_an_author_is_silenced_from_the_menu_of_a_message(self):
+        self.say("Buy now")
+        page = self.signed_in("ada")
+        self.room(page)
+        message = page.locator(".message").filter(has_text="Buy now").last
+        message.hover()
+        message.get_by_role("button", name="More").click()
+        expect(page.get_by_role("menuitem", name="Ban Grace")).to_be_visible()
+        self.photograph(page, "moderator-menu-light")
+        page.get_by_role("menuitem", name="Silence Grace").click()
+        dialog = page.get_by_role("dialog", name="Silence Grace?")
+        dialog.get_by_label("Duration").select_option("1 hour")
+        dialog.get_by_label("Reason").fill("Cool down")
+        dialog.get_by_role("button", name="Silence").click()
+        expect(page.get_by_text("Grace is silenced.")).to_be_visible()
+        silences = lambda: [(it["reason"], bool(it["lifted_at"])) for it in self.call("GET", "/users/@grace/sanctions", token=self.tokens["ada"])["data"]]
+        self.assertEqual(silences(), [("Cool down", False)])
+        page.get_by_role("button", name="Undo").click()
+        self.eventually(page, [("Cool down", True)], silences)
+        # Members have no such items.
+        member = self.signed_in("lin")
+        self.room(member)
+        message = member.locator(".message").filter(has_text="Buy now").last
+        message.hover()
+        message.get_by_role("button", name="More").click()
+        expect(member.get_by_role("menuitem", name="Report")).to_be_visible()
+        expect(member.get_by_role("menuitem", name=re.compile("Silence|Ban"))).to_have_count(0)
+
+    def test_a_user_and_a_message_are_reported_with_a_reason(self):
+        said = self.say("Buy more")
+        page = self.signed_in("lin")
+        self.go(page, "/u/grace")
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Report").click()
+        dialog = page.get_by_role("dialog", name="Report Grace")
+        # Moderators need a reason.
+        dialog.get_by_role("button", name="Report").click()
+        expect(dialog).to_be_visible()
+        dialog.get_by_label("What's wrong with it?").fill("Rude")
+        dialog.get_by_role("button", name="Report").click()
+        expect(page.get_by_text("Reported. Thank you.")).to_be_visible()
+        self.room(page)
+        message = page.locator(f".message[data-id='{said['id']}']")
+        message.hover()
+        message.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Report").click()
+        page.get_by_role("dialog").get_by_label("What's wrong with it?").fill("Spam")
+        page.get_by_role("dialog").get_by_role("button", name="Report").click()
+        self.eventually(page, ["Rude", "Spam"], lambda: sorted(it["reason"] for it in self.call("GET", "/reports", token=self.tokens["ada"])["data"]))
+
+    def test_the_audit_log_says_what_changed(self):
+        shed = self.call("POST", "/forums", {"title": "Shed", "section": "Growing"}, self.tokens["ada"])
+        change = {"section": "Living", "visibility": "private", "slow_seconds": 30, "description": "Tools"}
+        self.call("PATCH", f"/forums/{shed['id']}", change, self.tokens["ada"])
+        page = self.signed_in("ada")
+        self.go(page, "/admin/audit")
+        row = page.get_by_role("listitem").filter(has_text="Ada changed Shed").first
+        for words in ("Section: Growing → Living", "Slow mode, in seconds: 0 → 30", "Description changed"):
+            expect(row).to_contain_text(words)
+        expect(row).to_contain_text(re.compile("Who can read it: .* → Forum members only|Who can read it: .* → "))
+        self.photograph(page, "audit-changes-light")
+        self.assert_accessible(page, "audit log")
+
+    def test_a_moderator_reads_the_settings(self):
+        self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
+        page = self.signed_in("lin", anew=True)
+        self.go(page, "/admin/settings")
+        main = page.get_by_role("main")
+        expect(main).to_contain_text("Only administrators can change these settings.")
+        expect(main).to_contain_text("People with an invite")
+        expect(main.get_by_role("button", name="Save")).to_have_count(0)
+        expect(main.get_by_role("textbox")).to_have_count(0)
+        self.assert_accessible(page, "settings as text")
+        self.call("PATCH", "/users/@lin", {"role": "member"}, self.tokens["ada"])
+
+
+class Banned(Village):
+    def test_a_banned_user_reads_the_end_the_reason_and_a_contact(self):
+        page = self.signed_in("ada")
+        self.go(page, "/admin/settings")
+        page.get_by_label("Contact link").fill("ada@garden.example")
+        page.get_by_label("Privacy link").fill("https://garden.example/privacy")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Saved")).to_be_visible()
+        self.call("PUT", "/users/@grace/ban", {"until": "2037-11-24T03:21:00.000Z", "reason": "Spam, twice."}, self.tokens["ada"])
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                visitor = self.page(self.context(size, timezone_id="UTC"))
+                self.open(visitor, "/sign-in")
+                visitor.get_by_label("Username").fill("grace")
+                visitor.get_by_label("Password").fill(PASSWORD)
+                visitor.get_by_role("button", name="Sign in").click()
+                fault = visitor.get_by_role("alert")
+                expect(fault).to_contain_text("You are banned until 24 Nov 2037, 03:21. Reason: Spam, twice.")
+                expect(fault.get_by_role("link", name="Contact the administrators")).to_have_attribute("href", "mailto:ada@garden.example")
+                expect(visitor.get_by_role("link", name="Privacy")).to_have_attribute("href", "https://garden.example/privacy")
+                self.photograph(visitor, f"banned-{size}-light")
+                self.assert_accessible(visitor, "banned")
+        self.call("DELETE", "/users/@grace/ban", token=self.tokens["ada"])
