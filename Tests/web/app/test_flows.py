@@ -351,10 +351,18 @@ class Talking(Village):
         expect(page.locator(".message.is-mine").filter(has_text="#tool #to")).to_be_visible()
 
     def test_the_header_shows_the_connection_state(self):
-        page = self.signed_in("ada", "phone")
+        for width in (390, 820, 1440):
+            page = self.signed_in("ada", "phone" if width == 390 else "desktop")
+            page.set_viewport_size({"width": width, "height": 844})
+            self.assert_connection_shown(page, width)
+
+    def assert_connection_shown(self, page, width):
         for address in ("/forums", f"/f/{self.garden['id']}/room"):
             self.go(page, address)
             sign = page.locator(".page-bar .sign")
+            box = self.box(sign)
+            self.assertGreater(box["x"] + box["width"], width - 40)
+            self.assertLess(box["y"], 60)
             expect(sign).to_have_attribute("title", "Connected")
             page.context.set_offline(True)
             expect(sign).to_have_attribute("title", "Offline")

@@ -28,7 +28,7 @@ class Notices(Village):
         self.sign_in(context, "ada")
         page = self.page(context)
         self.open(page)
-        expect(page.locator(".sidebar .sign-online")).to_be_visible()
+        expect(page.locator(".page-bar .sign-online")).to_be_visible()
         self.say("In front of your eyes", "grace", direct["id"])
         expect(page).to_have_title(re.compile(r"^\(1\) "))
         self.turn(page, "hidden")

@@ -102,8 +102,11 @@ class OneAnother(Deciding):
         page.get_by_role("button", name="More").click()
         page.get_by_role("menuitem", name="Mute").click()
         self.eventually(page, (1, 0), self.left)
-        dialog = self.more(page, "ada", "Block")
-        dialog.get_by_role("button", name="Block").click()
+        self.more(page, "ada", "Block")
+        self.eventually(page, (1, 1), self.left)
+        page.get_by_role("button", name="Undo").click()
+        self.eventually(page, (1, 0), self.left)
+        self.more(page, "ada", "Block")
         self.eventually(page, (1, 1), self.left)
         for size in ("desktop", "phone"):
             view = page if size == "desktop" else self.signed_in("lin", size)

@@ -96,6 +96,9 @@ class Pages(Village):
                 self.say("Something new")
                 self.go(page, address)
                 node = page.locator(selector).last
+                # A tap brings the button of a message.
+                if selector.startswith(".message-tools"):
+                    page.locator(".bubble").last.tap()
                 expect(node).to_be_visible()
                 # 44 × 44 px, measured from the hit area.
                 self.eventually(page, True, lambda: node.evaluate("""it => {
@@ -126,6 +129,12 @@ class Pages(Village):
         self.assert_accessible(page, "message menu")
         page.keyboard.press("Escape")
         page.get_by_role("button", name="About this forum").click()
+        panel = page.get_by_role("complementary", name="Details")
+        expect(panel).to_contain_text("Created by")
+        self.photograph(page, "room-panel")
+        self.assert_accessible(page, "room panel")
+        page.get_by_role("button", name="About this forum").click()
+        expect(panel).to_have_count(0)
         self.go(page, f"/c/{self.direct['id']}")
         page.get_by_role("button", name="Details").click()
         self.photograph(page, "details")
@@ -134,7 +143,13 @@ class Pages(Village):
     def test_the_sheet_on_a_phone(self):
         page = self.signed_in("ada", "phone")
         self.room(page)
-        page.locator(".message").filter(has_text="Good morning").last.get_by_role("button", name="More").tap()
+        message = page.locator(".message").filter(has_text="Good morning").last
+        tools = message.locator(".message-tools")
+        # No button beside each bubble: a tap brings it.
+        expect(tools).to_have_css("opacity", "0")
+        message.locator(".bubble").tap()
+        expect(tools).to_have_css("opacity", "1")
+        tools.get_by_role("button", name="More").tap()
         expect(page.get_by_role("dialog").get_by_role("button", name="Reply")).to_be_visible()
         self.photograph(page, "sheet-phone")
         self.assert_accessible(page, "sheet")

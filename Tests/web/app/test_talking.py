@@ -164,3 +164,30 @@ class Seeing(Village):
         page.emulate_media(color_scheme="dark")
         self.photograph(page, "code-dark")
         self.assert_accessible(page, "code dark", ["color-contrast"])
+
+
+class Playing(Village):
+    def test_audio_and_video_play_in_place(self):
+        page = self.signed_in("ada")
+        wave = b"RIFF" + struct.pack("<I", 36 + 8000) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8) + b"data" + struct.pack("<I", 8000) + b"\x80" * 8000
+        sent = page.context.request.post(f"{self.origin}/api/v1/files?name=bees.wav", data=wave, headers={
+            "Content-Type": "audio/wav", "Authorization": f"Bearer {self.tokens['grace']}"})
+        self.assertEqual(sent.json()["mime_type"], "audio/wav")
+        self.say("Listen", attachments=[sent.json()["id"]])
+        self.room(page)
+        audio = page.locator(".message").filter(has_text="Listen").locator("audio")
+        expect(audio).to_have_attribute("aria-label", "Audio: bees.wav")
+        self.eventually(page, 1, lambda: round(audio.evaluate("it => it.duration || 0")))
+        self.photograph(page, "audio-light")
+        self.assert_accessible(page, "audio")
+        # The panel lists it.
+        page.get_by_role("button", name="About this forum").click()
+        expect(page.get_by_role("complementary", name="Details").get_by_role("link").filter(has_text="bees.wav")).to_be_visible()
+
+    def test_the_details_of_a_forum_name_creator_and_time(self):
+        page = self.signed_in("lin")
+        self.go(page, f"/f/{self.garden['id']}/about")
+        line = page.locator(".forum-created")
+        expect(line).to_contain_text(re.compile(r"Created by Ada on \w+day,? \d+ \w+ \d{4} at \d\d:\d\d"))
+        expect(line.locator("img")).to_be_visible()
+        expect(line.get_by_role("link", name="Ada")).to_have_attribute("href", "/u/ada")

@@ -1,6 +1,7 @@
 // The details panel of a conversation: participants, pinned messages, notification level, completeness of the copy.
 
-import { el, redraw, refill } from '../core/dom.js';
+import { el, icon, redraw, refill } from '../core/dom.js';
+import { forumFacts } from '../forum/facts.js';
 import { canManage, memberMenu } from '../forum/membership.js';
 import { button, whileBusy } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
@@ -9,8 +10,11 @@ import { personRow } from '../parts/person.js';
 import { toast } from '../parts/toast.js';
 import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
-import { isolate, say, sayProblem } from '../core/text.js';
+import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
+
+/** The files that a panel shows. */
+const FILES = 12;
 
 export function details(shell, conversation, forum, canWrite) {
   const { site } = shell;
@@ -26,7 +30,6 @@ export function details(shell, conversation, forum, canWrite) {
         roles: ['member', 'admin'],
         path: `/conversations/${conversation.id}/participants/${person.id}`,
         title: conversationTitle(site, conversation),
-        isPrivate: true,
       },
       load,
     );
@@ -69,6 +72,7 @@ export function details(shell, conversation, forum, canWrite) {
     say('talk.details'),
     unlisten,
     conversation.kind === 'group' && groupActions(shell, conversation),
+    forum && conversation.kind === 'room' && forumFacts(site, forum),
     forum && topicActions(shell, conversation, forum, canWrite),
     el('div.panel-block', null, level),
     blocks(shell, conversation),
@@ -77,10 +81,10 @@ export function details(shell, conversation, forum, canWrite) {
   );
 }
 
-/** Sections of every conversation: pinned messages, jump to a date, completeness of the copy. */
+/** Sections of every conversation: pinned messages, files, jump to a date, completeness of the copy. */
 export function blocks(shell, conversation) {
   const { site } = shell;
-  return [pinnedBlock(site, conversation), jumpBlock(shell, conversation), checkBlock(site, conversation)];
+  return [pinnedBlock(site, conversation), filesBlock(site, conversation), jumpBlock(shell, conversation), checkBlock(site, conversation)];
 }
 
 async function change(shell, conversation, body) {
@@ -197,6 +201,39 @@ function pinnedBlock(site, conversation) {
     () => {},
   );
   return list;
+}
+
+/** The newest files, each with its message. */
+function filesBlock(site, conversation) {
+  const list = el('div.panel-block', { hidden: true });
+  const query = { conversation: conversation.id, has: 'file', include: 'files', limit: FILES };
+  site.call('GET', '/messages/search', { query }).then(
+    ({ data, included }) => {
+      const files = new Map((included?.files ?? []).map((it) => [it.id, it]));
+      const rows = data.flatMap(({ message = {} }) =>
+        (message.attachments ?? []).filter((id) => files.has(id)).map((id) => fileRow(site, files.get(id), message)),
+      );
+      list.hidden = !rows.length;
+      refill(list, el('h3.section-title', null, say('talk.files')), rows.slice(0, FILES));
+    },
+    () => {},
+  );
+  return list;
+}
+
+function fileRow(site, file, message) {
+  const picture = file.preview?.url;
+  return el(
+    'a.hit.file-hit',
+    { href: `/m/${message.id}` },
+    picture ? el('img', { src: picture, alt: '', width: 40, height: 40, loading: 'lazy' }) : el('span.attachment-icon', null, icon('file')),
+    el(
+      'span',
+      null,
+      el('bdi.one-line', null, file.name),
+      el('span.second.one-line', null, bytes(file.size), ' · ', isolate(site.displayName(message.author_id)), ' · ', time(message.created_at, moment)),
+    ),
+  );
 }
 
 /** To the first message of a day. */

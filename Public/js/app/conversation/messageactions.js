@@ -228,11 +228,11 @@ export class MessageActions {
   async report(message) {
     const reason = await ask(
       say('reportIt.title'),
-      field(say('reportIt.field'), { lines: 3, hint: say('reportIt.hint'), limit: 500 }),
+      field(say('reportIt.field'), { lines: 3, required: true, hint: say('reportIt.hint'), limit: 500 }),
       say('act.report'),
     );
-    if (reason === null) return;
-    await this.site.call('POST', '/reports', { body: { message_id: message.id, ...(reason ? { reason } : {}) } });
+    if (!reason) return;
+    await this.site.call('POST', '/reports', { body: { message_id: message.id, reason } });
     toast(say('reportIt.done'));
   }
 
@@ -257,6 +257,25 @@ export class MessageActions {
       );
     }
     return menu(anchor, items, say('sheet.title'));
+  }
+
+  /** Silence and ban for the author of a message: in the forum for its moderators, everywhere for those of the site. */
+  orders(message, mine) {
+    const { isModerator } = this.site;
+    const author = this.site.person(message.author_id);
+    if (mine || !this.canModerate || (!isModerator && !this.forum) || ['owner', 'admin'].includes(author.role)) return [];
+    const order = (name) => async () => {
+      const { ordersFor } = await import('../moderation/moderation.js');
+      await ordersFor(this.site, author, () => {}, name === 'silence' && !isModerator ? this.forum.id : null)[name]();
+    };
+    const entry = (name, picture) => ({
+      act: name,
+      picture,
+      words: say(`order.${name}Author`, { name: displayName(author) }),
+      danger: name === 'ban',
+      on: () => order(name)().catch((error) => toast(sayProblem(error))),
+    });
+    return [entry('silence', 'bell-off'), isModerator && entry('ban', 'lock')];
   }
 
   items(message) {
@@ -303,6 +322,7 @@ export class MessageActions {
       null,
       mine && item('delete', 'delete', say('delete.menu'), { danger: true }),
       !mine && this.canModerate && item('remove', 'delete', say('act.remove'), { danger: true }),
+      ...this.orders(message, mine),
     ].filter((it, index, all) => it || (it === null && all.slice(index + 1).some(Boolean)));
   }
 }

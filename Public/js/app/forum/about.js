@@ -1,7 +1,7 @@
 // The about page of a forum: description, members, personal settings.
 
 import { el, redraw } from '../core/dom.js';
-import { displayName } from '../core/displayname.js';
+import { createdLine } from './facts.js';
 import { attend, joinButton, leaveForum, canManage, canEdit, canJoin, memberMenu } from './membership.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { button } from '../parts/button.js';
@@ -55,7 +55,6 @@ export async function about(shell, forum) {
 }
 
 function head(site, forum) {
-  const creator = site.person(forum.created_by);
   return el(
     'div.forum-head',
     null,
@@ -65,7 +64,7 @@ function head(site, forum) {
       null,
       el('h2', null, forum.title),
       el('p.second', null, say(`forum.audience.${forum.visibility}`)),
-      el('p.second', null, say('forum.madeBy', { name: displayName(creator) })),
+      createdLine(site, forum),
     ),
   );
 }
@@ -158,7 +157,6 @@ function memberList(site, forum) {
         roles: ['member', 'moderator', 'admin'],
         path: `/forums/${forum.id}/members/${person.id}`,
         title: forum.title,
-        isPrivate: forum.visibility === 'private',
       },
       () => load(),
     );

@@ -54,7 +54,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
             data: { act: 'newTopic' },
           }),
         iconButton('panel', say('forum.about'), {
-          on: () => shell.go(forumAddress(forum, 'about')),
+          on: () => showDetails(shell, forum, here),
           data: { act: 'about' },
         }),
         ...actions,
@@ -63,6 +63,15 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
     places,
   );
   return Object.assign(node, { changed });
+}
+
+/** The panel beside a room, where there is one: a window of a phone has the page. */
+async function showDetails(shell, forum, here) {
+  const { site } = shell;
+  if (here !== 'room' || !site.me || matchMedia('(max-width: 699px)').matches) return shell.go(forumAddress(forum, 'about'));
+  if (shell.hasPanel) return shell.closePanel();
+  const [{ details }, room] = await Promise.all([import('../conversation/details.js'), site.conversation(forum.room_id)]);
+  return details(shell, room, asItIs(site, forum), false);
 }
 
 /** The link to the forum's call, with its host as tooltip. */

@@ -58,17 +58,20 @@ export function joinButton(shell, forum) {
   return join;
 }
 
-/** Restores a removed member, unless the user has left. */
+/** Leaves a forum. Asks first only where the user could not join again. */
 export async function leaveForum(shell, forum) {
   const isHidden = forum.visibility === 'private' || shell.site.me.role === 'guest';
-  const sentence = say(isHidden ? 'forum.leavePrivate' : 'forum.leaveSentence');
-  if (!(await confirm(say('forum.leaveTitle', { title: forum.title }), sentence, say('forum.leave')))) return;
+  const path = `/forums/${forum.id}/members/me`;
+  if (isHidden && !(await confirm(say('forum.leaveTitle', { title: forum.title }), say('forum.leavePrivate'), say('forum.leave')))) return;
   const go = shell.fromHere();
   try {
-    await shell.site.call('DELETE', `/forums/${forum.id}/members/me`);
+    await shell.site.call('DELETE', path);
     // The user has left, even if later requests fail.
     if (!isHidden) await know(shell.site, forum).catch(() => {});
     go('/forums', { replace: true });
+    if (isHidden || !(await toast(say('forum.left', { title: forum.title }), { undo: () => {} }))) return;
+    await shell.site.call('PUT', path);
+    await know(shell.site, forum);
   } catch (error) {
     toast(sayProblem(error));
   }
@@ -76,14 +79,21 @@ export async function leaveForum(shell, forum) {
 
 /**
  * Menu items for a member of `title`. Calls `changed` after an action.
- * @param {{ person: any, role: string, roles: string[], path: string, title: string, isPrivate: boolean }} member
+ * @param {{ person: any, role: string, roles: string[], path: string, title: string }} member
  */
-export function memberMenu(site, { person, role: now, roles, path, title, isPrivate }, changed) {
+export function memberMenu(site, { person, role: now, roles, path, title }, changed) {
   const name = displayName(person);
   const work = (call) => call.then(changed, (error) => toast(sayProblem(error)));
   const remove = async () => {
-    const sentence = say(isPrivate ? 'member.removePrivate' : 'member.removeSentence');
-    if (await confirm(say('member.removeTitle', { name, title }), sentence, say('member.remove'))) await work(site.call('DELETE', path));
+    try {
+      await site.call('DELETE', path);
+      changed();
+      if (!(await toast(say('member.removed', { name, title }), { undo: () => {} }))) return;
+      await site.call('PUT', path, { body: { role: now } });
+      changed();
+    } catch (error) {
+      toast(sayProblem(error));
+    }
   };
   return iconButton('more', say('member.more', { name }), {
     on: ({ currentTarget }) =>

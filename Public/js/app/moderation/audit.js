@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { showMoreButton } from '../core/showmore.js';
+import { showMoreButton } from '../parts/showmore.js';
 import { empty } from '../parts/empty.js';
 import { entryRow } from '../parts/entry.js';
 import { forumAddress } from '../core/router.js';

@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { plain } from '../core/rich.js';
+import { plain } from '../core/plain.js';
 import { list, say, sayProblem } from '../core/text.js';
 import { brief } from '../core/times.js';
 import { empty } from '../parts/empty.js';

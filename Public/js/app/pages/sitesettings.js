@@ -2,7 +2,7 @@
 
 import { el, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
-import { rich } from '../core/rich.js';
+import { rich } from '../parts/rich.js';
 import { button } from '../parts/button.js';
 import { choice, field } from '../parts/field.js';
 import { savingForm } from '../parts/form.js';

@@ -4,7 +4,7 @@ import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { decisions, orderItems } from '../moderation/moderation.js';
 import { button } from '../parts/button.js';
-import { ask, confirm, dialog } from '../parts/dialog.js';
+import { ask, dialog } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { personCard } from '../parts/person.js';
@@ -63,10 +63,11 @@ export async function open(shell, { name }) {
 
 function items(shell, person, changed) {
   const { site } = shell;
-  const done = async (work, words) => {
+  const done = async (work, words, undo) => {
     try {
       await work();
-      toast(say(words, { name: displayName(person) }));
+      const isUndone = await toast(say(words, { name: displayName(person) }), undo && { undo: () => {} });
+      if (isUndone) await undo();
     } catch (error) {
       toast(sayProblem(error));
     }
@@ -86,16 +87,18 @@ function items(shell, person, changed) {
       words: say('person.block'),
       picture: 'lock',
       danger: true,
+      on: () => done(() => relation('block', 'PUT'), 'person.blocked', () => relation('block', 'DELETE')),
+    },
+    {
+      words: say('act.report'),
+      picture: 'flag',
       on: async () => {
-        if (
-          await confirm(
-            say('person.blockTitle', { name: displayName(person) }),
-            say('person.blockSentence'),
-            say('person.block'),
-          )
-        ) {
-          await done(() => relation('block', 'PUT'), 'person.blocked');
-        }
+        const reason = await ask(
+          say('reportIt.userTitle', { name: displayName(person) }),
+          field(say('reportIt.field'), { lines: 3, required: true, hint: say('reportIt.hint'), limit: 500 }),
+          say('act.report'),
+        );
+        if (reason) await done(() => site.call('POST', '/reports', { body: { user: person.id, reason } }), 'reportIt.done');
       },
     },
     ...(site.isModerator && !['owner', 'admin'].includes(person.role) ? [null, ...orderItems(shell, person, changed)] : []),

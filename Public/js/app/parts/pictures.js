@@ -4,6 +4,7 @@ import { el } from '../core/dom.js';
 import { bytes, number, say } from '../core/text.js';
 import { attachment } from './attachment.js';
 import { button } from './button.js';
+import { isPlayable, player } from './media.js';
 
 /** The most pictures in the grid of a message. */
 const MAX_GRID = 4;
@@ -55,8 +56,9 @@ function missing(file) {
   return el('p.second.picture-missing', null, say('picture.unavailable', { name: file.name ?? say('file.one'), size: bytes(file.size ?? 0) }));
 }
 
-/** A file that is no shown picture: its card, and for a large picture a button that shows it. */
+/** A file that is no shown picture: a player, or its card, and for a large picture a button that shows it. */
 export function fileCard(file) {
+  if (isPlayable(file)) return player(file, content(file));
   const card = attachment(file, { href: content(file) });
   if (!isPicture(file)) return card;
   const node = el(

@@ -90,7 +90,6 @@ export function sidebar(view) {
       'footer.sidebar-foot',
       null,
       placeLink(displayName(me), { href: '/you', users: [me], isHere: here === '/you' }),
-      sign(view.state),
     ),
   );
 }
@@ -142,6 +141,6 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
     actions,
     // Where the places at the side are not, search is here.
     state && !back && el('a.icon-button.phone-only', { href: '/search', aria: { label: say('place.search') }, title: say('place.search') }, icon('search')),
-    state && el('span.phone-only', null, sign(state)),
+    state && el('span.page-bar-sign', null, sign(state)),
   );
 }

@@ -1,0 +1,35 @@
+// What a forum is: description, creator, date, readers. For its details and the panel beside its room.
+
+import { el, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { rich } from '../parts/rich.js';
+import { forumAddress } from '../core/router.js';
+import { say, sayWith } from '../core/text.js';
+import { full, time } from '../core/times.js';
+import { avatar } from '../parts/avatar.js';
+
+/** Who created a forum and when, with the day and the time. */
+export function createdLine(site, forum) {
+  const node = el('p.second.forum-created');
+  const draw = (creator) => {
+    const name = el('bdi', null, displayName(creator));
+    const link = creator.name ? el('a', { href: `/u/${encodeURIComponent(creator.name)}` }, name) : name;
+    const sentence = sayWith('forum.createdAt', { name: link, date: time(forum.created_at, full) });
+    refill(node, avatar(creator, { size: 2 }), el('span', null, sentence));
+  };
+  draw(site.person(forum.created_by));
+  site.personWith(forum.created_by).then((it) => it && draw(it));
+  return node;
+}
+
+/** The facts as a block of the panel. */
+export function forumFacts(site, forum) {
+  return el(
+    'div.panel-block.forum-facts',
+    null,
+    forum.description && rich(forum.description),
+    createdLine(site, forum),
+    el('p.second', null, say(`forum.audience.${forum.visibility}`)),
+    el('a', { href: forumAddress(forum, 'about') }, say('forum.allDetails')),
+  );
+}
