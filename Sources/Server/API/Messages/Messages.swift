@@ -160,7 +160,7 @@ extension ListName {
 
 extension MessagePageView {
   func writeFields(to json: inout JSONWriter, in list: ListName) {
-    writeMessages(to: &json)
+    json.field("data", messages)
     json.positions(next: page.position(.next, order), previous: page.position(.previous, order), in: list)
     json.field("latest_seq", page.latestSeq)
     json.field("cursor", cursor)

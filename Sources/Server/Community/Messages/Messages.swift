@@ -1,11 +1,10 @@
 // Reading messages.
 
-public import ParleyJSON
 public import ParleyModel
 import Storage
 
 /// Options for the representation of messages.
-public struct MessageOptions: Sendable, Hashable {
+public struct MessageOptions: Sendable {
   public var includesAnnotations = true
   public var includesHTML = false
 
@@ -28,21 +27,10 @@ public struct MessageRequest: Sendable {
 /// A page of messages as the caller may see them.
 public struct MessagePageView: Sendable {
   public let messages: [MessageView]
-  /// The JSON of the messages that all readers see alike, by index; nil for a page that is not shared.
-  var shared: (texts: [JSONRaw], others: Set<Int>)?
   /// The page's metadata.
   public let page: MessagePage
   public let order: MessageQuery.Order
   public let cursor: String
-
-  public func writeMessages(to json: inout JSONWriter) {
-    guard let (texts, others) = shared else { return json.field("data", messages) }
-    json.array("data") { json in
-      for index in messages.indices {
-        if others.contains(index) { json.value(messages[index]) } else { json.value(texts[index]) }
-      }
-    }
-  }
 }
 
 /// A readable message with the caller's rights in its conversation.
@@ -77,32 +65,18 @@ extension ReadTransaction {
   func views(
     _ messages: [Message], marked: [ID<Message>]? = nil, by caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> [MessageView] {
-    var views = messages.map { MessageView($0) }
-    for (index, view) in try ownViews(of: messages, marked: marked, by: caller, bounds) { views[index] = view }
-    return views
-  }
-
-  /// The messages of which the caller sees something that others do not, by index.
-  func ownViews(
-    of messages: [Message], marked: [ID<Message>]? = nil, by caller: Caller, _ bounds: Bounds
-  ) throws(Refusal) -> [Int: MessageView] {
-    guard let viewer = caller.user else { return [:] }
+    guard let viewer = caller.user else { return messages.map { MessageView($0) } }
     let live = messages.indices.filter { messages[$0].isLive }
     let mine = try actions(of: viewer, on: marked ?? live.map { messages[$0].id })
-    let authored = live.filter { messages[$0].author == viewer }
-    let reading = try readingParticipants(
-      of: Set(authored.map { messages[$0].conversation }), max: bounds.receiptParticipants)
-    var views: [Int: MessageView] = [:]
-    for index in authored {
-      let message = messages[index]
-      let status = reading[message.conversation].map { MessageView.Status(message.seq, for: viewer, $0) }
-      views[index] = MessageView(message, mine: mine[message.id] ?? [], status: status ?? .delivered)
+    let own = Set(live.lazy.filter { messages[$0].author == viewer }.map { messages[$0].conversation })
+    let reading = try readingParticipants(of: own, max: bounds.receiptParticipants)
+    return messages.map { message in
+      guard message.isLive else { return MessageView(message) }
+      var seen = MessageView(message, mine: mine[message.id] ?? [])
+      guard message.author == viewer else { return seen }
+      seen.status = reading[message.conversation].map { MessageView.Status(message.seq, for: viewer, $0) } ?? .delivered
+      return seen
     }
-    guard !mine.isEmpty else { return views }
-    for index in live where views[index] == nil {
-      if let own = mine[messages[index].id] { views[index] = MessageView(messages[index], mine: own) }
-    }
-    return views
   }
 
   /// The messages that the caller may read, from any conversations.
@@ -166,20 +140,20 @@ extension CommunityView {
   public func listMessages(
     in conversation: ID<Conversation>, _ request: MessageRequest, for caller: Caller
   ) async throws(Refusal) -> MessagePageView {
-    let (page, seen, shared) = try read { tx throws(Refusal) in
+    let (page, seen) = try read { tx throws(Refusal) in
       let (_, standing) = try tx.rights(of: caller, in: conversation)
       var query = MessageQuery(conversation, request.window, order: request.order, limit: request.limit)
       query.fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
       if request.show.includesHTML { query.maxBytes = HTMLRenderer.maxPageBytes }
       query.includesDeleted = request.includesDeleted
       query.includesMachineOnly = request.includesMachineOnly
-      // Few users mute or block. Without either, the query needs no filter by author.
-      if !request.includesMuted, let viewer = caller.user, try tx.hidesAnyone(viewer) { query.viewer = viewer }
-      return try tx.page(query, request.show, for: caller, community)
+      query.viewer = request.includesMuted ? nil : caller.user
+      let page = try tx.messages(query)
+      return (page, try tx.views(page.messages, marked: page.marked, by: caller, community.bounds))
     }
     return MessagePageView(
-      messages: try await community.apply(request.show, to: seen, for: caller), shared: shared, page: page,
-      order: request.order, cursor: community.cursor(at: page.lastEvent))
+      messages: try await community.apply(request.show, to: seen, for: caller), page: page, order: request.order,
+      cursor: community.cursor(at: page.lastEvent))
   }
 
   /// The replies to a message, oldest first.
@@ -232,34 +206,6 @@ extension CommunityView {
           user: user.user, isDelivered: user.deliveredSeq >= position.seq, isRead: user.readSeq >= position.seq)
       }
     }
-  }
-}
-
-extension ReadTransaction {
-  /// A page with the members that depend on the caller, and the JSON that it shares with other readers.
-  fileprivate func page(
-    _ query: MessageQuery, _ show: MessageOptions, for caller: Caller, _ community: Community
-  ) throws(Refusal) -> (MessagePage, [MessageView], (texts: [JSONRaw], others: Set<Int>)?) {
-    guard query.viewer == nil, show == MessageOptions() else {
-      let page = try messages(query)
-      return (page, try views(page.messages, marked: page.marked, by: caller, community.bounds), nil)
-    }
-    let cache = community.messagePages
-    let offset = try lastOffset(of: .conversation(query.conversation))
-    let shared: MessagePageCache.Page
-    if let known = cache.page(query, at: offset) {
-      shared = known
-    } else {
-      shared = MessagePageCache.Page(try messages(query))
-      cache.add(shared, for: query, at: offset)
-    }
-    var page = shared.page
-    page.lastEvent = try lastEvent()
-    // A star of the caller is no event of the conversation, so all messages are searched for actions.
-    let own = try ownViews(of: page.messages, by: caller, community.bounds)
-    var views = shared.views
-    for (index, view) in own { views[index] = view }
-    return (page, views, (shared.texts, Set(own.keys)))
   }
 }
 

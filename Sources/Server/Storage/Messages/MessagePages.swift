@@ -11,6 +11,9 @@ extension ReadTransaction {
       throw .invalid("limit", .outOfRange(1...MessageQuery.maxMessages))
     }
     guard let latest = try lastSeq(of: query.conversation) else { throw .notFound }
+    var query = query
+    // Few users mute or block. Without either, the query needs no filter by author.
+    if let viewer = query.viewer, try !hidesAnyone(viewer) { query.viewer = nil }
     var slice = try slice(query, latest: latest)
     try complete(&slice.messages, filesOf: slice.attached, actionsOf: slice.actedOn)
     let skipped = try skipped(slice, query)
@@ -22,8 +25,7 @@ extension ReadTransaction {
       skipped: skipped, marked: slice.actedOn.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
   }
 
-  /// Whether the user mutes or blocks another user.
-  public func hidesAnyone(_ viewer: ID<User>) throws(Refusal) -> Bool {
+  private func hidesAnyone(_ viewer: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
         """
@@ -183,7 +185,11 @@ extension ReadTransaction {
     return messages
   }
 
-  private static let columns = "\(Message.columns), \(markColumns)"
+  private static let columns = """
+    \(Message.columns),
+    exists (select 1 from attachment where message_id = message.id),
+    exists (select 1 from action where message_id = message.id)
+    """
 
   private func neighbour(
     _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order
