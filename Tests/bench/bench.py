@@ -88,7 +88,7 @@ class Row:
         checks = list(self.checks)
         if not checks:
             return "" if self.amount is None else f"{self.amount:,.2f} {self.unit}"
-        return f"{'MISSED' if self.is_missed else 'met'}, " + "; ".join(text for _, text in checks)
+        return "; ".join(f"{'met' if is_met else 'MISSED'}, {text}" for is_met, text in checks)
 
 
 def rows(scenario, results, aims, quicker=(), max_cpu_ratios=None):
