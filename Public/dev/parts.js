@@ -24,6 +24,7 @@ import { choice, field } from '/js/app/parts/field.js';
 import { savingForm } from '/js/app/parts/form.js';
 import { formatBar } from '/js/app/parts/format.js';
 import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
+import { player } from '/js/app/parts/media.js';
 import { menuElement } from '/js/app/parts/menu.js';
 import { messageElement } from '/js/app/parts/message.js';
 import { personCard, personRow } from '/js/app/parts/person.js';
@@ -425,6 +426,10 @@ const parts = {
       { failed: 'Larger than 10 MB.', onRetry: act, onRemove: act },
     ),
     progressBar(0.7, 'Upload'),
+  ],
+  'Audio and video': [
+    player({ name: 'wind.ogg', size: 182_044, mime_type: 'audio/ogg' }, '/icon.svg'),
+    player({ name: 'harvest.webm', size: 2_182_044, mime_type: 'video/webm' }, '/icon.svg'),
   ],
   'Link preview': [
     linkPreview({

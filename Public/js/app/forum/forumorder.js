@@ -1,7 +1,7 @@
 // The order in which everybody sees the forums: by sections, moved step by step, so that keys and fingers do it alike. Each
 // step is kept at once.
 
-import { el, icon, refill } from '../core/dom.js';
+import { el, refill } from '../core/dom.js';
 import { iconButton } from '../parts/button.js';
 import { ask } from '../parts/dialog.js';
 import { empty } from '../parts/empty.js';

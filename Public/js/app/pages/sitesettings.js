@@ -18,27 +18,14 @@ export async function siteSettings(shell, column) {
   const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
   const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
   const rules = field(say('door.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
-  const hue = el('input', {
-    type: 'range',
-    min: 0,
-    max: 359,
-    value: String(kept.hue),
-    aria: { label: say('setUp.hue') },
-  });
-  hue.addEventListener('input', () => applyLook(site.me.preferences ?? {}, Number(hue.value)));
+  const hue = hueSlider(site, kept.hue);
   const policy = choice(
     say('admin.registration'),
     ['open', 'approval', 'invite', 'closed'].map((it) => [it, say(`admin.registration.${it}`)]),
     { value: kept.registration },
   );
-  const circle = (key, value) =>
-    choice(
-      say(key),
-      ['users', 'moderators', 'staff'].map((it) => [it, say(`admin.circle.${it}`)]),
-      { value },
-    );
-  const mayInvite = circle('admin.mayInvite', kept.may_invite);
-  const mayCreate = circle('admin.mayCreate', kept.may_create_forums);
+  const mayInvite = circleChoice('admin.mayInvite', kept.may_invite);
+  const mayCreate = circleChoice('admin.mayCreate', kept.may_create_forums);
   const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
     maxBytes: site.server.limits.file_bytes,
@@ -99,6 +86,20 @@ export async function siteSettings(shell, column) {
     ),
   );
 }
+
+/** A slider that shows its hue at once. */
+function hueSlider(site, hue) {
+  const slider = el('input', { type: 'range', min: 0, max: 359, value: String(hue), aria: { label: say('setUp.hue') } });
+  slider.addEventListener('input', () => applyLook(site.me.preferences ?? {}, Number(slider.value)));
+  return slider;
+}
+
+const circleChoice = (key, value) =>
+  choice(
+    say(key),
+    ['users', 'moderators', 'staff'].map((it) => [it, say(`admin.circle.${it}`)]),
+    { value },
+  );
 
 /** An address of people needs no scheme. */
 function linkOf(input) {
