@@ -30,7 +30,8 @@ test('other names stay as they are', () => {
 /** All codes of problems and of their fields, from the sources of the server. */
 function codes() {
   const refusals = read('Sources/Shared/Model/Refusal.swift');
-  const states = [...read('Sources/Shared/Model/Users/UserState.swift').matchAll(/^  case (\w+)$/gm)].map(([, it]) => it);
+  const [, enumeration] = /enum UserState[^{]*\{(.*?)^\}/ms.exec(read('Sources/Shared/Model/Users/User.swift'));
+  const states = [...enumeration.matchAll(/^  case (\w+)$/gm)].map(([, it]) => it);
   const found = [...refusals.matchAll(/^ +case \.\w+.*: "(\w+)"$/gm)].map(([, it]) => it);
   const fields = read('Sources/Shared/JSON/JSONError.swift').matchAll(/^ +case \.[\w, .]+: "(\w+)"$/gm);
   const folders = ['Sources/Server/API/', 'Sources/Server/Serving/', 'Sources/Server/Web/'];
