@@ -13,7 +13,7 @@ extension ReadTransaction {
       let standing = ForumStanding(visibility: forum.visibility, role: forums[index].role)
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
       var activity = ForumActivity()
-      activity.topicCount = try topicCount(of: forum.id, most: Forum.maxCounted)
+      activity.topicCount = try topicCount(of: forum.id, max: Forum.maxCounted)
       let reader = limited.contains(forum.id) ? caller : nil
       if let message = try newest(forum.lastMessage, for: reader) { activity.lastActivityAt = message.createdAt }
       if let topic = try newestTopic(of: forum.id) {
