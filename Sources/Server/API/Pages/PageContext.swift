@@ -35,13 +35,17 @@ struct PageContext {
   /// The first message of the page, by `seq`.
   func firstSeq() throws(Refusal) -> Int? {
     var query = query
-    return try query.int("from", in: 1...ID<Message>.maxNumber)
+    let seq = try query.int("from", in: 1...ID<Message>.maxNumber)
+    try query.requireValid()
+    return seq
   }
 
   /// The position of a page in a list, under the path that is independent of titles.
   func position(in list: ListName) throws(Refusal) -> ListPosition? {
     var query = query
-    guard let text = try query.text("page") else { return nil }
+    let text = try query.text("page")
+    try query.requireValid()
+    guard let text else { return nil }
     guard let position = ListPosition(text, in: list) else { throw .notFound }
     return position
   }

@@ -134,6 +134,11 @@ struct Query {
   /// The list that the path and the filters name.
   var list: ListName { ListName(path: path, filters: pairs.pairs.map { ($0.name, $0.value) }) }
 
+  /// Throws the faults of the parameters that were read; others are ignored, as in the addresses of pages.
+  func requireValid() throws(Refusal) {
+    guard faults.isEmpty else { throw .invalid(faults) }
+  }
+
   /// Throws the faults of all parameters.
   func finish() throws(Refusal) {
     let unknown = Set(pairs.pairs.map(\.name)).subtracting(read)
