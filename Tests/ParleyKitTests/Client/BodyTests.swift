@@ -217,7 +217,8 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(
       .createForum(
         title: "roses", about: "Roses.", iconURL: "https://chat.example/rose.png", icon: ID(8), visibility: .public,
-        write: .readers, startTopics: .members, section: "plants", position: 2, clientID: "one"))
+        write: .readers, startTopics: .members, section: "plants", position: 2, isDefault: true,
+        clientID: "one"))
     try sent.take(.createForum(title: "roses"))
     try sent.take(.updateForum(ID(7), wholeForum))
     try sent.take(
@@ -304,7 +305,7 @@ private let wholeSite = SiteSettingsChange(
 
   private func sendOthers(_ sent: inout SentMembers) throws {
     try sent.take(.updateSettings(wholeSite))
-    try sent.take(.updateSettings(SiteSettingsChange([.set(\.icon, nil)])))
+    try sent.take(.updateSettings(SiteSettingsChange([.set(\.icon, nil), .set(\.contactURL, nil), .set(\.privacyURL, nil)])))
     try sent.take(.markNotificationsRead(upTo: ID(4)))
     try sent.take(.markAllRead(upTo: ID(4)))
     try sent.take(.createLinkPreview(of: "https://chat.example", keep: true))

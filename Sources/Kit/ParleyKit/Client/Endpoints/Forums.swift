@@ -21,7 +21,7 @@ extension Request where Response == Resource<ForumView> {
   public static func createForum(
     title: String, about: String? = nil, iconURL: String? = nil, icon: ID<File>? = nil,
     visibility: Visibility? = nil, write: ForumPolicy? = nil, startTopics: ForumPolicy? = nil,
-    section: String? = nil, position: Int? = nil, clientID: String? = nil
+    section: String? = nil, position: Int? = nil, isDefault: Bool? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
@@ -33,6 +33,7 @@ extension Request where Response == Resource<ForumView> {
       json.optional("start_topics", startTopics)
       json.optional("section", section)
       json.optional("position", position)
+      json.optional("is_default", isDefault)
       json.optional("client_id", clientID)
     }
     return Request(.post, "/forums", body: body).withClientID(clientID)
