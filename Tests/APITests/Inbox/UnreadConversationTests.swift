@@ -106,7 +106,7 @@ import Testing
       #expect(page["data.0.message.id"] == mention && page["data.1.message.text"] == "bring wood")
       #expect(page.int("data.0.unread_count") == 3 && page.isNull("data.2.message"))
       let excerpt = try #require(page["data.2.topics.0.excerpt"])
-      #expect(excerpt.hasPrefix("When does it come? Soon.") && excerpt.unicodeScalars.count == 140)
+      #expect(excerpt.hasPrefix("When does it come? Soon.") && (130...140).contains(excerpt.unicodeScalars.count))
       #expect(page.texts("included.users", "id").contains(village.id("ada")))
       #expect(page.list("data.2.topics.0.authors") == [village.id("grace"), village.id("ada")])
       #expect(page["data.2.topics.0.last_activity_at"] != page["data.2.topics.0.created_at"])

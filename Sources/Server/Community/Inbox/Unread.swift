@@ -165,6 +165,8 @@ extension ReadTransaction {
         if let topic = try topic(id) { topics.append(topic) }
       }
       entries[index].item.topics = try listed(topics, new: Set(entries[index].newTopics), for: caller)
+      // A muted or read room has an item of its own, if it has notifications.
+      guard item.kind != .forum || item.firstUnread != nil else { continue }
       shown[index] = notifications.byConversation[item.conversation]?.message ?? item.firstUnread
     }
     let messages = try readable(try self.messages(Array(Set(shown.values)).sorted()), by: caller)
