@@ -170,6 +170,11 @@ struct Description: Sendable {
         }
       case ("maxItems", .number(let maximum)):
         if case .array(let items) = value { try expect(items.count <= Int(maximum), keyword) }
+      case ("minItems", .number(let minimum)):
+        if case .array(let items) = value { try expect(items.count >= Int(minimum), keyword) }
+      case ("contentMediaType", .string(let type)):
+        try expect(type == "application/json", keyword)
+        if case .string(let text) = value { try expect((try? Tree(parsing: Array(text.utf8))) != nil, keyword) }
       case ("oneOf", .array(let choices)): try check(value, try choice(of: value, among: choices, schema), at: location)
       case ("discriminator", .object): break
       case ("anyOf", .array(let choices)):

@@ -60,7 +60,7 @@ extension Village {
     var seen: [String: Answer] = [:]
     var waiting = paths
     while let path = waiting.popLast() {
-      guard seen[path] == nil, !path.hasPrefix("/css/") else { continue }
+      guard seen[path] == nil, !path.hasPrefix("/css/"), !path.hasPrefix("/js/") else { continue }
       let answer = try await page(path)
       seen[path] = answer
       if let location = answer.fields["location"] { waiting.append(String(location.prefix { $0 != "#" })) }

@@ -23,7 +23,8 @@ import Testing
         let me: User = try await village.expect(200, .get, "/me", as: name).read()
         #expect(snapshot.me.own == me.own && snapshot.me.summary.revision == me.summary.revision)
         let forums: [ForumView] = try await village.expect(200, .get, "/forums", as: name).read("data")
-        #expect(snapshot.forums == forums, "\(name)")
+        #expect(snapshot.forums.map(\.forum) == forums.map(\.forum), "\(name)")
+        #expect(snapshot.forums.map(\.role) == forums.map(\.role), "\(name)")
         for own in snapshot.conversations {
           let path = "/conversations/\(own.conversation.id)"
           #expect(own == (try await village.expect(200, .get, path, as: name).read()), "\(name) \(path)")

@@ -68,9 +68,9 @@ import Testing
     for revision in [1, 2, 5] {
       try meadow.connection.execute(
         """
-        insert into revision (message_id, revision, text, entities, edited_at, edited_by)
-        values ($1, $2, $3, $4, $5, 1)
-        """, id.number, revision, "text \(revision)", revision == 5 ? "{}" : nil, revision * 10)
+        insert into revision (message_id, revision, text, edited_at, edited_by)
+        values ($1, $2, $3, $4, 1)
+        """, id.number, revision, "text \(revision)", revision * 10)
     }
     let first = try meadow.reading.revisions(of: id, ListSlice(limit: 2))
     #expect(first.map(\.text) == ["text 1", "text 2"])
