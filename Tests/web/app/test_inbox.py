@@ -9,11 +9,8 @@ from test_flows import Village
 API = re.compile(r"/api/v1/(?!users/\d+/avatar|forums/\d+/icon|icon|realtime)")
 
 
-class Inbox(Village):
-    def setUp(self):
-        super().setUp()
-        if type(self) is Inbox:
-            self.call("PUT", "/unread/read", {"up_to": "9007199254740991"}, self.tokens["lin"])
+class Gardeners(Village):
+    """Forums, topics and inboxes through the API."""
 
     def member(self, name, forum):
         self.call("PUT", f"/forums/{forum['id']}/members/me", {}, self.tokens[name])
@@ -32,6 +29,12 @@ class Inbox(Village):
 
     def row(self, page, words):
         return page.locator(".inbox-item").filter(has_text=words)
+
+
+class Inbox(Gardeners):
+    def setUp(self):
+        super().setUp()
+        self.call("PUT", "/unread/read", {"up_to": "9007199254740991"}, self.tokens["lin"])
 
     def test_reading_a_topic_follows_nothing_and_leaves_no_count(self):
         for size in ("desktop", "phone"):
@@ -129,7 +132,7 @@ class Inbox(Village):
         expect(page.get_by_text(re.compile("You're all caught up|Welcome to"))).to_be_visible()
 
 
-class WeekAway(Inbox):
+class WeekAway(Gardeners):
     """Twelve forums, forty topics and nine hundred messages, of which six matter."""
 
     FORUMS, TOPICS, MESSAGES = 12, 40, 900
@@ -179,7 +182,8 @@ class WeekAway(Inbox):
         topics = [topic for it in found["data"] for topic in it["topics"]]
         for wanted in self.matter[:4]:
             self.assertTrue(any(wanted in text for text in texts), wanted)
-        self.assertEqual(sum(it["new_topics"] for it in found["data"] if it["kind"] == "forum"), self.TOPICS - 1)
+        # Grace takes part in two topics: her own, and the one that mentions her.
+        self.assertEqual(sum(it["new_topics"] for it in found["data"] if it["kind"] == "forum"), self.TOPICS - 2)
         self.assertIn("Summer party on Saturday", [it["title"] for it in topics])
         lively = next(it for it in topics if it["title"] == "Frost dates this year")
         self.assertEqual((lively["excerpt"], lively["last_seq"]), ("Who covers the beds tonight?", 31))
