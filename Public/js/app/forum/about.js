@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../core/dom.js';
 import { createdLine } from './facts.js';
-import { attend, joinButton, leaveForum, canManage, canEdit, canJoin, memberMenu } from './membership.js';
+import { asItIs, attend, joinButton, leaveForum, canManage, canEdit, canJoin, memberMenu } from './membership.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { button } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
@@ -21,6 +21,17 @@ export async function about(shell, forum) {
   const room = site.me && (await site.conversation(forum.room_id).catch(() => null));
   const ofRoom = room && (await import('../conversation/details.js')).blocks(shell, room);
   const unfollow = attend(site, forum);
+  const foot = el('div.form-foot');
+  let drawn = null;
+  const draw = () => {
+    const now = asItIs(site, forum);
+    // The user may join or leave meanwhile.
+    if (drawn && drawn.role === now.role) return;
+    drawn = { role: now.role };
+    redraw(foot, actions(shell, now));
+  };
+  draw();
+  const unlisten = site.listen(['forums'], draw);
   return {
     title: forum.title,
     here: forumAddress(forum),
@@ -40,7 +51,7 @@ export async function about(shell, forum) {
           forum.description && rich(forum.description),
           forum.shows_revisions && el('p.second', null, say('forum.revisionsOpen')),
           site.me && el('section', { class: 'panel-block' }, levelChoice(site, forum)),
-          actions(shell, forum),
+          foot,
           el('h2.section-title', null, say('forum.membersTitle')),
           members.node,
           ofRoom && [el('h2.section-title', null, say('forum.room')), ofRoom],
@@ -48,6 +59,7 @@ export async function about(shell, forum) {
       ),
     ],
     close: () => {
+      unlisten();
       unfollow();
       members.close();
     },
@@ -86,16 +98,14 @@ function levelChoice(site, forum) {
 function actions(shell, forum) {
   const { site } = shell;
   const canChange = canEdit(site, forum);
-  return el(
-    'div.form-foot',
-    null,
+  return [
     canJoin(site, forum) && joinButton(shell, forum),
     (canChange || canManage(site, forum)) &&
       button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'settings')) }),
     canChange && button(say('forum.add'), { picture: 'plus', on: () => addMember(shell, forum) }),
     forum.role && button(say('forum.leave'), { picture: 'leave', on: () => leaveForum(shell, forum) }),
     canChange && button(say('forum.delete'), { kind: 'danger', on: () => remove(shell, forum) }),
-  );
+  ];
 }
 
 async function addMember(shell, forum) {
