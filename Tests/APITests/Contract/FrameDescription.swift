@@ -16,7 +16,7 @@ struct FrameDescription: Sendable {
     }
   }()
 
-  /// Texts that were checked before: clients of one test receive equal frames.
+  /// Commands with texts that were checked before: clients of one test receive equal frames.
   private static let checked = Mutex<Set<String>>([])
 
   static let file = Checkout.root.appending(path: "Public/asyncapi.json")
@@ -74,7 +74,8 @@ struct FrameDescription: Sendable {
 
   /// Checks a frame of the server. `command` is the `do` of the answered command, if known.
   func check(_ text: String, answering command: String?) throws {
-    guard !Self.checked.withLock({ $0.contains(text) }) else { return }
+    let key = "\(command ?? "") \(text)"
+    guard !Self.checked.withLock({ $0.contains(key) }) else { return }
     let frame = try Tree(parsing: Array(text.utf8))
     if frame["problem"] != nil {
       try check(frame, as: "Refused")
@@ -89,7 +90,7 @@ struct FrameDescription: Sendable {
       throw Description.Fault(description: "neither an answer nor an event")
     }
     Self.checked.withLock { checked in
-      if checked.count < 10_000, text.utf8.count < 10_000 { checked.insert(text) }
+      if checked.count < 10_000, text.utf8.count < 10_000 { checked.insert(key) }
     }
   }
 }
