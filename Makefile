@@ -2,7 +2,7 @@
 
 RELEASE := .build/release
 BUNDLE := Public/app/index.html
-BUNDLED := Public/index.html $(shell find Public/css Public/js Public/lang)
+BUNDLED := Public/index.html Public/pages.js $(shell find Public/css Public/js Public/lang)
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
