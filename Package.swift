@@ -76,7 +76,8 @@ let server: [Target] = [
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
   sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
   sources(
-    "API", in: "Sources/Server/API", "Community", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire",
+    "API", in: "Sources/Server/API", "Community", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web",
+    "ParleyWire",
     "ParleyJSON"),
 ]
 

@@ -26,7 +26,8 @@ final class CheckedServer {
   init(_ folder: String, _ committed: Committed, _ clock: CheckedClock, _ storeLog: StoreLog) throws {
     self.folder = folder
     // The simulated socket decodes shared frames; it has no compression.
-    let publisher = Publisher(Hub { json, _ in Frame(text: json, framed: SharedFrame(text: json).plain, deflated: nil) })
+    let publisher = Publisher(
+      Hub { json, _ in Frame(text: json, framed: SharedFrame(text: json).plain, deflated: nil) })
     let store = try Store(
       try DataFolder(folder), migrations: CheckedSite.migrations, jobs: Community.jobs, clock: { clock.tick() },
       deliver: { committed.add($0) }, log: { storeLog.add($0) })

@@ -62,7 +62,9 @@ actor PhoneSchedule {
     events.append(step)
   }
 
-  func noteRequest(_ exchange: TransportRequest, of phone: Phone) { events.append("\(phone.name): \(exchange.summary)") }
+  func noteRequest(_ exchange: TransportRequest, of phone: Phone) {
+    events.append("\(phone.name): \(exchange.summary)")
+  }
 
   /// The steps and requests without what differs between two runs of a seed: the random number of the server's start, a part
   /// of each cursor, and the ids that a restarted server assigns, which begin at its clock.

@@ -305,7 +305,8 @@ private let wholeSite = SiteSettingsChange(
 
   private func sendOthers(_ sent: inout SentMembers) throws {
     try sent.take(.updateSettings(wholeSite))
-    try sent.take(.updateSettings(SiteSettingsChange([.set(\.icon, nil), .set(\.contactURL, nil), .set(\.privacyURL, nil)])))
+    try sent.take(
+      .updateSettings(SiteSettingsChange([.set(\.icon, nil), .set(\.contactURL, nil), .set(\.privacyURL, nil)])))
     try sent.take(.markNotificationsRead(upTo: ID(4)))
     try sent.take(.markAllRead(upTo: ID(4)))
     try sent.take(.createLinkPreview(of: "https://chat.example", keep: true))

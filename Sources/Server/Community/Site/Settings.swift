@@ -65,7 +65,8 @@ extension SiteSettingsChange: CheckedInput {
       }
     }
     check { () throws(Refusal) in
-      try checked.fields.revise(\.privacyURL) { url throws(Refusal) in try Texts.webAddress(url, "privacy_url", bounds) }
+      try checked.fields.revise(\.privacyURL) { url throws(Refusal) in try Texts.webAddress(url, "privacy_url", bounds)
+      }
     }
     try check.finish()
     return checked

@@ -52,7 +52,11 @@ extension ReadTransaction {
     var acquainted: Set<ID<User>> = []
     var inPublic: Set<ID<User>> = []
     if isLimited {
-      if let id = caller.user { acquainted = try self.acquainted(ids, with: id) } else { inPublic = try self.inPublic(ids) }
+      if let id = caller.user {
+        acquainted = try self.acquainted(ids, with: id)
+      } else {
+        inPublic = try self.inPublic(ids)
+      }
     }
     var visible: [User] = []
     for user in ids.compactMap({ users[$0] }) {

@@ -22,37 +22,37 @@ extension ReadTransaction {
 
   private static func standing(columns: String = "", join: String = "") -> SQL {
     SQL(
-        """
-        select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0) as is_owner, c.users_from_seq,
-          c.anyone_from_seq, p.role, p.from_seq, p.request, f.visibility, f.write, f.start_topics, f.room_mention,
-          f.locked as forum_locked, f.archived_at, m.role as forum_role,
-          exists (
-            select 1
-            from sanction s
-            where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
-            and (s.forum_id is null or s.forum_id = c.forum_id) and (s.until is null or s.until > $2)
-          ) as is_silenced,
-          -- `and` would look at everyone who takes part, also in a group of a thousand.
-          case when c.kind = 'direct' then exists (
-            select 1
-            from participant o
-            join relation r on r.user_id = o.user_id and r.kind = 'block' and r.other_id = $1
-            where o.conversation_id = c.id and o.user_id <> $1
-          ) or exists (
-            select 1
-            from participant o
-            join relation r on r.user_id = $1 and r.kind = 'block' and r.other_id = o.user_id
-            where o.conversation_id = c.id and o.user_id <> $1
-          ) else 0 end as is_blocked,
-          c.last_seq, c.last_message_id, f.users_from_id, f.anyone_from_id, m.from_id,
-          max(c.slow_seconds, coalesce(f.slow_seconds, 0)) as slow_seconds\(columns)
-        from conversation c
-        \(join)
-        left join participant p on p.conversation_id = c.id and p.user_id = $1
-        left join forum f on f.id = c.forum_id
-        left join forum_member m on m.forum_id = c.forum_id and m.user_id = $1
-        where c.id = $3 and c.state = 'open' and f.deleted_at is null
-        """)
+      """
+      select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0) as is_owner, c.users_from_seq,
+        c.anyone_from_seq, p.role, p.from_seq, p.request, f.visibility, f.write, f.start_topics, f.room_mention,
+        f.locked as forum_locked, f.archived_at, m.role as forum_role,
+        exists (
+          select 1
+          from sanction s
+          where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
+          and (s.forum_id is null or s.forum_id = c.forum_id) and (s.until is null or s.until > $2)
+        ) as is_silenced,
+        -- `and` would look at everyone who takes part, also in a group of a thousand.
+        case when c.kind = 'direct' then exists (
+          select 1
+          from participant o
+          join relation r on r.user_id = o.user_id and r.kind = 'block' and r.other_id = $1
+          where o.conversation_id = c.id and o.user_id <> $1
+        ) or exists (
+          select 1
+          from participant o
+          join relation r on r.user_id = $1 and r.kind = 'block' and r.other_id = o.user_id
+          where o.conversation_id = c.id and o.user_id <> $1
+        ) else 0 end as is_blocked,
+        c.last_seq, c.last_message_id, f.users_from_id, f.anyone_from_id, m.from_id,
+        max(c.slow_seconds, coalesce(f.slow_seconds, 0)) as slow_seconds\(columns)
+      from conversation c
+      \(join)
+      left join participant p on p.conversation_id = c.id and p.user_id = $1
+      left join forum f on f.id = c.forum_id
+      left join forum_member m on m.forum_id = c.forum_id and m.user_id = $1
+      where c.id = $3 and c.state = 'open' and f.deleted_at is null
+      """)
   }
 
   private func standing<Role>(
@@ -71,7 +71,8 @@ extension ReadTransaction {
           isBlocked: try row.bool("is_blocked"), usersFromSeq: try row.int("users_from_seq"),
           anyoneFromSeq: try row.int("anyone_from_seq"), slowSeconds: try row.int("slow_seconds"))
         return (
-          role: try role(row), standing: standing, end: (seq: try row.int("last_seq"), message: try row.int("last_message_id")),
+          role: try role(row), standing: standing,
+          end: (seq: try row.int("last_seq"), message: try row.int("last_message_id")),
           starts: (
             users: try row.optionalInt("users_from_id") ?? 0, anyone: try row.optionalInt("anyone_from_id") ?? 0,
             member: try row.optionalInt("from_id") ?? 0

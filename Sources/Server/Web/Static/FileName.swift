@@ -41,7 +41,9 @@ struct FileName {
   /// The 8 characters of base 32 that esbuild writes.
   private static func isBase32Hash(_ part: Substring.UTF8View) -> Bool {
     part.count == 8 && part.contains(where: ASCII.isAlpha)
-      && part.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains($0) }
+      && part.allSatisfy {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains($0)
+      }
   }
 
   /// The extension in lower case.
