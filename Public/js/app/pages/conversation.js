@@ -87,7 +87,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: title } },
     conversation.request && requestBanner(shell, conversation),
     conversation.kind === 'room' && shell.arrival && welcomeBanner(shell),
-    conversation.kind === 'room' && site.me?.preferences?.first_steps && steps(shell),
+    conversation.kind === 'room' && (shell.isFirstRun || site.me?.preferences?.first_steps) && steps(shell),
     view.node,
     line?.rail,
     foot(page, line, tabs),
