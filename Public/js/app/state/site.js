@@ -114,6 +114,7 @@ export class SiteState extends EventTarget {
     if (!this.parley) {
       this.parley = await Parley.open({ account });
       this.client = this.parley.client;
+      this.connection = null;
       this.#listen();
     }
     await this.#settled();
@@ -164,6 +165,8 @@ export class SiteState extends EventTarget {
       for (const name of names) this.#sayOnce(name);
     });
     parley.on('state', ({ connection }) => {
+      // The end of an earlier session may come late.
+      if (this.parley !== parley) return;
       this.connection = connection;
       if (this.isFollowed) this.setState({ live: 'online', connecting: 'connecting', catchingUp: 'connecting' }[connection] ?? 'offline');
       else this.say('state');
