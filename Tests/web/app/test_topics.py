@@ -123,6 +123,8 @@ class Lists(Village):
         self.call("PUT", f"/conversations/{topic['id']}/read", {"message_id": messages[40]["id"]}, self.tokens["lin"])
         self.call("PUT", f"/conversations/{topic['id']}/level", {"level": "everything"}, self.tokens["lin"])
         self.go(page, "/")
+        # The level of the topic has arrived, and so has the read position before it.
+        expect(page.get_by_role("main").get_by_role("link", name=re.compile("Roses"))).to_be_visible()
         self.go(page, f"/t/{topic['id']}")
         expect(page.locator(".post").filter(has_text=re.compile("^Grace.*Post 40|Post 40"))).to_be_in_viewport()
         expect(first).not_to_be_in_viewport()
