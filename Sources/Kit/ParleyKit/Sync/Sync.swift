@@ -128,11 +128,16 @@ public actor Sync {
         let found = try await client.send(.sync(topics: "me", after: cursor.description, wait: wait)).value
         if let reset = found.reset {
           try await resync(reset)
+          // The snapshot has what is not gone.
+          gone = []
           continue
         }
         // What was gone before another restart is compared again.
         if await cache.replica.cursor?.start != found.cursor.start { gone = [] }
-        guard let justGone = try await compareAhead(found.cursor) else { continue }
+        guard let justGone = try await compareAhead(found.cursor) else {
+          gone = []
+          continue
+        }
         try await apply(found.events)
         // A conversation may have been removed since this page: then the next one has the event.
         let isLast = !found.hasMore && justGone.isEmpty
