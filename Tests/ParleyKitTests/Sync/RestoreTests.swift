@@ -413,6 +413,74 @@ extension RestoreTests {
     }
   }
 
+  @Test func `a page from another start of the server is beyond the cursor`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      let transport = RestartedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.ahead.isEmpty)
+      let cursor = try #require(await ada.cache.replica.cursor)
+      transport.restart(from: cursor.start)
+      // The event of the page is one of the cursor's, but perhaps of another history.
+      try await ada.sync.fetchOlder(than: 3, in: garden)
+      #expect(await ada.cache.ahead["\(garden)"] != nil)
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.ahead.isEmpty)
+      #expect(try await ada.texts(garden) == ["1", "2", "3"])
+    }
+  }
+
+  @Test func `a conversation that was gone before a reset and is in the snapshot stays`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("grace", "ada")
+      let posted = try await hamlet.post("one", as: "grace", in: garden)
+      let restarted = RestartedTransport(hamlet.server("ada"))
+      let transport = HookedTransport(restarted)
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      let cursor = try #require(await ada.cache.replica.cursor)
+      try await ada.cache.hold([MessageView(posted)], asOf: cursor.event)
+      let grace = try hamlet.client("grace")
+      let user = hamlet.id("ada")
+      _ = try await grace.send(.removeParticipant(of: garden, user: .id(user)))
+      restarted.restart(from: cursor.start)
+      // After the first comparison the server restarts again, with other data.
+      transport.set { request in
+        guard request.hasSuffix("/conversations/\(garden)") else { return }
+        transport.set { _ in }
+        _ = try? await grace.send(.setParticipant(of: garden, to: .id(user)))
+        restarted.restart(from: "unknown")
+      }
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[garden]?.isOwn == true)
+      #expect(try await ada.texts(garden).contains("one"))
+    }
+  }
+
+  @Test func `an edit of another history is fetched although the digests are equal`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let posted = try await hamlet.post("one", as: "grace", in: garden)
+      _ = try await hamlet.client("grace").send(.editMessage(posted.id, text: "edited"))
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      let current = try #require(try await ada.cache.messages(.ids([posted.id])).first).message
+      var lost = current
+      lost.state = .live(.init(text: "edited", edit: .init(at: 1, by: hamlet.id("grace"))))
+      try await hold([lost], in: ada.cache)
+      let cursor = try #require(await ada.cache.replica.cursor)
+      try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event))
+      try await ada.sync.catchUp()
+      #expect(try await ada.cache.messages(.ids([posted.id])).map(\.message) == [current])
+    }
+  }
+
   @Test func `after a restart counts of the inbox from beyond the cursor are fetched`() async throws {
     try await Hamlet.open { hamlet in
       let direct = try await hamlet.group("ada", "grace")

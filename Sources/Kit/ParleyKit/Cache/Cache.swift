@@ -220,6 +220,16 @@ public actor Cache {
     }
   }
 
+  /// The event of a response; nil if it comes from another start of the server than the cursor, whose events differ.
+  private func event(of response: EventCursor) -> Int? {
+    response.start == replica.cursor?.start ? response.event : nil
+  }
+
+  /// Notes that a conversation was compared with a response, which the cursor may not cover.
+  func noteCompared(_ conversation: ID<Conversation>, with response: EventCursor) throws(CacheFault) {
+    if event(of: response) == nil { try save(aheadRows([conversation], nil)) }
+  }
+
   /// Notes that a response did not show a conversation. It is dropped when the cursor covers the response.
   func noteGone(_ conversation: ID<Conversation>) throws(CacheFault) { try save(aheadRows([conversation], nil)) }
 
@@ -523,7 +533,7 @@ public actor Cache {
   {
     var changes = CacheChanges()
     if let conversation { changes.syncs[conversation] = state }
-    try hold(ahead: page.messages, asOf: page.asOf.event, isExact: true, changes)
+    try hold(ahead: page.messages, asOf: page.asOf.event, isExact: event(of: page.asOf) != nil, changes)
   }
 
   /// Caches messages of a response that may be ahead of the events.
@@ -552,19 +562,22 @@ public actor Cache {
   }
 
   /// Replaces the cached messages of a range after a digest mismatch.
-  /// - Parameter lost: messages that the server does not have. The user's own become orphans, as do those whose `seq` or
-  ///   id another message has.
+  /// - Parameters:
+  ///   - response: the cursor of the messages; nil if unknown.
+  ///   - lost: messages that the server does not have. The user's own become orphans, as do those whose `seq` or id another
+  ///     message has.
   func replace(
-    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView], asOf event: Int,
-    lost: [Message]
+    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView],
+    asOf response: EventCursor?, lost: [Message]
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.removed = [.init(conversation, seqs)]
     for seen in messages where seqs.contains(seen.message.seq) {
-      changes.messages.append(try cached(HeldMessage(seen, asOf: event)))
+      changes.messages.append(try cached(HeldMessage(seen, asOf: response?.event ?? 0)))
     }
     changes.rows =
-      try orphans(of: cachedCopies(of: lost), beside: messages.map(\.message)) + aheadRows([conversation], event)
+      try orphans(of: cachedCopies(of: lost), beside: messages.map(\.message))
+      + aheadRows([conversation], response.flatMap { event(of: $0) })
     let requested = try change(bringing: [], changes) { $0.askForCounts(aheadOf: messages) }
     for id in requested { countRequests[id, default: 0] += 1 }
   }

@@ -56,3 +56,15 @@ struct FetchedMessages: JSONReadable, Sendable {
     asOf = try object.read("cursor")
   }
 }
+
+/// The digests of the parts of a range.
+struct FetchedDigest: JSONReadable, Sendable {
+  let parts: [ConversationDigest.Part]
+  let asOf: EventCursor
+
+  init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    parts = try object.read("parts")
+    asOf = try object.read("cursor")
+  }
+}

@@ -394,19 +394,21 @@ public actor Sync {
   /// Fetches messages of any conversation anew. Messages that the user may not see are omitted.
   @discardableResult
   public func refresh(_ messages: [ID<Message>]) async throws -> [MessageView] {
-    try await exclusively {
-      var found: [MessageView] = []
-      var rest = messages[...]
-      while !rest.isEmpty {
-        let known = await cache.replica.cursor?.event ?? 0
-        let ids = rest.prefix(Self.pageSize).map(\.description).joined(separator: ",")
-        let page = try await client.send(.getMessages(ids: ids)).elements.map(\.value)
-        try await cache.hold(page, asOf: known)
-        found += page
-        rest = rest.dropFirst(Self.pageSize)
-      }
-      return found
+    try await exclusively { try await refetch(messages) }
+  }
+
+  private func refetch(_ messages: [ID<Message>]) async throws -> [MessageView] {
+    var found: [MessageView] = []
+    var rest = messages[...]
+    while !rest.isEmpty {
+      let known = await cache.replica.cursor?.event ?? 0
+      let ids = rest.prefix(Self.pageSize).map(\.description).joined(separator: ",")
+      let page = try await client.send(.getMessages(ids: ids)).elements.map(\.value)
+      try await cache.hold(page, asOf: known)
+      found += page
+      rest = rest.dropFirst(Self.pageSize)
     }
+    return found
   }
 
   /// Fetches the uncached messages before `seq`.
@@ -678,24 +680,32 @@ public actor Sync {
   private static let minSplitCount = 50
 
   private func compare(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
-    let remote: ConversationDigest
+    let remote: FetchedDigest
     do {
       remote = try await client.send(
-        .getDigest(of: conversation, fromSeq: seqs.lowerBound, toSeq: seqs.upperBound, parts: 16)
-      ).value
+        Request(
+          .get, "/conversations/{id}/digest", [conversation.description],
+          query: [
+            QueryItem("from_seq", seqs.lowerBound), QueryItem("to_seq", seqs.upperBound), QueryItem("parts", 16),
+          ]))
     } catch {
       guard error.isGone || error.problem?.status == 400 else { throw error }
       // The conversation is gone: an event or a reset follows, if it has events.
       if error.isGone, await hasEvents(conversation) { return 0 }
       // The readable history begins later, or the server has lost its end.
       guard let lost = try await lost(of: ownMessages(in: seqs, of: conversation), in: conversation) else { return 0 }
-      try await cache.replace(seqs, of: conversation, by: [], asOf: 0, lost: lost)
+      try await cache.replace(seqs, of: conversation, by: [], asOf: nil, lost: lost)
       return 0
     }
+    try await cache.noteCompared(conversation, with: remote.asOf)
     var repaired = 0
     for part in remote.parts {
-      let held = try await cache.messages(.range(part.seqs, of: conversation)).map(\.message)
-      if held.count == part.seqs.count, try MessageDigest.of(held) == part.digest { continue }
+      let cached = try await cache.messages(.range(part.seqs, of: conversation))
+      let held = cached.map(\.message)
+      if held.count == part.seqs.count, try MessageDigest.of(held) == part.digest {
+        try await refetchChanged(cached)
+        continue
+      }
       if part.seqs.count > Self.minSplitCount, part.seqs != seqs {
         repaired += try await compare(part.seqs, of: conversation)
       } else {
@@ -705,11 +715,20 @@ public actor Sync {
     return repaired
   }
 
+  /// Fetches the edited and deleted messages of an earlier generation. Two histories may give a message the same revision and
+  /// text at different times, and a digest does not cover the times.
+  private func refetchChanged(_ cached: [CachedMessage]) async throws {
+    let generation = await cache.generation
+    _ = try await refetch(
+      cached.filter { $0.generation != generation && $0.message.revision > 1 }.map(\.message.id))
+  }
+
   private func refetch(
     _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, _ first: Message?
   ) async throws -> Int {
     var found: [MessageView] = []
-    var asOf = 0
+    var asOf: EventCursor?
+    var isMixed = false
     var query = [QueryItem("order", "asc")]
     // The part before was compared already; the copy of this part may name a message that is lost.
     let before = seqs.lowerBound - 1
@@ -727,7 +746,9 @@ public actor Sync {
         // The anchor is gone, too. The range is fetched when a window shows it.
         break
       }
-      asOf = page.asOf.event
+      // Pages of several starts have no common age.
+      isMixed = isMixed || asOf.map { $0.start != page.asOf.start } ?? false
+      asOf = page.asOf
       found += page.messages
       guard page.next != nil, let last = page.messages.last, last.message.seq < seqs.upperBound else { break }
       next = page.next
@@ -736,7 +757,7 @@ public actor Sync {
       !found.contains { $0.message.isSame(as: message) }
     }
     guard let lost = try await lost(of: others, in: conversation) else { return 0 }
-    try await cache.replace(seqs, of: conversation, by: found, asOf: asOf, lost: lost)
+    try await cache.replace(seqs, of: conversation, by: found, asOf: isMixed ? nil : asOf, lost: lost)
     return seqs.count
   }
 }
