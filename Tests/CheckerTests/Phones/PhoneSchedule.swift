@@ -24,6 +24,7 @@ actor PhoneSchedule {
   var channels: [ID<Conversation>] = []
   /// Posted messages by operation id.
   var expectedMessages: [String: Expectation] = [:]
+  var conversationsOfPosts: [String: ID<Conversation>] = [:]
   /// Deletions by operation id.
   var deletions: [String: ID<Message>] = [:]
   /// Whether the server's data goes back to a copy.

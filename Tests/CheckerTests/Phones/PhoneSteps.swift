@@ -109,6 +109,7 @@ extension PhoneSchedule {
       let operation = try await phone.parley.outbox.send(draft, in: conversation)
       note("\(phone.name) posts \(operation.id) in \(conversation)")
       expectedMessages[operation.id] = .required
+      conversationsOfPosts[operation.id] = conversation
     }
     if phone.lastName != before, expectedMessages[phone.lastName] == nil {
       expectedMessages[phone.lastName] = .optional
