@@ -8,7 +8,7 @@ extension String: JSONWritable {
 }
 
 extension Bool: JSONWritable {
-  @inlinable public func write(to json: inout JSONWriter) { json.token(self ? JSONToken.yes : JSONToken.no) }
+  @inlinable public func write(to json: inout JSONWriter) { json.bool(self) }
 }
 
 extension Int: JSONWritable {

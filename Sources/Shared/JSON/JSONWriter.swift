@@ -29,7 +29,9 @@ public struct JSONWriter: Sendable {
 
   @inlinable public mutating func value(_ value: some JSONWritable) { value.write(to: &self) }
 
-  @inlinable public mutating func null() { token(JSONToken.null) }
+  public mutating func null() {
+    literal([UInt8(ascii: "n"), UInt8(ascii: "u"), UInt8(ascii: "l"), UInt8(ascii: "l")])
+  }
 
   @inlinable public mutating func object<Failure>(
     _ members: (inout JSONWriter) throws(Failure) -> Void
@@ -112,9 +114,23 @@ extension JSONWriter {
     bytes.append(contentsOf: text.utf8)
   }
 
-  @usableFromInline mutating func token(_ bytes: [UInt8]) {
-    comma()
-    self.bytes.append(contentsOf: bytes)
+  @usableFromInline mutating func bool(_ value: Bool) {
+    if value {
+      literal([UInt8(ascii: "t"), UInt8(ascii: "r"), UInt8(ascii: "u"), UInt8(ascii: "e")])
+    } else {
+      literal([UInt8(ascii: "f"), UInt8(ascii: "a"), UInt8(ascii: "l"), UInt8(ascii: "s"), UInt8(ascii: "e")])
+    }
+  }
+
+  /// Appends comma and text at once. A static array would cost a check, a retain and a call of `memcpy`.
+  @inline(__always)
+  private mutating func literal<let count: Int>(_ text: InlineArray<count, UInt8>) {
+    let comma = needsComma
+    bytes.append(addingCapacity: count + 1) { output in
+      if comma { output.append(UInt8(ascii: ",")) }
+      for index in text.indices { output.append(text[index]) }
+    }
+    needsComma = true
   }
 
   @usableFromInline mutating func raw(_ value: ArraySlice<UInt8>) {
@@ -204,11 +220,4 @@ public struct JSONName: Sendable {
     bytes = json.bytes
     afterComma = [UInt8(ascii: ",")] + bytes
   }
-}
-
-/// The literals.
-@usableFromInline enum JSONToken {
-  @usableFromInline static let null = Array("null".utf8)
-  @usableFromInline static let yes = Array("true".utf8)
-  @usableFromInline static let no = Array("false".utf8)
 }

@@ -55,6 +55,8 @@ extension Message {
   }
 
   private static func kind(_ row: borrowing Row) throws(SQLiteError) -> Kind {
+    // Almost all rows, without a string.
+    if try row.isText("message", Column.kind.rawValue) { return .message }
     guard let kind = Kind(rawValue: try row.text(.kind)) else { throw row.unexpected(Column.kind.rawValue) }
     return kind
   }

@@ -212,6 +212,12 @@ extension Row {
     do { return try unsafe body(bytes.span) } catch { throw failure(error) }
   }
 
+  /// Compares a text in SQLite's memory.
+  public func isText(_ text: StaticString, _ column: Int) throws(SQLiteError) -> Bool {
+    let bytes = unsafe try bytesInPlace(column)
+    return text.withUTF8Buffer { expected in unsafe bytes.elementsEqual(expected) }
+  }
+
   @usableFromInline func bytesInPlace(_ column: Int) throws(SQLiteError) -> UnsafeBufferPointer<UInt8> {
     try unsafe statement.textOrBlob(column)
   }
