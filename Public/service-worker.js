@@ -25,7 +25,7 @@ self.addEventListener('message', (event) => {
 });
 
 function isOurs(url, request) {
-  if (request.mode === 'navigate') return !/^\/(api|dev|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
+  if (request.mode === 'navigate') return !/^\/(api|dev|docs|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
   return /^\/app\//.test(url.pathname) || FILES.includes(url.pathname);
 }
 

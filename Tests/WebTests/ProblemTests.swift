@@ -45,10 +45,20 @@ import Web
     #expect(answer["cache-control"] == "no-store")
     #expect(
       answer.text == """
-        {"type":"about:blank","title":"Not <so>.","status":422,"code":"invalid","detail":"A \\"detail\\" & more.",\
+        {"type":"http://localhost/docs/errors#invalid","title":"Not <so>.","status":422,"code":"invalid","detail":"A \\"detail\\" & more.",\
         "params":{"limit":5,"name":"ada"},"errors":[{"field":"text","code":"too_long","params":{"limit":9}},\
         {"field":"to","code":"missing"}],"request":"0000abcd-1"}
         """)
+  }
+
+  @Test func `the type is the address of the code's documentation`() async {
+    let answer = await client.get("/nothing", ["Host": "chat.example.org:8080"])
+    #expect(answer.text.hasPrefix(#"{"type":"http://chat.example.org:8080/docs/errors#not_found","#))
+    let site = InMemory(
+      Application(
+        router: Router { _ in }, addresses: Addresses(publicOrigins: [WebAddress("https://chat.example.org")!])))
+    let atSite = await site.get("/nothing", ["Host": "localhost:8080"])
+    #expect(atSite.text.hasPrefix(#"{"type":"https://chat.example.org/docs/errors#not_found","#))
   }
 
   @Test(arguments: [
@@ -109,7 +119,7 @@ import Web
 
   @Test func `a value from a peer can't inject a field`() async {
     let problem = Problem(.badRequest, code: "invalid", title: "x", fields: ["Location": "a\r\nSet-Cookie: b=c"])
-    let response = problem.response(id: RequestID(process: 1, number: 1))
+    let response = problem.response(id: RequestID(process: 1, number: 1), origin: "")
     #expect(!response.fields.has("set-cookie"))
   }
 }

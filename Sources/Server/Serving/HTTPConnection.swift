@@ -416,7 +416,8 @@ final class HTTPConnection: StreamHandler, RequestMemory {
       if shard.isDraining { socket.drain() }
     } catch {
       let problem = Problem(refused: error.status, error.reason, fields: error.fields)
-      exchange.answer(problem.response(id: exchange.id), on: self, loop)
+      let origin = shard.application.addresses.mainOrigin
+      exchange.answer(problem.response(id: exchange.id, origin: origin), on: self, loop)
     }
   }
 

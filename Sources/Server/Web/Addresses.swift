@@ -30,6 +30,9 @@ public struct Addresses: Sendable {
     self.proxyFields = proxyFields
   }
 
+  /// The main public origin; empty if the origin depends on the request.
+  public var mainOrigin: String { publicOrigins.first?.origin ?? "" }
+
   public func trusts(_ peer: IPAddress?) -> Bool {
     guard let peer else { return trustsUnixSocket }
     return trusted.contains { $0.contains(peer) }

@@ -80,7 +80,8 @@ public final class Application: Sendable {
       if error.status.code >= 500, let cause = error.cause { log("\(context.id) \(cause)") }
       response =
         apiPolicy?.contains(request.path) == true
-        ? error.response(id: context.id) : error.response(id: context.id, to: request.head)
+        ? error.response(id: context.id, origin: context.origin)
+        : error.response(id: context.id, origin: context.origin, to: request.head)
     }
     apiPolicy?.addCORSFields(&response, to: request.head)
     await finish(&response, request.head)

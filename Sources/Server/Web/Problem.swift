@@ -93,8 +93,8 @@ extension Problem {
     return problem
   }
 
-  public func response(id: RequestID) -> Response {
-    response(document(id: id), type: .problem)
+  public func response(id: RequestID, origin: String) -> Response {
+    response(document(id: id, origin: origin), type: .problem)
   }
 
   func response(_ bytes: [UInt8], type: ContentType) -> Response {
@@ -106,11 +106,16 @@ extension Problem {
     return response
   }
 
+  /// The page of `/docs` that explains each code.
+  static let documentation = "/docs/errors"
+
   /// The problem document, JSON.
-  public func document(id: RequestID) -> [UInt8] {
+  ///
+  /// - Parameter origin: the public origin of the site, for the address of the documentation.
+  public func document(id: RequestID, origin: String) -> [UInt8] {
     var json = JSONWriter()
     json.object { json in
-      json.field("type", "about:blank")
+      json.field("type", "\(origin)\(Self.documentation)#\(code)")
       json.field("title", title)
       json.field("status", status.code)
       json.field("code", code)

@@ -2,8 +2,8 @@ import ParleyWire
 
 extension Problem {
   /// A problem document for programs, or an HTML page for browsers.
-  func response(id: RequestID, to head: RequestHead) -> Response {
-    var response = Self.wantsPage(head) ? page(id: id) : self.response(id: id)
+  func response(id: RequestID, origin: String, to head: RequestHead) -> Response {
+    var response = Self.wantsPage(head) ? page(id: id) : self.response(id: id, origin: origin)
     if head.method == .get || head.method == .head { response.fields.add("Vary", "Accept") }
     return response
   }

@@ -9,12 +9,14 @@ extension API {
     let (topics, after) = try context.query { query in (try query.topics(), try query.text("after")) }
     let caller = try context.socketCaller()
     let live = LoopBroadcasts.of(context)
-    let (api, id, address) = (context.api, context.server.id, context.server.client)
+    let (api, id, site, address) = (context.api, context.server.id, context.server.origin, context.server.client)
     let upgrade = WebSocketUpgrade(
       options: RealtimeSocket.options(for: caller), subprotocols: [RealtimeSocket.subprotocol]
     ) { socket in
       RealtimeSocket(
-        socket, RealtimeSocket.Origin(api: api, id: id, address: address, caller: caller, topics: topics, after: after),
+        socket,
+        RealtimeSocket.Origin(
+          api: api, id: id, site: site, address: address, caller: caller, topics: topics, after: after),
         live)
     }
     return Response(.switchingProtocols, body: .webSocket(upgrade))

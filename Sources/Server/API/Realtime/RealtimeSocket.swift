@@ -31,6 +31,8 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   struct Origin {
     let api: API
     let id: RequestID
+    /// The public origin of the site.
+    let site: String
     let address: IPAddress?
     let caller: Caller
     /// The topics of the URL, subscribed without a command.
@@ -372,7 +374,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   private func refuse(_ slot: Int, _ problem: Problem) {
-    let document = JSONRaw(trusted: problem.document(id: origin.id))
+    let document = JSONRaw(trusted: problem.document(id: origin.id, origin: origin.site))
     answer(slot) { json in json.field("problem", document) }
   }
 
