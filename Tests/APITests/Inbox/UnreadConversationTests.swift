@@ -160,6 +160,49 @@ import Testing
     }
   }
 
+  @Test func `every topic of a forum at level everything counts`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden(members: ["grace"])
+      func start(_ title: String) async throws -> String {
+        let made = try await village.expect(
+          201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": title, "text": "look"])
+        return try #require(made["id"])
+      }
+      func read(_ topic: String) async throws {
+        let messages = try await village.request(.get, "/conversations/\(topic)/messages", as: "linus")
+        let newest = try #require(messages["data.0.id"])
+        try await village.expect(200, .put, "/conversations/\(topic)/read", as: "linus", ["message_id": newest])
+      }
+      let (unopened, muted, opened) = (try await start("Old"), try await start("Muted"), try await start("Read"))
+      try await village.expect(
+        200, .put, "/forums/\(forum)/members/\(village.id("linus"))", as: "ada", ["role": "member"])
+      try await read(opened)
+      try await village.expect(200, .put, "/forums/\(forum)/level", as: "linus", ["level": "everything"])
+      // Nothing was posted since linus joined.
+      #expect(try await unread(village, of: "linus") == [])
+      let first = try await village.post("one", in: unopened, as: "grace")
+      try await village.post("two", in: unopened, as: "grace")
+      let later = try await village.post("three", in: opened, as: "grace")
+      try await village.expect(200, .put, "/conversations/\(muted)/level", as: "linus", ["level": "nothing"])
+      try await village.post("four", in: muted, as: "grace")
+      let listed = try await unread(village, of: "linus")
+      #expect(listed == ["topic \(opened) 1 \(later) 0 0 0", "topic \(unopened) 2 \(first) 0 0 0"])
+      // A topic of its own age is one of the forum's new topics until it is opened.
+      let new = try await start("New")
+      #expect(try await unread(village, of: "linus") == listed + ["forum \(room) 0 - 1 0 0"])
+      try await read(new)
+      let fifth = try await village.post("five", in: new, as: "grace")
+      #expect(try await unread(village, of: "linus").contains("topic \(new) 1 \(fifth) 0 0 0"))
+      let page = try await village.expect(200, .get, "/unread", as: "linus")
+      let upTo = try #require(page["up_to"])
+      try await village.expect(204, .put, "/unread/read", as: "linus", ["up_to": upTo])
+      #expect(try await unread(village, of: "linus") == [])
+      try await village.expect(200, .put, "/forums/\(forum)/level", as: "linus", ["level": "mentions"])
+      try await village.post("six", in: unopened, as: "grace")
+      #expect(try await unread(village, of: "linus") == [])
+    }
+  }
+
   @Test func `a subscribed forum counts its new topics`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden(members: ["grace", "linus"])

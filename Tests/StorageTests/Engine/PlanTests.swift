@@ -152,6 +152,7 @@ import Testing
     _ = try tx.unreadConversationScopes(of: Meadow.ada)
     _ = try tx.followedForums(of: Meadow.ada)
     _ = try tx.joinedForums(of: Meadow.ada)
+    _ = try tx.followedTopics(in: ID(6), of: Meadow.ada)
     _ = try tx.newTopics(in: ID(6), for: Meadow.ada)
     _ = try tx.firstUnread(of: Meadow.ada, in: Meadow.room, after: 0)
     _ = try tx.lastSeq(of: Meadow.room, upTo: ID(9))

@@ -104,17 +104,22 @@ extension ReadTransaction {
     _ scopes: [UnreadScope], _ notifications: UnreadNotifications, of user: ID<User>, _ caller: Caller
   ) throws(Refusal) -> [UnreadEntry] {
     var entries: [UnreadEntry] = []
-    var rooms: Set<ID<Conversation>> = []
+    var counted: Set<ID<Conversation>> = []
     for scope in try followedForums(of: user) {
       guard let forum = scope.forum, let item = try unread(scope, .forum, notifications, caller, user) else { continue }
-      rooms.insert(scope.conversation)
+      counted.insert(scope.conversation)
       entries.append(try entry(item, scope, newTopicsOf: forum, user))
+      for topic in try followedTopics(in: forum, of: user) {
+        counted.insert(topic.conversation)
+        guard let item = try unread(topic, .conversation(.topic), notifications, caller, user) else { continue }
+        entries.append(UnreadEntry(item: item, latest: topic.unreadUpTo))
+      }
     }
     for scope in try joinedForums(of: user) {
       guard let forum = scope.forum, try historyStart(of: scope.conversation, for: caller) != nil else { continue }
       entries.append(try entry(UnreadItem(.forum, scope.conversation, forum: forum), nil, newTopicsOf: forum, user))
     }
-    for scope in scopes where !rooms.contains(scope.conversation) {
+    for scope in scopes where !counted.contains(scope.conversation) {
       guard scope.level == .everything || notifications.byConversation[scope.conversation] != nil else { continue }
       guard let item = try unread(scope, .conversation(scope.kind), notifications, caller, user) else { continue }
       entries.append(UnreadEntry(item: item, latest: scope.unreadUpTo))

@@ -113,6 +113,43 @@ extension ReadTransaction {
     .map { (id: $0.0, activity: $0.1[2]) }
   }
 
+  /// Topics of a followed forum with their read positions, the most active ones, without those of `newTopics` and those
+  /// with another level. A topic that the user has not opened is read up to the time of joining the forum.
+  public func followedTopics(in forum: ID<Forum>, of user: ID<User>) throws(Refusal) -> [UnreadScope] {
+    var scopes: [UnreadScope] = []
+    // The order of the index: pinned topics, then the others.
+    for pinned in [1, 0] {
+      scopes += try run { connection in
+        try connection.all(
+          """
+          select waiting.id, waiting.kind, waiting.forum_id, waiting.last_seq, waiting.last_message_id,
+            max(coalesce(p.joined_seq, 0), coalesce(k.read_seq, case when p.user_id is null then (
+              select seq
+              from message
+              where conversation_id = waiting.id and coalesce(latest_at, created_at) <= m.created_at
+              order by coalesce(latest_at, created_at) desc, seq desc
+              limit 1
+            ) end, 0))
+          from (
+            select id, kind, forum_id, last_seq, last_message_id, created_at
+            from conversation
+            where forum_id = $1 and kind = 'topic' and state = 'open' and pinned = $2
+            order by activity desc, id desc
+            limit $3
+          ) as waiting
+          left join participant p on p.conversation_id = waiting.id and p.user_id = $4
+          left join read_position k on k.user_id = $4 and k.conversation_id = waiting.id
+          left join forum_member m on m.forum_id = $1 and m.user_id = $4
+          left join level l on l.user_id = $4 and l.scope_id = waiting.id
+          where coalesce(l.level, 'everything') = 'everything'
+          and (p.user_id is not null or k.user_id is not null or waiting.created_at <= max(m.created_at, $5))
+          """, forum.number, pinned, UnreadItem.maxTopics, user.number, Int(now - UnreadItem.maxTopicAge)
+        ) { row in try UnreadScope(row, .topic, level: .everything) }
+      }
+    }
+    return scopes
+  }
+
   /// First unread message of a conversation after a `seq`.
   public func firstUnread(
     of user: ID<User>, in conversation: ID<Conversation>, after seq: Int
