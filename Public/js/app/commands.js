@@ -118,7 +118,7 @@ export async function markAllRead(shell) {
   await overview.load();
   const unread = [...site.conversations.values()].filter((it) => it.unread_count > 0 && it.last_message_id);
   const ids = new Set([...unread.map((it) => it.id), ...overview.items.flatMap((it) => [it.conversation_id, ...it.topics.map((topic) => topic.id)])]);
-  if (!overview.upTo || (!ids.size && !site.called && !overview.notices.length)) return;
+  if (!overview.upTo || (!ids.size && !overview.mentions && !overview.notices.length)) return;
   const { items, notices, upTo } = overview;
   const before = unread.map((it) => [it, it.unread_count]);
   for (const it of unread) it.unread_count = 0;

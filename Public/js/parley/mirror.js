@@ -20,6 +20,11 @@ export class Mirror {
    */
   streams = new Set();
 
+  /** @param {{ hasNotifications?: boolean }} [options] */
+  constructor(options) {
+    this.hasNotifications = options?.hasNotifications ?? true;
+  }
+
   /** Forgets everything. */
   clear() {
     for (const rows of Object.values(this.#tables)) rows.clear();
@@ -171,6 +176,7 @@ export class Mirror {
       generation: this.generation,
       isMuted: (author) => this.relations.get(author)?.mute === true,
       isIgnored: (author) => isIgnored(this.relations.get(author)),
+      hasNotifications: this.hasNotifications,
     };
   }
 

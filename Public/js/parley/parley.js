@@ -30,6 +30,7 @@ import { MessageWindow } from './window.js';
  * @property {string} [account] Name of the cache, such as the user's id. A page with a session cookie has one user: when it
  *   is live, the caches of other users are erased.
  * @property {import('./store.js').Store} [store] The cache; default: IndexedDB, or memory without it.
+ * @property {boolean} [notifications] Whether the cache holds notifications and their counts; default: true.
  * @property {typeof globalThis.fetch} [fetch]
  * @property {Partial<import('./live.js').LiveOptions>} [live]
  * @property {{ delay?: number, interval?: number }} [receipts] Times of delivery receipts, for tests.
@@ -91,7 +92,7 @@ export class Parley {
     const client = new Client({ url: options.url, token: options.token, fetch: options.fetch });
     const name = `parley ${client.origin} ${options.account ?? ''}`;
     const store = options.store ?? (globalThis.indexedDB ? await browserStore(name) : memoryStore());
-    const mirror = new Mirror();
+    const mirror = new Mirror({ hasNotifications: options.notifications });
     const locked = await lockedFor(store);
     if (locked === null) await mirror.load(store);
     const parley = new Parley(client, store, mirror, name, { ...options, locked });

@@ -37,6 +37,7 @@ import { clearOf, isList, keyOf, put } from './store.js';
  * @property {number} generation How often the server's history has changed under us.
  * @property {(author: string) => boolean} isMuted
  * @property {(author: string) => boolean} [isIgnored] Muted or blocked; default: `isMuted`.
+ * @property {boolean} [hasNotifications] Whether the replica holds notifications; default: true.
  */
 /**
  * Follow-up work that needs the server.
@@ -377,7 +378,8 @@ const kinds = {
     if (data.id === context.me) putMe(rows, data, known);
   },
 
-  notification({ rows, event, data, outcome }) {
+  notification({ rows, event, data, context, outcome }) {
+    if (context.hasNotifications === false) return;
     if (event.event === 'notification.created' && data.id) rows.put('inbox', data);
     outcome.refetch.push('inbox');
   },

@@ -98,7 +98,7 @@ export class Sync {
       }
     }
     for (const name of this.mirror.value('wanted') ?? []) this.#wanted.add(name);
-    if (this.mirror.value('inbox') === null) this.#wanted.add('inbox');
+    if (this.mirror.hasNotifications && this.mirror.value('inbox') === null) this.#wanted.add('inbox');
     if (!signal.aborted) this.live.start();
   }
 
@@ -605,7 +605,7 @@ export class Sync {
    * @returns {Promise<number>} The age of the snapshot.
    */
   async #keepSnapshot(snapshot, { isFirst, isOtherHistory = false }) {
-    this.want('inbox');
+    if (this.mirror.hasNotifications) this.want('inbox');
     const { epoch, start, id } = readCursor(snapshot.cursor);
     // An interrupted reset has stored the epoch and not the cursor.
     const cursor = this.mirror.cursor;

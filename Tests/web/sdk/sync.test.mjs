@@ -743,6 +743,20 @@ test('conversations left out of a snapshot are fetched by pages, and the inbox t
   assert.equal(parley.mirror.inbox.get('300').kind, 'mention');
 });
 
+test('a client without notifications never asks for them', async () => {
+  const { peer, connect, parley } = await opened({ parley: { notifications: false } });
+  await connect();
+  await isLive(parley);
+  const data = { id: '300', kind: 'mention', conversation_id: '12', message_id: '101', read_at: null };
+  const stream = 'user:7';
+  peer.socket.tell({ stream, offset: 1, id: '1', event: 'notification.created', data });
+  await until(() => parley.mirror.lastEvent === 1, 'the event');
+  parley.renew('user:7');
+  await until(() => peer.calls.includes('GET /users/7'), 'a later request');
+  assert.equal(peer.calls.includes('GET /inbox'), false);
+  assert.equal(parley.mirror.inbox.size, 0);
+});
+
 test('signals are emitted and not stored', async () => {
   const { peer, connect, parley } = await opened();
   await connect();

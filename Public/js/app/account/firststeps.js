@@ -27,7 +27,6 @@ export async function firstSteps(shell, node) {
   ];
   const close = async () => {
     node.hidden = true;
-    shell.isFirstRun = false;
     await calls.updateUser({ id: 'me', body: { preferences: { ...site.me.preferences, first_steps: false } } }).catch(() => {});
   };
   const isDone = steps.every(([, done]) => done);

@@ -87,7 +87,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: title } },
     conversation.request && requestBanner(shell, conversation),
     conversation.kind === 'room' && shell.arrival && welcomeBanner(shell),
-    conversation.kind === 'room' && (shell.isFirstRun || site.me?.preferences?.first_steps) && steps(shell),
+    conversation.kind === 'room' && site.me?.role === 'owner' && steps(page),
     view.node,
     line?.rail,
     foot(page, line, tabs),
@@ -403,10 +403,18 @@ function cannotWrite(site, conversation, forum) {
   return say(site.me.role === 'guest' ? 'talk.guestsRead' : 'talk.membersWrite');
 }
 
-/** What an owner does first; empty until it is known what is left. */
-function steps(shell) {
+/** What an owner does first; empty until it is known what is left. The preference may come after the first run's last page. */
+function steps({ shell, site, listen }) {
   const node = el('section.steps-place', { hidden: true, aria: { label: say('steps.title') } });
-  import('../account/firststeps.js').then(({ firstSteps }) => firstSteps(shell, node)).catch(() => {});
+  let isOn = false;
+  const draw = () => {
+    if (isOn === !!site.me?.preferences?.first_steps) return;
+    isOn = !isOn;
+    if (isOn) import('../account/firststeps.js').then(({ firstSteps }) => firstSteps(shell, node)).catch(() => {});
+    else node.hidden = true;
+  };
+  draw();
+  listen(site, ['me'], draw);
   return node;
 }
 

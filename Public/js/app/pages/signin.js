@@ -499,8 +499,6 @@ function begin(shell) {
         room ??= forum;
       }
       await site.client.calls.updateUser({ id: 'me', body: { preferences: { ...site.me.preferences, first_steps: true } } });
-      // The event of this change may come after the room is shown.
-      shell.isFirstRun = true;
       await site.loadForums();
       shell.entered();
       shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });

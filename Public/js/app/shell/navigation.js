@@ -11,7 +11,7 @@ const MAX_CONVERSATIONS = 30;
 /** The unread messages of the user: in conversations, and with mentions and replies. */
 export function unreadCounts(site) {
   const messages = site.talks().reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
-  return { messages, all: site.called + messages };
+  return { messages, all: site.overview.mentions + messages };
 }
 
 /** @param {string} here the address of the open page @param {object} on handlers of the sidebar's buttons */

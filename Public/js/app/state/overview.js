@@ -27,7 +27,7 @@ export class Overview {
     clearTimeout(this.#timer);
     for (const end of this.#topics.values()) end();
     this.#topics.clear();
-    [this.items, this.notices, this.upTo, this.isKnown] = [[], [], null, false];
+    [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], {}, null, false];
     /** Conversations marked as read since the answer. */
     this.seen = new Set();
   }
@@ -50,7 +50,7 @@ export class Overview {
       const found = await this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
       if (turn !== this.#asked || parley !== this.#site.parley) return;
       this.#site.keepUsers(found.included.users);
-      [this.items, this.notices, this.upTo, this.isKnown] = [found.data, found.notifications, found.up_to, true];
+      [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [found.data, found.notifications, found.unread, found.up_to, true];
       for (const id of seen) this.seen.delete(id);
       this.#site.say('overview');
     } catch (error) {
@@ -90,6 +90,12 @@ export class Overview {
   newTopicsOf(forum) {
     const item = this.items.find((it) => it.kind === 'forum' && it.forum_id === forum);
     return item ? Math.max(0, item.new_topics - item.topics.filter((it) => this.seen.has(it.id)).length) : 0;
+  }
+
+  /** The number of unread mentions, replies, `@room` mentions and reports. */
+  get mentions() {
+    const { mention = 0, reply = 0, room = 0, report = 0 } = this.unread;
+    return mention + reply + room + report;
   }
 
   get newTopics() {

@@ -1,5 +1,5 @@
 // The app's state of the site: the signed-in user, forums, conversations, users. Pages read it and listen to its events:
-// "me", "forums", "conversations", "users", "presence", "files", "inbox", "overview", "typing", "state", "out".
+// "me", "forums", "conversations", "users", "presence", "files", "overview", "typing", "state", "out".
 //
 // A signed-in user's state comes from the client library, which caches it on disk and subscribes to the server. A visitor's
 // is fetched on demand.
@@ -22,7 +22,6 @@ const CHANGED_BY = {
   conversations: 'conversations',
   users: 'users',
   receipts: 'conversations',
-  inbox: 'inbox',
   relations: 'users',
 };
 
@@ -47,8 +46,6 @@ export class SiteState extends EventTarget {
     this.asked = new Map();
     this.writing = new Map();
     this.said = new Set();
-    /** The number of unread mentions, direct messages apart. */
-    this.called = 0;
     this.toldPresence = null;
     this.overview = new Overview(this);
   }
@@ -112,7 +109,7 @@ export class SiteState extends EventTarget {
   /** Whether the cache can be shown. */
   async #hold(account) {
     if (!this.parley) {
-      this.parley = await Parley.open({ account });
+      this.parley = await Parley.open({ account, notifications: false });
       this.client = this.parley.client;
       this.connection = null;
       this.#listen();
@@ -160,7 +157,7 @@ export class SiteState extends EventTarget {
     const { parley } = this;
     parley.on('change', (changes) => {
       const names = new Set(changes.map(({ table }) => CHANGED_BY[table]).filter(Boolean));
-      if (changes.some(({ table }) => table === 'site')) names.add('me').add('inbox');
+      if (changes.some(({ table }) => table === 'site')) names.add('me');
       if (this.isFollowed) this.#take();
       for (const name of names) this.#sayOnce(name);
     });
@@ -202,7 +199,6 @@ export class SiteState extends EventTarget {
       const { name, hue, registration } = parley.settings;
       Object.assign(this.server, { name, hue, policy: registration });
     }
-    this.called = calledBy(parley.mirror.value('inbox')?.unread);
   }
 
   /** Many changes, one word: pages draw once for all of them. */
@@ -520,11 +516,6 @@ export class SiteState extends EventTarget {
     await this.parley?.signOut({ isForced });
     if (this.me) this.#out();
   }
-}
-
-/** Mentions, replies, calls of a room and reports. @param {Record<string, number>} [counts] */
-function calledBy(counts) {
-  return counts ? (counts.mention ?? 0) + (counts.reply ?? 0) + (counts.room ?? 0) + (counts.report ?? 0) : 0;
 }
 
 /** Number by number: 0.10 is newer than 0.9. */
