@@ -5,18 +5,8 @@ import { applyLook } from './core/theme.js';
 import { SiteState } from './state/site.js';
 import { loadText } from './core/text.js';
 import { Shell } from './shell/shell.js';
-// Small modules that several pages use: apart they would cost a request each.
-import './core/recentemoji.js';
-import './forum/membership.js';
-import './parts/dialog.js';
-import './parts/field.js';
-import './parts/menu.js';
-import './parts/person.js';
-import './parts/popover.js';
-import './parts/preview.js';
-import './parts/showmore.js';
-import './parts/topicrow.js';
-import './parts/touch.js';
+// A small module of several pages: apart it would cost a request.
+import './parts/tabs.js';
 
 start();
 

@@ -205,14 +205,14 @@ KB = 1024
 class Budget(Village):
     """Transferred bytes with their header fields, gzipped where the daemon compresses, until the network is idle."""
 
-    REQUESTS = 20
-    ROOM_REQUESTS = 26
-    TOTAL = 95 * KB
+    REQUESTS = 16
+    ROOM_REQUESTS = 20
+    TOTAL = 90 * KB
     CSS = 12 * KB
     TEXTS = 10 * KB
-    DATA = 12 * KB
-    CODE = 68 * KB
-    ROOM_CODE = 92 * KB
+    DATA = 10 * KB
+    CODE = 62 * KB
+    ROOM_CODE = 88 * KB
     RELOAD = 6 * KB
     NODES = 3_000
     SHIFT = 0.02

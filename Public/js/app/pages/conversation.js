@@ -78,6 +78,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   page.acts = site.me ? whenAsked(page) : null;
   const head = isTopic ? topicHead(page) : null;
   const view = (page.view = messageView(page, readUpTo, head));
+  if (page.acts) for (const name of ['pointerover', 'focusin']) view.node.addEventListener(name, page.acts.load, { once: true });
   const line = isTopic ? timelineOf(view, stream, conversation) : null;
   view.moved = line?.moved;
 
@@ -489,11 +490,11 @@ async function openViewer(event, node) {
   );
 }
 
-/** The message actions, loaded after the page is shown. */
+/** The message actions, loaded when the user comes near a message. */
 function whenAsked(page) {
   const load = () => import('../conversation/messageactions.js').then(({ MessageActions }) => (load.acts ??= new MessageActions(page)));
-  (window.requestIdleCallback ?? ((work) => setTimeout(work, 500)))(() => load().catch(() => {}));
   return {
+    load: () => load().catch(() => {}),
     run: async (message, verb, detail) => (await load()).run(message, verb, detail),
     async press(message, verb) {
       const acts = await load();
