@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import API
@@ -58,6 +59,19 @@ import Testing
       }
       let refused = try await village.request(.patch, "/settings", as: "ada", ["privacy_url": "mailto:a@b.example"])
       #expect(refused.status == 400)
+    }
+  }
+
+  @Test func `staff chooses the forum where new members arrive`() async throws {
+    try await Village.open(.inMemory) { village in
+      #expect(try await village.request(.get, "/settings").isNull("arrival_forum"))
+      let forum = try await village.request(.post, "/forums", as: "ada", ["title": "Hello"])["id"] ?? ""
+      let changed = try await village.request(.patch, "/settings", as: "ada", ["arrival_forum": forum])
+      #expect(changed.status == 200 && changed["arrival_forum"] == forum)
+      let refused = try await village.request(.patch, "/settings", as: "ada", ["arrival_forum": "999999"])
+      #expect(refused.status == 400 && refused["errors.0.field"] == "arrival_forum")
+      let cleared = try await village.request(.patch, "/settings", as: "ada", ["arrival_forum": NSNull()])
+      #expect(cleared.isNull("arrival_forum"))
     }
   }
 

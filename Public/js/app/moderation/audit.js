@@ -49,7 +49,7 @@ function auditRow(site, it) {
 }
 
 /** Fields whose values are ids. */
-const IDS = new Set(['icon_file', 'solved_by']);
+const IDS = new Set(['arrival_forum', 'icon_file', 'solved_by']);
 const CIRCLES = new Set(['write', 'start_topics', 'room_mention']);
 
 /** A changed field: *Section: Growing → Living*, or its name alone. */

@@ -121,12 +121,12 @@ async function goIn(shell, me, address) {
   shell.go(address, { replace: true });
 }
 
-/** Into the room of a forum, or the liveliest default room, where the first message is one press away. */
+/** Into the room of the invite's forum, the site's arrival room, or the liveliest default room, where the first message is one press away. */
 async function arrive(shell, me, forumID = null) {
   const { site } = shell;
   await site.enter(me);
   const joined = [...site.forums.values()].filter((it) => it.role).sort((a, b) => compare(b.last_message_id ?? b.id, a.last_message_id ?? a.id));
-  const forum = joined.find(({ id }) => id === forumID) ?? joined.find((it) => it.is_default) ?? joined[0];
+  const forum = joined.find(({ id }) => id === forumID) ?? joined.find(({ id }) => id === site.parley.settings?.arrival_forum) ?? joined.find((it) => it.is_default) ?? joined[0];
   shell.arrival = { site: site.server.name, forums: joined.map(({ title }) => title) };
   shell.entered();
   shell.go(forum ? forumAddress(forum, 'room') : '/', { replace: true });

@@ -14,7 +14,7 @@ import { say } from '../core/text.js';
 export async function siteSettings(shell, column) {
   const { site } = shell;
   let kept = await site.call('GET', '/settings');
-  if (!site.isHost) return refill(column, readOnly(kept));
+  if (!site.isHost) return refill(column, readOnly(site, kept));
   const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
   const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
   const rules = field(say('door.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
@@ -26,6 +26,7 @@ export async function siteSettings(shell, column) {
   );
   const mayInvite = circleChoice('admin.mayInvite', kept.may_invite);
   const mayCreate = circleChoice('admin.mayCreate', kept.may_create_forums);
+  const arrival = arrivalChoice(site, kept.arrival_forum);
   const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
     maxBytes: site.server.limits.file_bytes,
@@ -47,6 +48,7 @@ export async function siteSettings(shell, column) {
         registration: policy.input.value,
         may_invite: mayInvite.input.value,
         may_create_forums: mayCreate.input.value,
+        arrival_forum: arrival.input.value || null,
         discovery: discovery.input.checked,
         search_engines: engines.input.checked,
         contact_url: linkOf(contact),
@@ -79,12 +81,22 @@ export async function siteSettings(shell, column) {
       policy,
       mayInvite,
       mayCreate,
+      arrival,
       discovery,
       engines,
       contact,
       privacy,
     ),
   );
+}
+
+/** The forum where new members arrive. A private forum has no automatic members. */
+function arrivalChoice(site, chosen) {
+  const forums = [...site.forums.values()].filter((it) => it.visibility !== 'private').map((it) => [it.id, it.title]);
+  return choice(say('admin.arrival'), [['', say('admin.arrivalLively')], ...forums], {
+    value: forums.some(([id]) => id === chosen) ? chosen : '',
+    hint: say('admin.arrivalHint'),
+  });
 }
 
 /** A slider that shows its hue at once. */
@@ -109,7 +121,7 @@ function linkOf(input) {
 }
 
 /** The settings as text. */
-function readOnly(kept) {
+function readOnly(site, kept) {
   const circle = (value) => say(`admin.circle.${value}`);
   const flag = (value) => say(value ? 'change.on' : 'change.off');
   const link = (address) => address && el('a', { href: address }, address);
@@ -120,6 +132,7 @@ function readOnly(kept) {
     ['admin.registration', say(`admin.registration.${kept.registration}`)],
     ['admin.mayInvite', circle(kept.may_invite)],
     ['admin.mayCreate', circle(kept.may_create_forums)],
+    ['admin.arrival', site.forums.get(kept.arrival_forum)?.title ?? say('admin.arrivalLively')],
     ['admin.discovery', flag(kept.discovery)],
     ['admin.searchEngines', flag(kept.search_engines)],
     ['admin.contact', link(kept.contact_url)],

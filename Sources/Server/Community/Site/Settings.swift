@@ -35,6 +35,9 @@ extension Community {
       let after = change.applied(to: before)
       guard after != before else { return before }
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
+      if let forum = after.arrivalForum, forum != before.arrivalForum {
+        guard try tx.forum(forum) != nil else { throw .invalid("arrival_forum", .unknown) }
+      }
       let changes =
         after.changes(since: before, texts: ["name", "contact_url", "privacy_url"])
         + after.newcomers.changes(since: before.newcomers, prefix: "newcomers.")

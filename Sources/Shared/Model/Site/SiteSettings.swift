@@ -30,6 +30,8 @@ public struct SiteSettings: Sendable, Hashable {
   public var isIndexed = true
   /// The site's picture.
   public var icon: ID<File>?
+  /// The forum whose room is the first page of new members; nil for the most active default forum.
+  public var arrivalForum: ID<Forum>?
   public package(set) var revision = 1
 
   public static let hues = 0...359
@@ -81,6 +83,7 @@ extension SiteSettings: Record {
     try visitor.field("contact_url", &contactURL, \.contactURL)
     try visitor.field("privacy_url", &privacyURL, \.privacyURL)
     try visitor.field("icon_file", &icon, \.icon)
+    try visitor.field("arrival_forum", &arrivalForum, \.arrivalForum)
   }
 }
 
