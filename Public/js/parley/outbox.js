@@ -35,6 +35,7 @@ import { upload } from './upload.js';
  * @property {string} [message_id] The message that it changes.
  * @property {string} [target] The operation of that message while it is unsent; of a reply: of the message it answers.
  * @property {number} [seq] Of a read position.
+ * @property {string} [joins] The forum that the user joins before this message is posted.
  * @property {any} body
  * @property {PendingFile[]} files
  * @property {'pending' | 'failed'} state
@@ -519,6 +520,10 @@ export class Outbox {
       case 'send': {
         const ready = isUploaded(op) ? op : await this.#uploadFiles(op, signal);
         if (!ready) return undefined;
+        if (op.joins !== undefined) {
+          await calls.setForumMember({ ...options, id: op.joins, user: 'me' });
+          this.want(`forum:${op.joins}`);
+        }
         const body = { ...ready.body, client_id: op.id, sent_at: op.created_at };
         const attachments = [...(body.attachments ?? []), ...ready.files.map(({ file_id }) => file_id)];
         if (attachments.length > 0) body.attachments = attachments;

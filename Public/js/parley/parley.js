@@ -310,9 +310,11 @@ export class Parley {
    * @param {string} conversation
    * @param {{ text?: string, reply_to?: string, annotations?: any[], machine_only?: boolean }} message
    * @param {Blob[]} files
+   * @param {{ joins?: string }} [options] `joins`: the forum that the user joins before the message is posted.
    */
-  send(conversation, message, files = []) {
-    return this.outbox.add({ kind: 'send', conversation_id: conversation, body: message }, files);
+  send(conversation, message, files = [], options = {}) {
+    const { joins } = options;
+    return this.outbox.add({ kind: 'send', conversation_id: conversation, body: message, ...(joins ? { joins } : {}) }, files);
   }
 
   /** @param {any} message As a window gives it. @param {{ text?: string, attachments?: string[] }} change */

@@ -35,6 +35,42 @@ class Membership(Village):
         members = self.call("GET", f"/forums/{self.garden['id']}/members", token=self.tokens["ada"])["data"]
         self.assertNotIn("lin", [it["user"]["name"] for it in members])
 
+    def test_writing_offline_joins_the_forum_that_members_write_in(self):
+        forum = self.call("POST", "/forums", {"title": "Kitchen", "visibility": "members", "write": "members"}, self.tokens["ada"])
+        page = self.signed_in("lin")
+        self.go(page, f"/f/{forum['id']}/room")
+        field = page.get_by_placeholder("Write to join Kitchen")
+        expect(field).to_be_visible()
+        page.context.set_offline(True)
+        field.fill("May I bring soup?")
+        field.press("Enter")
+        expect(page.locator(".bubble").filter(has_text="May I bring soup?")).to_be_visible()
+        members = lambda: [it["user"]["name"] for it in self.call("GET", f"/forums/{forum['id']}/members", token=self.tokens["ada"])["data"]]
+        self.assertNotIn("lin", members())
+        page.context.set_offline(False)
+        self.eventually(page, True, lambda: "lin" in members())
+        expect(page.get_by_placeholder("Write a message")).to_be_visible()
+        expect(page.get_by_role("button", name="Join")).to_have_count(0)
+        texts = lambda: [it["text"] for it in self.call("GET", f"/conversations/{forum['room_id']}/messages", token=self.tokens["ada"])["data"] if it.get("text")]
+        self.eventually(page, ["May I bring soup?"], texts)
+
+    def test_a_new_member_arrives_where_staff_has_chosen(self):
+        ada = self.tokens["ada"]
+        lively, quiet = (self.call("POST", "/forums", {"title": title, "visibility": "members", "is_default": True}, ada) for title in ("Lively", "Hello"))
+        self.say("Much to tell", "ada", lively["room_id"])
+        staff = self.signed_in("ada")
+        self.go(staff, "/admin/settings")
+        staff.get_by_label("Where new members arrive").select_option("Hello")
+        staff.get_by_role("button", name="Save").click()
+        expect(staff.locator(".toast")).to_be_visible()
+        page = self.page(self.context())
+        self.open(page, f"/i/{self.invite}")
+        page.get_by_label("Display name").fill("Nina")
+        page.get_by_label("Username").fill("nina")
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Accept the rules and create account").click()
+        expect(page).to_have_url(re.compile(rf"/f/{quiet['id']}\b.*/room$"))
+
     def test_a_late_response_does_not_navigate(self):
         page = self.signed_in("grace")
         self.go(page, f"/f/{self.garden['id']}/about")

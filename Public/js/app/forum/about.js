@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../core/dom.js';
 import { createdLine } from './facts.js';
-import { asItIs, attend, joinButton, leaveForum, canManage, canEdit, canJoin, memberMenu } from './membership.js';
+import { asItIs, attend, joinButton, leaveForum, canManage, canEdit, memberMenu } from './membership.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { button } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
@@ -99,7 +99,7 @@ function actions(shell, forum) {
   const { site } = shell;
   const canChange = canEdit(site, forum);
   return [
-    canJoin(site, forum) && joinButton(shell, forum),
+    site.canJoin(forum) && joinButton(shell, forum),
     (canChange || canManage(site, forum)) &&
       button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'settings')) }),
     canChange && button(say('forum.add'), { picture: 'plus', on: () => addMember(shell, forum) }),

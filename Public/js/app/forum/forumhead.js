@@ -7,7 +7,7 @@ import { forumIcon } from '../core/titles.js';
 import { iconButton } from '../parts/button.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
-import { asItIs, canJoin, canManage, isMember, joinButton } from './membership.js';
+import { asItIs, canBeAmong, canManage, isMember, joinButton } from './membership.js';
 
 /** Filters of topics; without an account only those that need none. */
 const FILTERS = ['new', 'unread', 'mine', 'unsolved', 'solved'];
@@ -20,6 +20,7 @@ const SOLVING = new Set(['unsolved', 'solved']);
  */
 export function forumTabs(shell, forum, here, second = null, actions = []) {
   const canStart = mayStart(shell.site, forum);
+  const join = shell.site.canJoin(forum) && joinButton(shell, forum);
   const call = el('span.call-place');
   const places = el('div');
   const changed = () => {
@@ -33,6 +34,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
         [forumAddress(forum, 'room'), say('forum.room'), here === 'room', { count: here === 'room' || room?.level === 'nothing' ? 0 : room?.unread_count }],
       ]),
     );
+    if (join) join.hidden = !site.canJoin(asItIs(site, forum));
     if (here === 'room') redraw(call, address && callLink(address));
   };
   changed();
@@ -46,7 +48,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
       picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
       actions: [
         call,
-        canJoin(shell.site, forum) && joinButton(shell, forum),
+        join,
         canStart &&
           here === 'topics' &&
           iconButton('plus', say('act.newTopic'), {
@@ -95,7 +97,7 @@ function hostOf(address) {
 
 export function mayStart(site, forum) {
   if (!site.me || forum.archived || (forum.locked && !canManage(site, forum))) return false;
-  return isMember(site, forum, forum.start_topics);
+  return canBeAmong(site, forum, forum.start_topics);
 }
 
 /** The filters that make sense in a forum. */

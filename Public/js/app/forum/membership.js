@@ -21,8 +21,8 @@ export function isMember(site, forum, circle) {
   return canManage(site, forum);
 }
 
-/** Whether the user may join, as far as known: readers may, guests are added by others. */
-export const canJoin = (site, forum) => !!site.me && !forum.role && site.me.role !== 'guest' && !forum.archived;
+/** Whether the user belongs to an audience of a forum, or does after joining, as writing does. */
+export const canBeAmong = (site, forum, circle) => isMember(site, forum, circle) || (circle === 'members' && site.canJoin(forum));
 
 /** A forum as it is by now. */
 export const asItIs = (site, forum) => site.forums.get(forum?.id) ?? forum;

@@ -2,7 +2,7 @@
 
 import { el, icon, isTyping, redraw, refill } from '../core/dom.js';
 import { filterBar, forumTabs } from '../forum/forumhead.js';
-import { asItIs, attend, isMember, joinButton, canManage } from '../forum/membership.js';
+import { asItIs, attend, canBeAmong, canManage, isMember } from '../forum/membership.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
 import { banner } from '../parts/banner.js';
@@ -143,7 +143,7 @@ function messageField(page) {
   const { limits } = site.server;
   return composer({
     enterSends: !isTopic,
-    placeholder: say(isTopic ? 'composer.post' : 'composer.room'),
+    placeholder: placeholder(page),
     maxScalars: limits.message_scalars,
     draft: site.draft(conversation.id),
     keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
@@ -169,6 +169,12 @@ function messageField(page) {
       return page.view.newest();
     },
   });
+}
+
+/** The words in the empty composer. They announce that writing joins the forum. */
+function placeholder({ site, forum, isTopic }) {
+  if (site.canJoin(forum)) return say('composer.joins', { title: forum.title });
+  return say(isTopic ? 'composer.post' : 'composer.room');
 }
 
 /** The title of a topic with its signs, redrawn with it. */
@@ -237,13 +243,15 @@ function foot(page, line, tabs) {
     const why = page.cannot();
     note.hidden = !!field && !why;
     const hadFocus = field?.contains(document.activeElement);
-    if (field) field.hidden = typing.hidden = !!why;
+    if (field) {
+      field.hidden = typing.hidden = !!why;
+      field.input.placeholder = placeholder(page);
+    }
     if (hadFocus && why) view.node.focus({ preventScroll: true });
     // Screen readers speak it when it changes, and only then.
     if (shown === why) return;
     shown = why;
-    const join = page.isTopic && why === say('talk.membersWrite') && [' ', joinButton(shell, page.forum)];
-    refill(note, why ?? el('a', { href: `/sign-in?back=${encodeURIComponent(conversationAddress(conversation))}` }, say('talk.signIn')), join);
+    refill(note, why ?? el('a', { href: `/sign-in?back=${encodeURIComponent(conversationAddress(conversation))}` }, say('talk.signIn')));
   };
   draw();
   page.listen(site, ['conversations', 'forums'], () => {
@@ -398,10 +406,10 @@ function cannotWrite(site, conversation, forum) {
   if (forum?.archived) return say('talk.archived');
   const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
   if ((conversation.locked || forum?.locked) && !keeps) return say('talk.locked');
-  if (!forum || isMember(site, forum, forum.write)) return null;
+  if (!forum || canBeAmong(site, forum, forum.write)) return null;
   if (forum.write === 'moderators') return say('talk.hostsWrite');
-  // Guests are brought: they can't join.
-  return say(site.me.role === 'guest' ? 'talk.guestsRead' : 'talk.membersWrite');
+  // Guests are added by others.
+  return say('talk.guestsRead');
 }
 
 /** What an owner does first; empty until it is known what is left. The preference may come after the first run's last page. */

@@ -114,7 +114,12 @@ async function post(shell, forum, { title, text, fault, titleKey, draft }) {
   try {
     const sent = await Promise.all(draft.files.map(({ file }) => upload(site.client, file, { clientId: idOf(file) })));
     const body = { title: title.input.value.trim(), client_id: idOf(text), ...(draft.text ? { text: draft.text } : {}), ...(sent.length ? { attachments: sent.map(({ id }) => id) } : {}) };
-    const topic = await site.client.calls.createTopic({ id: forum.id, body });
+    const { calls } = site.client;
+    if (site.canJoin(forum)) {
+      await calls.setForumMember({ id: forum.id, user: 'me' });
+      site.parley?.renew(`forum:${forum.id}`);
+    }
+    const topic = await calls.createTopic({ id: forum.id, body });
     site.keepDraft(titleKey, '');
     return go(topicAddress(topic), { replace: true });
   } catch (error) {

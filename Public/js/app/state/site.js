@@ -292,6 +292,11 @@ export class SiteState extends EventTarget {
     return this.forums.get(id);
   }
 
+  /** Whether the user may join a forum, as far as known: readers may, guests are added by others. */
+  canJoin(forum) {
+    return !!this.me && !!forum && !forum.role && this.me.role !== 'guest' && !forum.archived;
+  }
+
   keepForum(forum) {
     this.forums.set(forum.id, forum);
     this.say('forums');

@@ -143,10 +143,13 @@ export class Stream extends EventTarget {
   }
 
   send({ text, replyTo, files = [], ...more }) {
+    const forum = this.site.forums.get(this.conversation.forum_id);
     return this.site.parley.send(
       this.conversation.id,
       { text, ...(replyTo ? { reply_to: replyTo.id } : {}), ...more },
       files.map((it) => it.file),
+      // Writing in a forum joins it.
+      this.site.canJoin(forum) ? { joins: forum.id } : {},
     );
   }
 
