@@ -188,7 +188,7 @@ private let wholeSite = SiteSettingsChange(
     .set(\.registration, .approval), .set(\.mayInvite, .users), .set(\.mayCreateForums, .moderators),
     .set(\.mayPublish, .staff), .set(\.hasDiscovery, true), .set(\.cutsMetadata, true), .set(\.linkPreviews, false),
     .set(\.isIndexed, false), .set(\.contactURL, "mailto:ada@garden.example"),
-    .set(\.privacyURL, "https://garden.example/privacy"), .set(\.icon, ID(8)),
+    .set(\.privacyURL, "https://garden.example/privacy"), .set(\.icon, ID(8)), .set(\.arrivalForum, ID(9)),
   ],
   newcomers: [
     .set(\.days, 1), .set(\.messages, 2), .set(\.messagesPerHour, 3), .set(\.linksPerHour, 4),
@@ -306,7 +306,10 @@ private let wholeSite = SiteSettingsChange(
   private func sendOthers(_ sent: inout SentMembers) throws {
     try sent.take(.updateSettings(wholeSite))
     try sent.take(
-      .updateSettings(SiteSettingsChange([.set(\.icon, nil), .set(\.contactURL, nil), .set(\.privacyURL, nil)])))
+      .updateSettings(
+        SiteSettingsChange([
+          .set(\.icon, nil), .set(\.arrivalForum, nil), .set(\.contactURL, nil), .set(\.privacyURL, nil),
+        ])))
     try sent.take(.markNotificationsRead(upTo: ID(4)))
     try sent.take(.markAllRead(upTo: ID(4)))
     try sent.take(.createLinkPreview(of: "https://chat.example", keep: true))
