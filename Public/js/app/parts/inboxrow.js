@@ -9,6 +9,7 @@ import { iconButton } from './button.js';
  * as read.
  */
 export function inboxRow({ key, upTo, href, picture, title, forum, author, text, at, count = 0, onSeen }) {
+  const hasText = !!author || !!text;
   return el(
     'div.inbox-item',
     // With another message the row is another node, whose button marks that message.
@@ -23,11 +24,12 @@ export function inboxRow({ key, upTo, href, picture, title, forum, author, text,
         el(
           'span.inbox-row-head',
           null,
-          el('span.one-line', null, forum && el('span.inbox-row-forum', null, isolate(forum), ' › '), isolate(title)),
+          // A notice has its title alone, and shows all of it.
+          el(hasText ? 'span.one-line' : 'span', null, forum && el('span.inbox-row-forum', null, isolate(forum), ' › '), isolate(title)),
           count > 1 && el('span.mark.count', { title: say('inbox.messages', { n: count }) }, `·${number(count)}`),
           at && el('span.mark', null, time(at)),
         ),
-        el('span.second.one-line', { dir: 'auto' }, author && `${isolate(displayName(author))}: `, text),
+        hasText && el('span.second.one-line', { dir: 'auto' }, author && `${isolate(displayName(author))}: `, text),
       ),
     ),
     onSeen && iconButton('check', say('inbox.dismiss'), { on: onSeen, data: { act: 'seen' } }),
