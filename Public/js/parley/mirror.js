@@ -96,6 +96,14 @@ export class Mirror {
     }
   }
 
+  /**
+   * The ids of a table's stored rows; an app adds others.
+   * @param {string} table
+   */
+  idsOf(table) {
+    return [...this.#tables[table].entries()].filter(([, row]) => row.known !== undefined).map(([id]) => id);
+  }
+
   get users() { return this.#tables.users; }
   get forums() { return this.#tables.forums; }
   get conversations() { return this.#tables.conversations; }

@@ -60,6 +60,8 @@ export class Sync {
    * @type {Record<string, { at: number }>}
    */
   #beforeHello = {};
+  /** The position at the last hello. */
+  #atHello = 0;
 
   /** @param {SyncOptions} options */
   constructor({ client, store, mirror, pages, publish, emit, live }) {
@@ -76,6 +78,7 @@ export class Sync {
       hello: async () => {
         const answers = Object.entries(this.mirror.value('unconfirmed') ?? {});
         this.#beforeHello = Object.fromEntries(answers.filter(([, { isAnswer }]) => isAnswer));
+        this.#atHello = this.mirror.position;
         return { cursor: this.mirror.cursor, topics: ['me'] };
       },
       onFrame: (frame) => this.#take(frame),
@@ -190,7 +193,7 @@ export class Sync {
       this.live.stop();
       this.emit('accountChanged', { id: frame.user_id });
     } else if (frame.hello) {
-      if (frame.cursor) await this.#moveCursor(frame.cursor);
+      if (frame.cursor) await this.#moveCursor(frame.cursor, { covered: this.#atHello });
       if (Object.keys(this.#beforeHello).length > 0) await this.#confirm(this.#beforeHello);
       this.live.caughtUp();
       if (this.#presence === 'away') this.presentAnew();
@@ -218,12 +221,24 @@ export class Sync {
       for (const topic of topics) {
         const held = await this.store.get('streams', topic);
         if (held) await this.#pull(topic, held.offset);
+        else await this.#compareWithoutOffset(topic);
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       // A stream that is not readable needs no catch-up.
       if (error.isTemporary) throw error;
     }
+  }
+
+  /**
+   * Compares the copy of a topic without a known offset: its missed events cannot be named.
+   * @param {string} topic
+   */
+  async #compareWithoutOffset(topic) {
+    const [kind, id] = topic.split(':');
+    if (kind === 'conversation' || kind === 'forum') this.want(topic);
+    const isHeld = kind === 'conversation' && (await this.pages.history(id)).held.length > 0;
+    if (isHeld) await this.#compare(id, this.mirror.position);
   }
 
   /**
@@ -355,24 +370,31 @@ export class Sync {
   async #fetchWanted() {
     if (this.#isFetching) return;
     this.#isFetching = true;
+    /** Answers in a row that were older than the cache: of a slow reader, or of a server that went back in time. */
+    let behind = 0;
     try {
       for (const name of this.#wanted) {
         const names = this.#together(name);
         for (const one of names) this.#wanted.delete(one);
         if (this.#stop.signal.aborted) return;
         try {
-          if (names.length > 1) await this.#fetchUsers(names);
-          else await this.#fetchOne(name);
-          for (const one of names) await this.#settled(one);
+          const isBehind = names.length > 1 ? await this.#fetchUsers(names) : await this.#fetchOne(name);
+          behind = isBehind ? behind + 1 : 0;
+          await this.#settled(names);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
           if (!error.isTemporary) {
-            for (const one of names) await this.#settled(one);
+            await this.#settled(names);
             continue;
           }
           // Without a network there is no use in the rest; it is asked for again when there is one.
           for (const one of names) this.#wanted.add(one);
           await wait(error.retryAfter ?? this.live.options.pause(1), this.#stop.signal);
+          if (this.live.state !== 'live') return;
+        }
+        // The reset that follows needs its turn.
+        if (behind > 1) {
+          await wait(this.live.options.pause(behind - 1), this.#stop.signal);
           if (this.live.state !== 'live') return;
         }
       }
@@ -392,30 +414,39 @@ export class Sync {
     return isUser(name) && this.mirror.me ? [...this.#wanted].filter(isUser).slice(0, mostUsers) : [name];
   }
 
-  /** @param {string[]} names */
+  /** @param {string[]} names @returns {Promise<void>} */
   async #fetchUsers(names) {
-    const ids = names.map((name) => name.slice('user:'.length)).join(',');
-    const { found, known } = await this.#ask(() => this.client.calls.listUsers({ query: { ids } }));
-    const data = found?.data ?? [];
-    /** @type {Source[]} */
-    const sources = data.map((/** @type {any} */ user) => ['users', user.id]);
-    await this.#keep(sources, (rows) => {
-      for (const user of data) rows.put('users', mergeThing(rows.get('users', user.id), user, known));
+    const ids = names.map((name) => name.slice('user:'.length));
+    const { found, known } = await this.#ask(() => this.client.calls.listUsers({ query: { ids: ids.join(',') } }));
+    const users = new Map((found?.data ?? []).map((/** @type {any} */ user) => [user.id, user]));
+    await this.#keep(ids.map((id) => ['users', id]), (rows) => {
+      for (const id of ids) this.#keepThing(rows, 'users', id, users.get(id) ?? null, known);
     });
   }
 
-  /** @param {string} name */
-  async #settled(name) {
+  /**
+   * Stores the answer of a user or forum. The cursor may be before it.
+   * @param {Rows} rows @param {'users' | 'forums'} table @param {string} id @param {any} found Null if it is gone.
+   * @param {number} known
+   */
+  #keepThing(rows, table, id, found, known) {
+    if (!found) return rows.remove(table, id);
+    return rows.put(table, { ...mergeThing(rows.get(table, id), found, known), ahead: this.mirror.position });
+  }
+
+  /** @param {string[]} names */
+  async #settled(names) {
     // Wanted again meanwhile: then it stays until that is done, too.
-    if (this.#wanted.has(name) || !this.mirror.value('wanted')?.includes(name)) return;
+    const isSettled = (/** @type {string} */ name) => names.includes(name) && !this.#wanted.has(name);
+    if (!this.mirror.value('wanted')?.some(isSettled)) return;
     await this.#keep([['site', 'wanted']], (rows) => {
-      const names = rows.get('site', 'wanted')?.value ?? [];
-      if (this.#wanted.has(name) || !names.includes(name)) return;
-      rows.put('site', { name: 'wanted', value: names.filter((/** @type {string} */ one) => one !== name) });
+      const held = rows.get('site', 'wanted')?.value ?? [];
+      const value = held.filter((/** @type {string} */ name) => !isSettled(name));
+      if (value.length < held.length) rows.put('site', { name: 'wanted', value });
     });
   }
 
-  /** @param {string} name @returns {Promise<void>} */
+  /** @param {string} name @returns {Promise<boolean | void>} Whether the answer was older than the cache. */
   async #fetchOne(name) {
     const [kind, id = ''] = name.split(':');
     switch (kind) {
@@ -423,7 +454,8 @@ export class Sync {
         const { found, known } = await this.#ask(() => this.client.calls.getConversation({ id }));
         /** @type {Source[]} */
         const sources = [['conversations', id], ['streams', `conversation:${id}`], ['site', 'wanted'], unconfirmed];
-        return this.#keep(sources, (rows) => {
+        let isBehind = false;
+        await this.#keep(sources, (rows) => {
           if (!found) {
             if (rows.get('conversations', id)?.role !== undefined) answered(rows, 'gone');
             return dropConversation(rows, id);
@@ -431,7 +463,7 @@ export class Sync {
           const held = rows.get('conversations', id);
           const offset = rows.get('streams', `conversation:${id}`)?.offset ?? 0;
           // Events were faster than the answer: its counts are of before them.
-          const isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0);
+          isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0);
           if (isBehind) {
             wantLater(rows, name);
             this.want(name);
@@ -440,20 +472,16 @@ export class Sync {
           const asOf = isBehind ? known : Math.max(known, held?.known ?? 0);
           return rows.put('conversations', mergeConversation(held, found, asOf));
         });
+        return isBehind;
       }
       case 'forum': {
         const { found, known } = await this.#ask(() => this.client.calls.getForum({ id }));
         if (!found) return this.#dropForum(id);
-        return this.#keep([['forums', id]], (rows) =>
-          rows.put('forums', mergeThing(rows.get('forums', id), found, known)),
-        );
+        return this.#keep([['forums', id]], (rows) => this.#keepThing(rows, 'forums', id, found, known));
       }
       case 'user': {
         const { found, known } = await this.#ask(() => this.client.calls.getUser({ id }));
-        if (!found) return undefined;
-        return this.#keep([['users', id]], (rows) =>
-          rows.put('users', mergeThing(rows.get('users', id), found, known)),
-        );
+        return this.#keep([['users', id]], (rows) => this.#keepThing(rows, 'users', id, found, known));
       }
       case 'message': {
         // The answer is at least as new as the row before the request, too.
@@ -541,7 +569,7 @@ export class Sync {
 
   /**
    * Recomputes the unread count, locally if all messages are cached.
-   * @param {string} id @returns {Promise<void>}
+   * @param {string} id @returns {Promise<boolean | void>}
    */
   async #recount(id) {
     const conversation = this.mirror.conversations.get(id);
@@ -590,9 +618,13 @@ export class Sync {
     return snapshot;
   }
 
-  /** @param {string} cursor */
-  async #moveCursor(cursor) {
+  /**
+   * @param {string} cursor
+   * @param {{ covered?: number }} [options] `covered`: the cursor covers all answers that were stored up to this position.
+   */
+  async #moveCursor(cursor, { covered } = {}) {
     await this.#keep([], (rows) => {
+      if (covered !== undefined) rows.put('site', { name: 'covered', value: covered });
       rows.put('site', { name: 'cursor', value: cursor });
       rows.put('site', { name: 'start', value: readCursor(cursor).start });
       rows.remove('site', 'isResetting');
@@ -613,10 +645,15 @@ export class Sync {
     const generation = this.mirror.generation + (epoch === before && !isOtherHistory ? 0 : 1);
     const known = position(generation, id);
     /** @type {Source[]} */
-    const sources = [['site', 'me'], ['site', 'settings']];
+    const sources = [['site', 'me'], ['site', 'settings'], ['site', 'wanted']];
     for (const table of ['users', 'forums', 'conversations']) {
       for (const row of snapshot[table] ?? []) sources.push([table, row.id]);
     }
+    // A snapshot is bounded: the rest of the copy is fetched, since its events are lost.
+    const unlisted = ['users', 'forums', 'conversations'].flatMap((table) => {
+      const listed = new Set((snapshot[table] ?? []).map((/** @type {any} */ row) => row.id));
+      return this.mirror.idsOf(table).filter((id) => !listed.has(id)).map((id) => `${table.slice(0, -1)}:${id}`);
+    });
     await this.#keep(sources, (rows) => {
       const put = (/** @type {string} */ name, /** @type {any} */ value) => rows.put('site', { name, value });
       put('generation', generation);
@@ -635,14 +672,18 @@ export class Sync {
           rows.put('streams', { name: `conversation:${row.id}`, offset: row.last_offset });
         }
       }
-      for (const relation of relationsOf(snapshot.relations ?? {})) rows.put('relations', { ...relation, known });
+      const relations = relationsOf(snapshot.relations ?? {});
+      for (const id of this.mirror.relations.keys()) rows.remove('relations', id);
+      for (const relation of relations) rows.put('relations', { ...relation, known });
       for (const { forum_id: forum, conversation_id: id, level } of snapshot.levels ?? []) {
         const table = forum === undefined ? 'conversations' : 'forums';
         const row = rows.get(table, forum ?? id);
         if (row) rows.put(table, { ...row, level, level_set: true, level_known: known });
       }
       if (isFirst) put('cursor', snapshot.cursor);
+      else wantLater(rows, ...unlisted);
     });
+    if (!isFirst) for (const name of unlisted) this.want(name);
     return known;
   }
 
@@ -688,6 +729,7 @@ export class Sync {
     // A conversation or forum that was gone may be there again: a snapshot has it.
     if (acknowledged.gone) return this.#reset('rewound');
     if (acknowledged.inbox) this.want('inbox');
+    await this.#forgetThings();
     /** @type {string[]} */
     const changed = Object.values(acknowledged).map((one) => one.conversation_id);
     const ahead = new Set(changed.filter((id) => id !== null));
@@ -703,8 +745,32 @@ export class Sync {
       await this.#fetchOne(`conversation:${id}`);
       await this.#compare(id, position(this.mirror.generation, event));
     }
+    await this.#keep([], (rows) => {
+      // The cursor does not cover the streams of views either.
+      for (const name of this.mirror.streams) if (!this.mirror.isOwn(name)) rows.remove('streams', name);
+    });
     await this.#confirm(acknowledged);
     await this.#moveCursor(cursor);
+  }
+
+  /** Makes the ages of users and forums beyond the cursor unknown, and fetches them. */
+  async #forgetThings() {
+    const covered = this.mirror.value('covered') ?? 0;
+    for (const table of /** @type {const} */ (['users', 'forums'])) {
+      const ids = this.mirror.idsOf(table).filter((id) => (this.mirror[table].get(id).ahead ?? -1) >= covered);
+      for (let first = 0; first < ids.length; first += mostAtOnce) {
+        const some = ids.slice(first, first + mostAtOnce);
+        const names = some.map((id) => `${table.slice(0, -1)}:${id}`);
+        await this.#keep([['site', 'wanted'], ...some.map((id) => /** @type {Source} */ ([table, id]))], (rows) => {
+          for (const id of some) {
+            const row = rows.get(table, id);
+            if (row) rows.put(table, { ...row, known: unknownAge });
+          }
+          wantLater(rows, ...names);
+        });
+        for (const name of names) this.want(name);
+      }
+    }
   }
 
   /**

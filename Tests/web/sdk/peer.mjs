@@ -51,13 +51,14 @@ export class Peer {
     return this.sockets.at(-1);
   }
 
-  fetch = async (address, { method }) => {
+  fetch = async (address, { method, body: sent }) => {
     const url = new URL(address);
     const name = `${method} ${url.pathname.replace('/api/v1', '')}`;
     this.calls.push(name);
     const answer = this.answers[name];
     if (answer === undefined) return Response.json({ status: 404, code: 'not_found' }, { status: 404 });
-    const body = typeof answer === 'function' ? await answer(Object.fromEntries(url.searchParams)) : answer;
+    const query = { ...Object.fromEntries(url.searchParams), ...(sent ? { body: JSON.parse(sent) } : {}) };
+    const body = typeof answer === 'function' ? await answer(query) : answer;
     return body instanceof Response ? body : Response.json(body);
   };
 }
