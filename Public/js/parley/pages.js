@@ -4,6 +4,7 @@
 import { find } from './find.js';
 import { newHistory, missing, rangeAt, rangesOf, withRange, withoutRange } from './history.js';
 import { readCursor } from './ids.js';
+import { Problem } from './problem.js';
 import {
   Rows, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
 } from './reducer.js';
@@ -122,7 +123,7 @@ export class Pages {
         if (own.includes(message)) finishSend(rows, message);
         rows.put('messages', merged);
         // Its event will change nothing any more, so the unread count is corrected here.
-        const isOther = before ? before.deleted !== merged.deleted : merged.deleted;
+        const isOther = before ? isAnother(before, merged) || before.deleted !== merged.deleted : merged.deleted;
         if (isOther && merged.seq > (rows.get('conversations', conversation)?.read_up_to ?? Infinity)) isAhead = true;
         return merged;
       });
@@ -186,7 +187,7 @@ export class Pages {
       const after = await this.history(conversation);
       const isNearer = missing(after.held, Math.max(from, after.from), to).length === 0 || messages.length > 0;
       // An empty page must end the loop, or a faulty server would be asked forever.
-      if (!isNearer || rounds > (to - from) / maxPage + 1000) throw new Error(`${conversation} has a hole at ${gap[1]}`);
+      if (!isNearer || rounds > (to - from) / maxPage + 1000) throw new Problem({ status: 503, code: 'unavailable', detail: `${conversation} has a hole at ${gap[1]}` });
     }
   }
 

@@ -318,6 +318,7 @@ export class Sync {
   async #pull(stream, after) {
     /** @type {string | undefined} */
     let next;
+    const { generation, start } = this.mirror;
     for (;;) {
       let page;
       try {
@@ -328,6 +329,8 @@ export class Sync {
         else this.want(stream);
         return;
       }
+      // A comparison follows.
+      if (this.mirror.generation !== generation || this.mirror.start !== start) return;
       if (page.data.length > 0) {
         const { changes, outcomes } = await this.#keepEvents(page.data);
         this.publish(changes);
@@ -719,11 +722,13 @@ export class Sync {
 
   /**
    * Handles a restart of the server, perhaps with an older copy of its data. It has all events up to the cursor. What the
-   * cache holds beyond it (pages and acknowledgements) is compared, with unknown ages, before the cursor moves.
+   * cache holds beyond it (pages, answers and acknowledgements) is compared, with unknown ages, before the cursor moves.
    * @param {string} cursor The same event and the new start.
    */
   async #restart(cursor) {
     const { id: event, start } = readCursor(cursor);
+    // Events of the connection before were stored after the hello: the copy may not have them.
+    if (this.mirror.lastEvent > event) return this.#reset('rewound');
     await this.#keep([], (rows) => rows.put('site', { name: 'start', value: start }));
     const acknowledged = this.mirror.value('unconfirmed') ?? {};
     // A conversation or forum that was gone may be there again: a snapshot has it.

@@ -174,7 +174,7 @@ class Model {
   }
 
   answers() {
-    const notFound = () => Response.json({ status: 404, code: 'not_found' }, { status: 404 });
+    const refused = () => Response.json({ status: 400, code: 'invalid' }, { status: 400 });
     const { draw } = this;
     const answers = {
       'GET /users/me': () => me,
@@ -197,7 +197,7 @@ class Model {
     for (const id of ['12', '13', '14']) {
       const messages = () => this.conversations[id].messages;
       answers[`GET /conversations/${id}`] = () => this.own(this.conversations[id]);
-      answers[`GET /conversations/${id}/messages`] = (query) => this.messagePage(messages(), query) ?? notFound();
+      answers[`GET /conversations/${id}/messages`] = (query) => this.messagePage(messages(), query) ?? refused();
       answers[`POST /conversations/${id}/messages`] = ({ body }) =>
         this.written(messages().find((one) => one.client_id === body.client_id)
           ?? this.post(this.conversations[id], { author: '7', ...body, client_id: body.client_id }));
@@ -206,7 +206,8 @@ class Model {
           const part = messages().slice(first - 1, last);
           return { from_seq: first, to_seq: last, digest: digestOf(part.map((one) => this.written(one))) };
         };
-        const [first, last] = [Number(from), Math.min(Number(to), messages().length)];
+        const [first, last] = [Number(from), Number(to)];
+        if (first > messages().length + 1 || last > messages().length) return refused();
         const size = Math.max(1, Math.ceil((last - first + 1) / Number(parts)));
         const all = [];
         for (let at = first; at <= last; at += size) all.push(digest(at, Math.min(last, at + size - 1)));
