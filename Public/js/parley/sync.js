@@ -828,6 +828,7 @@ export class Sync {
       });
       await this.#cutOff(id);
       const { repaired } = await verify(this.pages, id, { signal, isFollowing: false });
+      if (repaired > 0) await this.#recountLater(id);
       await this.pages.fetch(id, { limit: 200, signal });
       await this.#refreshActions(id, asOf);
       return repaired;
@@ -837,6 +838,15 @@ export class Sync {
       if (!this.mirror.isOwn(`conversation:${id}`)) await this.#keep([], (rows) => dropConversation(rows, id));
       return 0;
     }
+  }
+
+  /**
+   * Recounts the unread messages: an earlier count may include replaced messages.
+   * @param {string} id
+   */
+  async #recountLater(id) {
+    await this.#keep([['site', 'wanted']], (rows) => wantLater(rows, `unread:${id}`));
+    this.want(`unread:${id}`);
   }
 
   /**
