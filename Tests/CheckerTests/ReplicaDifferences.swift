@@ -15,7 +15,10 @@ extension Replica {
     compare("the inbox", inbox, other.inbox)
     for id in Set(forums.keys).union(other.forums.keys).sorted() {
       compare("forum \(id)", forums[id]?.role, other.forums[id]?.role)
-      compare("forum \(id)", forums[id]?.forum.revision, other.forums[id]?.forum.revision)
+      compare("forum \(id)", forums[id]?.forum, other.forums[id]?.forum)
+    }
+    for id in Set(users.keys).intersection(other.users.keys).sorted() {
+      compare("user \(id)", users[id]?.summary, other.users[id]?.summary)
     }
     let (mine, theirs) = (conversations.filter { $0.value.isOwn }, other.conversations.filter { $0.value.isOwn })
     for id in Set(mine.keys).union(theirs.keys).sorted() {

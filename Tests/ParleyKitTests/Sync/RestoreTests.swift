@@ -481,6 +481,39 @@ extension RestoreTests {
     }
   }
 
+  @Test func `after a restart users and forums from beyond the cursor are fetched`() async throws {
+    try await Hamlet.open { hamlet in
+      let server = hamlet.server("ada")
+      let transport = RestartedTransport(server)
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      let grace = try await hamlet.client("ada").send(.getUser(.id(hamlet.id("grace")))).value
+      let me = try await hamlet.client("ada").send(.getUser(.me)).value
+      let forum = try await hamlet.client("ada").send(.createForum(title: "Knitting")).value
+      try await ada.sync.catchUp()
+      try await ada.sync.catchUp()
+      let cursor = try #require(await ada.cache.replica.cursor)
+      // In the lost history both users and the forum have changed.
+      for var user in [grace, me] {
+        (user.summary.revision, user.summary.displayName) = (user.summary.revision + 5, "lost")
+        try await ada.cache.hold(user)
+      }
+      var lost = forum
+      (lost.forum.revision, lost.forum.title) = (forum.forum.revision + 5, "lost")
+      try await ada.cache.hold(lost, asOf: cursor.event)
+      transport.restart(from: cursor.start)
+      try await ada.sync.catchUp()
+      let replica = await ada.cache.replica
+      #expect(replica.users[grace.summary.id]?.summary == grace.summary)
+      #expect(replica.me?.summary == me.summary)
+      #expect(replica.forums[forum.forum.id]?.forum == forum.forum)
+      // A catch-up covers them.
+      server.set { $0.requests = [] }
+      try await ada.sync.catchUp()
+      #expect(server.requests == ["GET /sync"])
+    }
+  }
+
   @Test func `after a restart counts of the inbox from beyond the cursor are fetched`() async throws {
     try await Hamlet.open { hamlet in
       let direct = try await hamlet.group("ada", "grace")

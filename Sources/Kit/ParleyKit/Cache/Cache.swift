@@ -144,9 +144,10 @@ public actor Cache {
 
   /// What responses change besides conversations.
   private static let (inboxName, goneName) = ("inbox", "gone")
+  private static let (userPrefix, forumPrefix) = ("user:", "forum:")
 
-  /// What responses have changed, and the events of these: conversations by id, the counts of the inbox, and whether
-  /// something is gone. A response may be ahead of the cursor, and a server that goes on from an older copy of its data has
+  /// What responses have changed, and the events of these: conversations by id, users and forums by their prefixes and ids,
+  /// the counts of the inbox, and whether something is gone. A response may be ahead of the cursor, and a server that goes on from an older copy of its data has
   /// lost what the cursor does not cover, without a reset.
   var ahead: [String: Int] {
     var ahead: [String: Int] = [:]
@@ -186,8 +187,12 @@ public actor Cache {
     startCount += 1
     guard let cursor = replica.cursor?.event else { return Beyond() }
     let names = ahead.filter { $0.value > cursor }.keys
+    func ids<Thing>(_ prefix: String) -> [ID<Thing>] {
+      names.compactMap { $0.hasPrefix(prefix) ? ID<Thing>(String($0.dropFirst(prefix.count))) : nil }.sorted()
+    }
     let beyond = Beyond(
-      conversations: names.compactMap { ID($0) }.sorted(), hasGone: names.contains(Self.goneName))
+      conversations: names.compactMap { ID($0) }.sorted(), users: ids(Self.userPrefix), forums: ids(Self.forumPrefix),
+      hasGone: names.contains(Self.goneName))
     var changes = CacheChanges()
     if !beyond.conversations.isEmpty {
       changes.rows = [
@@ -203,6 +208,8 @@ public actor Cache {
   /// What responses have changed beyond the cursor.
   struct Beyond: Sendable {
     var conversations: [ID<Conversation>] = []
+    var users: [ID<User>] = []
+    var forums: [ID<Forum>] = []
     /// Whether a conversation or forum was dropped, because the server did not have it or did not show it.
     var hasGone = false
   }
@@ -228,6 +235,28 @@ public actor Cache {
   /// Notes that a conversation was compared with a response, which the cursor may not cover.
   func noteCompared(_ conversation: ID<Conversation>, with response: EventCursor) throws(CacheFault) {
     if event(of: response) == nil { try save(aheadRows([conversation], nil)) }
+  }
+
+  /// Replaces a user whose cached revision may be of a lost history.
+  func replace(_ user: User) throws(CacheFault) {
+    try change(bringing: [], ahead(of: user)) { $0.replace(user) }
+  }
+
+  /// Replaces a forum whose cached revision may be of a lost history.
+  func replace(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
+    try change(bringing: [], ahead(of: forum)) { $0.replace(forum, asOf: event) }
+  }
+
+  private func ahead(of user: User) -> CacheChanges {
+    var changes = CacheChanges()
+    changes.rows = aheadRows(["\(Self.userPrefix)\(user.summary.id)"], nil)
+    return changes
+  }
+
+  private func ahead(of forum: ForumView) -> CacheChanges {
+    var changes = CacheChanges()
+    changes.rows = aheadRows(["\(Self.forumPrefix)\(forum.forum.id)"], nil)
+    return changes
   }
 
   /// Notes that a response did not show a conversation. It is dropped when the cursor covers the response.
@@ -484,7 +513,9 @@ public actor Cache {
 
   // MARK: Responses
 
-  public func hold(_ user: User) throws(CacheFault) { try change { $0.hold(user) } }
+  public func hold(_ user: User) throws(CacheFault) {
+    try change(bringing: [], ahead(of: user)) { $0.hold(user) }
+  }
 
   /// Caches a user, unless the cache was erased since the request.
   func hold(_ user: User, asOf age: ResponseAge) throws(CacheFault) {
@@ -498,7 +529,7 @@ public actor Cache {
   }
 
   public func hold(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
-    try change { $0.hold(forum, asOf: event) }
+    try change(bringing: [], ahead(of: forum)) { $0.hold(forum, asOf: event) }
   }
 
   public func hold(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {

@@ -17,6 +17,8 @@ public actor Sync {
 
   /// Messages per page, the maximum of the server.
   static let pageSize = 200
+  /// Users per request, within the server's limit of a query.
+  private static let usersPerRequest = 100
   /// Rounds of requests for needs if the responses are older than the cache.
   private static let maxNeedRounds = 4
   /// Comparisons of a proof while the copy changes.
@@ -83,6 +85,10 @@ public actor Sync {
       try await resync(ResetReason.rewound.rawValue)
       return nil
     }
+    guard try await replace(beyond.users, beyond.forums, asOf: cursor.event) else {
+      try await resync(ResetReason.rewound.rawValue)
+      return nil
+    }
     var gone: [ID<Conversation>] = []
     for id in beyond.conversations where await cache.replica.conversations[id] != nil {
       let own: OwnConversation
@@ -98,6 +104,25 @@ public actor Sync {
       _ = try await compare(id)
     }
     return gone
+  }
+
+  /// Fetches users and forums beyond the cursor.
+  /// - Returns: whether the server still has the forums. Those that it has lost had conversations.
+  private func replace(_ users: [ID<User>], _ forums: [ID<Forum>], asOf event: Int) async throws -> Bool {
+    for first in stride(from: 0, to: users.count, by: Self.usersPerRequest) {
+      let ids = users[first..<min(first + Self.usersPerRequest, users.count)]
+      let request = Request.listUsers(ids: ids.map(\.description).joined(separator: ","))
+      let found = try await client.send(request).elements.map(\.value)
+      for user in found { try await cache.replace(user) }
+      for id in Set(ids).subtracting(found.map(\.summary.id)) { try await cache.drop(.user(id)) }
+    }
+    for id in forums {
+      do { try await cache.replace(client.send(.getForum(id)).value, asOf: event) } catch let fault as ClientFault {
+        guard fault.isGone else { throw fault }
+        return false
+      }
+    }
+    return true
   }
 
   /// Drops conversations that the server has lost: no event has removed them.

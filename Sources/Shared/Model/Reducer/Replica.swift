@@ -309,6 +309,23 @@ extension Replica {
     users[id] = user
   }
 
+  /// Replaces a user whose state may be of a lost history.
+  public mutating func replace(_ user: User) {
+    if var held = me, held.summary.id == user.summary.id {
+      held.summary.revision = 0
+      me = held
+    } else {
+      users[user.summary.id] = nil
+    }
+    hold(user)
+  }
+
+  /// Replaces a forum whose state may be of a lost history.
+  public mutating func replace(_ forum: ForumView, asOf event: Int) {
+    forums[forum.forum.id] = nil
+    hold(forum, asOf: event)
+  }
+
   /// - Parameter event: the response includes at least the events up to this one.
   public mutating func hold(_ forum: ForumView, asOf event: Int) {
     needs.remove(.forum(forum.forum.id))
