@@ -119,7 +119,7 @@ import Testing
       #expect(
         texts(try await cache.find([.author(hamlet.id("linus")), .hashtag("food")])) == ["lunch elsewhere #food"])
       let location = Location(name: "mcdonald's", latitude: 37.7791, longitude: -122.4193)
-      #expect(try await texts(cache.find([.location(location, .house)])) == ["lunch #Food with @ada"])
+      #expect(try await texts(cache.find([.location(location, .block)])) == ["lunch #Food with @ada"])
       #expect(try await texts(cache.find([.location(location, .town)])) == ["dinner 日本語", "lunch #Food with @ada"])
       #expect(try await texts(cache.searchLocations("mcdonald")).count == 3)
       #expect(try await texts(cache.messagesByDate(in: garden)).last == "old lunch")
@@ -168,7 +168,7 @@ import Testing
         #expect(try await texts(ada.cache.find([.mention(hamlet.id("grace"))])) == [all[1]])
         #expect(try await texts(ada.cache.find([.annotation("com.example.todo")])) == [all[1]])
         #expect(try await texts(ada.cache.find([.annotation("net.app.core.checkin")])).isEmpty)
-        #expect(try await texts(ada.cache.find([.location(harbour, .house)])) == [all[1]])
+        #expect(try await texts(ada.cache.find([.location(harbour, .block)])) == [all[1]])
         #expect(try await texts(ada.cache.searchLocations("pier")) == [all[1]])
         let before = try #require(Timestamp.parse("2003-01-01T00:00:00.000Z"))
         #expect(try await texts(ada.cache.messagesByDate(in: garden, before: Int64(before))) == Array(all.suffix(2)))

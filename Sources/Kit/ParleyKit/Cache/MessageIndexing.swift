@@ -44,12 +44,13 @@ public struct MessageIndexing: Sendable {
   }
 }
 
-/// The maximum distance of two locations with one name that count as the same.
+/// The size of the grid cell in which locations with one name count as the same. Neighbors on both sides of an edge of a cell
+/// differ.
 public enum LocationPrecision: Int, Sendable, CaseIterable {
   /// Decimals of the coordinates in degrees: about 11 km, 1.1 km and 111 m.
   case town = 1
   case quarter = 2
-  case house = 3
+  case block = 3
 }
 
 /// An indexed property of a message.
@@ -77,7 +78,7 @@ public enum MessageFeature: Sendable, Hashable {
       switch precision {
       case .town: 10
       case .quarter: 100
-      case .house: 1_000
+      case .block: 1_000
       }
     // Invalid coordinates must not trap.
     return Int(exactly: (min(max(degrees, -1_000), 1_000) * scale).rounded()) ?? 0
