@@ -77,7 +77,7 @@ extension ReadTransaction {
     if let userID = caller.user { standing.isBlocked = try isBlocked(userID, user.summary.id) }
     // Only visitors and guests may not see all users.
     guard caller.role == nil || caller.role == .guest else { return standing }
-    standing.isInPublic = try isInPublic(user.summary.id)
+    standing.isInPublic = try !inPublic([user.summary.id]).isEmpty
     if let userID = caller.user { standing.isTogether = try areTogether(userID, user.summary.id) }
     return standing
   }

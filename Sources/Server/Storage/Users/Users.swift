@@ -178,13 +178,6 @@ extension ReadTransaction {
       } ?? false
     }
   }
-
-  /// Whether a user is a member or participant of anything public.
-  public func isInPublic(_ user: ID<User>) throws(Refusal) -> Bool {
-    try run { connection in
-      try connection.first(SQL("select \(UserLists.inPublic("$1"))"), user.number) { row in try row.bool(0) } ?? false
-    }
-  }
 }
 
 private enum UserLists {
