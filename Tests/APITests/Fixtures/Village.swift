@@ -61,15 +61,16 @@ final class Village: Sendable {
   ///
   /// - Parameters:
   ///   - isRestarted: whether the site had an earlier start, without events.
+  ///   - memory: bytes that a handler may reserve, in memory.
   ///   - loops: the clock of the server's socket timeouts.
   static func open(
     _ transport: TestTransport, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
-    remotes: [CannedServer]? = nil, isRestarted: Bool = false,
+    remotes: [CannedServer]? = nil, isRestarted: Bool = false, memory: Int = .max,
     clock: @escaping @Sendable () -> Int64 = ticking,
     loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(transport, rates, bounds, remotes, isRestarted, clock, loops)
+    let village = try await Village(transport, rates, bounds, remotes, isRestarted, memory, clock, loops)
     do {
       try await body(village)
     } catch {
@@ -81,7 +82,7 @@ final class Village: Sendable {
 
   private init(
     _ transport: TestTransport, _ rates: RateLimits, _ bounds: Bounds, _ remotes: [CannedServer]?,
-    _ isRestarted: Bool, _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
+    _ isRestarted: Bool, _ memory: Int, _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -124,7 +125,7 @@ final class Village: Sendable {
     limits.socketIdleTime = 600
     let site = Application(router: router, limits: limits)
     switch transport {
-    case .inMemory: self.transport = .inMemory(Loop(site))
+    case .inMemory: self.transport = .inMemory(Loop(site, memory: memory))
     case .socket:
       let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
       let server = try Server(
@@ -407,9 +408,18 @@ struct Answer: Sendable {
 private actor Loop {
   private let site: Application
   private let locals = Locals()
+  private let memory: Memory
   private var count: UInt64 = 0
 
-  init(_ site: Application) { self.site = site }
+  init(_ site: Application, memory: Int) { (self.site, self.memory) = (site, Memory(limit: memory)) }
+
+  private final class Memory: RequestMemory {
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func reserve(_ bytes: Int) -> Bool { bytes <= limit }
+  }
 
   func send(_ method: Method, _ target: String, _ fields: Fields, _ body: [UInt8]) async -> Answer {
     let queryStart = target.firstIndex(of: "?") ?? target.endIndex
@@ -423,7 +433,8 @@ private actor Loop {
     let context = Context(
       id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, uptime: 1_000_000, loop: self,
       peer: IPAddress("192.0.2.1"),
-      isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
+      isEncrypted: false, head: head, addresses: site.addresses, locals: locals,
+      memory: memory)
     let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
     var bytes: [UInt8] = []
     switch response.body {

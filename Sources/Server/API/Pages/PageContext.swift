@@ -78,6 +78,9 @@ struct PageContext {
     return Dictionary(found.map { ($0.message.id, $0) }) { one, _ in one }
   }
 
+  /// Memory of a page or feed: its messages and their HTML end at the size of a page of the API.
+  static let maxBytes = ListPage<MessageView>.maxBytes
+
   /// Posts or topics of a page.
   static let pageSize = 50
 

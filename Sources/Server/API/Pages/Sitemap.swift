@@ -8,6 +8,8 @@ import Web
 extension PageContext {
   /// The limit of the protocol for the entries of one file.
   static let maxSitemapEntries = 50_000
+  /// Memory of one file: its entries as rows and as text.
+  static let maxSitemapBytes = maxSitemapEntries * 160
 
   /// The index: one part with the forums, and one per 50,000 topics.
   func sitemapIndex() async throws -> Response {

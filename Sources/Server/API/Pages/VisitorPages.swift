@@ -54,11 +54,11 @@ struct VisitorPages: Sendable {
     if let app {
       for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}"] { routes.on(.get, path, app) }
     }
-    file("/css/hue/{hue}", &routes) { try $0.hueSheet() }
+    file("/css/hue/{hue}", &routes, holding: 0) { try $0.hueSheet() }
     addFeeds(to: &routes)
-    file("/robots.txt", &routes) { $0.robots() }
+    file("/robots.txt", &routes, holding: 0) { $0.robots() }
     file("/sitemap.xml", &routes) { try await $0.sitemapIndex() }
-    file("/sitemap/{part}", &routes) { try await $0.sitemapPart() }
+    file("/sitemap/{part}", &routes, holding: PageContext.maxSitemapBytes) { try await $0.sitemapPart() }
   }
 
   /// Addresses that visitors see after they have signed in.
@@ -99,11 +99,20 @@ struct VisitorPages: Sendable {
   }
 
   /// A file with public content, the same for everyone.
-  private func file(_ path: String, _ routes: inout Router.Builder, _ answer: @escaping Answer) {
-    routes.on(.get, path) { request, server throws(Problem) in try await respond(to: request, server, answer) }
+  /// - Parameter bytes: the memory of the request.
+  private func file(
+    _ path: String, _ routes: inout Router.Builder, holding bytes: Int = PageContext.maxBytes,
+    _ answer: @escaping Answer
+  ) {
+    routes.on(.get, path) { request, server throws(Problem) in
+      try await respond(to: request, server, holding: bytes, answer)
+    }
   }
 
-  private func respond(to request: Request, _ server: Context, _ answer: Answer) async throws(Problem) -> Response {
+  private func respond(
+    to request: Request, _ server: Context, holding bytes: Int = PageContext.maxBytes, _ answer: Answer
+  ) async throws(Problem) -> Response {
+    try server.reserve(bytes)
     do {
       let context = try PageContext(request, server, api, files: files)
       do {

@@ -66,11 +66,17 @@ extension Response {
   }
 }
 
+extension Context {
+  /// Counts bytes that a handler holds until its response is sent. Refuses them above the memory budget.
+  func reserve(_ bytes: Int) throws(Problem) {
+    guard memory?.reserve(bytes) ?? true else { throw .unavailable }
+  }
+}
+
 extension RequestContext {
   /// Counts the size of a page with HTML while it waits for its turn and is rendered. Refuses it above the memory budget.
   func reserve(for show: MessageOptions) throws(Problem) {
-    guard show.includesHTML, let memory = server.memory else { return }
-    guard memory.reserve(ListPage<MessageView>.maxBytes) else { throw .unavailable }
+    if show.includesHTML { try server.reserve(ListPage<MessageView>.maxBytes) }
   }
 
   /// An object with these messages. With much HTML it is written on the rendering thread instead of the event loop.
