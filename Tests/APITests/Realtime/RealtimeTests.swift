@@ -288,6 +288,38 @@ import Testing
     }
   }
 
+  @Test func `a refused command has every wrong field and the allowed values`() async throws {
+    try await Village.open(.socket) { village in
+      let grace = try village.connect(as: "grace")
+      func faults(_ command: [String: Any]) async throws -> [String] {
+        let answer = try await grace.request(command)
+        #expect(answer["problem.code"] == "invalid", "\(answer.text)")
+        let (fields, codes) = (answer.texts("problem.errors", "field"), answer.texts("problem.errors", "code"))
+        return zip(fields, codes).map { "\($0 ?? "") \($1 ?? "")" }.sorted()
+      }
+      #expect(
+        try await faults(["do": "send", "conversation_id": 5, "text": 7, "colour": "red", "attachments": "x"])
+          == ["attachments wrong_type", "colour unknown_field", "conversation_id wrong_type", "text wrong_type"])
+      // The limits of texts, too.
+      let long = String(repeating: "x", count: 70_000)
+      #expect(
+        try await faults(["do": "send", "conversation_id": "x", "text": long, "client_id": ""]).map { $0.prefix(9) }
+          == ["client_id", "conversat", "text too_"])
+      #expect(
+        try await faults(["do": "set_action", "type": "…", "x": 1])
+          == ["message_id missing", "type invalid", "x unknown_field"])
+      #expect(
+        try await faults(["do": "subscribe", "topics": ["forest:1", "me", ["topic": 5, "y": 2]]])
+          == ["topics[0] invalid", "topics[2].topic wrong_type", "topics[2].y unknown_field"])
+      #expect(try await faults(["do": "publish", "topic": "me", "z": 1]) == ["data missing", "topic invalid", "z unknown_field"])
+      let presence = try await grace.request(["do": "presence", "state": "asleep", "x": 1])
+      #expect(presence.list("problem.errors.0.params.allowed") == ["online", "away"], "\(presence.text)")
+      #expect(presence.texts("problem.errors", "field") == ["state", "x"])
+      let unknown = try await grace.request(["do": "sing"])
+      #expect(unknown.list("problem.errors.0.params.allowed").contains("set_action"), "\(unknown.text)")
+    }
+  }
+
   @Test func `a client that goes on with malformed commands is disconnected, and may return`() async throws {
     try await Village.open(.socket) { village in
       let grace = try village.connect(as: "grace")

@@ -1,6 +1,8 @@
+import Community
 import ParleyJSON
 import ParleyModel
 import PubSub
+import Web
 
 /// A client's command over a WebSocket.
 enum RealtimeCommand {
@@ -43,27 +45,30 @@ enum RealtimeCommand {
   /// Parses a command without its `id`. Unknown members are refused, as in the body of a request.
   init(_ object: inout JSONObject) throws(JSONError) {
     let name = try object.value("do")
-    guard let command = Name(rawValue: try name.string()) else { throw name.error(.invalid) }
+    guard let command = Name(rawValue: try name.string()) else {
+      throw name.error(.notAllowed(Name.allCases.map(\.rawValue)))
+    }
     switch command {
     case .hello:
       self = .hello(
         token: try object.optional("token"), cursor: try object.optional("cursor"),
         topics: try object.optional("topics") { value throws(JSONError) in try Self.topics(value) } ?? [])
     case .subscribe:
-      let value = try object.value("topics")
-      var topics: [(LiveTopic, String?)] = []
-      for element in try value.array() {
-        guard topics.count < Self.maxTopics else { throw value.error(.invalid) }
-        if element.kind == .string {
-          topics.append((try LiveTopic(json: element), nil))
-        } else {
-          var entry = try element.object()
-          topics.append((try entry.read("topic"), try entry.optional("cursor")))
-          try entry.finish()
-        }
-      }
-      self = .subscribe(topics)
-    case .unsubscribe: self = .unsubscribe(try Self.topics(try object.value("topics")))
+      self = .subscribe(
+        try object.read("topics") { value throws(JSONError) in
+          try Self.list(value) { element throws(JSONError) in
+            if element.kind == .string { return (try LiveTopic(json: element), nil) }
+            var entry = try element.object()
+            let topic = (
+              try entry.read("topic") { value throws(JSONError) in value.isWildcard ? .me : try LiveTopic(json: value) },
+              try entry.optional("cursor") as String?
+            )
+            try entry.finish()
+            return topic
+          }
+        })
+    case .unsubscribe:
+      self = .unsubscribe(try object.read("topics") { value throws(JSONError) in try Self.topics(value) })
     case .send:
       let conversation: ID<Conversation> = try object.read("conversation_id")
       self = .send(try MessageDraft(&object), in: conversation)
@@ -71,37 +76,69 @@ enum RealtimeCommand {
       let message: ID<Message> = try object.read("message_id")
       self = .edit(message, try MessageChange(&object))
     case .delete: self = .delete(try object.read("message_id"))
-    case .setAction: self = .setAction(try object.read("message_id"), try Self.action(try object.value("type")))
-    case .removeAction: self = .removeAction(try object.read("message_id"), try Self.action(try object.value("type")))
+    case .setAction: self = .setAction(try object.read("message_id"), try Self.action(&object))
+    case .removeAction: self = .removeAction(try object.read("message_id"), try Self.action(&object))
     case .read: self = .read(try object.read("conversation_id"), upTo: try object.read("message_id"))
     case .typing: self = .typing(try object.read("conversation_id"))
     case .presence:
-      let state = try object.value("state")
-      switch try state.string() {
-      case "online": self = .presence(.online)
-      case "away": self = .presence(.away)
-      default: throw state.error(.invalid)
-      }
+      let states: [String: Signal.Presence] = ["online": .online, "away": .away]
+      self = .presence(
+        try object.read("state") { value throws(JSONError) in
+          let name = try value.string()
+          if let state = states[name] ?? (value.isWildcard ? .online : nil) { return state }
+          throw value.error(.notAllowed(["online", "away"]))
+        })
     case .publish:
-      let topic = try object.value("topic")
-      guard case .app(let name) = try LiveTopic(json: topic) else { throw topic.error(.invalid) }
-      self = .publish(app: name, try object.raw("data"))
+      let app = try object.read("topic") { value throws(JSONError) in
+        if value.isWildcard { return "" }
+        guard case .app(let name) = try LiveTopic(json: value) else { throw value.error(.invalid) }
+        return name
+      }
+      self = .publish(app: app, try object.raw("data"))
     case .ping: self = .ping
     }
     try object.finish()
   }
 
-  private static func action(_ value: JSONValue) throws(JSONError) -> ActionType {
-    guard let action = ActionType(try value.string()) else { throw value.error(.invalid) }
-    return action
+  /// The problem of a refused command, with every wrong field and the limits of texts.
+  static func problem(of bytes: [UInt8], _ error: JSONError, _ bounds: Bounds) -> Problem {
+    guard case .refused(let first) = error else { return Problem(error) }
+    do {
+      return try Problem.allFaults(of: bytes, first, bounds, checking: { (command: RealtimeCommand) in command.input }) {
+        object in
+        _ = try object.value("id")
+        return try RealtimeCommand(&object)
+      }
+    } catch {
+      return Problem(error)
+    }
+  }
+
+  /// The part of a command with limits of its own.
+  private var input: (any CheckedInput)? {
+    guard case .send(let draft, _) = self else { return nil }
+    return draft
+  }
+
+  private static func action(_ object: inout JSONObject) throws(JSONError) -> ActionType {
+    try object.read("type") { value throws(JSONError) in
+      guard let action = ActionType(value.isWildcard ? "like" : try value.string()) else {
+        throw value.error(.invalid)
+      }
+      return action
+    }
   }
 
   private static func topics(_ value: JSONValue) throws(JSONError) -> [LiveTopic] {
-    let elements = try value.array()
+    try list(value) { element throws(JSONError) in try LiveTopic(json: element) }
+  }
+
+  private static func list<Element>(
+    _ value: JSONValue, _ read: (JSONValue) throws(JSONError) -> Element
+  ) throws(JSONError) -> [Element] {
+    let elements = try value.array(read)
     guard elements.count <= maxTopics else { throw value.error(.invalid) }
-    var topics: [LiveTopic] = []
-    for element in elements { topics.append(try LiveTopic(json: element)) }
-    return topics
+    return elements
   }
 
   /// Whether the command blocks later ones: its text is parsed off the loop, so that a later command would reach the

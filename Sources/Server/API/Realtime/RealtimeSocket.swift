@@ -271,7 +271,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       guard !commands.isBlocked, !output.isBlocked else { return commands.enqueue(slot, command, size: bytes.count) }
       begin(slot, command, loop)
     } catch {
-      refuse(slot, Problem(error))
+      refuse(slot, RealtimeCommand.problem(of: bytes, error, community.bounds))
       commandRefused()
     }
   }

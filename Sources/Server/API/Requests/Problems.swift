@@ -1,5 +1,6 @@
 // Maps refusals to problem documents (RFC 9457). Codes are part of the contract; titles are for developers.
 
+import Community
 import ParleyJSON
 import ParleyModel
 import ParleyWire
@@ -87,6 +88,28 @@ extension Problem {
     let fields = Set(errors.map(\.field))
     self = .invalid(
       errors.map(FieldProblem.init) + faults.filter { !fields.contains($0.field) }.map(FieldProblem.init))
+  }
+
+  /// Reads a refused object again, to report every wrong field.
+  /// - Parameter input: the part of the value with limits of its own.
+  static func allFaults<Value>(
+    of bytes: [UInt8], _ first: [JSONFieldError], _ bounds: Bounds, checking input: ((Value) -> (any CheckedInput)?)?,
+    _ read: (inout JSONObject) throws -> Value
+  ) throws -> Problem {
+    let collected = JSONFaults()
+    var faults: [FieldFault] = []
+    do {
+      var object = try JSONValue(parsing: bytes, nullIsAbsent: false, collecting: collected).object()
+      let value = try read(&object)
+      try object.finish()
+      _ = try input?(value)?.checked(bounds)
+    } catch JSONError.refused(let more) {
+      // A member that even its stand-in did not satisfy.
+      if collected.errors.isEmpty { collected.record(more) }
+    } catch Refusal.invalid(let found) {
+      faults = found
+    }
+    return Problem(collected.errors.isEmpty ? first : collected.errors, and: faults)
   }
 
   private static func invalid(_ errors: [FieldProblem]) -> Problem {

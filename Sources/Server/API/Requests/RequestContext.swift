@@ -104,29 +104,8 @@ struct RequestContext {
       try object.finish()
       return value
     } catch JSONError.refused(let errors) {
-      throw try allFaults(of: bytes, errors, checking: input, read)
+      throw try Problem.allFaults(of: bytes, errors, community.bounds, checking: input, read)
     }
-  }
-
-  /// Reads a refused body again, to report every wrong field.
-  private func allFaults<Value>(
-    of bytes: [UInt8], _ first: [JSONFieldError], checking input: ((Value) -> any CheckedInput)?,
-    _ read: (inout JSONObject) throws -> Value
-  ) throws -> Problem {
-    let collected = JSONFaults()
-    var faults: [FieldFault] = []
-    do {
-      var object = try JSONValue(parsing: bytes, nullIsAbsent: false, collecting: collected).object()
-      let value = try read(&object)
-      try object.finish()
-      _ = try input?(value).checked(community.bounds)
-    } catch JSONError.refused(let more) {
-      // A member that even its stand-in did not satisfy.
-      if collected.errors.isEmpty { collected.record(more) }
-    } catch Refusal.invalid(let found) {
-      faults = found
-    }
-    return Problem(collected.errors.isEmpty ? first : collected.errors, and: faults)
   }
 
   /// Refuses a query that the endpoint has not read.
