@@ -845,6 +845,7 @@ export class Sync {
    * @param {string} id
    */
   async #recountLater(id) {
+    if (this.mirror.conversations.get(id)?.unread_count === undefined) return;
     await this.#keep([['site', 'wanted']], (rows) => wantLater(rows, `unread:${id}`));
     this.want(`unread:${id}`);
   }
