@@ -82,7 +82,8 @@ final class Village: Sendable {
 
   private init(
     _ transport: TestTransport, _ rates: RateLimits, _ bounds: Bounds, _ remotes: [CannedServer]?,
-    _ isRestarted: Bool, _ memory: Int, _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
+    _ isRestarted: Bool, _ memory: Int, _ clock: @escaping @Sendable () -> Int64,
+    _ loops: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -31,7 +31,9 @@ import Testing
 
   @Test func `a page above the memory budget is refused`() async throws {
     try await Village.open(.inMemory, memory: 200_000) { village in
-      for path in ["/", "/forums", "/u/ada", "/feed.atom", "/feed.json", "/sitemap.xml", "/sitemap/topics-1.xml", "/t/1"] {
+      for path in [
+        "/", "/forums", "/u/ada", "/feed.atom", "/feed.json", "/sitemap.xml", "/sitemap/topics-1.xml", "/t/1",
+      ] {
         let answer = try await village.page(path)
         #expect(answer.status == 503, "\(path)")
         #expect(answer.fields["retry-after"] != nil)

@@ -311,7 +311,10 @@ import Testing
       #expect(
         try await faults(["do": "subscribe", "topics": ["forest:1", "me", ["topic": 5, "y": 2]]])
           == ["topics[0] invalid", "topics[2].topic wrong_type", "topics[2].y unknown_field"])
-      #expect(try await faults(["do": "publish", "topic": "me", "z": 1]) == ["data missing", "topic invalid", "z unknown_field"])
+      #expect(
+        try await faults(["do": "publish", "topic": "me", "z": 1]) == [
+          "data missing", "topic invalid", "z unknown_field",
+        ])
       let presence = try await grace.request(["do": "presence", "state": "asleep", "x": 1])
       #expect(presence.list("problem.errors.0.params.allowed") == ["online", "away"], "\(presence.text)")
       #expect(presence.texts("problem.errors", "field") == ["state", "x"])

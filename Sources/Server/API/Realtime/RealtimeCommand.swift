@@ -60,7 +60,8 @@ enum RealtimeCommand {
             if element.kind == .string { return (try LiveTopic(json: element), nil) }
             var entry = try element.object()
             let topic = (
-              try entry.read("topic") { value throws(JSONError) in value.isWildcard ? .me : try LiveTopic(json: value) },
+              try entry.read("topic") { value throws(JSONError) in value.isWildcard ? .me : try LiveTopic(json: value)
+              },
               try entry.optional("cursor") as String?
             )
             try entry.finish()
@@ -104,7 +105,8 @@ enum RealtimeCommand {
   static func problem(of bytes: [UInt8], _ error: JSONError, _ bounds: Bounds) -> Problem {
     guard case .refused(let first) = error else { return Problem(error) }
     do {
-      return try Problem.allFaults(of: bytes, first, bounds, checking: { (command: RealtimeCommand) in command.input }) {
+      return try Problem.allFaults(of: bytes, first, bounds, checking: { (command: RealtimeCommand) in command.input })
+      {
         object in
         _ = try object.value("id")
         return try RealtimeCommand(&object)
