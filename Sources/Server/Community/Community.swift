@@ -13,6 +13,7 @@ public final class Community: Sendable {
   let uploadQuota = UploadQuota()
   let encodedEvents = EncodedEventCache()
   let renderer = HTMLRenderer()
+  let moderationRules = ModerationRuleCache()
   /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
   /// has no random bytes.
   let linkKey = try? SecureRandom.bytes(Secret.byteCount)

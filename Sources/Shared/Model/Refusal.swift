@@ -36,6 +36,10 @@ public enum Refusal: Error, Sendable, Hashable {
   case rateLimited(seconds: Int)
   /// A limit for users on probation is exceeded; retry at `until`, after `seconds`.
   case newcomer(Newcomers.Limit, max: Int, until: Int64, seconds: Int)
+  /// A rule of the staff refuses the text.
+  case contentRefused
+  /// A moderator reviews the post before it is published. A repeated request makes no second one.
+  case heldForReview
   /// The server can't do it now; a retry may succeed.
   case unavailable
   /// The database is damaged. The server writes nothing until the operator restores a backup.
@@ -69,6 +73,8 @@ public enum Refusal: Error, Sendable, Hashable {
     case .taken: "taken"
     case .rateLimited: "rate_limited"
     case .newcomer: "newcomer_limited"
+    case .contentRefused: "content_refused"
+    case .heldForReview: "held_for_review"
     case .unavailable: "unavailable"
     case .damaged: "database_damaged"
     case .diskFull: "disk_full"
@@ -82,7 +88,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .unauthenticated, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused, .invalid,
       .stepUpRequired,
       .notAdmitted, .banned, .tooMany,
-      .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer:
+      .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .contentRefused, .heldForReview:
       false
     }
   }

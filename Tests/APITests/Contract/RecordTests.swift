@@ -47,6 +47,10 @@ import Testing
     try compare(Invite.self, with: "Invite", except: ["used_by"])
     try compare(Invite.self, with: "CreatedInvite", except: ["code"])
     try compare(Report.self, with: "Report", except: ["surroundings", "group"])
+    let identity: Set = ["id", "created_by", "created_at", "revision"]
+    try compare(ModerationRule.self, with: "ModerationRule", except: identity)
+    try compare(ModerationRule.self, with: "ModerationRuleDraft", except: ["client_id"])
+    try compare(ModerationRule.self, with: "ModerationRuleChange", except: ["if_revision"])
     try compare(File.self, with: "StoredFile", except: ["sha256", "url", "preview"])
     try compare(File.Preview.self, with: "FilePreview", except: ["url"])
   }

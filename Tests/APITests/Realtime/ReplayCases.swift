@@ -395,6 +395,22 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "patch /reports",
       before: { try await $0.request(.post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."]) },
       { try await $0.request(.patch, "/reports", as: "ada", ["user": "@grace", "state": "dismissed"]) }),
+    ReplayCase("post /moderation-rules", { _ = try await rule($0) }),
+    ReplayCase(
+      "post /moderation-rules/trial",
+      { try await $0.request(.post, "/moderation-rules/trial", as: "ada", ["words": ["spam"]]) }),
+    ReplayCase(
+      "patch /moderation-rules/{id}",
+      { stage in
+        let id = try await rule(stage)
+        try await stage.request(.patch, "/moderation-rules/\(id)", as: "ada", ["enabled": false, "if_revision": 1])
+      }),
+    ReplayCase(
+      "delete /moderation-rules/{id}",
+      { stage in
+        let id = try await rule(stage)
+        try await stage.request(.delete, "/moderation-rules/\(id)", as: "ada")
+      }),
     ReplayCase("post /removals", { _ = try await removal($0) }),
     ReplayCase(
       "delete /removals/{id}",
@@ -410,6 +426,11 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "put /unread/read", before: { try await $0.village.post("@linus, look", in: $0.group, as: "grace") },
       { try await $0.request(.put, "/unread/read", as: "linus", ["up_to": "9007199254740991"]) }),
   ]
+
+  private static func rule(_ stage: Stage) async throws -> String {
+    let body: [String: Any] = ["name": "Spam", "words": ["spam"], "enabled": true]
+    return try await stage.request(.post, "/moderation-rules", as: "ada", body)["id"] ?? ""
+  }
 
   /// Removes all messages of linus.
   private static func removal(_ stage: Stage) async throws -> String {

@@ -286,6 +286,14 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.updateReport(ID(6), assignee: .cleared, outcome: .cleared))
     try sent.take(
       .updateReports(about: .name("grace"), in: ID(7), state: .open, outcome: "Mistaken.", handledAt: time))
+    let rule: Patch<ModerationRule> = [
+      .set(\.name, "Casinos"), .set(\.words, ["free spins"]), .set(\.domains, ["casino.example"]),
+      .set(\.minMentions, 2), .set(\.hasPicture, true), .set(\.firstPosts, 3), .set(\.action, .refuse),
+      .set(\.isEnabled, true),
+    ]
+    try sent.take(.createModerationRule(ModerationRuleDraft(rule, clientID: "one")))
+    try sent.take(.tryModerationRule(ModerationRuleDraft(rule, clientID: "one")))
+    try sent.take(.updateModerationRule(ID(6), ModerationRuleChange(rule, ifRevision: 2)))
     try sent.take(.createRemoval(by: .user(.id(ID(5))), since: time, in: ID(7), reason: "Because.", clientID: "one"))
     try sent.take(.createRemoval(by: .invite(ID(4)), since: time))
     try sent.take(.undoRemoval(ID(6), reason: "Because."))

@@ -69,6 +69,44 @@ class Raid(Village):
         self.go(page, "/admin/reports")
         expect(card).to_contain_text("Before: Warned")
 
+    def test_a_rule_is_tried_and_holds_posts_that_are_approved_and_rejected(self):
+        room = self.garden["room_id"]
+        trent = self.raider("trent")
+        self.call("POST", f"/conversations/{room}/messages", {"text": "Free spins for you"}, trent)
+        page = self.signed_in("ada")
+        self.go(page, "/admin/rules")
+        page.get_by_role("button", name="New rule").click()
+        dialog = page.get_by_role("dialog", name="New rule")
+        dialog.get_by_label("Name").fill("Casinos")
+        dialog.get_by_label("Words or phrases").fill("free spins")
+        dialog.get_by_role("button", name="Try on the last 1,000 messages").click()
+        expect(dialog).to_contain_text("Matches 1 of the last")
+        expect(dialog.get_by_role("link", name="Trent")).to_contain_text("Free spins for you")
+        self.assert_accessible(page, "rule form")
+        dialog.get_by_role("switch", name="On").check()
+        dialog.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Rule saved.")).to_be_visible()
+        expect(page.get_by_text("Casinos")).to_be_visible()
+        self.photograph(page, "moderation-rules-desktop-light")
+        self.assert_accessible(page, "moderation rules")
+        self.assert_fits(page, "moderation rules")
+
+        for text in ("More FREE SPINS", "Free spins again"):
+            with self.assertRaisesRegex(AssertionError, "held_for_review"):
+                self.call("POST", f"/conversations/{room}/messages", {"text": text}, trent)
+        self.go(page, "/admin/reports")
+        card = page.get_by_role("article", name="Trent", exact=True)
+        expect(card).to_contain_text("Held by a rule")
+        self.photograph(page, "held-posts-desktop-light")
+        self.assert_accessible(page, "held posts")
+        self.assert_fits(page, "held posts")
+        card.get_by_role("button", name="Approve", exact=True).first.click()
+        expect(page.get_by_text("Post approved.")).to_be_visible()
+        card.get_by_role("button", name="Reject", exact=True).click()
+        expect(page.get_by_text("No open reports.")).to_be_visible()
+        texts = [it["text"] for it in self.call("GET", f"/conversations/{room}/messages?limit=2", token=trent)["data"]]
+        self.assertEqual(texts, ["Free spins again", "Free spins for you"])
+
     def raider(self, name):
         invite = self.call("POST", "/invites", {}, self.tokens["ada"])["code"]
         body = {"name": name, "display_name": name.title(), "password": PASSWORD, "invite": invite, "accept_rules": True}

@@ -3,6 +3,7 @@
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { plain } from '../core/plain.js';
+import { forumAddress } from '../core/router.js';
 import { list, say, sayProblem } from '../core/text.js';
 import { brief } from '../core/times.js';
 import { empty } from '../parts/empty.js';
@@ -22,12 +23,17 @@ const HISTORY = 3;
 /** Fills `column` with the queue. Returns what ends it. */
 export async function reportQueue(shell, column) {
   const { site } = shell;
-  const queue = { site, groups: [], facts: new Map(), draw, load };
+  const queue = { site, groups: [], facts: new Map(), files: {}, draw, load };
 
   async function load() {
     const page = await site.call('GET', '/reports', { query: { group: 'user', include: 'users', limit: 20 } });
     for (const user of page.included?.users ?? []) site.users.set(user.id, user);
     queue.groups = page.data;
+    const files = page.data.flatMap(({ group }) => group.subjects.flatMap(({ report }) => report.held?.attachments ?? []));
+    if (files.length) {
+      const { data } = await site.call('GET', '/files', { query: { ids: files.join(',') } });
+      queue.files = Object.fromEntries(data.map((it) => [it.id, it]));
+    }
     draw();
     await Promise.all(queue.groups.map((it) => learn(queue, it.user_id)));
     draw();
@@ -73,6 +79,9 @@ function card(queue, report) {
     return reopen;
   };
   const attempt = (work) => () => work().catch((error) => toast(sayProblem(error)));
+  // Dismissing publishes held posts.
+  const isHeld = group.subjects.some((it) => it.report.held);
+  const reject = attempt(() => resolve('acted'));
   const dismiss = attempt(async () => {
     const reopen = await resolve('dismissed');
     if (!(await toast(say('report.dismissed'), { undo: () => {} }))) return;
@@ -99,10 +108,11 @@ function card(queue, report) {
     posts: group.subjects.map((it) => post(queue, it, attempt)),
     more: group.subject_count - group.subjects.length,
     verbs: [
-      [say('report.dismiss'), dismiss],
+      [say(isHeld ? 'report.approveAll' : 'report.dismiss'), dismiss],
+      isHeld && [say('report.rejectAll'), reject],
       [say('report.warn'), warn],
       [banWords(written), ban, 'danger'],
-    ],
+    ].filter(Boolean),
   });
 }
 
@@ -128,10 +138,11 @@ function post(queue, { report, report_count: count }, attempt) {
     await queue.load();
   });
   const forum = site.forums.get(report.forum_id);
+  if (report.held) return heldPost(queue, report, attempt);
   return reportedPost(report, {
     where: report.message_id && (forum?.title ?? say('report.private')),
     href: report.message_id && forum ? `/m/${report.message_id}` : null,
-    reporters: count > 1
+    reporters: !report.reporter_id ? say('report.foundByRule') : count > 1
       ? say('report.lineMore', { name: site.displayName(report.reporter_id), n: count - 1 })
       : say('report.line', { name: site.displayName(report.reporter_id) }),
     before: message ? lines(around.filter((it) => it.seq < message.seq).slice(-AROUND)) : [],
@@ -140,5 +151,32 @@ function post(queue, { report, report_count: count }, attempt) {
       message &&
       messageElement(message, { shape: 'bubble', author: site.person(message.author_id), first: true, last: true }),
     verbs: report.message_id ? [[say('report.remove'), remove]] : [],
+  });
+}
+
+/** A post that a rule holds: the moderator publishes or rejects it. */
+function heldPost(queue, report, attempt) {
+  const { site } = queue;
+  const { held } = report;
+  const decide = (state, words) => attempt(async () => {
+    await site.call('PATCH', `/reports/${report.id}`, { body: { state } });
+    await queue.load();
+    toast(say(words));
+  });
+  const message = {
+    id: report.id, author_id: report.user_id, text: held.text, attachments: held.attachments, created_at: report.created_at,
+    entities: { mentions: [], hashtags: [], links: [] }, actions: {},
+  };
+  const forum = site.forums.get(report.forum_id);
+  return reportedPost(report, {
+    where: forum?.title,
+    href: forum && forumAddress(forum),
+    reporters: say('report.byRule'),
+    title: held.title,
+    message: messageElement(message, { shape: 'bubble', author: site.person(report.user_id), files: queue.files, first: true, last: true }),
+    verbs: [
+      [say('report.approve'), decide('dismissed', 'report.approved')],
+      [say('report.reject'), decide('acted', 'report.rejected')],
+    ],
   });
 }

@@ -1,4 +1,4 @@
-// The administration pages: overview, settings, invites, users, reports, backups, audit log.
+// The administration pages: overview, settings, invites, users, reports, rules, backups, audit log.
 
 import { el, icon, refill } from '../core/dom.js';
 import { button } from '../parts/button.js';
@@ -11,8 +11,8 @@ import { bytes, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { settingLink } from './settings.js';
 
-const parts = { settings, invites, forums, users, reports, backups, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', users: 'users', reports: 'flag', backups: 'download', audit: 'clock' };
+const parts = { settings, invites, forums, users, reports, rules, backups, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', users: 'users', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -36,7 +36,7 @@ export async function open(shell, { part }) {
 }
 
 /** The parts that not all moderators may open. */
-const mayOpen = (site) => ({ forums: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
+const mayOpen = (site) => ({ forums: site.isHost, rules: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** How many; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
@@ -193,6 +193,11 @@ async function users(shell, column) {
 async function reports(shell, column) {
   const { reportQueue } = await import('../moderation/reports.js');
   return reportQueue(shell, column);
+}
+
+async function rules(shell, column) {
+  const { moderationRules } = await import('../moderation/rules.js');
+  return moderationRules(shell, column);
 }
 
 async function audit(shell, column) {

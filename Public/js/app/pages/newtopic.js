@@ -11,6 +11,7 @@ import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer.js';
 import { field } from '../parts/field.js';
 import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
 
 /** The preview follows the text after this pause, in milliseconds. */
 const PAUSE = 150;
@@ -123,6 +124,11 @@ async function post(shell, forum, { title, text, fault, titleKey, draft }) {
     site.keepDraft(titleKey, '');
     return go(topicAddress(topic), { replace: true });
   } catch (error) {
+    if (error.code === 'held_for_review') {
+      site.keepDraft(titleKey, '');
+      toast(sayProblem(error));
+      return go(forumAddress(forum), { replace: true });
+    }
     fault.hidden = false;
     fault.textContent = sayProblem(error);
     return restore();

@@ -35,9 +35,9 @@ export function reportCard(person, { name, href, counts, history, posts, more = 
 /**
  * A reported post: where it stands, why it was reported, the lines before it, itself, the lines after it.
  * @param {object} report
- * @param {object} facts where, href, reporters, before and after: {name, text}[], message: a node, verbs
+ * @param {object} facts where, href, reporters, title (of a held topic), before and after: {name, text}[], message: a node, verbs
  */
-export function reportedPost(report, { where, href, reporters, before = [], after = [], message, verbs = [] }) {
+export function reportedPost(report, { where, href, reporters, title, before = [], after = [], message, verbs = [] }) {
   const line = (it) => el('p.report-line', null, el('bdi', null, it.name), ' ', el('span', { dir: 'auto' }, it.text));
   return el(
     'section.report-post',
@@ -51,6 +51,7 @@ export function reportedPost(report, { where, href, reporters, before = [], afte
       time(report.created_at),
     ),
     report.reason && el('p.report-reason', null, say('entry.reason', { reason: report.reason })),
+    title && el('h4.report-title', { dir: 'auto' }, title),
     message && el('div.report-message', null, before.map(line), message, after.map(line)),
     el('div.report-verbs', null, verbs.map(([words, on]) => button(words, { on }))),
   );

@@ -294,9 +294,12 @@ export class Shell {
 
   // MARK: Messages and commands
 
-  /** Reports refused operations other than messages, which show their refusal themselves. */
+  /**
+   * Reports refused operations other than messages, which show their refusal themselves. A message that a moderator
+   * reviews has left the outbox.
+   */
   failed({ operation, problem }) {
-    if (operation.kind === 'send') return;
+    if (operation.kind === 'send' && problem.code !== 'held_for_review') return;
     toast(sayProblem(problem));
     this.site.parley?.cancel(operation.id);
   }

@@ -133,7 +133,7 @@ extension ListedTopic: Referencing {
 
 extension Report: Referencing {
   func addReferences(to references: inout References) {
-    references.users.formUnion([reporter, user])
+    references.users.formUnion([reporter, user].compactMap(\.self))
     for subject in group?.subjects ?? [] { subject.report.addReferences(to: &references) }
     if let assignee { references.users.insert(assignee) }
     if let handledBy { references.users.insert(handledBy) }

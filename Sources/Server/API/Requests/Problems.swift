@@ -61,6 +61,10 @@ extension Problem {
         ("limit", .text(limit.rawValue)), ("max_per_hour", .number(maxPerHour)),
         ("until", .text(Timestamp.format(Int(until)))),
       ]
+    case .contentRefused:
+      self = Problem(.forbidden, code: refusal.code, title: "A rule of the site refuses this text.")
+    case .heldForReview:
+      self = Problem(.forbidden, code: refusal.code, title: "A moderator reviews it before it is published.")
     case .unavailable: self = .unavailable
     case .damaged:
       self = Problem(

@@ -74,6 +74,18 @@ public struct Bounds: Sendable {
   public var reportContextBytes = 65_536
   /// Reported messages shown with one user.
   public var reportGroupSubjects = 3
+  /// Rules of the staff, at most 64; words and domains of a rule, and the Unicode scalars and words of a phrase.
+  public var moderationRules = 50
+  public var ruleWords = 1_000
+  public var ruleDomains = 1_000
+  public var ruleWordScalars = 64
+  public var rulePhraseWords = 8
+  /// Posts of a user that wait for a moderator.
+  public var heldPosts = 50
+  /// Messages on which a rule is tried, messages read to find them, and matches shown.
+  public var trialMessages = 1_000
+  public var trialScan = 10_000
+  public var trialMatches = 20
   /// Initial participants of a conversation.
   public var initialParticipants = 100
   /// Entries of a snapshot. Clients page the rest.

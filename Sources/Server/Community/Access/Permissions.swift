@@ -185,6 +185,14 @@ public enum Permissions {
     return !isLocked || rights.contains(.moderate)
   }
 
+  /// Whether the rules of the staff apply to the caller's posts: where others read without being invited. Moderators and
+  /// bots are exempt.
+  public static func obeysRules(_ role: Role?, in standing: Standing) -> Bool {
+    guard let role, role != .bot, !role.isModerator else { return false }
+    guard let forum = standing.forum else { return standing.readers != .listed }
+    return forum.visibility != .private && (forum.role ?? .member) == .member
+  }
+
   /// Whether the caller may see the revisions of a message.
   public static func maySeeRevisions(_ rights: Rights, isAuthor: Bool, isOpen: Bool) -> Bool {
     isAuthor || isOpen || rights.contains(.moderate)

@@ -145,7 +145,8 @@ extension ReadTransaction {
     return stored
   }
 
-  /// A file is readable by the readers of any message, profile or forum that uses it. An unused file is readable only
+  /// A file is readable by the readers of any message, profile or forum that uses it, and by the moderators of a post
+  /// that holds it. An unused file is readable only
   /// by its uploader.
   func mayRead(_ stored: KeptFile, _ caller: Caller) throws(Refusal) -> Bool {
     let file = stored.file
@@ -162,6 +163,11 @@ extension ReadTransaction {
     for forum in try forums(withIcon: file.id, limit: Self.maxForums) {
       guard let standing = try standing(of: caller.user, in: forum) else { continue }
       if Permissions.rights(of: caller.role, in: standing).contains(.see) { return true }
+    }
+    guard let user = caller.user else { return false }
+    for id in try reports(holding: file.id, limit: Self.maxForums) {
+      if file.owner == user { return true }
+      if let report = try report(id), try mayHandle(report, user, caller.role) { return true }
     }
     return false
   }

@@ -21,27 +21,32 @@ extension Community {
     if draft.hasMessage {
       text = try await ParsedText.of(draft.text ?? "", bounds, canBeEmpty: draft.text == nil)
     }
-    return try await store.write { [text] tx throws(Refusal) in
+    let bounds = bounds
+    let rules = try await compiledRules()
+    let created: CreatedTopic? = try await store.write { [text] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       if let earlier = try tx.earlierTopic(draft, in: forum, by: creator) {
         try tx.require(.read, caller, in: forum)
         return CreatedTopic(topic: earlier, isNew: false)
       }
-      try tx.require(draft.hasMessage ? [.read, .startTopics, .write] : [.read, .startTopics], caller, in: forum)
+      let inForum = try tx.require(
+        draft.hasMessage ? [.read, .startTopics, .write] : [.read, .startTopics], caller, in: forum)
       guard try tx.owns(draft.attachments, creator) else { throw .invalid("attachments", .unknown) }
-      let id = try tx.addTopic(draft.title, in: forum, by: creator)
-      if let text {
-        var message = NewMessage(conversation: id, author: creator, text: text.markdown)
-        message.text = try tx.resolvedForPosting(text, in: id, by: caller)
-        message.attachments = draft.attachments
-        if let standing = try tx.standing(of: creator, in: id),
-          let probation = try tx.probation(of: caller, in: standing, adding: text.counted)
-        {
-          try tx.store(probation, of: creator)
-        }
-        let stored = try tx.post(message)
-        try tx.joinTopic(from: message, at: stored.seq, isParticipant: false)
-        try tx.notifyRecipients(of: message, stored: stored, in: .topic)
+      let standing = Standing(kind: .topic, forum: inForum)
+      if let text, let probation = try tx.probation(of: caller, in: standing, adding: text.counted) {
+        try tx.store(probation, of: creator)
+      }
+      let rule = try tx.rule(
+        of: rules, matching: text ?? .empty, title: draft.title,
+        attachments: draft.attachments, by: caller, in: standing)
+      if let rule, rule.action != .report {
+        guard rule.action == .hold else { throw .contentRefused }
+        try tx.hold(HeldPost(draft), by: creator, in: nil, of: forum, rule, bounds)
+        return nil
+      }
+      let (id, opening) = try tx.startTopic(draft.title, text, draft.attachments, in: forum, by: caller)
+      if let rule, let opening, let message = try tx.message(opening.id) {
+        try tx.report(message, in: forum, rule, bounds)
       }
       if let clientID = draft.clientID {
         try tx.remember(.conversation, by: creator, clientID, subject: id.number)
@@ -49,6 +54,8 @@ extension Community {
       guard let topic = try tx.topic(id) else { throw .unavailable }
       return CreatedTopic(topic: topic, isNew: true)
     }
+    guard let created else { throw .heldForReview }
+    return created
   }
 
   /// Updates a topic. Its author may change the title and the solution, moderators all fields.
@@ -57,15 +64,23 @@ extension Community {
   ) async throws(Refusal) -> Topic {
     let actor = try caller.requireUser(.write)
     let change = try change.checked(bounds)
+    let title = try change.fields[\.title].map { title throws(Refusal) in try ParsedText.again(title, bounds) }
+    let rules = try await compiledRules()
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
-      let (rights, _) = try tx.rights(of: caller, in: id)
+      let (rights, standing) = try tx.rights(of: caller, in: id)
       guard let before = try tx.topic(id) else { throw .notFound }
       let isStarter = before.createdBy == actor && rights.contains(.write)
       guard rights.contains(.moderate) || isStarter && !change.isModerator else { throw .forbidden }
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.fields.applied(to: before)
       guard after != before else { return before }
+      if let title, after.title != before.title,
+        let rule = try tx.rule(of: rules, matching: title, attachments: [], by: caller, in: standing),
+        rule.action != .report
+      {
+        throw .contentRefused
+      }
       if after.solvedBy != before.solvedBy { try tx.checkSolution(after) }
       if change.isModerator {
         try tx.audit(
@@ -74,6 +89,20 @@ extension Community {
       }
       return try tx.change(before, to: after, by: actor)
     }
+  }
+}
+
+extension WriteTransaction {
+  /// Adds a topic, with its first message if there is one.
+  func startTopic(
+    _ title: String, _ text: ParsedText?, _ attachments: [ID<File>], in forum: ID<Forum>, by caller: Caller
+  ) throws(Refusal) -> (topic: ID<Conversation>, opening: StoredMessage?) {
+    let author = try caller.requireUser()
+    let topic = try addTopic(title, in: forum, by: author)
+    guard let text else { return (topic, nil) }
+    var message = NewMessage(conversation: topic, author: author, text: text.markdown)
+    message.attachments = attachments
+    return (topic, try publish(&message, text, Standing(kind: .topic), by: caller))
   }
 }
 

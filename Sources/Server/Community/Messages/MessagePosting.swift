@@ -1,5 +1,6 @@
 // Posting, editing and deleting messages.
 
+import ParleyJSON
 public import ParleyModel
 import Storage
 
@@ -20,8 +21,9 @@ extension Community {
     let draft = try draft.checked(bounds)
     let text = try await ParsedText.of(draft.text, bounds, canBeEmpty: draft.canBeEmpty)
     let bounds = bounds
+    let rules = try await compiledRules()
     defer { hub.stopTyping(author, in: conversation) }
-    return try await store.write { tx throws(Refusal) in
+    let posted: PostedMessage? = try await store.write { tx throws(Refusal) in
       let (caller, rights, standing) = try tx.reloadCaller(caller, in: conversation)
       var message = NewMessage(draft, text.markdown, in: conversation, by: author)
       let isPrivate = try tx.isPrivateChannel(conversation, standing)
@@ -38,19 +40,26 @@ extension Community {
       if text.mentionsRoom, let earlier = try tx.earlier(message) {
         return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
-      message.text =
-        try draft.isMachineOnly
-        ? tx.resolved(text, in: conversation) : tx.resolvedForPosting(text, in: conversation, by: caller)
-      let stored = try tx.post(message)
+      let rule = try tx.rule(
+        of: rules, matching: text, attachments: draft.attachments, by: caller, in: standing)
+      if let rule, rule.action != .report {
+        if let earlier = try tx.earlier(message) { return try tx.repeatedPost(earlier.id, to: caller, bounds) }
+        guard rule.action == .hold else { throw .contentRefused }
+        if let probation { try tx.store(probation, of: author) }
+        try tx.hold(
+          HeldPost(draft), by: author, in: conversation, of: try tx.forum(of: conversation), rule, bounds)
+        return nil
+      }
+      let stored = try tx.publish(&message, text, standing, by: caller)
       guard stored.isNew else { return try tx.repeatedPost(stored.id, to: caller, bounds) }
       if let probation { try tx.store(probation, of: author) }
-      if standing.kind == .topic {
-        try tx.joinTopic(from: message, at: stored.seq, isParticipant: standing.participant != nil)
-      }
-      try tx.notifyRecipients(of: message, stored: stored, in: standing.kind)
+      let published = message.posted(stored, at: tx.now)
+      if let rule { try tx.report(published, in: try tx.forum(of: conversation), rule, bounds) }
       return PostedMessage(
-        message: MessageView(message.posted(stored, at: tx.now), status: .delivered), isNew: true, isPrivate: isPrivate)
+        message: MessageView(published, status: .delivered), isNew: true, isPrivate: isPrivate)
     }
+    guard let posted else { throw .heldForReview }
+    return posted
   }
 
   /// Edits the text or the attachments of the caller's own message.
@@ -63,6 +72,7 @@ extension Community {
     // Whether the text may be empty depends on the attachments, which are read in the transaction.
     if let changed = change.text { text = try await ParsedText.of(changed, bounds, canBeEmpty: true) }
     let bounds = bounds
+    let rules = try await compiledRules()
     return try await store.write { [text] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
@@ -88,6 +98,14 @@ extension Community {
         }
       }
       let conversation = found.message.conversation
+      var rule: ModerationRule?
+      if let text {
+        rule = try tx.rule(
+          of: rules, matching: text, attachments: change.attachments ?? content.attachments, by: caller,
+          in: found.standing)
+        // A published message is not held.
+        if let rule, rule.action != .report { throw .contentRefused }
+      }
       // An edit sends no notifications; existing `@room` mentions stay.
       let allowsRoomMention = try content.hasRoomMention()
       let resolved = try text.map { text throws(Refusal) in
@@ -98,6 +116,9 @@ extension Community {
       if revision != found.message.revision, let resolved, found.standing.kind == .topic {
         let seq = found.message.seq
         for user in resolved.mentions { try tx.takePart(user, inTopic: conversation, since: seq, by: editor) }
+      }
+      if let rule, revision != found.message.revision, let edited = try tx.message(id) {
+        try tx.report(edited, in: try tx.forum(of: conversation), rule, bounds)
       }
       return try tx.currentView(id, by: caller, bounds)
     }
@@ -150,6 +171,22 @@ extension WriteTransaction {
     guard !rights.contains(.moderate) else { return }
     let wait = try wait(of: author, in: conversation, slowSeconds: standing.slowSeconds)
     guard wait == 0 else { throw .rateLimited(seconds: Int((wait + 999) / 1_000)) }
+  }
+
+  /// Stores a message with its mentions and notifies their recipients. A repeated message changes nothing.
+  func publish(
+    _ message: inout NewMessage, _ text: ParsedText, _ standing: Standing, by caller: Caller
+  ) throws(Refusal) -> StoredMessage {
+    message.text =
+      try message.isMachineOnly
+      ? resolved(text, in: message.conversation) : resolvedForPosting(text, in: message.conversation, by: caller)
+    let stored = try post(message)
+    guard stored.isNew else { return stored }
+    if standing.kind == .topic {
+      try joinTopic(from: message, at: stored.seq, isParticipant: standing.participant != nil)
+    }
+    try notifyRecipients(of: message, stored: stored, in: standing.kind)
+    return stored
   }
 
   /// Adds the author and the mentioned users to the participants of a topic.
@@ -217,6 +254,23 @@ extension [ID<File>] {
 }
 
 extension NewMessage {
+  /// A held message before its mentions are resolved.
+  init(_ held: HeldPost, in conversation: ID<Conversation>, by author: ID<User>) throws(Refusal) {
+    self.init(conversation: conversation, author: author, clientID: held.clientID, text: held.text)
+    replyTo = held.replyTo
+    isMachineOnly = held.isMachineOnly
+    sentAt = held.sentAt
+    attachments = held.attachments
+    guard let json = held.annotations else { return }
+    do {
+      let read = try Annotations(json: JSONValue(parsing: json.bytes))
+      annotations = MessageAnnotations(
+        json: String(decoding: json.bytes, as: UTF8.self), types: read.types, location: read.location)
+    } catch {
+      throw .unavailable
+    }
+  }
+
   /// A new message before its mentions are resolved.
   fileprivate init(
     _ draft: MessageDraft, _ text: String, in conversation: ID<Conversation>, by author: ID<User>

@@ -9,7 +9,10 @@ struct ParsedText: Sendable {
   let markdown: String
   private let entities: [MarkupEntity]
 
+  static let empty = ParsedText(markdown: "", entities: [])
+
   var linkCount: Int { entities.count { $0.kind == .link } }
+  var links: [String] { entities.filter { $0.kind == .link }.map(\.value) }
   /// The number of distinct users mentioned by name.
   var mentionCount: Int { Set(entities.filter { $0.kind == .mention }.map { UserName.key($0.value) }).count }
 
@@ -20,6 +23,15 @@ struct ParsedText: Sendable {
   static func of(_ text: String, _ bounds: Bounds, canBeEmpty: Bool) async throws(Refusal) -> ParsedText {
     try Texts.checkMessage(text, bounds, canBeEmpty: canBeEmpty)
     let entities = text.utf8.count > maxInlineBytes ? await parseInBackground(text) : MarkupDocument(text).entities
+    return try of(text, entities, bounds)
+  }
+
+  /// Parses the text of a post that was checked before.
+  static func again(_ text: String, _ bounds: Bounds) throws(Refusal) -> ParsedText {
+    try of(text, MarkupDocument(text).entities, bounds)
+  }
+
+  private static func of(_ text: String, _ entities: [MarkupEntity], _ bounds: Bounds) throws(Refusal) -> ParsedText {
     guard entities.count <= bounds.entities else { throw .invalid("text", .tooMany(limit: bounds.entities)) }
     let names = Set(entities.filter { $0.kind == .mention }.map { UserName.key($0.value) })
     guard names.count <= bounds.mentions else { throw .invalid("text", .tooMany(limit: bounds.mentions)) }

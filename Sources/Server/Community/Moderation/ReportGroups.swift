@@ -28,12 +28,13 @@ extension Community {
     guard reopens == (change.handledAt != nil) else {
       throw .invalid("handled_at", reopens ? .missing : .mismatch)
     }
+    let bounds = bounds
     var changed = ReportsChanged(reportCount: 0, handledAt: nil)
     while true {
       let before = changed.handledAt
       let (count, time) = try await store.write { tx throws(Refusal) in
         let user = try tx.reportedUser(change, for: try tx.reloadCaller(caller))
-        return (try tx.handle(change, of: user, by: actor, at: before ?? tx.now), before ?? tx.now)
+        return (try tx.handle(change, of: user, by: actor, at: before ?? tx.now, bounds), before ?? tx.now)
       }
       changed.reportCount += count
       if count > 0, !reopens { changed.handledAt = time }
@@ -62,7 +63,7 @@ extension WriteTransaction {
 
   /// Returns the number of changed reports; a full chunk if there may be more.
   fileprivate func handle(
-    _ change: ReportsChange, of user: ID<User>, by actor: ID<User>, at time: Int64
+    _ change: ReportsChange, of user: ID<User>, by actor: ID<User>, at time: Int64, _ bounds: Bounds
   ) throws(Refusal) -> Int {
     let ids =
       if let closed = change.handledAt {
@@ -71,7 +72,7 @@ extension WriteTransaction {
         try openReports(of: user, in: change.forum, limit: Self.reportChunk)
       }
     for id in ids {
-      try update(id, by: actor) { after in
+      try update(id, by: actor, bounds) { after in
         after.state = change.state
         if let outcome = change.outcome { after.outcome = outcome }
         (after.handledBy, after.handledAt) = change.state == .open ? (nil, nil) : (actor, time)

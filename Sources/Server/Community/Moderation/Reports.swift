@@ -28,10 +28,7 @@ extension Community {
         throw .tooMany(limit: bounds.openReports)
       }
       let id = try tx.add(new)
-      for moderator in try tx.keepersOfOrder(in: new.forum, limit: bounds.reportRecipients)
-      where moderator != reporter && moderator != new.user {
-        try tx.addNotification(.report, of: moderator, report: id, by: reporter)
-      }
+      try tx.notifyModerators(of: new, id, bounds)
       if let clientID = draft.clientID { try tx.remember(.report, by: reporter, clientID, subject: id.number) }
       guard let created = try tx.report(id) else { throw .unavailable }
       return (created, true)
@@ -43,6 +40,7 @@ extension Community {
   {
     let actor = try caller.requireUser(.write)
     if case .set(let text) = change.outcome { _ = try Texts.block(text, "outcome", scalars: bounds.reasonScalars) }
+    let bounds = bounds
     let (closed, hasMore) = try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       let before = try tx.report(id, for: caller)
@@ -57,15 +55,17 @@ extension Community {
       for action in before.audited(after) {
         try tx.audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
       }
+      try tx.publishHeldPost(of: before, &after, bounds)
       let closed = try tx.change(before, to: after)
-      let isClosed = closed.state != before.state && closed.state != .open
-      return (closed, try isClosed ? tx.closeDuplicates(like: closed, by: actor) : false)
+      // A held post is decided alone.
+      let isClosed = closed.state != before.state && closed.state != .open && before.held == nil
+      return (closed, try isClosed ? tx.closeDuplicates(like: closed, by: actor, bounds) : false)
     }
     var isMore = hasMore
     while isMore {
       isMore = try await store.write { tx throws(Refusal) in
         _ = try tx.report(id, for: try tx.reloadCaller(caller))
-        return try tx.closeDuplicates(like: closed, by: actor)
+        return try tx.closeDuplicates(like: closed, by: actor, bounds)
       }
     }
     return closed
@@ -76,10 +76,12 @@ extension WriteTransaction {
   private static let chunkSize = 100
 
   /// Returns whether there are more.
-  fileprivate func closeDuplicates(like closed: Report, by actor: ID<User>) throws(Refusal) -> Bool {
+  fileprivate func closeDuplicates(
+    like closed: Report, by actor: ID<User>, _ bounds: Bounds
+  ) throws(Refusal) -> Bool {
     let others = try openReports(like: closed, limit: Self.chunkSize + 1)
     for id in others.prefix(Self.chunkSize) {
-      try update(id, by: actor) { after in
+      try update(id, by: actor, bounds) { after in
         (after.state, after.outcome) = (closed.state, closed.outcome)
         (after.handledBy, after.handledAt) = (closed.handledBy, closed.handledAt)
       }
@@ -88,14 +90,31 @@ extension WriteTransaction {
   }
 
   /// Changes a report and writes the audit log.
-  func update(_ id: ID<Report>, by actor: ID<User>, _ change: (inout Report) -> Void) throws(Refusal) {
+  func update(
+    _ id: ID<Report>, by actor: ID<User>, _ bounds: Bounds, _ change: (inout Report) -> Void
+  ) throws(Refusal) {
     guard let before = try report(id) else { return }
     var after = before
     change(&after)
     for action in before.audited(after) {
       try audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
     }
+    try publishHeldPost(of: before, &after, bounds)
     _ = try self.change(before, to: after)
+  }
+
+  /// Publishes the held post of a report that is dismissed.
+  fileprivate func publishHeldPost(of before: Report, _ after: inout Report, _ bounds: Bounds) throws(Refusal) {
+    guard after.state == .dismissed, before.state != .dismissed, let held = before.held else { return }
+    try publish(held, of: &after, bounds)
+  }
+
+  /// Notifies the moderators of the site and of the forum.
+  func notifyModerators(of report: NewReport, _ id: ID<Report>, _ bounds: Bounds) throws(Refusal) {
+    for moderator in try keepersOfOrder(in: report.forum, limit: bounds.reportRecipients)
+    where moderator != report.reporter && moderator != report.user {
+      try addNotification(.report, of: moderator, report: id, by: report.reporter)
+    }
   }
 }
 
@@ -135,7 +154,7 @@ extension ReadTransaction {
     try require(.moderate, caller, in: forum)
   }
 
-  private func mayHandle(_ report: Report, _ user: ID<User>, _ role: Role?) throws(Refusal) -> Bool {
+  func mayHandle(_ report: Report, _ user: ID<User>, _ role: Role?) throws(Refusal) -> Bool {
     guard report.user != user else { return false }
     if role?.isModerator == true { return true }
     guard let forum = report.forum, let standing = try standing(of: user, in: forum) else { return false }
@@ -207,8 +226,8 @@ extension Report {
     guard after.state != state else { return actions }
     switch after.state {
     case .open: actions.append(.reportReopened)
-    case .dismissed: actions.append(.reportDismissed)
-    case .acted: actions.append(.reportActed)
+    case .dismissed: actions.append(held == nil ? .reportDismissed : .postApproved)
+    case .acted: actions.append(held == nil ? .reportActed : .postRejected)
     }
     return actions
   }

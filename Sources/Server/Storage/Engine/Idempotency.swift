@@ -6,7 +6,8 @@ import ParleySQLite
 public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case user, invite, token
   case forum, conversation, message
-  case file, report, warning, removal
+  case file, report, warning, removal, rule
+  case heldPost = "held_post"
 }
 
 /// The result of an earlier request.

@@ -54,5 +54,8 @@ enum MigrationHashes {
     Migration(
       number: 17, name: "audit_changes",
       hash: "4168cb9e5d8326441c4156e492b7dae6304d7430de450ea1a3329aa70d49c3a8"),
+    Migration(
+      number: 21, name: "moderation_rules",
+      hash: "72eb4a14991d827fd0e1359dd39f189c9c1b15806444e212fd5319b94914a4fa"),
   ]
 }

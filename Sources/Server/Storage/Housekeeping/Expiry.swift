@@ -10,7 +10,7 @@ extension ReadTransaction {
     try run { connection in
       let seals = try connection.first("select count(*) from sealed where until <= $1", Int(now)) { try $0.int(0) }
       let copies = try connection.first(
-        "select count(*) from report where copy is not null and copy_until <= $1", Int(now)
+        "select count(*) from report where copy_until <= $1", Int(now)
       ) { try $0.int(0) }
       return (seals ?? 0, copies ?? 0)
     }
@@ -46,7 +46,7 @@ extension WriteTransaction {
         """
         select id
         from report
-        where copy is not null and copy_until <= $1
+        where copy_until <= $1
         order by copy_until, id
         limit $2
         """, Int(now), limit + 1
@@ -55,8 +55,9 @@ extension WriteTransaction {
     for report in due.prefix(limit) {
       try run { connection in
         try connection.execute(
-          "update report set copy = null, surroundings = null, copy_until = null where id = $1", report)
+          "update report set copy = null, surroundings = null, held = null, copy_until = null where id = $1", report)
       }
+      try releaseFiles(heldBy: ID(report))
     }
     if !due.isEmpty { try recordDestruction() }
     return due.count > limit

@@ -51,7 +51,7 @@ extension WriteTransaction {
   /// Adds a notification; at most one per message and recipient.
   public func addNotification(
     _ kind: Notification.Kind, of user: ID<User>, in conversation: ID<Conversation>? = nil,
-    message: ID<Message>? = nil, report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, by actor: ID<User>
+    message: ID<Message>? = nil, report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, by actor: ID<User>?
   ) throws(Refusal) {
     let id = nextID()
     let isNew = try run { connection in
@@ -61,10 +61,10 @@ extension WriteTransaction {
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         on conflict (message_id, user_id) where message_id is not null do nothing
         """, id, user.number, kind.rawValue, conversation?.number, message?.number, report?.number,
-        sanction?.number, actor.number, Int(now)) == 1
+        sanction?.number, actor?.number, Int(now)) == 1
     }
     guard isNew else { return }
-    try log(.notificationCreated, in: .user(user), subject: id, revision: 0, actor: actor.number)
+    try log(.notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number)
   }
 
   /// Marks notifications as read up to `entry`. Returns whether more may remain.

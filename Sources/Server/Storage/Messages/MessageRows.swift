@@ -102,10 +102,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   func attach(_ files: [ID<File>], to message: ID<Message>) throws(Refusal) {
     for (position, file) in files.enumerated() {
-      let count = try run { connection in
-        try connection.execute("update file set unused_since = null where id = $1", file.number)
-      }
-      guard count == 1 else { throw .notFound }
+      try use(file)
       try run { connection in
         try connection.execute(
           """
@@ -114,6 +111,14 @@ extension WriteTransaction {
           """, message.number, position, file.number)
       }
     }
+  }
+
+  /// Flags a file as in use.
+  func use(_ file: ID<File>) throws(Refusal) {
+    let count = try run { connection in
+      try connection.execute("update file set unused_since = null where id = $1", file.number)
+    }
+    guard count == 1 else { throw .notFound }
   }
 
   func detachFiles(of message: ID<Message>) throws(Refusal) {
@@ -136,6 +141,7 @@ extension WriteTransaction {
           where id = $2 and unused_since is null
           and not exists (select 1 from attachment where file_id = $2)
           and not exists (select 1 from sealed_attachment where file_id = $2)
+          and not exists (select 1 from held_attachment where file_id = $2)
           and not exists (select 1 from account where avatar_file_id = $2)
           and not exists (select 1 from forum where icon_file_id = $2)
           and not exists (select 1 from setting where name = 'icon_file' and value = $3)

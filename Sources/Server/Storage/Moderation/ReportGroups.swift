@@ -4,6 +4,9 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
+  /// The message, or the held post; 0 for the user.
+  private static var subject: String { "ifnull(message_id, iif(held is null, 0, -id))" }
+
   /// The newest report of each user with its group, without `viewer`. The users with the most reports are first.
   ///
   /// - Parameter subjects: the maximum number of subjects of a group.
@@ -15,7 +18,7 @@ extension ReadTransaction {
       try connection.all(
         SQL(
           """
-          select max(id), count(*), count(distinct reporter_id), count(distinct ifnull(message_id, 0))
+          select max(id), count(*), count(distinct reporter_id), count(distinct \(Self.subject))
           from report
           where state = 'open' and user_id <> $1 and ($2 is null or forum_id = $2) and ($3 is null or user_id = $3)
             and ($4 is null or assignee_id = $4)
@@ -49,14 +52,15 @@ extension ReadTransaction {
   ) throws(Refusal) -> [ReportGroup.Subject] {
     let found = try run { connection in
       try connection.all(
-        """
-        select max(id), count(*)
-        from report
-        where user_id = $1 and state = 'open' and ($2 is null or forum_id = $2) and ($3 is null or assignee_id = $3)
-        group by message_id
-        order by max(id) desc
-        limit $4
-        """, user.number, wanted.forum?.number, wanted.assignee?.number, limit
+        SQL(
+          """
+          select max(id), count(*)
+          from report
+          where user_id = $1 and state = 'open' and ($2 is null or forum_id = $2) and ($3 is null or assignee_id = $3)
+          group by \(Self.subject)
+          order by max(id) desc
+          limit $4
+          """), user.number, wanted.forum?.number, wanted.assignee?.number, limit
       ) { row in (newest: ID<Report>(try row.int(0)), count: try row.int(1)) }
     }
     var subjects: [ReportGroup.Subject] = []

@@ -7,7 +7,9 @@ import ParleySQLite
 
 /// A new report, validated by the Community layer.
 public struct NewReport: Sendable {
-  public let reporter: ID<User>
+  /// Nil for a rule, and for a visitor.
+  public let reporter: ID<User>?
+  public let rule: ID<ModerationRule>?
   public let user: ID<User>
   public let reason: String
   public var message: ID<Message>?
@@ -16,11 +18,22 @@ public struct NewReport: Sendable {
   /// JSON: the message, and an array of adjacent messages.
   private(set) var copy: String?
   private(set) var surroundings: String?
+  fileprivate var held: HeldPost?
 
-  public init(by reporter: ID<User>, of user: ID<User>, reason: String) {
+  public init(by reporter: ID<User>?, of user: ID<User>, reason: String) {
     self.reporter = reporter
+    rule = nil
     self.user = user
     self.reason = reason
+  }
+
+  /// The report of a rule, about a message or a held post.
+  public init(by rule: ModerationRule, of user: ID<User>, holding held: HeldPost? = nil) {
+    reporter = nil
+    self.rule = rule.id
+    self.user = user
+    reason = rule.name
+    self.held = held
   }
 
   /// Stores the message and as many adjacent messages as fit into `maxBytes`.
@@ -105,7 +118,7 @@ extension ReadTransaction {
           """
           select id
           from report
-          where user_id = $1 and state = 'open' and message_id is null and id <> $2
+          where user_id = $1 and state = 'open' and message_id is null and held is null and id <> $2
           order by id
           limit $3
           """, report.user.number, report.id.number, limit
@@ -167,17 +180,20 @@ extension WriteTransaction {
 
   public func add(_ report: NewReport) throws(Refusal) -> ID<Report> {
     let id = nextID()
-    let until = report.copy == nil ? nil : Int(now + Self.reportCopyTime)
+    let held = report.held?.storedText
+    let until = report.copy == nil && held == nil ? nil : Int(now + Self.reportCopyTime)
     try run { connection in
       try connection.execute(
         """
         insert into report (
           id, reporter_id, user_id, message_id, conversation_id, forum_id, reason, copy, surroundings, copy_until,
-          created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-        """, id, report.reporter.number, report.user.number, report.message?.number, report.conversation?.number,
-        report.forum?.number, report.reason, report.copy, report.surroundings, until, Int(now))
+          created_at, rule_id, held)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        """, id, report.reporter?.number, report.user.number, report.message?.number, report.conversation?.number,
+        report.forum?.number, report.reason, report.copy, report.surroundings, until, Int(now),
+        report.rule?.number, held)
     }
+    if let held = report.held { try keep(held.attachments, for: ID(id)) }
     return ID(id)
   }
 
@@ -188,9 +204,12 @@ extension WriteTransaction {
     report.revision = before.revision + 1
     let dropsContext = report.state != .open && before.surroundings != nil
     if dropsContext { report.surroundings = nil }
-    let context: [StoredColumn] = dropsContext ? [("surroundings", .null)] : []
-    try update("report", report.id.number, set: report.columns(since: before) + context)
-    if dropsContext { try recordDestruction() }
+    var others: [StoredColumn] = dropsContext ? [("surroundings", .null)] : []
+    let releases = report.held == nil && before.held != nil
+    if releases, report.copy == nil { others.append(("copy_until", .null)) }
+    try update("report", report.id.number, set: report.columns(since: before) + others)
+    if releases { try releaseFiles(heldBy: report.id) }
+    if dropsContext || releases { try recordDestruction() }
     return report
   }
 }

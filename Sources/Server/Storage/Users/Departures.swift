@@ -259,6 +259,7 @@ extension WriteTransaction {
 
   /// Erases messages. One removed by a moderator can no longer be restored.
   private func eraseMessages(_ departure: inout Departure) throws(Refusal) -> Bool {
+    guard try dropHeldPosts(of: departure.user, limit: Self.messageChunk) else { return false }
     let found = try run { connection in
       try connection.all(
         """

@@ -107,6 +107,7 @@ extension Check {
       from (
         select message_id, position, file_id from attachment
         union all select message_id, position, file_id from sealed_attachment
+        union all select report_id, position, file_id from held_attachment
       ) a
       where not exists (select 1 from file f where f.id = a.file_id)
       order by a.message_id, a.position

@@ -131,8 +131,23 @@ extension JSONRaw: FieldValue {
   @inlinable public var stored: StoredValue { .text(String(decoding: bytes, as: UTF8.self)) }
 }
 
+/// Stored as JSON.
+extension [String]: FieldValue {
+  @inlinable public init?(_ stored: StoredValue) {
+    guard case .text(let text) = stored else { return nil }
+    do throws(JSONError) { try self.init(json: JSONValue(parsing: [UInt8](text.utf8))) } catch { return nil }
+  }
+
+  @inlinable public var stored: StoredValue {
+    var json = JSONWriter()
+    json.value(self)
+    return .text(String(decoding: json.bytes, as: UTF8.self))
+  }
+}
+
 extension Audience: FieldValue {}
 extension ForumPolicy: FieldValue {}
+extension ModerationRule.Action: FieldValue {}
 extension Reach: FieldValue {}
 extension Report.State: FieldValue {}
 extension Role: FieldValue {}

@@ -56,6 +56,12 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case reportActed = "report.acted"
   case reportDismissed = "report.dismissed"
   case reportReopened = "report.reopened"
+  /// A held post was published, or not.
+  case postApproved = "post.approved"
+  case postRejected = "post.rejected"
+  case ruleCreated = "rule.created"
+  case ruleChanged = "rule.changed"
+  case ruleDeleted = "rule.deleted"
   case settingsChanged = "settings.changed"
   case backupStarted = "backup.started"
   case backupDeleted = "backup.deleted"

@@ -11,7 +11,10 @@ public struct Report: Sendable, Hashable {
   }
 
   public var id: ID<Report>
-  public var reporter: ID<User>
+  /// Nil for a rule, and for a visitor.
+  public var reporter: ID<User>?
+  /// The rule that made the report. It may be deleted.
+  public var rule: ID<ModerationRule>?
   /// The reported user; for a message, its author.
   public var user: ID<User>
   public var message: ID<Message>?
@@ -23,6 +26,8 @@ public struct Report: Sendable, Hashable {
   public var copy: JSONRaw?
   /// Copies of the surrounding messages: an array. In the single report only, while it is open.
   public var surroundings: JSONRaw?
+  /// The post that waits for a moderator. Dismissing the report publishes it; acting on the report rejects it.
+  public var held: HeldPost?
   public var state = State.open
   /// Moderator assigned to the report.
   public var assignee: ID<User>?
@@ -37,11 +42,13 @@ public struct Report: Sendable, Hashable {
 }
 
 extension Report: Record {
-  public static let blank = Report(id: ID(0), reporter: ID(0), user: ID(0), reason: "", createdAt: 0)
+  public static let blank = Report(id: ID(0), user: ID(0), reason: "", createdAt: 0)
 
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<Report>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitReported(&visitor)
+    try visitor.field("rule_id", &rule, \.rule)
+    try visitor.field("held", &held, \.held)
     try visitor.field("message", &copy, \.copy, column: "copy")
     try visitor.field("state", &state, \.state)
     try visitor.field("assignee_id", &assignee, \.assignee)

@@ -16,6 +16,25 @@ public enum SearchText {
     isAlreadyPlain(text) ? text : write(text, isQuery: false).text
   }
 
+  /// The words of a text as the index has them: without case, Latin letters without accents.
+  ///
+  /// - Parameter isQuery: whether the text is searched for, so that it need not end a run of characters.
+  public static func words(of text: String, isQuery: Bool = false) -> [String] {
+    let prepared = isQuery ? phrase(text).text : prepare(text)
+    var words: [String] = []
+    var word = String.UnicodeScalarView()
+    for scalar in prepared.unicodeScalars {
+      if SearchFolding.isLetter(scalar) {
+        word.append(SearchFolding.fold(scalar))
+      } else if !word.isEmpty {
+        words.append(String(word))
+        word.removeAll(keepingCapacity: true)
+      }
+    }
+    if !word.isEmpty { words.append(String(word)) }
+    return words
+  }
+
   /// For a query: as `prepare`, but the text need not be the end of a run, so its last character does not stand alone
   /// unless it is the only one; then it is a prefix.
   static func phrase(_ text: String) -> (text: String, isBeginning: Bool) {

@@ -109,6 +109,30 @@ extension Request where Response == Resource<ReportsChanged> {
   }
 }
 
+extension Request where Response == Resource<ModerationRule> {
+  /// `POST /moderation-rules`
+  public static func createModerationRule(_ draft: ModerationRuleDraft) -> Request {
+    Request(.post, "/moderation-rules", body: .value(draft)).withClientID(draft.clientID)
+  }
+
+  /// `GET /moderation-rules/{id}`
+  public static func getModerationRule(_ rule: ID<ModerationRule>) -> Request {
+    Request(.get, "/moderation-rules/{id}", [rule.description])
+  }
+
+  /// `PATCH /moderation-rules/{id}`
+  public static func updateModerationRule(_ rule: ID<ModerationRule>, _ change: ModerationRuleChange) -> Request {
+    Request(.patch, "/moderation-rules/{id}", [rule.description], body: .value(change))
+  }
+}
+
+extension Request where Response == Resource<ModerationRuleTrial> {
+  /// `POST /moderation-rules/trial`: the last messages that a rule would have matched.
+  public static func tryModerationRule(_ draft: ModerationRuleDraft) -> Request {
+    Request(.post, "/moderation-rules/trial", body: .value(draft))
+  }
+}
+
 extension Request where Response == Resource<Removal> {
   /// `POST /removals`
   ///
@@ -142,6 +166,11 @@ extension Request where Response == Resource<Removal> {
 }
 
 extension Request where Response == Void {
+  /// `DELETE /moderation-rules/{id}`
+  public static func deleteModerationRule(_ rule: ID<ModerationRule>) -> Request {
+    Request(.delete, "/moderation-rules/{id}", [rule.description])
+  }
+
   /// `DELETE /users/{id}/silence`
   public static func unsilenceUser(
     of user: UserReference, in forum: ID<Forum>? = nil, reason: String? = nil
@@ -179,6 +208,17 @@ extension Request where Response == Page<Resource<Report>> {
         QueryItem("state", state), QueryItem("forum", forum), QueryItem("user", user), QueryItem("assignee", assignee),
         QueryItem("group", group), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
       ])
+  }
+}
+
+extension Request where Response == Page<Resource<ModerationRule>> {
+  /// `GET /moderation-rules`
+  public static func listModerationRules(
+    limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/moderation-rules",
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
 }
 

@@ -1,0 +1,75 @@
+public import ParleyJSON
+
+/// Post that waits for a moderator: a message, or a topic with its first message.
+public struct HeldPost: Sendable, Hashable {
+  /// Of a topic.
+  public var title: String?
+  public var text: String
+  public var clientID: String?
+  public var replyTo: ID<Message>?
+  public var attachments: [ID<File>]
+  public var annotations: JSONRaw?
+  public var isMachineOnly = false
+  public var sentAt: Int64?
+
+  public init(_ draft: MessageDraft) {
+    text = draft.text
+    clientID = draft.clientID
+    replyTo = draft.replyTo
+    attachments = draft.attachments
+    annotations = draft.annotations?.json
+    isMachineOnly = draft.isMachineOnly
+    sentAt = draft.sentAt
+  }
+
+  public init(_ draft: TopicDraft) {
+    title = draft.title
+    text = draft.text ?? ""
+    clientID = draft.clientID
+    attachments = draft.attachments
+  }
+}
+
+extension HeldPost: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    title = try object.optional("title")
+    text = try object.string("text")
+    clientID = try object.optional("client_id")
+    replyTo = try object.optional("reply_to")
+    attachments = try object.read("attachments")
+    annotations = try object.optional("annotations")
+    isMachineOnly = try object.bool("machine_only")
+    let sentAt: Timestamp? = try object.optional("sent_at")
+    self.sentAt = sentAt.map { Int64($0.milliseconds) }
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("title", title)
+      json.field("text", text)
+      json.field("client_id", clientID)
+      json.field("reply_to", replyTo)
+      json.field("attachments", attachments)
+      if let annotations { json.field("annotations", annotations) } else { json.null("annotations") }
+      json.field("machine_only", isMachineOnly)
+      json.field("sent_at", sentAt.map { Timestamp($0) })
+    }
+  }
+}
+
+/// Stored as JSON.
+extension HeldPost: FieldValue {
+  @inlinable public init?(_ stored: StoredValue) {
+    guard case .text(let text) = stored else { return nil }
+    do throws(JSONError) { try self.init(json: JSONValue(parsing: Array(text.utf8))) } catch { return nil }
+  }
+
+  @inlinable public var stored: StoredValue { .text(storedText) }
+
+  public var storedText: String {
+    var json = JSONWriter()
+    write(to: &json)
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+}
