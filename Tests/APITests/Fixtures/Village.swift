@@ -50,6 +50,7 @@ final class Village: Sendable {
     var rates = RateLimits()
     (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
     (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
+    rates.reporting = endless
     (rates.signalling, rates.searching, rates.digesting) = (endless, endless, endless)
     return rates
   }()
@@ -332,6 +333,12 @@ final class Village: Sendable {
     var fields = fields
     if let name { fields.add("Cookie", "parley=\(token(name))") }
     return try await answer(.get, path, as: nil, [], fields, base: "")
+  }
+
+  /// Submits a form of a page.
+  func submit(_ path: String, _ form: String) async throws -> Answer {
+    let fields: Fields = ["Content-Type": "application/x-www-form-urlencoded"]
+    return try await answer(.post, path, as: nil, Array(form.utf8), fields, base: "")
   }
 
   private func answer(

@@ -142,9 +142,7 @@ function post(queue, { report, report_count: count }, attempt) {
   return reportedPost(report, {
     where: report.message_id && (forum?.title ?? say('report.private')),
     href: report.message_id && forum ? `/m/${report.message_id}` : null,
-    reporters: !report.reporter_id ? say('report.foundByRule') : count > 1
-      ? say('report.lineMore', { name: site.displayName(report.reporter_id), n: count - 1 })
-      : say('report.line', { name: site.displayName(report.reporter_id) }),
+    reporters: reportersOf(site, report, count),
     before: message ? lines(around.filter((it) => it.seq < message.seq).slice(-AROUND)) : [],
     after: message ? lines(around.filter((it) => it.seq > message.seq).slice(0, AROUND)) : [],
     message:
@@ -152,6 +150,12 @@ function post(queue, { report, report_count: count }, attempt) {
       messageElement(message, { shape: 'bubble', author: site.person(message.author_id), first: true, last: true }),
     verbs: report.message_id ? [[say('report.remove'), remove]] : [],
   });
+}
+
+function reportersOf(site, { reporter_id: id, rule_id: rule }, count) {
+  if (rule) return say('report.foundByRule');
+  const name = id ? site.displayName(id) : say('report.visitor');
+  return count > 1 ? say('report.lineMore', { name, n: count - 1 }) : say('report.line', { name });
 }
 
 /** A post that a rule holds: the moderator publishes or rejects it. */

@@ -1,6 +1,6 @@
 // The home page: everything unread in groups, of which tabs show one.
 
-import { el, isTyping, redraw } from '../core/dom.js';
+import { el, icon, isTyping, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { button } from '../parts/button.js';
@@ -68,7 +68,12 @@ function content(shell, groups) {
 function noticeRow({ site }, { key, notice }) {
   const actor = site.person(notice.actor_id);
   const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens' }[notice.kind] ?? `/c/${notice.conversation_id}`;
-  return inboxRow({ key, href, picture: avatar(actor), title: say(`inbox.${notice.kind}`, { name: displayName(actor) }), text: '', at: notice.created_at });
+  return inboxRow({ key, href, picture: notice.actor_id || notice.kind !== 'report' ? avatar(actor) : icon('flag'), title: titleOf(notice, actor), text: '', at: notice.created_at });
+}
+
+/** A report of a rule or a visitor has no actor. */
+function titleOf({ kind, actor_id: id }, actor) {
+  return id || kind !== 'report' ? say(`inbox.${kind}`, { name: displayName(actor) }) : say('inbox.report.found');
 }
 
 function topicRow(shell, { key, topic, upTo }) {

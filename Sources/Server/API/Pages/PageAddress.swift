@@ -13,6 +13,10 @@ enum PageAddress {
 
   static func message(_ id: ID<Message>) -> String { "/m/\(id)" }
 
+  static func report(_ id: ID<Message>) -> String { "/m/\(id)/report" }
+
+  static func reported(_ id: ID<Message>) -> String { "/m/\(id)/reported" }
+
   static func user(_ name: String) -> String { "/u/\(Percent.encode(name, allowing: .segment))" }
 
   static func file(_ file: File) -> String { file.address }

@@ -177,6 +177,7 @@ struct PostWriter {
         let address = PageAddress.signIn(back: PageAddress.message(message.id))
         html.tag("a", ["href": address, "rel": "nofollow"], PageText.reply)
       }
+      html.tag("a", ["href": PageAddress.report(message.id), "rel": "nofollow"], PageText.report)
     }
   }
 }

@@ -45,6 +45,11 @@ struct VisitorPages: Sendable {
     page("/t/{topic}", &routes) { try await $0.topicPage() }
     page("/u/{name}", &routes) { try await $0.userPage() }
     visitors("/m/{message}", &routes) { try await $0.messageRedirect() }
+    file("/m/{message}/report", &routes) { try await $0.respond(try $0.reportPage()) }
+    file("/m/{message}/reported", &routes) { try await $0.respond(try $0.reportedPage()) }
+    routes.on(.post, "/m/{message}/report", bodyLimit: PageContext.maxReportBody) { request, server throws(Problem) in
+      try await respond(to: request, server) { try await $0.report() }
+    }
     // Conversations outside of forums have participants; other addresses under these paths do not exist.
     for path in ["/c/{rest...}", "/f/{rest...}", "/t/{rest...}", "/u/{rest...}", "/m/{rest...}"] {
       page(path, &routes) { _ in throw Refusal.notFound }

@@ -123,6 +123,8 @@ final class RateLimiter: Sendable {
     switch work {
     // Counted by address even for users: an attacker can create any number of users.
     case .login, .registration: address.map { .address($0.subscriber) }
+    // Visitors of one network are counted together: an address is easily changed.
+    case .reporting: address.map { .address($0.network) }
     // Counted by the name in the body: see `Guess`.
     case .guessing: nil
     case .sending, .discovery, .previewing, .searching, .digesting, .signalling, .writing:

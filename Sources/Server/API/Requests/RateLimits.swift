@@ -17,6 +17,8 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case digesting
   /// Ephemeral signals: typing, presence and app messages.
   case signalling
+  /// Reports by visitors.
+  case reporting
   /// Every other change.
   case writing
 }
@@ -32,6 +34,7 @@ public struct RateLimits: Sendable {
   public var searching = Allowance(burst: 60, perMinute: 120)
   public var digesting = Allowance(burst: 600, perMinute: 300)
   public var signalling = Allowance(burst: 256, perMinute: 1_200)
+  public var reporting = Allowance(burst: 10, perDay: 100)
   public var writing = Allowance(burst: 120, perMinute: 240)
 
   public init() {}
@@ -47,6 +50,7 @@ public struct RateLimits: Sendable {
     case .searching: searching
     case .digesting: digesting
     case .signalling: signalling
+    case .reporting: reporting
     case .writing: writing
     }
   }
@@ -91,6 +95,8 @@ extension RateLimits {
     Entry(
       name: "digests", meaning: "digests of conversations per user or address and minute", path: \.digesting.perMinute),
     Entry(name: "digests-burst", meaning: "burst of the limit above", path: \.digesting.burst),
+    Entry(name: "reports", meaning: "reports by visitors per network and day", path: \.reporting.perDay),
+    Entry(name: "reports-burst", meaning: "burst of the limit above", path: \.reporting.burst),
     Entry(name: "discovery", meaning: "contact lookups per user and day", path: \.discovery.perDay),
     Entry(name: "discovery-burst", meaning: "burst of the limit above", path: \.discovery.burst),
   ]

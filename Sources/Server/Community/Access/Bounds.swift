@@ -72,6 +72,9 @@ public struct Bounds: Sendable {
   public var openReports = 50
   public var reportContext = 6
   public var reportContextBytes = 65_536
+  /// Open reports by visitors: of one message, and of all.
+  public var visitorReportsOfMessage = 3
+  public var visitorReports = 200
   /// Reported messages shown with one user.
   public var reportGroupSubjects = 3
   /// Rules of the staff, at most 64; words and domains of a rule, and the Unicode scalars and words of a phrase.

@@ -35,6 +35,22 @@ extension Community {
     }
   }
 
+  /// Reports a public message as a visitor. A message with some open reports of visitors needs no more: nothing is
+  /// stored then.
+  public func createVisitorReport(of message: ID<Message>, reason: String, by visitor: Caller) async throws(Refusal) {
+    let reason = try Texts.block(reason, "reason", scalars: bounds.reasonScalars, atLeast: 1)
+    let bounds = bounds
+    try await store.write { tx throws(Refusal) in
+      let new = try tx.newReport(of: message, by: visitor, reason, bounds)
+      let limit = bounds.visitorReportsOfMessage
+      guard try tx.visitorReportCount(of: message, upTo: limit) < limit else { return }
+      let all = bounds.visitorReports
+      guard try tx.visitorReportCount(of: nil, upTo: all) < all else { throw .tooMany(limit: all) }
+      let id = try tx.add(new)
+      try tx.notifyModerators(of: new, id, bounds)
+    }
+  }
+
   /// Assigns or closes a report. Closing it closes all reports of the same subject.
   public func updateReport(_ id: ID<Report>, _ change: ReportChange, by caller: Caller) async throws(Refusal) -> Report
   {
@@ -192,13 +208,21 @@ extension ReadTransaction {
         throw .invalid("user", .unknown)
       }
     }
-    let found: ReadableMessage
-    do throws(Refusal) { found = try message(id, for: caller) } catch .notFound {
+    do throws(Refusal) {
+      return try newReport(of: id, by: caller, reason, bounds)
+    } catch .notFound {
       throw .invalid("message_id", .unknown)
     }
+  }
+
+  /// The report of a message that the caller may read.
+  fileprivate func newReport(
+    of id: ID<Message>, by caller: Caller, _ reason: String, _ bounds: Bounds
+  ) throws(Refusal) -> NewReport {
+    let found = try message(id, for: caller)
     guard found.message.tombstone == nil else { throw .gone }
     guard found.message.kind == .message else { throw .invalid("message_id", .invalid) }
-    var report = NewReport(by: reporter, of: found.message.author, reason: reason)
+    var report = NewReport(by: caller.user, of: found.message.author, reason: reason)
     report.message = id
     report.conversation = found.message.conversation
     report.forum = try forum(of: found.message.conversation)

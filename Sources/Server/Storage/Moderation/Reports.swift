@@ -161,6 +161,25 @@ extension ReadTransaction {
     }
   }
 
+  /// The number of open reports by visitors, counted up to `limit`.
+  ///
+  /// - Parameter message: nil for all messages.
+  public func visitorReportCount(of message: ID<Message>?, upTo limit: Int) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from (
+          select 1
+          from report
+          where reporter_id is null and state = 'open' and rule_id is null and ($1 is null or message_id = $1)
+          limit $2
+        ) found
+        """, message?.number, limit
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+
   public func openReportCount(by reporter: ID<User>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
