@@ -57,7 +57,7 @@ extension API {
     Endpoint(.patch, "/reports/{id}", .user(.write), updateReport),
     Endpoint(.get, "/moderation-rules", .user(.read), listModerationRules),
     Endpoint(.post, "/moderation-rules", .user(.admin), createModerationRule),
-    Endpoint(.post, "/moderation-rules/trial", .user(.admin), counts: .searching, tryModerationRule),
+    Endpoint(.post, "/moderation-rules/trial", .user(.admin), tryModerationRule),
     Endpoint(.get, "/moderation-rules/{id}", .user(.read), getModerationRule),
     Endpoint(.patch, "/moderation-rules/{id}", .user(.admin), updateModerationRule),
     Endpoint(.delete, "/moderation-rules/{id}", .user(.admin), deleteModerationRule),
