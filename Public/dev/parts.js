@@ -70,6 +70,8 @@ const ada = {
   role: 'owner',
   avatar: picture(262, 'A'),
   bio: 'Writes *notes* about engines. https://example.org',
+  status_emoji: '🚆',
+  status_text: 'On the train',
   created_at: '2026-05-03T10:00:00Z',
 };
 const grace = { id: '2', name: 'grace', display_name: 'Grace Hopper', role: 'moderator', avatar: picture(160, 'G') };

@@ -33,7 +33,7 @@ import Testing
   @Test func `the fields of a user are those of its schemas`() throws {
     let identity: Set = ["id", "name", "bio_entities", "avatar", "created_at", "revision"]
     try compare(UserSummary.self, with: "UserSummary", except: identity)
-    let profile: Set = ["display_name", "bio", "role"]
+    let profile: Set = ["display_name", "bio", "status_text", "status_emoji", "status_expires_at", "role"]
     let own: Set = ["discoverable", "reachable_by", "show_receipts", "show_presence", "preferences"]
     let standing: Set = ["state", "imported", "last_seen_at", "job_id"]
     try compare(UserSummary.self, with: "User", except: identity.union(standing).union(own))

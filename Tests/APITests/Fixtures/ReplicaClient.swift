@@ -189,7 +189,8 @@ extension ReplicaClient {
   private func text(_ user: User) -> String {
     let summary = user.summary
     let names = "\(summary.name ?? "-") \(summary.displayName ?? "-")"
-    return "\(summary.id) \(names) \(summary.bio) \(summary.role) #\(summary.revision)"
+    let status = "\(summary.statusText ?? "") \(summary.statusEmoji ?? "") \(summary.statusExpiresAt ?? 0)"
+    return "\(summary.id) \(names) \(summary.bio) \(status) \(summary.role) #\(summary.revision)"
   }
 
   private func lines(of cached: HeldConversation) -> Set<String> {

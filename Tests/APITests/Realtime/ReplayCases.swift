@@ -84,6 +84,14 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         try await $0.request(.patch, "/me", as: "grace", body)
       }),
     ReplayCase(
+      "patch /users/{id}", "a status",
+      {
+        let body = [
+          "status_text": "on the train", "status_emoji": "🚆", "status_expires_at": "2100-01-01T00:00:00.000Z",
+        ]
+        try await $0.request(.patch, "/me", as: "grace", body)
+      }),
+    ReplayCase(
       "patch /users/{id}", "one’s own alone",
       { try await $0.request(.patch, "/me", as: "linus", ["reachable_by": "nobody"]) }),
     ReplayCase(

@@ -61,7 +61,8 @@ import Testing
       let forum = try await village.forum("garden", .members, ["linus", "grace"])
       let message = try await Self.post("seeds", "grace", in: forum, village)
       try await village.request(
-        .patch, "/me", as: "grace", ["display_name": "Grace", "bio": "compilers", "addresses": ["g@example.org"]])
+        .patch, "/me", as: "grace",
+        ["display_name": "Grace", "bio": "compilers", "status_text": "away", "addresses": ["g@example.org"]])
       try await village.request(.put, "/users/@linus/follow", as: "grace")
       try await village.request(.put, "/users/@grace/follow", as: "linus")
       let invite = try await village.request(.post, "/invites", as: "grace", [:])
@@ -80,7 +81,8 @@ import Testing
       for viewer in ["linus", "ada", "gus", nil] {
         let seen = try await village.request(.get, "/users/\(id)", as: viewer)
         #expect(seen.status == 200 && seen["state"] == "left" && seen.isNull("name") && seen.isNull("display_name"))
-        #expect(seen["bio"] == "" && seen["role"] == "member" && seen.isNull("last_seen_at"))
+        #expect(
+          seen.isNull("status_text") && seen["bio"] == "" && seen["role"] == "member" && seen.isNull("last_seen_at"))
         #expect(!seen.has("preferences"))
         let user = try User(json: JSONValue(parsing: seen.body))
         #expect(user.summary.name == nil && user.standing?.state == .left)

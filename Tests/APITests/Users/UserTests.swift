@@ -230,6 +230,30 @@ import Testing
     }
   }
 
+  @Test(arguments: TestTransport.allCases)
+  func `a status has a text, an emoji and an end of its own`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let end = "2100-01-01T00:00:00.000Z"
+      let events = try await village.events {
+        let body = ["status_text": "on the train", "status_emoji": "🚆", "status_expires_at": end]
+        _ = try await village.request(.patch, "/me", as: "grace", body)
+      }
+      #expect(events == ["user.updated site #2"])
+      let seen = try await village.request(.get, "/users/@grace", as: "linus")
+      #expect(seen["status_text"] == "on the train" && seen["status_emoji"] == "🚆" && seen["status_expires_at"] == end)
+      // Another change keeps the status and its end; a new status does not inherit the end.
+      let named = try await village.request(.patch, "/me", as: "grace", ["bio": "compilers"])
+      #expect(named["status_text"] == "on the train" && named["status_expires_at"] == end)
+      let next = try await village.request(.patch, "/me", as: "grace", ["status_text": "at home"])
+      #expect(next["status_text"] == "at home" && next["status_emoji"] == "🚆" && next.isNull("status_expires_at"))
+      let cleared = try await village.request(
+        .patch, "/users/@grace", as: "ada",
+        ["status_text": NSNull(), "status_emoji": NSNull(), "status_expires_at": end])
+      #expect(cleared.isNull("status_text") && cleared.isNull("status_emoji") && cleared.isNull("status_expires_at"))
+      #expect(try await village.request(.get, "/audit", as: "ada")["data.0.kind"] == "user.changed")
+    }
+  }
+
   @Test func `a conflicting update returns the current state`() async throws {
     try await Village.open(.inMemory) { village in
       #expect(try await village.request(.patch, "/me", as: "grace", ["bio": "one", "if_revision": 1]).status == 200)
@@ -257,6 +281,11 @@ import Testing
     (["display_name": String(repeating: "x", count: 65)], "display_name", "too_long"),
     (["display_name": ""], "display_name", "too_short"), (["display_name": "a\u{2067}b"], "display_name", "invalid"),
     (["bio": "a\u{0}b"], "bio", "invalid"), (["bio": String(repeating: "x", count: 1_001)], "bio", "too_long"),
+    (["status_text": String(repeating: "x", count: 81)], "status_text", "too_long"),
+    (["status_text": ""], "status_text", "too_short"), (["status_text": "a\nb"], "status_text", "invalid"),
+    (["status_text": "a\u{202e}b"], "status_text", "invalid"), (["status_emoji": "🚆🚆"], "status_emoji", "invalid"),
+    (["status_emoji": "x"], "status_emoji", "invalid"), (["status_emoji": ""], "status_emoji", "invalid"),
+    (["status_text": "x", "status_expires_at": "2020-01-01T00:00:00.000Z"], "status_expires_at", "invalid"),
     (["bio": 7], "bio", "wrong_type"), (["preferences": [1]], "preferences", "wrong_type"),
     (["preferences": ["x": String(repeating: "y", count: 8_192)]], "preferences", "too_long"),
     (["reachable_by": "robots"], "reachable_by", "invalid"), (["discoverable": "yes"], "discoverable", "wrong_type"),

@@ -177,7 +177,10 @@ private let wholeTopic = TopicChange(
     .set(\.slowSeconds, 0),
   ], reason: "Because.", ifRevision: 4)
 private let wholeUser = UserChange(
-  [.set(\.displayName, "Ada"), .set(\.bio, "Gardens."), .set(\.role, .moderator)],
+  [
+    .set(\.displayName, "Ada"), .set(\.bio, "Gardens."), .set(\.statusText, "away"), .set(\.statusEmoji, "🌴"),
+    .set(\.statusExpiresAt, 4_102_444_800_000), .set(\.role, .moderator),
+  ],
   own: [
     .set(\.isDiscoverable, true), .set(\.reachableBy, .shared), .set(\.showsReceipts, true),
     .set(\.showsPresence, false), .set(\.preferences, JSONRaw(trusted: Array(#"{"hue":3}"#.utf8))),
@@ -268,7 +271,12 @@ private let wholeSite = SiteSettingsChange(
         cookie: false, clientID: "one"))
     try sent.take(.signUp(nil, password: "a long one"))
     try sent.take(.updateUser(.me, wholeUser))
-    try sent.take(.updateUser(.me, UserChange([.set(\.displayName, nil)])))
+    try sent.take(
+      .updateUser(
+        .me,
+        UserChange([
+          .set(\.displayName, nil), .set(\.statusText, nil), .set(\.statusEmoji, nil), .set(\.statusExpiresAt, nil),
+        ])))
     try sent.take(.deleteUser(.me, how: .deactivate, password: "a long one", reason: "Because."))
     try sent.take(.setAvatar(of: .me, to: ID(8)))
     try sent.take(.discoverUsers(["grace@example.com"]))

@@ -22,6 +22,14 @@ import Testing
     }
   }
 
+  private static func statuses(_ garden: Garden) throws -> Int? {
+    try garden.store.reader().read { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.first("select count(*) from account where status_text is not null") { row in try row.int(0) }
+      }
+    }
+  }
+
   @Test func `the write-ahead log is truncated every two minutes after writes`() async throws {
     let garden = try await Garden()
     let housekeeping = Housekeeping(garden.store)
@@ -35,6 +43,33 @@ import Testing
     garden.clock.pass(seconds: 10)
     await housekeeping.tick()
     #expect(try Self.logSize(garden) == 0)
+  }
+
+  @Test func `a status is cleared at its end, in parts, and the change is logged`() async throws {
+    let garden = try await Garden()
+    let end = garden.clock.now + 60_000
+    for (user, until) in [(Garden.ada, end), (Garden.grace, end + 60_000)] {
+      try await garden.write { tx throws(Refusal) in
+        guard let before = try tx.user(user) else { throw .notFound }
+        var after = before
+        after.summary.statusText = "on the train"
+        after.summary.statusExpiresAt = until
+        _ = try tx.change(before, to: after, by: user)
+      }
+    }
+    let housekeeping = Housekeeping(garden.store)
+    await housekeeping.tick()
+    #expect(try Self.statuses(garden) == 2)
+    let logged = garden.delivered.all.count
+    garden.clock.pass(seconds: 60)
+    await housekeeping.tick()
+    #expect(try Self.statuses(garden) == 1)
+    #expect(garden.delivered.all.dropFirst(logged).map(\.kind) == [.userUpdated])
+    garden.clock.pass(seconds: 60)
+    let hasMore = try await garden.store.write { tx throws(Refusal) in try tx.clearEndedStatuses(limit: 1) }
+    #expect(try Self.statuses(garden) == 0 && hasMore)
+    let hasEvenMore = try await garden.store.write { tx throws(Refusal) in try tx.clearEndedStatuses(limit: 1) }
+    #expect(!hasEvenMore)
   }
 
   @Test func `the event log drops events older than the configured age, from its start`() async throws {

@@ -279,6 +279,7 @@ import Testing
       _ = try tx.expired()
       _ = try tx.add(NewSanction(.ban, of: Garden.grace, until: 1, reason: nil), by: Garden.ada)
       _ = try tx.liftExpiredBans(limit: 10)
+      _ = try tx.clearEndedStatuses(limit: 10)
       try tx.logPrivateChange(of: Garden.grace, by: Garden.ada)
       var removal = NewRemoval(since: 0, reason: nil)
       removal.author = Garden.grace

@@ -3,6 +3,7 @@
 
 import { el, focusAgain, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { statusLine } from '../core/status.js';
 import { empty } from '../parts/empty.js';
 import { dayLine, newLine, pill } from '../parts/lines.js';
 import { messageElement } from '../parts/message.js';
@@ -177,6 +178,7 @@ export class MessageView {
         author.display_name,
         author.name,
         author.avatar,
+        statusLine(author),
         quote,
         this.stream.latest > 0,
         message.id === solvedBy,

@@ -15,6 +15,7 @@ import { pictureField } from '../parts/picture.js';
 import { plain } from '../core/plain.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
+import { statusForm } from '../account/status.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
@@ -153,6 +154,10 @@ async function profile(shell, column) {
     column,
     face,
     own,
+    statusForm(site.me, {
+      limit: limits.status_scalars,
+      save: (body) => change(shell, body).then(() => toast(say('act.saved'))),
+    }),
     el(
       'form.panel-block',
       {

@@ -42,7 +42,7 @@ export async function open(shell, { name }) {
   const verbs = card.querySelector('.person-actions');
   // Buttons keep their nodes, or a press in progress would be lost.
   const draw = () => redraw(card, ...drawn([]).children, verbs);
-  site.addEventListener('presence', draw);
+  const unlisten = site.listen(['users', 'presence'], draw);
   return {
     title: displayName(person),
     here: isMe ? '/you' : null,
@@ -57,7 +57,7 @@ export async function open(shell, { name }) {
         el('div.page-column', null, el('div.person-page', null, card), decided),
       ),
     ],
-    close: () => site.removeEventListener('presence', draw),
+    close: unlisten,
   };
 }
 

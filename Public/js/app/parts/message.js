@@ -5,6 +5,7 @@ import { el, icon, spoken } from '../core/dom.js';
 import { recentEmoji } from '../core/recentemoji.js';
 import { displayName } from '../core/displayname.js';
 import { isEmojiAlone, rich } from './rich.js';
+import { statusEmoji, statusLine } from '../core/status.js';
 import { say } from '../core/text.js';
 import { clock, moment, time } from '../core/times.js';
 import { attachment } from './attachment.js';
@@ -92,7 +93,7 @@ function bubble(message, view) {
     el(
       'div.message-body',
       null,
-      !mine && first && el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name),
+      !mine && first && el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
       body,
       reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
@@ -112,7 +113,7 @@ function post(message, view) {
       el(
         'header.post-head',
         null,
-        el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name),
+        el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
         el('span.mark', null, time(at, moment), message.edited_at && ` · ${say('message.edited')}`),
         view.mine && mark(message, view),
         view.solves && el('span.post-solves', null, icon('check'), say('topic.answer')),
@@ -132,6 +133,12 @@ function post(message, view) {
         ),
     ),
   ];
+}
+
+/** The emoji of the author's status, beside the name. */
+function statusMark(author) {
+  const line = statusLine(author);
+  return line ? el('span.status-mark', { title: line, aria: { hidden: 'true' } }, statusEmoji(author)) : null;
 }
 
 function personButton(author, act, size) {

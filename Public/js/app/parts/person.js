@@ -1,12 +1,21 @@
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { rich } from './rich.js';
-import { say } from '../core/text.js';
+import { statusLine } from '../core/status.js';
+import { isolate, say } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { avatar } from './avatar.js';
 import { presenceWords, withPresence } from './presence.js';
 
-/** A user's card: picture, names, bio and actions. */
+/** The status and its end. */
+function statusOf(person) {
+  const line = statusLine(person);
+  if (!line) return null;
+  const end = person.status_expires_at;
+  return el('p.person-status', null, isolate(line), end && ` · ${say('status.until', { at: moment(new Date(end)) })}`);
+}
+
+/** A user's card: picture, names, status, bio and actions. */
 export function personCard(person, { actions = [], presence } = {}) {
   return el(
     'div.person',
@@ -23,6 +32,7 @@ export function personCard(person, { actions = [], presence } = {}) {
         person.role && person.role !== 'member' && ` · ${say(`role.${person.role}`)}`,
         presence && presenceWords(presence) && ` · ${presenceWords(presence)}`,
       ),
+      statusOf(person),
       person.created_at && el('p.mark', null, say('person.since', { at: moment(new Date(person.created_at)) })),
       person.bio && el('div.person-bio', null, rich(person.bio, person.bio_entities)),
     ),
@@ -34,7 +44,7 @@ export function personCard(person, { actions = [], presence } = {}) {
 export function personRow(person, { href, second, end, presence } = {}) {
   // A button stands beside a link, not in it.
   const isBeside = href && end?.tagName === 'BUTTON';
-  const words = [second ?? (person.name ? `@${person.name}` : ''), presenceWords(presence)].filter(Boolean);
+  const words = [second ?? (person.name ? `@${person.name}` : ''), presenceWords(presence), isolate(statusLine(person))].filter(Boolean);
   const row = el(
     href ? 'a.person-row' : 'div.person-row',
     href ? { href } : {},

@@ -52,6 +52,7 @@ extension Bounds {
     json.field("name_bytes", UserName.maxBytes)
     json.field("display_name_scalars", displayNameScalars)
     json.field("bio_scalars", bioScalars)
+    json.field("status_scalars", statusScalars)
     json.field("title_scalars", titleScalars)
     json.field("description_scalars", descriptionScalars)
     json.field("password_min_scalars", minPasswordScalars)

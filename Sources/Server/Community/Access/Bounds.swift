@@ -36,6 +36,7 @@ public struct Bounds: Sendable {
   public var receiptParticipants = 50
   public var displayNameScalars = 64
   public var bioScalars = 1_000
+  public var statusScalars = 80
   /// A user's name for a device or token.
   public var labelScalars = 100
   public var reasonScalars = 1_000

@@ -197,6 +197,7 @@ extension Community {
       if let revision = change.ifRevision, revision != before.summary.revision { throw .conflict }
       var after = before
       try after.apply(change)
+      try after.summary.settleStatus(change.fields, now: tx.now)
       if after.summary.role != before.summary.role {
         guard Permissions.mayAssign(after.summary.role, by: caller.role) else { throw .forbidden }
       }
@@ -245,6 +246,16 @@ extension UserChange: CheckedInput {
       if let bio = fields[\.bio] { _ = try Texts.block(bio, "bio", scalars: bounds.bioScalars) }
     }
     check { () throws(Refusal) in
+      try checked.fields.revise(\.statusText) { text throws(Refusal) in
+        try Texts.label(text, "status_text", scalars: bounds.statusScalars)
+      }
+    }
+    check { () throws(Refusal) in
+      if let emoji = fields[\.statusEmoji] ?? nil, !Emoji.isSingle(emoji[...]) {
+        throw .invalid("status_emoji", .invalid)
+      }
+    }
+    check { () throws(Refusal) in
       if let reason { _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars) }
     }
     check { () throws(Refusal) in if let name { try Texts.checkName(name) } }
@@ -255,6 +266,19 @@ extension UserChange: CheckedInput {
     }
     try check.finish()
     return checked
+  }
+}
+
+extension UserSummary {
+  /// Ends of a status. A new status without an end stays; the end of an earlier one is not its own.
+  fileprivate mutating func settleStatus(_ change: Patch<UserSummary>, now: Int64) throws(Refusal) {
+    if let end = change[\.statusExpiresAt] {
+      guard let end else { return }
+      guard end > now else { throw .invalid("status_expires_at", .invalid) }
+    } else if change.contains(\.statusText) || change.contains(\.statusEmoji) {
+      statusExpiresAt = nil
+    }
+    if !hasStatus { statusExpiresAt = nil }
   }
 }
 
@@ -283,7 +307,8 @@ extension User {
       actions.append(after.standing?.state == .disabled ? .userDisabled : .userEnabled)
     }
     let isRenamed = after.summary.name != summary.name || after.summary.displayName != summary.displayName
-    if isRenamed || after.summary.bio != summary.bio { actions.append(.userChanged) }
+    let saysSame = after.summary.statusText == summary.statusText && after.summary.statusEmoji == summary.statusEmoji
+    if isRenamed || after.summary.bio != summary.bio || !saysSame { actions.append(.userChanged) }
     return actions
   }
 }

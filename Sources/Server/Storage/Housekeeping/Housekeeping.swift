@@ -13,7 +13,7 @@ public actor Housekeeping {
   /// Periodic deletions.
   private enum Chore: CaseIterable {
     case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, pendingReceipts, expiredBans,
-      unusedFiles, idleUploads
+      endedStatuses, unusedFiles, idleUploads
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -25,6 +25,7 @@ public actor Housekeeping {
       case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
       case .pendingReceipts: try tx.sendPendingReceipts(limit: limit)
       case .expiredBans: try tx.liftExpiredBans(limit: limit)
+      case .endedStatuses: try tx.clearEndedStatuses(limit: limit)
       case .unusedFiles: try tx.removeUnusedFiles(limit: limit)
       case .idleUploads: try tx.removeIdleUploads(limit: limit)
       }

@@ -130,6 +130,29 @@ extension WriteTransaction {
     return user
   }
 
+  /// Clears statuses past their end. Returns whether more remain.
+  func clearEndedStatuses(limit: Int) throws(Refusal) -> Bool {
+    let due = try run { connection in
+      try connection.all(
+        """
+        select id
+        from account
+        where status_expires_at <= $1
+        order by status_expires_at, id
+        limit $2
+        """, Int(now), limit
+      ) { row in ID<User>(try row.int(0)) }
+    }
+    for user in due {
+      guard let before = try self.user(user) else { continue }
+      var after = before
+      after.summary.clearStatus()
+      // System action.
+      _ = try change(before, to: after, by: ID(0))
+    }
+    return due.count == limit
+  }
+
   public func setPassword(_ hash: String, of user: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(

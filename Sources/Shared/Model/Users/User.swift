@@ -9,6 +9,11 @@ public struct UserSummary: Sendable, Hashable {
   public var bio: String
   /// Entities of the bio, for requests of a single user: a JSON object.
   public internal(set) var bioEntities: JSONRaw?
+  /// A short text shown beside the name.
+  public var statusText: String?
+  public var statusEmoji: String?
+  /// Milliseconds since 1970; nil for a status without end.
+  public var statusExpiresAt: Int64?
   public var role: Role
   /// Milliseconds since 1970.
   public var createdAt: Int64
@@ -32,6 +37,17 @@ public struct UserSummary: Sendable, Hashable {
     var json = JSONWriter()
     json.value(entities)
     bioEntities = JSONRaw(trusted: json.bytes)
+  }
+
+  public var hasStatus: Bool { statusText != nil || statusEmoji != nil }
+
+  /// Whether the status is shown at a time in milliseconds since 1970. The server clears an ended status a little later.
+  public func showsStatus(at now: Int64) -> Bool { hasStatus && statusExpiresAt.map { $0 > now } ?? true }
+
+  public mutating func clearStatus() {
+    statusText = nil
+    statusEmoji = nil
+    statusExpiresAt = nil
   }
 
   /// URL path of the picture: an upload, or a drawing of the name.
@@ -90,6 +106,9 @@ extension UserSummary: Record {
   ) throws(Visitor.Failure) {
     try visitor.field("display_name", &displayName, \.displayName)
     try visitor.field("bio", &bio, \.bio)
+    try visitor.field("status_text", &statusText, \.statusText)
+    try visitor.field("status_emoji", &statusEmoji, \.statusEmoji)
+    try visitor.field("status_expires_at", &statusExpiresAt, \.statusExpiresAt)
     try visitor.field("role", &role, \.role)
   }
 }
