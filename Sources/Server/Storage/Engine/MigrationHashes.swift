@@ -58,7 +58,7 @@ enum MigrationHashes {
       number: 18, name: "user_status",
       hash: "45c5dafcbedda8eae9edaabfed8031448d884e76c496c12f6f09fe5fe1becb17"),
     Migration(
-      number: 21, name: "moderation_rules",
+      number: 20, name: "moderation_rules",
       hash: "72eb4a14991d827fd0e1359dd39f189c9c1b15806444e212fd5319b94914a4fa"),
   ]
 }
