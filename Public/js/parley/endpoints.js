@@ -132,6 +132,9 @@ export const endpoints = /** @type {const} */ ({
 
   listFiles: 'GET /files',
   getSiteIcon: 'GET /icon',
+  createEmoji: 'POST /emoji',
+  deleteEmoji: 'DELETE /emoji/{id}',
+  getEmojiPicture: 'GET /emoji/{id}/picture',
   getFile: 'GET /files/{id}',
   deleteFile: 'DELETE /files/{id}',
   createFileLink: 'POST /files/{id}/link',

@@ -119,6 +119,13 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@robo/reset", as: "ada", [:]) }),
     ReplayCase(
       "patch /settings", { try await $0.request(.patch, "/settings", as: "ada", ["welcome": "come in", "hue": 3]) }),
+    ReplayCase("post /emoji", { _ = try await CustomEmojiTests.create("parrot", in: $0.village) }),
+    ReplayCase(
+      "delete /emoji/{id}",
+      {
+        let id = try await CustomEmojiTests.create("parrot", in: $0.village)
+        try await $0.request(.delete, "/emoji/\(id)", as: "ada")
+      }),
   ]
 
   /// Deletes zoe, author of messages to grace and in the garden.

@@ -321,6 +321,8 @@ private let wholeSite = SiteSettingsChange(
 
   private func sendOthers(_ sent: inout SentMembers) throws {
     try sent.take(.updateSettings(wholeSite))
+    try sent.take(.createEmoji("parrot", file: ID(8), clientID: "one"))
+    try sent.take(.createEmoji("parrot", file: ID(8)))
     try sent.take(
       .updateSettings(
         SiteSettingsChange([

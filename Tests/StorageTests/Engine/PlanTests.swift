@@ -327,6 +327,9 @@ import Testing
       guard let ada = try tx.user(Garden.ada) else { throw .notFound }
       try tx.setAvatar(file.id, of: ada, by: Garden.ada)
       try tx.setAvatar(nil, of: ada, by: Garden.ada)
+      let emoji = try tx.addCustomEmoji("parrot", file.id, by: Garden.ada)
+      _ = try (tx.hasCustomEmoji(named: "parrot"), tx.isCustomEmoji(file.id))
+      try tx.removeCustomEmoji(emoji.id, by: Garden.ada)
       let upload = try tx.addUpload(draft, size: 1, by: Garden.ada)
       try tx.recordReceived(1, of: upload.id)
       try tx.removeUpload(upload.id)

@@ -3,6 +3,7 @@
 
 import { el, focusAgain, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { emojiVersion } from '../core/customemoji.js';
 import { statusLine } from '../core/status.js';
 import { empty } from '../parts/empty.js';
 import { dayLine, newLine, pill } from '../parts/lines.js';
@@ -179,6 +180,7 @@ export class MessageView {
         author.name,
         author.avatar,
         statusLine(author),
+        emojiVersion(),
         quote,
         this.stream.latest > 0,
         message.id === solvedBy,

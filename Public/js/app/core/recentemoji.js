@@ -1,5 +1,7 @@
 // The emoji used last on this device.
 
+import { isUnknownEmoji } from './customemoji.js';
+
 export const quick = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
 
 const RECENT = 'emoji:recent';
@@ -7,7 +9,7 @@ export const MAX_RECENT = 12;
 
 /** The emoji used last on this device, filled up with the usual ones. */
 export function recentEmoji(n) {
-  const kept = (localStorage.getItem(RECENT) ?? '').split(' ').filter(Boolean);
+  const kept = (localStorage.getItem(RECENT) ?? '').split(' ').filter((it) => it && !isUnknownEmoji(it));
   return [...new Set([...kept, ...quick])].slice(0, n);
 }
 

@@ -1,5 +1,6 @@
 // Completion of @users, #tags and :emoji: while the user types in a field.
 
+import { emojiMark } from '../core/customemoji.js';
 import { el, freshID, icon, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { say } from '../core/text.js';
@@ -62,7 +63,7 @@ async function suggestions(sign, start, sources) {
   return findEmoji(start).map((it) => ({
     words: `:${it.name}:`,
     insert: `${it.character} `,
-    picture: el('span.emoji-mark', null, it.character),
+    picture: el('span.emoji-mark', null, emojiMark(it.character)),
   }));
 }
 

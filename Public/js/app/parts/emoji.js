@@ -1,5 +1,6 @@
-// The emoji that have a name here: for `:name:` in the composer and for the picker. Few enough to be looked through.
+// The emoji that have a name here, and the site's own: for `:name:` in the composer and for the picker. Few enough to be looked through.
 
+import { customEmoji, emojiMark } from '../core/customemoji.js';
 import { el } from '../core/dom.js';
 import { MAX_RECENT, recentEmoji, rememberEmoji } from '../core/recentemoji.js';
 import { say } from '../core/text.js';
@@ -34,7 +35,7 @@ export const emoji = table
 /** Finds emoji with a word that starts with the query; at most `most`. */
 export function findEmoji(start, max = 8) {
   const wanted = start.toLowerCase();
-  return emoji
+  return [customEmoji(), ...emoji]
     .flat()
     .filter((it) => it.name.startsWith(wanted) || it.words.split(' ').some((word) => word.startsWith(wanted)))
     .slice(0, max);
@@ -49,9 +50,9 @@ export function emojiPicker(on) {
   });
   const grid = el('div.emoji-grid', { role: 'group', aria: { label: say('emoji.all') } });
   const show = () => {
-    const known = new Map(emoji.flat().map((it) => [it.character, it]));
+    const known = new Map([customEmoji(), ...emoji].flat().map((it) => [it.character, it]));
     const recent = recentEmoji(MAX_RECENT).map((it) => known.get(it) ?? { character: it, words: it });
-    const rows = input.value ? [findEmoji(input.value, 60)] : [recent, ...emoji];
+    const rows = input.value ? [findEmoji(input.value, 60)] : [recent, customEmoji(), ...emoji];
     grid.replaceChildren(
       ...rows.flat().map((it) =>
         el(
@@ -66,7 +67,7 @@ export function emojiPicker(on) {
               },
             },
           },
-          it.character,
+          emojiMark(it.character),
         ),
       ),
     );

@@ -1,6 +1,7 @@
 // One message, as a bubble (rooms, direct, groups) or as a post (topics). The caller supplies the context: position in a
 // group of messages, author, quoted message, delivery status.
 
+import { emojiMark } from '../core/customemoji.js';
 import { el, icon, spoken } from '../core/dom.js';
 import { recentEmoji } from '../core/recentemoji.js';
 import { displayName } from '../core/displayname.js';
@@ -181,7 +182,7 @@ function quickReaction(emoji, act) {
   return el(
     'button.icon-button.quick-reaction',
     { title: label, aria: { label }, on: { click: () => act('react', { emoji, on: true }) } },
-    emoji,
+    emojiMark(emoji),
   );
 }
 

@@ -1,3 +1,4 @@
+import { emojiMark } from '../core/customemoji.js';
 import { el, spoken } from '../core/dom.js';
 import { number, say } from '../core/text.js';
 
@@ -16,7 +17,7 @@ export function reaction(emoji, { count, mine = false, on, names, onNames } = {}
       aria: { pressed: mine ? 'true' : 'false' },
       on: on ? { click: on } : {},
     },
-    el('span.reaction-emoji', { aria: { hidden: 'true' } }, emoji),
+    el('span.reaction-emoji', { aria: { hidden: 'true' } }, emojiMark(emoji)),
     el('span.count', null, number(count)),
     spoken(say('reaction.label', { emoji, n: count })),
     words,

@@ -1,6 +1,7 @@
 // Renders Markdown as elements. The library parses it; the app draws mentions, hashtags, links and code itself.
 
 import { buildNodes, parseMarkup } from '../../parley/markup.js';
+import { withEmoji } from '../core/customemoji.js';
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { codeBlock } from './code.js';
@@ -20,6 +21,8 @@ export function rich(text) {
 
 function make(node, children) {
   switch (node.type) {
+    case 'text':
+      return withEmoji(node.text);
     case 'mention':
       return el('a.mention', { href: `/u/${encodeURIComponent(node.text.replace(/^@/, ''))}` }, node.text);
     case 'hashtag':

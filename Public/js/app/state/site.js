@@ -8,6 +8,7 @@ import { Client } from '../../parley/client.js';
 import { Parley } from '../../parley/parley.js';
 import { Problem } from '../../parley/problem.js';
 import { forgetPictures } from '../core/bundle.js';
+import { useEmoji } from '../core/customemoji.js';
 import { displayName } from '../core/displayname.js';
 import { Overview } from './overview.js';
 
@@ -199,6 +200,7 @@ export class SiteState extends EventTarget {
       const { name, hue, registration } = parley.settings;
       Object.assign(this.server, { name, hue, policy: registration });
     }
+    if (useEmoji(parley.settings?.emoji ?? [])) this.#sayOnce('users');
   }
 
   /** Many changes, one word: pages draw once for all of them. */

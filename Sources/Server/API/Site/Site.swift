@@ -51,6 +51,8 @@ extension Bounds {
     json.field("annotation_bytes", annotationBytes)
     json.field("name_bytes", UserName.maxBytes)
     json.field("display_name_scalars", displayNameScalars)
+    json.field("emoji_bytes", emojiBytes)
+    json.field("emoji_side", emojiSide)
     json.field("bio_scalars", bioScalars)
     json.field("status_scalars", statusScalars)
     json.field("title_scalars", titleScalars)

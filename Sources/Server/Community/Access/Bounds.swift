@@ -12,6 +12,10 @@ public struct Bounds: Sendable {
   /// Bytes of an avatar, forum icon or site icon, and pixels of its longer side. A page shows dozens of them.
   public var pictureBytes = 2_097_152
   public var pictureSide = 4_096
+  /// Custom emoji of the site, which every client holds; bytes of one, and pixels of its longer side.
+  public var emoji = 200
+  public var emojiBytes = 262_144
+  public var emojiSide = 512
   /// Pixels of an image. A larger one is a plain file, since each viewer would decode it into gigabytes.
   public var imagePixels = 50_000_000
   /// Resumable uploads in progress, per user.

@@ -159,6 +159,7 @@ extension ReadTransaction {
       } catch .notFound { continue }
     }
     if try isAvatar(file.id) { return true }
+    if try isCustomEmoji(file.id) { return true }
     if try settings().icon == file.id { return true }
     for forum in try forums(withIcon: file.id, limit: Self.maxForums) {
       guard let standing = try standing(of: caller.user, in: forum) else { continue }
@@ -197,6 +198,18 @@ extension ReadTransaction {
     // An unknown size may be any size.
     guard let width = stored.file.width, let height = stored.file.height else { throw .invalid(field, .mismatch) }
     guard max(width, height) <= bounds.pictureSide else { throw .invalid(field, .tooLong(limit: bounds.pictureSide)) }
+  }
+
+  /// The same for a custom emoji, which is smaller and of a format that all clients show.
+  func checkEmojiPicture(_ id: ID<File>, _ field: String, of owner: ID<User>, _ bounds: Bounds) throws(Refusal) {
+    var small = bounds
+    small.pictureBytes = bounds.emojiBytes
+    small.pictureSide = bounds.emojiSide
+    try checkPicture(id, field, of: owner, small)
+    let formats: [FileFormat] = [.png, .gif, .webp]
+    guard let mimeType = try keptFile(id)?.file.mimeType, formats.contains(where: { $0.rawValue == mimeType }) else {
+      throw .invalid(field, .mismatch)
+    }
   }
 }
 

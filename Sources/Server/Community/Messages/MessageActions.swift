@@ -16,6 +16,7 @@ extension Community {
       let isSet = try tx.isSet(type, on: id, by: user)
       if !isSet {
         guard found.message.tombstone == nil else { throw .gone }
+        if let emoji = type.customEmoji, try !tx.hasCustomEmoji(named: emoji) { throw .invalid("type", .unknown) }
         try tx.checkActionLimits(for: type, on: id, user, bounds)
         _ = try tx.add(type, to: id, in: found.message.conversation, by: user)
       }

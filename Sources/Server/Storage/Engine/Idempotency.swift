@@ -6,7 +6,7 @@ import ParleySQLite
 public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case user, invite, token
   case forum, conversation, message
-  case file, report, warning, removal, rule
+  case file, report, warning, removal, rule, emoji
   case heldPost = "held_post"
 }
 

@@ -58,6 +58,9 @@ enum MigrationHashes {
       number: 18, name: "user_status",
       hash: "45c5dafcbedda8eae9edaabfed8031448d884e76c496c12f6f09fe5fe1becb17"),
     Migration(
+      number: 19, name: "emoji",
+      hash: "086645e01a6863dfc8f3495fce25138f2f5095444074ef54e362577fe6796435"),
+    Migration(
       number: 20, name: "moderation_rules",
       hash: "72eb4a14991d827fd0e1359dd39f189c9c1b15806444e212fd5319b94914a4fa"),
   ]

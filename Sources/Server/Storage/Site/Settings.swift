@@ -11,7 +11,9 @@ extension ReadTransaction {
         """
       ) { row in (name: try row.text(0), value: try row.text(1)) }
     }
-    return SiteSettings(rows: Dictionary(rows.map { ($0.name, $0.value) }) { $1 })
+    var settings = SiteSettings(rows: Dictionary(rows.map { ($0.name, $0.value) }) { $1 })
+    settings.emoji = try customEmoji()
+    return settings
   }
 }
 

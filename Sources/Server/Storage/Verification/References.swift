@@ -98,7 +98,8 @@ extension Check {
   }
 
   static let attachments = Check(
-    "attachments", "each attachment, avatar and icon names an existing file, and authors uploaded their attachments"
+    "attachments",
+    "each attachment, avatar, icon and emoji names an existing file, and authors uploaded their attachments"
   ) { examination in
     examination.count(try examination.number("select count(*) from attachment"), "attachments")
     try examination.expectNone(
@@ -133,6 +134,10 @@ extension Check {
       select 'forum', id, icon_file_id
       from forum
       where icon_file_id is not null and not exists (select 1 from file f where f.id = icon_file_id)
+      union all
+      select 'emoji', id, file_id
+      from emoji
+      where not exists (select 1 from file f where f.id = file_id)
       union all
       select 'the site', 0, cast(value as integer)
       from setting

@@ -1,11 +1,13 @@
-/// Name of an action on a message: `star`, `like`, `repost`, `pin`, `reaction:👍`, or an app's own such as
+/// Name of an action on a message: `star`, `like`, `repost`, `pin`, `reaction:👍`, `reaction::name:`, or an app's own such as
 /// `com.example.done`.
 public struct ActionType: Sendable, Hashable {
   public let name: String
   public let reach: Reach
 
   /// The accepted names, for messages.
-  public static let forms = ["star", "like", "repost", "pin", "reaction:<emoji>", "com.example.<name>"]
+  public static let forms = [
+    "star", "like", "repost", "pin", "reaction:<emoji>", "reaction::<name>:", "com.example.<name>",
+  ]
 
   /// Visibility of the action, and permission to set it.
   public enum Reach: Sendable, Hashable {
@@ -28,9 +30,17 @@ public struct ActionType: Sendable, Hashable {
     self.name = name
   }
 
-  /// Accepts exactly one emoji. Any other text would be a message that can't be replied to, edited or removed.
+  /// The name of the custom emoji of a reaction.
+  public var customEmoji: String? {
+    name.hasPrefix(Self.reaction) ? CustomEmoji.name(in: name.dropFirst(Self.reaction.count)) : nil
+  }
+
+  private static let reaction = "reaction:"
+
+  /// Accepts exactly one emoji, of Unicode or of the site. Any other text would be a message that can't be replied to, edited or removed.
   private static func isReaction(_ name: String) -> Bool {
-    guard name.hasPrefix("reaction:") else { return false }
-    return Emoji.isSingle(name.dropFirst("reaction:".count))
+    guard name.hasPrefix(reaction) else { return false }
+    let emoji = name.dropFirst(reaction.count)
+    return Emoji.isSingle(emoji) || CustomEmoji.name(in: emoji) != nil
   }
 }

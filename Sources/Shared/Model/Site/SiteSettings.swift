@@ -32,6 +32,8 @@ public struct SiteSettings: Sendable, Hashable {
   public var icon: ID<File>?
   /// The forum whose room is the first page of new members; nil for the most active default forum.
   public var arrivalForum: ID<Forum>?
+  /// The custom emoji, by name. Operations of their own change them.
+  public package(set) var emoji: [CustomEmoji] = []
   public package(set) var revision = 1
 
   public static let hues = 0...359
@@ -92,6 +94,7 @@ extension SiteSettings: JSONWritable {
     json.object { json in
       writeFields(to: &json)
       json.field("newcomers", newcomers)
+      json.field("emoji", emoji)
       json.field("revision", revision)
     }
   }
@@ -102,6 +105,7 @@ extension SiteSettings: JSONReadable {
     var object = try value.object()
     try readFields(from: &object)
     newcomers = try object.optional("newcomers") ?? newcomers
+    emoji = try object.optional("emoji") ?? []
     revision = try object.int("revision", in: 1...Int.max)
   }
 }

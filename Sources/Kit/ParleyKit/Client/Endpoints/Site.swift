@@ -26,6 +26,11 @@ extension Request where Response == Void {
   public static func deleteBackup(_ backup: ID<StoredBackup>) -> Request {
     Request(.delete, "/backups/{id}", [backup.description])
   }
+
+  /// `DELETE /emoji/{id}`
+  public static func deleteEmoji(_ emoji: ID<CustomEmoji>) -> Request {
+    Request(.delete, "/emoji/{id}", [emoji.description])
+  }
 }
 
 extension Request where Response == Resource<SiteSettings> {
@@ -37,6 +42,18 @@ extension Request where Response == Resource<SiteSettings> {
   /// `PATCH /settings`
   public static func updateSettings(_ change: SiteSettingsChange) -> Request {
     Request(.patch, "/settings", body: .value(change))
+  }
+}
+
+extension Request where Response == Resource<CustomEmoji> {
+  /// `POST /emoji`
+  public static func createEmoji(_ name: String, file: ID<File>, clientID: String? = nil) -> Request {
+    let body = RequestBody.object { json in
+      json.field("name", name)
+      json.field("file", file)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/emoji", body: body).withClientID(clientID)
   }
 }
 
@@ -52,6 +69,11 @@ extension Request where Response == RawResponse {
   /// `GET /backups/{id}/content`: a tar file. Ask for ranges of a large one.
   public static func getBackupContent(of backup: ID<StoredBackup>) -> Request {
     Request(.get, "/backups/{id}/content", [backup.description])
+  }
+
+  /// `GET /emoji/{id}/picture`
+  public static func getEmojiPicture(of emoji: ID<CustomEmoji>) -> Request {
+    Request(.get, "/emoji/{id}/picture", [emoji.description])
   }
 
   /// `GET /icon`
