@@ -24,6 +24,8 @@ import Testing
     "SCAN job USING INDEX job_open",
     // A partial index of the default forums, at a sign-up.
     "SCAN forum USING INDEX forum_default",
+    // All settings, with all custom emoji, at most 200.
+    "SCAN setting", "SCAN emoji USING COVERING INDEX sqlite_autoindex_emoji_1",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
   ]

@@ -1,4 +1,3 @@
-import ParleyJSON
 public import ParleyModel
 import Storage
 
@@ -26,7 +25,7 @@ extension Community {
       try tx.checkEmojiPicture(draft.file, "file", of: actor, bounds)
       let emoji = try tx.addCustomEmoji(draft.name, draft.file, by: actor)
       if let clientID = draft.clientID { try tx.remember(.emoji, by: actor, clientID, subject: emoji.id.number) }
-      try tx.audit(.settingsChanged, by: actor, subject: 0, changes: [.emoji(from: nil, to: emoji.name)])
+      try tx.audit(.settingsChanged, by: actor, subject: 0, changes: [CustomEmoji.change(from: nil, to: emoji.name)])
       return CreatedEmoji(emoji: emoji, isNew: true)
     }
   }
@@ -37,7 +36,7 @@ extension Community {
       guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
       guard let (emoji, _) = try tx.customEmoji(id) else { return }
       try tx.removeCustomEmoji(id, by: actor)
-      try tx.audit(.settingsChanged, by: actor, subject: 0, changes: [.emoji(from: emoji.name, to: nil)])
+      try tx.audit(.settingsChanged, by: actor, subject: 0, changes: [CustomEmoji.change(from: emoji.name, to: nil)])
     }
   }
 }
@@ -59,18 +58,5 @@ extension CustomEmojiDraft: CheckedInput {
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
     try check.finish()
     return self
-  }
-}
-
-extension JSONRaw {
-  /// A change of the list of emoji, for the audit log.
-  fileprivate static func emoji(from: String?, to: String?) -> JSONRaw {
-    var json = JSONWriter()
-    json.object { json in
-      json.field("field", "emoji")
-      json.field("from", from)
-      json.field("to", to)
-    }
-    return JSONRaw(trusted: json.bytes)
   }
 }

@@ -44,6 +44,19 @@ extension CustomEmoji: JSONMembers {
   }
 }
 
+extension CustomEmoji {
+  /// An emoji added (`from` is nil) or deleted, for the audit log.
+  public static func change(from: String?, to: String?) -> JSONRaw {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("field", "emoji")
+      json.field("from", from)
+      json.field("to", to)
+    }
+    return JSONRaw(trusted: json.bytes)
+  }
+}
+
 /// Request to create a custom emoji from an uploaded picture.
 public struct CustomEmojiDraft: Sendable {
   public var name: String
