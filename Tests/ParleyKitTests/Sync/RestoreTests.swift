@@ -434,6 +434,26 @@ extension RestoreTests {
     }
   }
 
+  @Test func `of two lost copies of a post one can be sent again`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let transport = RestartedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      let cursor = try #require(await ada.cache.replica.cursor)
+      // Two histories stored the post, and the server has lost both.
+      let copies = [900_001, 900_002].map { id in
+        Message(
+          id: ID(id), conversation: garden, author: hamlet.id("ada"), clientID: "twice", seq: id - 900_000,
+          previous: id == 900_001 ? nil : ID(900_001), createdAt: 1_700_000_000_000, state: .live(.init(text: "lost")))
+      }
+      try await ada.cache.hold(copies.map { MessageView($0) }, asOf: cursor.event)
+      transport.restart(from: cursor.start)
+      try await ada.sync.catchUp()
+      #expect(await ada.outbox.orphans == [copies[1]])
+    }
+  }
+
   @Test func `a conversation that was gone before a reset and is in the snapshot stays`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("grace", "ada")

@@ -652,11 +652,18 @@ public actor Cache {
   private func orphans(of lost: [HeldMessage], beside new: [Message] = []) throws(CacheFault) -> [CacheRow] {
     let me = replica.me?.summary.id
     let own = lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
+    let gone = Set(lost.map(\.message.id))
     var found = new
     for conversation in Set(own.map(\.message.conversation)) {
-      found += try held(.range(1...Int.max, of: conversation)).map(\.message)
+      found += try held(.range(1...Int.max, of: conversation)).map(\.message).filter { !gone.contains($0.id) }
     }
-    return own.filter { held in !found.contains { $0.id != held.message.id && $0.isResent(held.message) } }
+    // Of several copies that are lost, the last one is enough.
+    found += own.map(\.message)
+    return own.filter { held in
+      !found.contains { other in
+        other.isResent(held.message) && (gone.contains(other.id) ? other.id > held.message.id : other.id != held.message.id)
+      }
+    }
       .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
   }
 
