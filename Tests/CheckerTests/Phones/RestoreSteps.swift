@@ -39,9 +39,11 @@ extension PhoneSchedule {
       var kept = Set(await phone.parley.outbox.list().map(\.id))
       for name in deletions.keys where name.hasPrefix(prefix) && !kept.contains(name) { deletions[name] = nil }
       kept.formUnion(await phone.parley.outbox.orphans.compactMap(\.clientID))
+      // A response may still complete a deletion.
+      let deleted = await phone.parley.outbox.list(.delete).compactMap(\.target)
       for id in await phone.parley.cache.cachedConversations {
-        for held in try await phone.parley.cache.messages(.range(1...Int.max, of: id)) where held.message.content != nil
-        {
+        for held in try await phone.parley.cache.messages(.range(1...Int.max, of: id))
+        where held.message.content != nil && !deleted.contains(.message(held.message.id)) {
           if let name = held.message.clientID { kept.insert(name) }
         }
       }
