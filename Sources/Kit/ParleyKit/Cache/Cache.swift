@@ -661,10 +661,11 @@ public actor Cache {
     found += own.map(\.message)
     return own.filter { held in
       !found.contains { other in
-        other.isResent(held.message) && (gone.contains(other.id) ? other.id > held.message.id : other.id != held.message.id)
+        other.isResent(held.message)
+          && (gone.contains(other.id) ? other.id > held.message.id : other.id != held.message.id)
       }
     }
-      .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
+    .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
   }
 
   // MARK: Snapshot
