@@ -132,6 +132,21 @@ class Inbox(Gardeners):
         expect(page.get_by_text(re.compile("You're all caught up|Welcome to"))).to_be_visible()
 
 
+class Tiles(Gardeners):
+    def test_a_long_title_does_not_cut_off_the_last_activity(self):
+        forum = self.forum("Sheds and everything that is stored in them", "lin")
+        topic = self.topic(forum, "Who has the key to the shed behind the greenhouse, and who had it before?")
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                page = self.signed_in("lin", size)
+                self.go(page, "/forums")
+                tile = page.locator(".tile").filter(has_text="Sheds")
+                expect(tile.locator(".tile-last")).to_have_text(topic["title"])
+                foot = tile.locator(".tile-foot")
+                expect(foot).to_have_text(re.compile(r"^Ada · \S.* · 2 members$"))
+                self.assertTrue(foot.evaluate("it => [it, ...it.children].every((one) => one.scrollWidth <= one.clientWidth || !one.clientWidth)"))
+
+
 class WeekAway(Gardeners):
     """Twelve forums, forty topics and nine hundred messages, of which six matter."""
 
@@ -208,6 +223,10 @@ class WeekAway(Gardeners):
                     self.photograph(page, f"week-away-{size}-{scheme}")
                     self.assert_accessible(page, f"week away {size} {scheme}")
                 self.assert_fits(page, f"week away {size}")
+                for name in ("New" if size == "phone" else "New topics", "Direct"):
+                    expect(page.get_by_role("navigation", name="Inbox").get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
+                expect(page.get_by_role("button", name="Mark all as read")).to_be_in_viewport(ratio=1)
+                self.assertLess(self.box(page.get_by_role("button", name="Mark all as read"))["width"], 64 if size == "phone" else 300)
                 for width in (820, 1100) if size == "desktop" else ():
                     page.set_viewport_size({"width": width, "height": 900})
                     self.photograph(page, f"week-away-{width}")

@@ -23,8 +23,8 @@ export async function open(shell, _, restore) {
   else loading.catch(() => {});
   let count = restore?.count ?? PAGE;
   const column = el('div.page-column.is-wide');
-  const make = () =>
-    button(say('act.newForum'), { kind: 'primary', picture: 'plus', on: () => shell.go('/forums/new') });
+  const make = (folds) =>
+    button(say('act.newForum'), { kind: 'primary', picture: 'plus', folds, on: () => shell.go('/forums/new') });
   const mayMake = site.mayMakeForums;
   const draw = () =>
     redraw(
@@ -64,7 +64,7 @@ export async function open(shell, _, restore) {
           site.isHost &&
             site.forums.size > 1 &&
             iconButton('order', say('admin.forums'), { on: () => shell.go('/admin/forums'), data: { act: 'arrange' } }),
-          mayMake && site.forums.size > 0 && make(),
+          mayMake && site.forums.size > 0 && make(true),
           !site.me && el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
         ].filter(Boolean),
       }),

@@ -25,7 +25,7 @@ export async function open(shell, { query }) {
   const shown = Object.hasOwn(TABS, query?.get('show')) ? query.get('show') : 'all';
   const column = el('div.page-column.inbox');
   const top = el('div');
-  const readAll = button(say('inbox.readAll'), { kind: 'quiet', on: () => shell.markAllRead() });
+  const readAll = button(say('inbox.readAll'), { kind: 'quiet', picture: 'checks', folds: true, on: () => shell.markAllRead() });
   const draw = () => {
     const groups = inboxGroups(site);
     const counts = inboxCounts(groups);
@@ -53,7 +53,7 @@ function tabBar(shown, counts) {
   const of = (it) => (TABS[it] ?? []).reduce((sum, kind) => sum + (counts[kind] ?? 0), 0);
   return tabs(
     say('place.inbox'),
-    Object.keys(TABS).map((it) => [it === 'all' ? '/' : `/?show=${it}`, say(`inbox.tab.${it}`), it === shown, { count: of(it) }]),
+    Object.keys(TABS).map((it) => [it === 'all' ? '/' : `/?show=${it}`, say(`inbox.tab.${it}`), it === shown, { count: of(it), short: it === 'new' && say('inbox.tab.newShort') }]),
   );
 }
 

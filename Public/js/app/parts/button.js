@@ -1,10 +1,16 @@
 import { el, icon } from '../core/dom.js';
 
-/** @param {"primary"|"plain"|"danger"|"quiet"} kind */
-export function button(words, { kind = 'plain', picture, type = 'button', on, disabled, wide, data } = {}) {
+/** `folds`: a phone shows only the picture. @param {"primary"|"plain"|"danger"|"quiet"} kind */
+export function button(words, { kind = 'plain', picture, type = 'button', on, disabled, wide, folds, data } = {}) {
   const node = el(
     `button.button.button-${kind}`,
-    { disabled: !!disabled, class: wide ? 'button-wide' : '', data: data ?? {} },
+    {
+      disabled: !!disabled,
+      class: [wide && 'button-wide', folds && 'folds'].filter(Boolean).join(' '),
+      title: folds ? words : null,
+      aria: { label: folds ? words : null },
+      data: data ?? {},
+    },
     picture && icon(picture),
     el('span', null, words),
   );
