@@ -5,12 +5,15 @@ import { time } from '../core/times.js';
 import { avatar } from './avatar.js';
 import { topicsBadge } from './badge.js';
 
+/** The given facts, with dots between them. */
+const separated = (facts) => facts.filter(Boolean).map((it, index) => [index > 0 && el('span', null, ' · '), it]);
+
 /** The signs beside the title: who can read the forum, and whether it is locked or archived. */
 const SIGNS = { private: 'lock', public: 'globe' };
 
 /**
- * A forum tile: picture with the creator's avatar, title, one line of description, the last topic with its writer and time,
- * members, unread count. `isQuiet`: the server knows of no message.
+ * A forum tile: picture with the creator's avatar, title, one line of description, the last topic, its writer and time,
+ * members, unread count. Only titles, descriptions and names are cut off. `isQuiet`: the server knows of no message.
  */
 export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, members, isQuiet = false } = {}) {
   const sign = SIGNS[forum.visibility];
@@ -34,14 +37,13 @@ export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, m
         (forum.archived || forum.locked) && icon('lock', say(forum.archived ? 'forum.archived' : 'topic.locked')),
         el('span.tile-counts', null, topicsBadge(topics), unread ? el('span.tile-new.count', null, say('list.new', { n: unread, count: number(unread) })) : null),
       ),
-      el('span.second.one-line', null, forum.description || say('forum.noDescription')),
-      el(
-        'span.tile-foot.mark.one-line',
-        null,
-        last && [el('span.tile-last', null, isolate(last.title)), ' · ', isolate(last.writer), ' · '],
-        at ? time(at) : isQuiet ? say('forum.quiet') : null,
-        members && [at || isQuiet || last ? ' · ' : null, say('forum.members', { n: members })],
-      ),
+      el('span.tile-about.second.one-line', null, forum.description || say('forum.noDescription')),
+      last && el('span.tile-last.one-line', null, last.title),
+      el('span.tile-foot.mark', null, separated([
+        last && el('span.one-line', null, isolate(last.writer)),
+        at ? time(at) : isQuiet && el('span', null, say('forum.quiet')),
+        members && el('span', null, say('forum.members', { n: members })),
+      ])),
     ),
   );
 }
