@@ -25,6 +25,7 @@ class OwnPictures(Village):
         look = page.locator(".forum-preview .tile-picture > img")
         expect(look).to_have_attribute("src", re.compile("^blob:"))
         expect(look).to_have_js_property("naturalWidth", 320)
+        expect(look).to_have_css("opacity", "1")
         self.photograph(page, "own-picture-light")
         self.assert_accessible(page, "own picture")
         page.get_by_role("button", name="Create forum").click()
@@ -32,7 +33,11 @@ class OwnPictures(Village):
         forum = next(it for it in self.call("GET", "/forums", token=self.tokens["ada"])["data"] if it["title"] == "Orchard")
         self.assertIsNotNone(forum["icon_file"])
         self.go(page, "/forums")
-        expect(page.locator(f".tile[href^='/f/{forum['id']}'] .tile-picture > img")).to_have_js_property("naturalWidth", 320)
+        own = page.locator(f".tile[href^='/f/{forum['id']}'] .tile-picture > img")
+        expect(own).to_have_js_property("naturalWidth", 320)
+        # A generated picture is a quiet ground, an own one is shown as it is.
+        expect(own).to_have_css("opacity", "1")
+        expect(page.locator(f".tile[href^='/f/{self.garden['id']}'] .tile-picture > img")).to_have_css("opacity", "0.3")
 
     def test_a_site_picture_is_uploaded(self):
         page = self.signed_in("ada")

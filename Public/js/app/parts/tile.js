@@ -22,7 +22,7 @@ export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, m
     { href, class: unread || topics ? 'is-unread' : '' },
     el(
       'span.tile-picture',
-      null,
+      { class: forum.icon_file || forum.icon_url ? '' : 'is-drawn' },
       el('img', { src: forum.icon, alt: '', loading: 'lazy', decoding: 'async', width: 320, height: 107 }),
       creator && el('span.tile-creator', { title: displayName(creator) }, avatar(creator, { size: 1 })),
     ),

@@ -71,6 +71,8 @@ export function iconFields(site, forum, names, onChange) {
             title: title || say('forum.title'),
             description,
             icon: upload.address ?? picture ?? iconOf(title.trim()),
+            icon_url: upload.address ?? addressNow(),
+            icon_file: picture && forum?.icon_file,
           },
           { href: '#', creator: site.me },
         ),
