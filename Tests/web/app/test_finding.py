@@ -15,6 +15,9 @@ class Finding(Village):
         hit = page.get_by_role("main").locator("a.hit")
         expect(hit).to_have_count(1)
         expect(hit.locator("mark")).to_have_text("spade")
+        expect(hit).to_contain_text("Grace · Garden · ")
+        expect(hit.locator("img.avatar")).to_have_js_property("complete", True)
+        expect(page.get_by_role("heading", name="Garden › Room")).to_be_visible()
         hit.click()
         expect(page.locator(f"[data-id='{said['id']}']")).to_be_in_viewport()
 

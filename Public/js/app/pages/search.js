@@ -2,10 +2,11 @@
 
 import { el, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { avatar } from '../parts/avatar.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { plain } from '../core/plain.js';
-import { conversationTitle } from '../core/titles.js';
+import { conversationTitle, forumIcon } from '../core/titles.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
@@ -152,24 +153,40 @@ function groups(site, hits, words) {
     return el(
       'section',
       null,
-      el(
-        'h2.section-title',
-        null,
-        talk ? isolate(conversationTitle(site, talk)) : say('search.elsewhere'),
-        forum && talk.kind === 'topic' ? ` · ${isolate(forum.title)}` : '',
+      heading(site, talk, forum),
+      found.map(({ message, snippet }) =>
+        message
+          ? hit(`/m/${message.id}`, site.person(message.author_id), time(message.created_at, moment), forum,
+              snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' ')))
+          : hit(`/t/${id}`, talk && site.person(talk.created_by), say('search.title'), forum, pieces(snippet)),
       ),
-      found.map(({ message, snippet }) => {
-        if (!message) return el('a.hit', { href: `/t/${id}` }, el('span.second', null, say('search.title')), el('span', null, pieces(snippet)));
-        const author = site.person(message.author_id);
-        return el(
-          'a.hit',
-          { href: `/m/${message.id}` },
-          el('span.second', null, isolate(displayName(author)), ' · ', time(message.created_at, moment)),
-          el('span', null, snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' '))),
-        );
-      }),
     );
   });
+}
+
+/** The conversation with the picture of its forum. */
+function heading(site, talk, forum) {
+  const title = !talk ? say('search.elsewhere') : forum && talk.kind === 'room' ? [isolate(forum.title), ' › ', say('forum.room')] : isolate(conversationTitle(site, talk));
+  return el(
+    'h2.section-title.search-title',
+    null,
+    forum && el('img', { src: forumIcon(forum), alt: '', width: 20, height: 20, loading: 'lazy' }),
+    el('span', null, title),
+  );
+}
+
+function hit(href, author, fact, forum, text) {
+  return el(
+    'a.hit.is-pictured',
+    { href },
+    avatar(author),
+    el(
+      'span.hit-words',
+      null,
+      el('span.second', null, author && [isolate(displayName(author)), ' · '], forum && [isolate(forum.title), ' · '], fact),
+      el('span', { dir: 'auto' }, text),
+    ),
+  );
 }
 
 /** As the server cut it: the pieces that were found are marked. */
