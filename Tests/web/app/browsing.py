@@ -178,7 +178,9 @@ class BrowsingTest(ServingTest):
         self.assertEqual(broken, [], f"{name} has broken images")
 
     def assert_fits(self, page, name):
-        self.assertFalse(page.evaluate("document.documentElement.scrollWidth > innerWidth"), f"{name} is wider than its window")
+        """Neither the window nor the body of the page scrolls sideways."""
+        wide = page.evaluate("[document.documentElement, ...document.querySelectorAll('.page-body')].some((it) => it.scrollWidth > it.clientWidth)")
+        self.assertFalse(wide, f"{name} is wider than its window")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ class Raid(Village):
 
     def test_a_warning_stands_in_the_history(self):
         trudy = self.raider("trudy")
+        self.say("A long line before it, which a phone has no room for, so that it is cut off")
         post = self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": "Rubbish"}, trudy)["id"]
         self.call("POST", "/reports", {"message_id": post, "reason": "Rude"}, self.tokens["grace"])
         page = self.signed_in("ada", "phone")
