@@ -59,6 +59,18 @@ class Presence(Village):
             page.get_by_role("link", name="Topics").click()
             expect(page.locator(".page-bar-second")).to_have_text("Tools")
 
+    def test_a_room_counts_a_member_who_joins_by_writing(self):
+        barn = self.call("POST", "/forums", {"title": "Barn", "visibility": "members"}, self.tokens["ada"])
+        pages = {name: self.signed_in(name) for name in ("ada", "lin")}
+        for page in pages.values():
+            self.go(page, f"/f/{barn['id']}/room")
+            expect(page.locator(".page-bar-second")).to_have_text("1 person")
+        field = pages["lin"].get_by_placeholder("Write to join Barn")
+        field.fill("Who has hay?")
+        field.press("Enter")
+        for page in pages.values():
+            expect(page.locator(".page-bar-second")).to_have_text("2 people · 2 online")
+
     def turn(self, page, state):
         page.evaluate("""state => {
             Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });

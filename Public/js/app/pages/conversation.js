@@ -8,7 +8,6 @@ import { iconButton } from '../parts/button.js';
 import { banner } from '../parts/banner.js';
 import { composer } from '../parts/composer.js';
 import { typingLine } from '../parts/lines.js';
-import { presenceWords } from '../parts/presence.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
@@ -16,6 +15,7 @@ import { conversationTitle } from '../core/titles.js';
 import { findTags } from '../forum/tags.js';
 import { list, say, sayProblem } from '../core/text.js';
 import { followButton } from '../conversation/following.js';
+import { presenceLine, showPresence } from '../conversation/presenceline.js';
 import { quoteSelection } from '../conversation/quoting.js';
 import { timelineOf } from '../conversation/topictimeline.js';
 import { brief } from '../core/times.js';
@@ -279,19 +279,6 @@ function addTouch({ stream, acts, view }) {
   });
 }
 
-/** Keeps the presence in the bar up to date. */
-function showPresence(page, top) {
-  const { site, conversation } = page;
-  const draw = () => {
-    const second = top.querySelector('.page-bar-second');
-    const words = page.isTopic ? null : presenceLine(site, conversation);
-    // A link to the forum stays.
-    if (second && words && !second.querySelector('a')) second.textContent = words;
-  };
-  page.listen(site, ['presence'], draw);
-  if (conversation.kind === 'room' && site.me) site.loadPeople(conversation).then(draw, () => {});
-}
-
 /** On a wide screen a topic stands beside the list of all, under the head of the forum. */
 function beside(shell, forum, conversation, node) {
   const { site } = shell;
@@ -338,30 +325,6 @@ function detailsButton(page) {
   if (!site.me) return [];
   const open = async () => (await import('../conversation/details.js')).details(shell, page.now(), page.forum, !page.cannot());
   return [iconButton(page.isTopic ? 'more' : 'panel', say('talk.details'), { on: open, data: { act: 'details' } })];
-}
-
-/**
- * The subtitle: the other participant's presence, or the number of members and how many are online. Empty for a room with
- * unknown members.
- */
-export function presenceLine(site, conversation) {
-  if (conversation.kind === 'room') {
-    const ids = site.peopleIn(conversation);
-    return ids && counted(site, ids.length, ids);
-  }
-  const others = site.othersIn(conversation);
-  if (conversation.kind === 'group') {
-    const ids = (conversation.participants ?? []).map((it) => it.user_id);
-    return counted(site, conversation.participant_count ?? others.length + 1, ids);
-  }
-  const name = others[0]?.name && `@${others[0].name}`;
-  return [name, presenceWords(site.presenceOf(others[0]?.id))].filter(Boolean).join(' · ') || null;
-}
-
-function counted(site, n, ids) {
-  const users = say('talk.people', { n });
-  const online = site.onlineAmong(ids);
-  return online > 1 ? `${users} · ${say('presence.count', { n: online })}` : users;
 }
 
 /** The cached conversation, unless the fetched one is newer. */

@@ -9,7 +9,8 @@ import { attend } from '../forum/membership.js';
 import { topicRows } from '../forum/topicrows.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
-import { conversationPage, presenceLine } from './conversation.js';
+import { conversationPage } from './conversation.js';
+import { presenceLine } from '../conversation/presenceline.js';
 
 /** Topics per request. */
 const PAGE = 50;

@@ -1,7 +1,8 @@
 // A permalink: opens a message in its current conversation.
 
 import { forumTabs } from '../forum/forumhead.js';
-import { conversationPage, presenceLine } from './conversation.js';
+import { conversationPage } from './conversation.js';
+import { presenceLine } from '../conversation/presenceline.js';
 
 export async function open(shell, { message: id }) {
   const { site } = shell;

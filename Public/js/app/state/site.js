@@ -393,14 +393,16 @@ export class SiteState extends EventTarget {
     return this.parley?.presenceOf(id) ?? null;
   }
 
-  /** Returns the members of a room, at most one page; null if unknown. */
+  /** Returns the number of members of a room, and their ids if they fit on one page; null if unknown. */
   peopleIn(room) {
     return this.peopleOf.get(room.id) ?? null;
   }
 
   async loadPeople(room) {
     const page = await this.call('GET', `/conversations/${room.id}/participants`, { query: { limit: 200 }, tries: 1 });
-    this.peopleOf.set(room.id, page.next ? null : page.data.map((it) => it.user_id));
+    const ids = page.next ? [] : page.data.map((it) => it.user_id);
+    const n = page.next ? (await this.call('GET', `/forums/${room.forum_id}`, { tries: 1 })).member_count : ids.length;
+    this.peopleOf.set(room.id, { n, ids });
   }
 
   /** Returns the number of these users that are online, the user included. */

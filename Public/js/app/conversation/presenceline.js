@@ -1,0 +1,60 @@
+// The subtitle of a conversation: presence, or the number of people.
+
+import { presenceWords } from '../parts/presence.js';
+import { say } from '../core/text.js';
+
+/**
+ * The other participant's presence, or the number of members and how many are online. Empty for a room with unknown members.
+ */
+export function presenceLine(site, conversation) {
+  if (conversation.kind === 'room') {
+    const people = site.peopleIn(conversation);
+    return people && counted(site, people.n, people.ids);
+  }
+  const others = site.othersIn(conversation);
+  if (conversation.kind === 'group') {
+    const ids = (conversation.participants ?? []).map((it) => it.user_id);
+    return counted(site, conversation.participant_count ?? others.length + 1, ids);
+  }
+  const name = others[0]?.name && `@${others[0].name}`;
+  return [name, presenceWords(site.presenceOf(others[0]?.id))].filter(Boolean).join(' · ') || null;
+}
+
+function counted(site, n, ids) {
+  const users = say('talk.people', { n });
+  const online = site.onlineAmong(ids);
+  return online > 1 ? `${users} · ${say('presence.count', { n: online })}` : users;
+}
+
+/** Keeps the subtitle in the bar up to date. */
+export function showPresence(page, top) {
+  const { site, conversation } = page;
+  const draw = () => {
+    const second = top.querySelector('.page-bar-second');
+    const words = page.isTopic ? null : presenceLine(site, conversation);
+    // A link to the forum stays.
+    if (second && words && !second.querySelector('a')) second.textContent = words;
+  };
+  page.listen(site, ['presence'], draw);
+  if (conversation.kind === 'room' && site.me) loadPeople(page, draw);
+}
+
+/** Again when the user joins or leaves, and when a new member writes: writing joins. */
+function loadPeople(page, draw) {
+  const { site, stream, conversation } = page;
+  const load = () => site.loadPeople(conversation).then(draw, () => {});
+  let role = page.forum?.role;
+  page.listen(site, ['forums'], () => {
+    if (role === page.forum?.role) return;
+    role = page.forum?.role;
+    load();
+  });
+  const authors = new Set(stream.messages.map((it) => it.author_id));
+  page.listen(stream, ['change'], () => {
+    const fresh = stream.messages.map((it) => it.author_id).filter((it) => !authors.has(it));
+    for (const it of fresh) authors.add(it);
+    const known = site.peopleIn(conversation)?.ids ?? [];
+    if (fresh.some((it) => !known.includes(it))) load();
+  });
+  load();
+}
