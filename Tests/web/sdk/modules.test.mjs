@@ -15,9 +15,9 @@ const ts = createRequire(import.meta.url)('/usr/share/nodejs/typescript');
 const MAX_FUNCTION = 80;
 const MAX_FILE = 300;
 /** Longer ones that are still to be split. */
-const LONG_FUNCTIONS = new Set(['app/pages/conversation.js: conversationPage', 'app/parts/composer.js: composer']);
+const LONG_FUNCTIONS = new Set(['app/parts/composer.js: composer']);
 const LONG_FILES = new Set([
-  'app/conversation/messageactions.js', 'app/conversation/messageview.js', 'app/pages/admin.js', 'app/pages/conversation.js',
+  'app/conversation/messageactions.js', 'app/conversation/messageview.js', 'app/pages/admin.js',
   'app/pages/settings.js', 'app/pages/signin.js', 'app/shell/shell.js', 'app/state/site.js',
 ]);
 /** A folder imports folders before it, and no folder beside it. Folders that are not named are screens. */

@@ -1,32 +1,28 @@
 // A conversation: a room, a topic, a direct or a group one.
 
-import { el, icon, isTyping, redraw, refill } from '../core/dom.js';
+import { el, redraw, refill } from '../core/dom.js';
 import { filterBar, forumTabs } from '../forum/forumhead.js';
-import { asItIs, attend, canBeAmong, canManage, isMember } from '../forum/membership.js';
+import { asItIs, attend, canManage } from '../forum/membership.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
-import { banner } from '../parts/banner.js';
-import { composer } from '../parts/composer.js';
 import { typingLine } from '../parts/lines.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
 import { conversationTitle } from '../core/titles.js';
-import { findTags } from '../forum/tags.js';
-import { list, say, sayProblem } from '../core/text.js';
-import { followButton } from '../conversation/following.js';
+import { say, sayProblem } from '../core/text.js';
+import { banners } from '../conversation/banners.js';
+import { keys } from '../conversation/keys.js';
+import { cannotWrite, dropFiles, messageField, placeholder } from '../conversation/messagefield.js';
+import { openStream } from '../conversation/opening.js';
+import { topicHead } from '../conversation/topichead.js';
 import { presenceLine, showPresence } from '../conversation/presenceline.js';
 import { quoteSelection } from '../conversation/quoting.js';
 import { timelineOf } from '../conversation/topictimeline.js';
-import { brief } from '../core/times.js';
 import { topicRows } from '../forum/topicrows.js';
 import { onMessages } from '../parts/touch.js';
 import { MessageView } from '../conversation/messageview.js';
-import { Stream } from '../state/stream.js';
-import { VisitorStream } from '../state/visitorstream.js';
 
-/** As many unread ones stand on the newest page in any case. */
-const SHORT = 40;
 /** Where there is room for a topic beside the list. */
 const BESIDE = '(min-width: 1440px)';
 
@@ -39,40 +35,10 @@ export async function open(shell, { id, query }, restore) {
 /** The whole page of a conversation; `tabs` stand under the head of a forum's room. */
 export async function conversationPage(shell, conversation, { forum, message, tabs, restore } = {}) {
   const { site } = shell;
-  const isTopic = conversation.kind === 'topic';
-  // Each page has one of its own, and closes it: two pages of one conversation may follow one another.
-  const stream = site.parley ? new Stream(site, conversation) : new VisitorStream(site, conversation);
-  const unread = conversation.unread_count ?? 0;
-  const readUpTo = site.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
-  const around = message ?? restore?.anchor?.id ?? null;
-  try {
-    if (!around && isTopic && !(unread > 0 && readUpTo > 0)) await stream.openAt(1);
-    else if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
-    else await stream.open(around);
-    if (!around && readUpTo !== null && !isTopic) await reach(stream, readUpTo);
-  } catch (error) {
-    stream.close?.();
-    throw error;
-  }
-
+  const { stream, readUpTo } = await openStream(site, conversation, message ?? restore?.anchor?.id ?? null);
   const ended = new AbortController();
-  const page = {
-    shell, site, stream, conversation, isTopic,
-    /** The current state, updated by events. */
-    now: () => latest(site, conversation),
-    get forum() {
-      return asItIs(site, forum);
-    },
-    /** Why the user can't write; null if they can. */
-    cannot: () => cannotWrite(site, page.now(), page.forum),
-    get canModerate() {
-      return !!forum && (canManage(site, page.forum) || conversation.role === 'admin');
-    },
-    /** Listens until the page closes. */
-    listen(target, names, listener) {
-      for (const name of names) target.addEventListener(name, listener, { signal: ended.signal });
-    },
-  };
+  const page = pageOf(shell, conversation, forum, stream, ended.signal);
+  const { isTopic } = page;
   const unfollow = attend(site, forum);
   page.field = site.me ? messageField(page) : null;
   page.acts = site.me ? whenAsked(page) : null;
@@ -86,9 +52,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const node = el(
     'section.conversation',
     { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: title } },
-    conversation.request && requestBanner(shell, conversation),
-    conversation.kind === 'room' && shell.arrival && welcomeBanner(shell),
-    conversation.kind === 'room' && site.me?.role === 'owner' && steps(page),
+    banners(page),
     view.node,
     line?.rail,
     foot(page, line, tabs),
@@ -137,59 +101,28 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   };
 }
 
-/** The composer of the page. */
-function messageField(page) {
-  const { site, stream, conversation, isTopic } = page;
-  const { limits } = site.server;
-  return composer({
-    enterSends: !isTopic,
-    placeholder: placeholder(page),
-    maxScalars: limits.message_scalars,
-    draft: site.draft(conversation.id),
-    keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
-    users: (start) => site.findPeople(start),
-    get rings() {
-      return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
+/** What the parts of the page share. `signal` ends its listeners. */
+function pageOf(shell, conversation, forum, stream, signal) {
+  const { site } = shell;
+  const page = {
+    shell, site, stream, conversation,
+    isTopic: conversation.kind === 'topic',
+    /** The current state, updated by events. */
+    now: () => latest(site, conversation),
+    get forum() {
+      return asItIs(site, forum);
     },
-    tags: (start) => findTags(site, start),
-    typing: () => site.parley?.typing(conversation.id),
-    lastOwn: () =>
-      stream.messages.findLast((it) => it.author_id === site.me.id && !it.deleted && it.kind !== 'system'),
-    filesUpTo: limits.file_bytes ?? 0,
-    share: async () => {
-      const { shareLink } = await import('../conversation/sharelink.js');
-      shareLink(site, (draft) => {
-        stream.send(draft);
-        page.view.newest();
-      });
+    /** Why the user can't write; null if they can. */
+    cannot: () => cannotWrite(site, page.now(), page.forum),
+    get canModerate() {
+      return !!forum && (canManage(site, page.forum) || conversation.role === 'admin');
     },
-    send: ({ text, replyTo, editing, files }) => {
-      if (editing) return page.acts.run(editing, 'save', text);
-      stream.send({ text, replyTo, files });
-      return page.view.newest();
+    /** Listens until the page closes. */
+    listen(target, names, listener) {
+      for (const name of names) target.addEventListener(name, listener, { signal });
     },
-  });
-}
-
-/** The words in the empty composer. They announce that writing joins the forum. */
-function placeholder({ site, forum, isTopic }) {
-  if (site.canJoin(forum)) return say('composer.joins', { title: forum.title });
-  return say(isTopic ? 'composer.post' : 'composer.room');
-}
-
-/** The title of a topic with its signs, redrawn with it. */
-function topicHead(page) {
-  const { site, stream, conversation } = page;
-  const node = el('header.stream-head');
-  const draw = () => {
-    const follow = site.me && followButton(site, conversation, page.now, draw);
-    redraw(node, topicTitle(page.now(), page.forum, stream, follow));
   };
-  draw();
-  page.listen(site, ['conversations', 'forums'], draw);
-  // The answer may have been deleted.
-  page.listen(stream, ['change'], () => page.now().solved_by && draw());
-  return node;
+  return page;
 }
 
 function messageView(page, readUpTo, head) {
@@ -301,12 +234,6 @@ function beside(shell, forum, conversation, node) {
   };
 }
 
-/** Older pages until the first unread is among them; a few, then the newest has to do. */
-async function reach(stream, readUpTo) {
-  for (let pages = 0; pages < 2 && stream.hasOlder && (stream.messages[0]?.seq ?? 0) > readUpTo + 1; pages++)
-    await stream.older();
-}
-
 function bar(page, title) {
   const { shell, site, conversation, forum } = page;
   const others = site.othersIn(conversation);
@@ -333,122 +260,6 @@ function latest(site, conversation) {
   return held?.revision >= conversation.revision ? held : conversation;
 }
 
-function topicTitle(conversation, forum, stream, follow) {
-  const { solved_by: answer } = conversation;
-  const isGone = stream.shown.some((it) => it.id === answer && it.deleted);
-  return [
-    el('h2.page-title', null, conversation.title),
-    el(
-      'div.stream-head-line',
-      null,
-      el(
-        'p.second',
-        null,
-        forum ? el('a', { href: forumAddress(forum) }, forum.title) : '',
-        ' · ',
-        brief(new Date(conversation.created_at)),
-      ),
-      follow,
-    ),
-    (answer || conversation.locked) &&
-      el(
-        'p.topic-signs',
-        null,
-        answer &&
-          (isGone
-            ? el('span.topic-solved', null, icon('check'), say('topic.solved'))
-            : el('a.topic-solved', { href: `/m/${answer}` }, icon('check'), say('topic.toAnswer'))),
-        conversation.locked && el('span', null, icon('lock'), say('topic.locked')),
-      ),
-  ];
-}
-
-function cannotWrite(site, conversation, forum) {
-  if (!site.me) return null;
-  if (site.isTooOld) return say('version.tooOld');
-  if (forum?.archived) return say('talk.archived');
-  const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
-  if ((conversation.locked || forum?.locked) && !keeps) return say('talk.locked');
-  if (!forum || canBeAmong(site, forum, forum.write)) return null;
-  if (forum.write === 'moderators') return say('talk.hostsWrite');
-  // Guests are added by others.
-  return say('talk.guestsRead');
-}
-
-/** What an owner does first; empty until it is known what is left. The preference may come after the first run's last page. */
-function steps({ shell, site, listen }) {
-  const node = el('section.steps-place', { hidden: true, aria: { label: say('steps.title') } });
-  let isOn = false;
-  const draw = () => {
-    if (isOn === !!site.me?.preferences?.first_steps) return;
-    isOn = !isOn;
-    if (isOn) import('../account/firststeps.js').then(({ firstSteps }) => firstSteps(shell, node)).catch(() => {});
-    else node.hidden = true;
-  };
-  draw();
-  listen(site, ['me'], draw);
-  return node;
-}
-
-/** Once, after sign-up. */
-function welcomeBanner(shell) {
-  const { site, forums } = shell.arrival;
-  shell.arrival = null;
-  const link = (href, words) => el('a.text-button', { href }, words);
-  const words = [say('welcome.title', { name: site }), forums.length && say('welcome.joined', { forums: list(forums) })].filter(Boolean).join('. ');
-  const node = banner(words, {
-    actions: [
-      link('/forums', say('welcome.browse')),
-      link('/you/look', say('welcome.notifications')),
-      iconButton('close', say('act.close'), { on: () => node.remove() }),
-    ],
-  });
-  return node;
-}
-
-function requestBanner(shell, conversation) {
-  const { site } = shell;
-  const answer = (words, method) =>
-    el(
-      'button.text-button',
-      {
-        on: {
-          click: async () => {
-            const go = shell.fromHere();
-            try {
-              const kept = await site.call(method, `/conversations/${conversation.id}/request`);
-              if (kept) site.keepConversation(kept);
-              go(kept ? location.pathname : '/messages', { replace: true });
-            } catch (error) {
-              toast(sayProblem(error));
-            }
-          },
-        },
-      },
-      words,
-    );
-  return banner(say('talk.request'), {
-    actions: [answer(say('talk.take'), 'PUT'), answer(say('talk.refuse'), 'DELETE')],
-  });
-}
-
-function dropFiles(node, field) {
-  if (!field) return;
-  const show = (on) => node.classList.toggle('file-drop', on);
-  node.addEventListener('dragover', (event) => {
-    if (field.hidden || !event.dataTransfer?.types.includes('Files')) return;
-    event.preventDefault();
-    show(true);
-  });
-  node.addEventListener('dragleave', () => show(false));
-  node.addEventListener('drop', (event) => {
-    show(false);
-    if (field.hidden || event.defaultPrevented || !event.dataTransfer?.files.length) return;
-    event.preventDefault();
-    field.take([...event.dataTransfer.files]);
-  });
-}
-
 async function openViewer(event, node) {
   const link = event.target.closest?.('a.picture');
   if (!link) return;
@@ -472,33 +283,4 @@ function whenAsked(page) {
       if (verb === 'pick' || acts.items(message).some((it) => it?.act === verb)) await acts.run(message, verb);
     },
   };
-}
-
-function keys(event, { shell, conversation, view, acts, field }) {
-  const isMember = isTyping(event.target);
-  // Pressed again, where one searches, it is the browser's own.
-  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'f') {
-    shell.go(`/search?in=${conversation.id}`);
-    return true;
-  }
-  if (event.key === 'Escape' && !event.shiftKey) {
-    if (isMember) view.node.focus({ preventScroll: true });
-    view.newest();
-    return true;
-  }
-  if (isMember || event.ctrlKey || event.metaKey || event.altKey) return false;
-  const message = view.focused;
-  const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
-  if (by && (event.key.length === 1 || message)) {
-    view.step(by);
-    return true;
-  }
-  if (event.key === 'c' && field && !field.hidden) {
-    field.input.focus();
-    return true;
-  }
-  const verb = { r: 'reply', e: 'edit', '+': 'pick', s: 'star', t: 'toTopic', l: 'link' }[event.key];
-  if (!verb || !message || !acts) return false;
-  acts.press(message, verb);
-  return true;
 }

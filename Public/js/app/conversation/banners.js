@@ -1,0 +1,75 @@
+// What stands above the messages: the welcome after sign-up, the first steps of an owner, a message request.
+
+import { el } from '../core/dom.js';
+import { list, say, sayProblem } from '../core/text.js';
+import { banner } from '../parts/banner.js';
+import { iconButton } from '../parts/button.js';
+import { toast } from '../parts/toast.js';
+
+/** The banners of the conversation, in their order. */
+export function banners(page) {
+  const { shell, site, conversation } = page;
+  const isRoom = conversation.kind === 'room';
+  return [
+    conversation.request && requestBanner(shell, conversation),
+    isRoom && shell.arrival && welcomeBanner(shell),
+    isRoom && site.me?.role === 'owner' && steps(page),
+  ];
+}
+
+/** What an owner does first; empty until it is known what is left. The preference may come after the first run's last page. */
+function steps({ shell, site, listen }) {
+  const node = el('section.steps-place', { hidden: true, aria: { label: say('steps.title') } });
+  let isOn = false;
+  const draw = () => {
+    if (isOn === !!site.me?.preferences?.first_steps) return;
+    isOn = !isOn;
+    if (isOn) import('../account/firststeps.js').then(({ firstSteps }) => firstSteps(shell, node)).catch(() => {});
+    else node.hidden = true;
+  };
+  draw();
+  listen(site, ['me'], draw);
+  return node;
+}
+
+/** Once, after sign-up. */
+function welcomeBanner(shell) {
+  const { site, forums } = shell.arrival;
+  shell.arrival = null;
+  const link = (href, words) => el('a.text-button', { href }, words);
+  const words = [say('welcome.title', { name: site }), forums.length && say('welcome.joined', { forums: list(forums) })].filter(Boolean).join('. ');
+  const node = banner(words, {
+    actions: [
+      link('/forums', say('welcome.browse')),
+      link('/you/look', say('welcome.notifications')),
+      iconButton('close', say('act.close'), { on: () => node.remove() }),
+    ],
+  });
+  return node;
+}
+
+function requestBanner(shell, conversation) {
+  const { site } = shell;
+  const answer = (words, method) =>
+    el(
+      'button.text-button',
+      {
+        on: {
+          click: async () => {
+            const go = shell.fromHere();
+            try {
+              const kept = await site.call(method, `/conversations/${conversation.id}/request`);
+              if (kept) site.keepConversation(kept);
+              go(kept ? location.pathname : '/messages', { replace: true });
+            } catch (error) {
+              toast(sayProblem(error));
+            }
+          },
+        },
+      },
+      words,
+    );
+  return banner(say('talk.request'), {
+    actions: [answer(say('talk.take'), 'PUT'), answer(say('talk.refuse'), 'DELETE')],
+  });
+}

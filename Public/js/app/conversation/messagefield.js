@@ -1,0 +1,77 @@
+// The composer of a conversation, and why the user can't write.
+
+import { canBeAmong, canManage, isMember } from '../forum/membership.js';
+import { findTags } from '../forum/tags.js';
+import { composer } from '../parts/composer.js';
+import { say } from '../core/text.js';
+
+/** The composer of the page. */
+export function messageField(page) {
+  const { site, stream, conversation, isTopic } = page;
+  const { limits } = site.server;
+  return composer({
+    enterSends: !isTopic,
+    placeholder: placeholder(page),
+    maxScalars: limits.message_scalars,
+    draft: site.draft(conversation.id),
+    keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
+    users: (start) => site.findPeople(start),
+    get rings() {
+      return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
+    },
+    tags: (start) => findTags(site, start),
+    typing: () => site.parley?.typing(conversation.id),
+    lastOwn: () =>
+      stream.messages.findLast((it) => it.author_id === site.me.id && !it.deleted && it.kind !== 'system'),
+    filesUpTo: limits.file_bytes ?? 0,
+    share: async () => {
+      const { shareLink } = await import('./sharelink.js');
+      shareLink(site, (draft) => {
+        stream.send(draft);
+        page.view.newest();
+      });
+    },
+    send: ({ text, replyTo, editing, files }) => {
+      if (editing) return page.acts.run(editing, 'save', text);
+      stream.send({ text, replyTo, files });
+      return page.view.newest();
+    },
+  });
+}
+
+/** The words in the empty composer. They announce that writing joins the forum. */
+export function placeholder({ site, forum, isTopic }) {
+  if (site.canJoin(forum)) return say('composer.joins', { title: forum.title });
+  return say(isTopic ? 'composer.post' : 'composer.room');
+}
+
+/** Why the user can't write; null if they can. */
+export function cannotWrite(site, conversation, forum) {
+  if (!site.me) return null;
+  if (site.isTooOld) return say('version.tooOld');
+  if (forum?.archived) return say('talk.archived');
+  const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
+  if ((conversation.locked || forum?.locked) && !keeps) return say('talk.locked');
+  if (!forum || canBeAmong(site, forum, forum.write)) return null;
+  if (forum.write === 'moderators') return say('talk.hostsWrite');
+  // Guests are added by others.
+  return say('talk.guestsRead');
+}
+
+/** Files that are dropped on the page are attached. */
+export function dropFiles(node, field) {
+  if (!field) return;
+  const show = (on) => node.classList.toggle('file-drop', on);
+  node.addEventListener('dragover', (event) => {
+    if (field.hidden || !event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    show(true);
+  });
+  node.addEventListener('dragleave', () => show(false));
+  node.addEventListener('drop', (event) => {
+    show(false);
+    if (field.hidden || event.defaultPrevented || !event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    field.take([...event.dataTransfer.files]);
+  });
+}
