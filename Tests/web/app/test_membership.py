@@ -50,6 +50,7 @@ class Membership(Village):
         page.context.set_offline(False)
         self.eventually(page, True, lambda: "lin" in members())
         expect(page.get_by_placeholder("Write a message")).to_be_visible()
+        expect(page.get_by_role("textbox", name="Write a message")).to_be_visible()
         expect(page.get_by_role("button", name="Join")).to_have_count(0)
         texts = lambda: [it["text"] for it in self.call("GET", f"/conversations/{forum['room_id']}/messages", token=self.tokens["ada"])["data"] if it.get("text")]
         self.eventually(page, ["May I bring soup?"], texts)

@@ -11,6 +11,8 @@ export function messageField(page) {
   const { limits } = site.server;
   return composer({
     enterSends: !isTopic,
+    // The name stays; the placeholder changes when the user joins.
+    label: emptyWords(page),
     placeholder: placeholder(page),
     maxScalars: limits.message_scalars,
     draft: site.draft(conversation.id),
@@ -40,10 +42,12 @@ export function messageField(page) {
 }
 
 /** The words in the empty composer. They announce that writing joins the forum. */
-export function placeholder({ site, forum, isTopic }) {
-  if (site.canJoin(forum)) return say('composer.joins', { title: forum.title });
-  return say(isTopic ? 'composer.post' : 'composer.room');
+export function placeholder(page) {
+  const { site, forum } = page;
+  return site.canJoin(forum) ? say('composer.joins', { title: forum.title }) : emptyWords(page);
 }
+
+const emptyWords = ({ isTopic }) => say(isTopic ? 'composer.post' : 'composer.room');
 
 /** Why the user can't write; null if they can. */
 export function cannotWrite(site, conversation, forum) {

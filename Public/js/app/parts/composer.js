@@ -26,15 +26,16 @@ const SHOWN_REST = 500;
  * @param {() => void} [options.share] asks for a link to share
  * @param {number} [options.rows] initial number of lines
  * @param {(start: string) => Promise<string[]>} [options.tags] tags that start with it
+ * @param {string} [options.label] accessible name of the text; the placeholder by default
  * @param {string} [options.verb] label of the send button
  * @param {boolean} [options.toolbar] whether a toolbar for Markdown stands below the text
  */
 export function composer(options) {
-  const { enterSends = true, placeholder = say('composer.room'), maxScalars = 16_000 } = options;
+  const { enterSends = true, placeholder = say('composer.room'), label = placeholder, maxScalars = 16_000 } = options;
   const input = el('textarea.composer-input', {
     rows: options.rows ?? 1,
     placeholder,
-    aria: { label: placeholder, autocomplete: 'list', haspopup: 'listbox' },
+    aria: { label, autocomplete: 'list', haspopup: 'listbox' },
     enterkeyhint: enterSends ? 'send' : 'enter',
     value: options.draft?.text ?? '',
   });
@@ -62,7 +63,7 @@ export function composer(options) {
     : el('div.composer-row', null, addButton, input, count, emojiButton, previewButton, sendButton);
   const node = el(
     'form.composer',
-    { aria: { label: placeholder } },
+    { aria: { label } },
     words.node,
     el('div.composer-field', null, reference.node, files.node, options.toolbar ? [row, preview] : [preview, row]),
     files.picker,
