@@ -89,34 +89,6 @@ struct MemoryTests {
     }
   }
 
-  @Test(arguments: [1, 2])
-  func `near the budget the largest buffers are shed, and others are served`(loops: Int) async throws {
-    try await serving(Self.site, Variant(loops: loops)) { running in
-      let server = running.server
-      let bystander = try SocketClient(running)
-      func echo(_ text: String) throws {
-        try bystander.send(text: text)
-        #expect(try bystander.next() == .text(Array(text.utf8)))
-      }
-      try echo("before")
-      // Far from the budget, no connection is aborted.
-      await server.shedMemory()
-      let readers = try (0..<8).map { _ in try running.connect(receiveBuffer: 4_096) }
-      for reader in readers { try reader.send(get("/large")) }
-      // The budget refuses one.
-      #expect(eventually { server.connectionCount < 9 })
-      let open = server.connectionCount
-      await server.shedMemory()
-      #expect(eventually { server.connectionCount < open })
-      #expect(eventually { server.memory.used <= server.memory.limit / 4 * 3 })
-      try echo("after")
-      #expect(try running.servesOthers())
-      for reader in readers { reader.close() }
-      #expect(eventually { server.memory.used <= loops * 65_536 })
-      try echo("at last")
-    }
-  }
-
   @Test func `a handler reserves memory until its response`() async throws {
     try await serving(Self.site) { running in
       let client = try running.connect()

@@ -221,7 +221,7 @@ export class Sync {
       for (const topic of topics) {
         const held = await this.store.get('streams', topic);
         if (held) await this.#pull(topic, held.offset);
-        else await this.#compareWithoutOffset(topic);
+        else if (this.mirror.value('uncompared')?.includes(topic)) await this.#compareWithoutOffset(topic);
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -231,7 +231,7 @@ export class Sync {
   }
 
   /**
-   * Compares the copy of a topic without a known offset: its missed events cannot be named.
+   * Compares the copy of a topic whose offset was forgotten: its missed events cannot be named.
    * @param {string} topic
    */
   async #compareWithoutOffset(topic) {
@@ -239,6 +239,21 @@ export class Sync {
     if (kind === 'conversation' || kind === 'forum') this.want(topic);
     const isHeld = kind === 'conversation' && (await this.pages.history(id)).held.length > 0;
     if (isHeld) await this.#compare(id, this.mirror.position);
+    await this.#keep([['site', 'uncompared']], (rows) => {
+      const names = rows.get('site', 'uncompared')?.value ?? [];
+      rows.put('site', { name: 'uncompared', value: names.filter((/** @type {string} */ name) => name !== topic) });
+    });
+  }
+
+  /**
+   * Forgets the offsets of streams. The copies of viewed ones are compared when they are subscribed again.
+   * @param {Rows} rows With `['site', 'uncompared']`. @param {string[]} names
+   */
+  #forgetOffsets(rows, names) {
+    for (const name of names) rows.remove('streams', name);
+    const viewed = names.filter((name) => !this.mirror.isOwn(name));
+    const before = rows.get('site', 'uncompared')?.value ?? [];
+    if (viewed.length > 0) rows.put('site', { name: 'uncompared', value: [...new Set([...before, ...viewed])] });
   }
 
   /**
@@ -701,9 +716,9 @@ export class Sync {
     const gone = [...this.mirror.conversations.values()].filter((one) => one.role !== undefined && !listed.has(one.id));
     // Without a loss, the user was removed from them.
     if (isOtherHistory || reason === 'epoch') for (const { id } of gone) await this.#setAside(id);
-    await this.#keep([], (rows) => {
+    await this.#keep([['site', 'uncompared']], (rows) => {
       // Offsets of streams that the snapshot does not name are learned from later events.
-      for (const name of this.mirror.streams) rows.remove('streams', name);
+      this.#forgetOffsets(rows, [...this.mirror.streams]);
       for (const { id } of gone) dropConversation(rows, id);
     });
     const { generation } = this.mirror;
@@ -750,9 +765,9 @@ export class Sync {
       await this.#fetchOne(`conversation:${id}`);
       await this.#compare(id, position(this.mirror.generation, event));
     }
-    await this.#keep([], (rows) => {
+    await this.#keep([['site', 'uncompared']], (rows) => {
       // The cursor does not cover the streams of views either.
-      for (const name of this.mirror.streams) if (!this.mirror.isOwn(name)) rows.remove('streams', name);
+      this.#forgetOffsets(rows, [...this.mirror.streams].filter((name) => !this.mirror.isOwn(name)));
     });
     await this.#confirm(acknowledged);
     await this.#moveCursor(cursor);

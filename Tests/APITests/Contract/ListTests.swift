@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 31)
+    #expect(lists == 32)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -179,6 +179,9 @@ import Testing
         try await village.expect(200, .patch, "/conversations/\(topic)", as: "ada", ["pinned": true])
       }
     }
+    for number in 0..<6 {
+      try await village.expect(201, .post, "/moderation-rules", as: "ada", ["name": "rule \(number)", "words": ["spam"]])
+    }
     let ada = village.userID("ada")
     for _ in 0..<5 {
       _ = try await village.community.store.write { tx throws(Refusal) in try tx.addBackup(by: ada) }
@@ -208,6 +211,7 @@ import Testing
       ("/timeline", "/timeline", "grace", 12), ("/inbox", "/inbox", "grace", 12),
       ("/inbox", "/inbox?kind=mention&unread=true", "grace", 7), ("/unread", "/unread", "grace", 7),
       ("/files", "/files", "grace", 6), ("/backups", "/backups", "ada", 5),
+      ("/moderation-rules", "/moderation-rules", "mira", 6),
     ]
   }
 }

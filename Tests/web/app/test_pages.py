@@ -210,8 +210,8 @@ class Budget(Village):
     TOTAL = 90 * KB
     CSS = 12 * KB
     TEXTS = 10 * KB
-    DATA = 10 * KB
-    CODE = 62 * KB
+    DATA = 11 * KB
+    CODE = 63 * KB
     ROOM_CODE = 88 * KB
     RELOAD = 6 * KB
     NODES = 3_000

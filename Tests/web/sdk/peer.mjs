@@ -57,7 +57,7 @@ export class Peer {
     this.calls.push(name);
     const answer = this.answers[name];
     if (answer === undefined) return Response.json({ status: 404, code: 'not_found' }, { status: 404 });
-    const query = { ...Object.fromEntries(url.searchParams), ...(sent ? { body: JSON.parse(sent) } : {}) };
+    const query = { ...Object.fromEntries(url.searchParams), ...(typeof sent === 'string' ? { body: JSON.parse(sent) } : {}) };
     const body = typeof answer === 'function' ? await answer(query) : answer;
     return body instanceof Response ? body : Response.json(body);
   };

@@ -1,6 +1,5 @@
 // Posting, editing and deleting messages.
 
-import ParleyJSON
 public import ParleyModel
 import Storage
 
@@ -263,7 +262,7 @@ extension NewMessage {
     attachments = held.attachments
     guard let json = held.annotations else { return }
     do {
-      let read = try Annotations(json: JSONValue(parsing: json.bytes))
+      let read = try Annotations(stored: json)
       annotations = MessageAnnotations(
         json: String(decoding: json.bytes, as: UTF8.self), types: read.types, location: read.location)
     } catch {

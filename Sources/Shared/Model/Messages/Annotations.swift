@@ -11,6 +11,11 @@ public struct Annotations: Sendable, Hashable {
   public var isEmpty: Bool { types.isEmpty }
 }
 
+extension Annotations {
+  /// Reads annotations that were checked before they were stored.
+  public init(stored json: JSONRaw) throws(JSONError) { try self.init(json: JSONValue(parsing: json.bytes)) }
+}
+
 extension Annotations: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var types: [String] = []
