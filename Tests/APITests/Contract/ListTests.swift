@@ -180,7 +180,8 @@ import Testing
       }
     }
     for number in 0..<6 {
-      try await village.expect(201, .post, "/moderation-rules", as: "ada", ["name": "rule \(number)", "words": ["spam"]])
+      try await village.expect(
+        201, .post, "/moderation-rules", as: "ada", ["name": "rule \(number)", "words": ["spam"]])
     }
     let ada = village.userID("ada")
     for _ in 0..<5 {

@@ -179,8 +179,15 @@ class BrowsingTest(ServingTest):
 
     def assert_fits(self, page, name):
         """Neither the window nor the body of the page scrolls sideways."""
-        wide = page.evaluate("[document.documentElement, ...document.querySelectorAll('.page-body')].some((it) => it.scrollWidth > it.clientWidth)")
-        self.assertFalse(wide, f"{name} is wider than its window")
+        wide = page.evaluate("""() => [document.documentElement, ...document.querySelectorAll('.page-body')]
+            .filter((it) => it.scrollWidth > it.clientWidth)
+            .flatMap((body) => {
+                const { left, right } = body.getBoundingClientRect();
+                const isOutside = (rect) => rect.width > 0 && (rect.right > right + 1 || rect.left < left - 1);
+                const outside = [...body.querySelectorAll('body *')].filter((it) => isOutside(it.getBoundingClientRect()));
+                return (outside.length ? outside : [body]).slice(0, 5).map((it) => it.outerHTML.slice(0, 160));
+            })""")
+        self.assertEqual(wide, [], f"{name} is wider than its window")
 
 
 if __name__ == "__main__":
