@@ -1,1 +1,0 @@
-import{O as n,p as e,s as r}from"./chunk.CSQ3KWN4.js";function p(o,{work:i,words:m=e},...a){let t=r("p.door-fault",{role:"alert",hidden:!0});return r("form",{on:{submit:u=>{u.preventDefault(),n(o,async()=>{try{await i(),t.hidden=!0}catch(f){t.hidden=!1,t.textContent=m(f)}})}}},t,a,o)}export{p as a};

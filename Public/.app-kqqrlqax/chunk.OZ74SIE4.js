@@ -1,1 +1,0 @@
-import{S as r,T as t,s as a}from"./chunk.CSQ3KWN4.js";function c(e,o){return a("nav.tabs",{aria:{label:e}},o.map(([i,n,p,{count:m=0,topics:b=0}={}])=>a("a.tab",{href:i,aria:{current:p?"page":null}},n,t(b),r(m))))}export{c as a};

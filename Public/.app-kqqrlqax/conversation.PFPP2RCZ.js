@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c}from"./chunk.M54KYMLF.js";import"./chunk.QHD5CX2J.js";import"./chunk.OZ74SIE4.js";import"./chunk.6XECIRJY.js";import"./chunk.XT5QC2DP.js";import"./chunk.CSQ3KWN4.js";export{b as conversationPage,a as open,c as presenceLine};

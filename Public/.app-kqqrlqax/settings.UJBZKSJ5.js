@@ -1,1 +1,0 @@
-import{a,b}from"./chunk.ZEH53ZZD.js";import"./chunk.W374NMJ3.js";import"./chunk.WV6JV5LS.js";import"./chunk.KZMGAAPH.js";import"./chunk.IOSHEJ75.js";import"./chunk.5KYFXQGW.js";import"./chunk.O5RWTITZ.js";import"./chunk.CSQ3KWN4.js";export{a as open,b as settingLink};
