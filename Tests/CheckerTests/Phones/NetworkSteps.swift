@@ -40,6 +40,7 @@ extension PhoneSchedule {
     for phone in phones {
       for pending in phone.network.pending {
         guard let pending = phone.network.take(pending.number) else { continue }
+        noteAnswer(to: pending.exchange)
         pending.settle(try await response(to: pending, phone))
         await lane.waitUntilIdle()
         hasDelivered = true
@@ -81,15 +82,27 @@ extension PhoneSchedule {
     let outcome = try await response(to: pending, phone)
     if Self.delayed.contains(fate), !pending.isSocket, pending.response == nil {
       note("\(phone.name) sends \(pending.exchange.summary), whose response is slow")
+      noteAnswer(to: pending.exchange)
       return phone.network.delay(pending, outcome)
     }
-    guard fate < 3 else { return pending.settle(outcome) }
+    guard fate < 3 else {
+      noteAnswer(to: pending.exchange)
+      return pending.settle(outcome)
+    }
     note("\(phone.name) sends \(pending.exchange.summary), whose response is lost")
     drop(outcome, of: phone)
     pending.settle(.failure(fate == 1 ? .timedOut : .interrupted("response lost")))
   }
 
   private static let delayed = 3..<6
+
+  /// Notes a deletion whose response reaches its app, now or later.
+  private func noteAnswer(to exchange: TransportRequest) {
+    guard exchange.method == "DELETE", let match = exchange.target.wholeMatch(of: /\/api\/v1\/messages\/(\d+)/),
+      let id = Int(match.1)
+    else { return }
+    answeredDeletions.insert(ID(id))
+  }
 
   /// The response that is on its way, or the server's now.
   private func response(

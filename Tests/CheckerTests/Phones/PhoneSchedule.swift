@@ -27,6 +27,8 @@ actor PhoneSchedule {
   var conversationsOfPosts: [String: ID<Conversation>] = [:]
   /// Deletions by operation id.
   var deletions: [String: ID<Message>] = [:]
+  /// Deletions whose response reaches the app. They are undone if the data goes back.
+  var answeredDeletions: Set<ID<Message>> = []
   /// Whether the server's data goes back to a copy.
   let goesBack: Bool
   /// All steps and requests in order.

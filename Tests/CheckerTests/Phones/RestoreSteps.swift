@@ -32,12 +32,15 @@ extension PhoneSchedule {
   }
 
   /// Expects only the messages of the outboxes and the cached ones: the copies of messages that the user deleted or may not
-  /// read any more are gone. A deletion may be undone.
+  /// read any more are gone. A deletion may be undone, also one whose response is on its way, or whose files remain.
   private func forgetUnprotected() async throws {
     for phone in phones {
       let prefix = "\(seed)-\(phone.name)-"
       var kept = Set(await phone.parley.outbox.list().map(\.id))
-      for name in deletions.keys where name.hasPrefix(prefix) && !kept.contains(name) { deletions[name] = nil }
+      for (name, message) in deletions
+      where name.hasPrefix(prefix) && (!kept.contains(name) || answeredDeletions.contains(message)) {
+        deletions[name] = nil
+      }
       kept.formUnion(await phone.parley.outbox.orphans.compactMap(\.clientID))
       // A response may still complete a deletion.
       let deleted = await phone.parley.outbox.list(.delete).compactMap(\.target)
