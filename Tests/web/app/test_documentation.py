@@ -76,6 +76,7 @@ class Documentation(BrowsingTest):
         page = self.page(context)
         self.open(page)
         page.wait_for_function(IS_CACHED)
+        page.wait_for_function("async () => (await navigator.serviceWorker.ready).active.state == 'activated'")
         page.goto(f"{self.origin}/docs/")
         expect(page.locator("h1")).to_have_text("Start here")
         self.assertTrue(page.evaluate("!!navigator.serviceWorker.controller"))
