@@ -1,13 +1,13 @@
-// Keeps the app so that it starts without a network. All of one version lies in one cache: a newer one is fetched beside
-// it, and takes its place when the person asks for it. What the API answers is none of this worker's business, but for
-// the pictures of the place, of people and forums.
+// Caches the app, so that it starts without a network. Each version has its own cache: a newer one is fetched beside it and
+// replaces it when the user chooses to update. Responses of the API are not cached, except pictures of the site, of users
+// and of forums.
 
 /** The page of the app: every other address is a page for visitors without a session. */
 const PAGE = '/sign-in';
-/** Beside what the page itself names. */
+/** The files of a version that its page does not name. */
 const FILES = [PAGE, '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/app/en.json', '/app/en.more.json'];
 const PICTURE = /^\/api\/v1\/(icon|(users|forums)\/[^/]+\/(avatar|icon))$/;
-const MOST_PICTURES = 400;
+const MAX_PICTURES = 400;
 
 self.addEventListener('install', (event) => event.waitUntil(install()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
@@ -16,41 +16,41 @@ self.addEventListener('fetch', (event) => {
   const url = new URL(request.url);
   if (request.method !== 'GET' || url.origin !== location.origin || request.headers.has('range')) return;
   if (PICTURE.test(url.pathname)) event.respondWith(picture(request));
-  else if (isOurs(url, request)) event.respondWith(own(request, url));
+  else if (isAppRequest(url, request)) event.respondWith(respond(request, url));
 });
 self.addEventListener('message', (event) => {
   if (event.origin && event.origin !== location.origin) return;
   const work = { check, use, forget }[event.data?.do];
-  if (work) event.waitUntil(work().then((answer) => event.source?.postMessage({ did: event.data.do, ...answer })));
+  if (work) event.waitUntil(work().then((response) => event.source?.postMessage({ did: event.data.do, ...response })));
 });
 
-function isOurs(url, request) {
+function isAppRequest(url, request) {
   if (request.mode === 'navigate') return !/^\/(api|dev|docs|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
   return /^\/app\//.test(url.pathname) || FILES.includes(url.pathname);
 }
 
-async function own(request, url) {
+async function respond(request, url) {
   const cache = await current();
-  const held = await cache?.match(request.mode === 'navigate' ? PAGE : url.pathname);
-  return held ?? fetch(request);
+  const cached = await cache?.match(request.mode === 'navigate' ? PAGE : url.pathname);
+  return cached ?? fetch(request);
 }
 
-/** What is held at once, and what the server says for the next time; whoever asks for it anew has that. */
+/** Responds from the cache at once, and fetches the picture for the next time. A reload waits for the server. */
 async function picture(request) {
   const cache = await caches.open('pictures');
-  const held = await cache.match(request);
-  const fresh = fetch(request).then(async (answer) => {
-    if (answer.ok) await cache.put(request, answer.clone());
-    return answer;
+  const cached = await cache.match(request);
+  const fresh = fetch(request).then(async (response) => {
+    if (response.ok) await cache.put(request, response.clone());
+    return response;
   });
-  if (!held || request.cache === 'reload') return fresh;
+  if (!cached || request.cache === 'reload') return fresh;
   fresh.then(() => trim(cache)).catch(() => {});
-  return held;
+  return cached;
 }
 
 async function trim(cache) {
   const keys = await cache.keys();
-  for (const key of keys.slice(0, Math.max(0, keys.length - MOST_PICTURES))) await cache.delete(key);
+  for (const key of keys.slice(0, Math.max(0, keys.length - MAX_PICTURES))) await cache.delete(key);
 }
 
 // MARK: Versions
@@ -60,8 +60,8 @@ async function names() {
 }
 
 async function state() {
-  const held = await (await caches.open('state')).match('/state');
-  return held ? held.json() : { now: null, next: null };
+  const cached = await (await caches.open('state')).match('/state');
+  return cached ? cached.json() : { now: null, next: null };
 }
 
 async function keepState(value) {
@@ -73,7 +73,7 @@ async function current() {
   return now && (await caches.has(now)) ? caches.open(now) : null;
 }
 
-/** What is held stays in use, unless it lacks something: a worker before this one may have known of less. */
+/** Keeps the cached version, unless files are missing: an earlier worker may not have cached them. */
 async function install() {
   const { now } = await state();
   if (!(await isWhole(now))) await keepState({ now: await fill(), next: null });
@@ -85,30 +85,30 @@ async function isWhole(name) {
   const cache = await caches.open(name);
   const page = await cache.match(PAGE);
   if (!page) return false;
-  const held = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname));
-  return belonging(await page.text()).every((path) => held.has(path));
+  const cached = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname));
+  return filesOf(await page.text()).every((path) => cached.has(path));
 }
 
-/** All that belongs to a page, beside itself. */
-function belonging(page) {
+/** The paths of a version's files, without its page. */
+function filesOf(page) {
   const named = page.matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g);
   return [...FILES.slice(1), ...[...named].flatMap((it) => it[1].split(' '))];
 }
 
-/** Fetches all that belongs to a version; it counts only when nothing is missing. */
+/** Fetches all files of a version, or fails. */
 async function fill() {
   const name = `app ${Date.now()}`;
   const cache = await caches.open(name);
   try {
     const page = await fetch(PAGE, { cache: 'no-cache' });
     if (!page.ok) throw new Error('no page');
-    const paths = belonging(await page.clone().text());
+    const paths = filesOf(await page.clone().text());
     await cache.put(PAGE, page);
     await Promise.all(
       paths.map(async (path) => {
-        const answer = await fetch(path, { cache: 'no-cache' });
-        if (!answer.ok) throw new Error(`no ${path}`);
-        await cache.put(path, answer);
+        const response = await fetch(path, { cache: 'no-cache' });
+        if (!response.ok) throw new Error(`no ${path}`);
+        await cache.put(path, response);
       }),
     );
     return name;
@@ -118,16 +118,16 @@ async function fill() {
   }
 }
 
-/** Whether the server has another version than the one in use. It is fetched then, and waits. */
+/** Whether the server has a newer version. It is fetched and waits for `use`. */
 async function check() {
   const { now, next } = await state();
   if (!now) return { isNew: false };
   const cache = await caches.open(now);
   for (const path of FILES) {
-    const held = await cache.match(path);
-    const answer = await fetch(path, { cache: 'no-cache' });
-    if (!answer.ok) return { isNew: false };
-    if (!held || held.headers.get('etag') !== answer.headers.get('etag')) {
+    const cached = await cache.match(path);
+    const response = await fetch(path, { cache: 'no-cache' });
+    if (!response.ok) return { isNew: false };
+    if (!cached || cached.headers.get('etag') !== response.headers.get('etag')) {
       if (next) await caches.delete(next);
       await keepState({ now, next: await fill() });
       return { isNew: true };
@@ -136,7 +136,7 @@ async function check() {
   return { isNew: false };
 }
 
-/** From the next page on, the version that waits. */
+/** Switches to the waiting version, from the next page on. */
 async function use() {
   const { now, next } = await state();
   if (!next || !(await caches.has(next))) return { isNew: false };
@@ -145,7 +145,7 @@ async function use() {
   return { was: now };
 }
 
-/** Nothing of what people see stays when they sign out. */
+/** Erases the user's data at the end of the session. */
 async function forget() {
   await caches.delete('pictures');
   return {};
