@@ -597,7 +597,9 @@ export class Outbox {
     if (message?.id === undefined || message.seq === undefined) throw networkProblem(new TypeError('no message'));
     const { catch_up: _, ...own } = message;
     /** @type {Source[]} */
-    const sources = [['site', 'lost'], ...sourcesOfMessage(own), ...sourcesOfSend(op.id), unconfirmed];
+    const sources = [['site', 'lost'], ['site', 'wanted'], ...sourcesOfMessage(own), ...sourcesOfSend(op.id), unconfirmed];
+    const recount = `unread:${own.conversation_id}`;
+    let isRecounted = false;
     await this.#keepAnswer(sources, known, (rows) => {
       const before = rows.get('messages', [own.conversation_id, own.seq]);
       const isForced = isAnother(before, own);
@@ -605,7 +607,8 @@ export class Outbox {
       if (isForced) keepLost(rows, [before], this.now().me);
       dropFound(rows, own);
       const asOf = isForced ? Math.max(known.position, before.known) : known.position;
-      keepSent(rows, mergeMessage(before, own, asOf, { isForced }));
+      isRecounted = keepSent(rows, mergeMessage(before, own, asOf, { isForced }));
+      if (isRecounted) wantLater(rows, recount);
       const isAction = actionKinds.includes(op.kind);
       const isKnown = before?.id === own.id &&
         (isAction ? agesOf(before).actions > known.position : before.revision >= own.revision);
@@ -615,6 +618,7 @@ export class Outbox {
       if (op.kind === 'send') finishSend(rows, { ...own, client_id: op.id });
       else rows.remove('outbox', op.id);
     });
+    if (isRecounted) this.want(recount);
     this.emit('sent', { id: op.id, kind: op.kind, message: own });
   }
 

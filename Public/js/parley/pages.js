@@ -216,31 +216,36 @@ export class Pages {
 
   /**
    * Removes the messages of a range, after a comparison has found that they are of another history. The user's own ones
-   * that the server does not have are set aside, to be sent again.
+   * that the server does not have are set aside, to be sent again. Those that it has stay until they are fetched again: it
+   * may lose them before.
    * @param {string} conversation @param {number} from @param {number} to @param {AbortSignal} [signal]
    */
   async drop(conversation, from, to, signal) {
     const { me } = this.now();
-    const own = (await this.held(conversation, from, to)).filter((one) => one.author_id === me && !one.deleted);
+    const all = await this.held(conversation, from, to);
+    const isOwn = (/** @type {any} */ one) => one.author_id === me && !one.deleted;
+    const own = all.filter(isOwn);
     /** @type {Map<string, any>} */
     const found = new Map();
     for (let first = 0; first < own.length; first += maxPage) {
       const ids = own.slice(first, first + maxPage).map(({ id }) => id).join(',');
       for (const one of (await this.client.calls.getMessages({ query: { ids }, signal })).data) found.set(one.id, one);
     }
+    const isOnServer = (/** @type {any} */ one) => found.has(one.id) && !isAnother(found.get(one.id), one);
     /** @type {import('./store.js').Source[]} */
     const sources = [['history', conversation], ['site', 'lost']];
-    for (const { seq } of own) sources.push(['messages', [conversation, seq]]);
+    for (const { seq } of all) sources.push(['messages', [conversation, seq]]);
     const changes = await this.store.update(sources, (rowsFound) => {
       const rows = new Rows(sources, rowsFound);
       const history = rows.get('history', conversation);
       if (!history) return [];
-      const isLost = (/** @type {any} */ one) => {
-        const held = rows.get('messages', [conversation, one.seq]);
-        return held && !isAnother(held, one) && (!found.has(one.id) || isAnother(found.get(one.id), one));
-      };
-      keepLost(rows, own.filter(isLost), me);
-      rows.clearRange(conversation, from, to);
+      // A message that another answer has stored meanwhile stays.
+      const gone = all.filter((one) => {
+        const now = rows.get('messages', [conversation, one.seq]);
+        return now !== undefined && !isAnother(now, one) && !(isOwn(one) && isOnServer(one));
+      });
+      keepLost(rows, gone.filter(isOwn), me);
+      for (const { seq } of gone) rows.remove('messages', [conversation, seq]);
       const held = withoutRange(history.held, from, to);
       rows.put('history', { ...history, held, checked: Math.min(history.checked, from - 1) });
       return rows.changes;

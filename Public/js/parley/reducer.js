@@ -155,15 +155,7 @@ export class Rows {
     this.#clears.push(clearOf(table, conversation));
   }
 
-  /**
-   * Takes the messages of a range, none of which is changed otherwise.
-   * @param {string} conversation @param {number} from @param {number} to
-   */
-  clearRange(conversation, from, to) {
-    this.#clears.push({ table: 'messages', from: [conversation, from], to: [conversation, to] });
-  }
-
-  /** @returns {Change[]} Deletions of whole tables and ranges first. */
+  /** @returns {Change[]} Deletions of whole tables first. */
   get changes() {
     return [...this.#clears, ...this.#changes.values()];
   }
@@ -647,11 +639,13 @@ export function dropConversation(rows, id) {
 /**
  * Moves the conversation's end to a message of an answer, if that is newer.
  * @param {Rows} rows @param {any} message
+ * @returns {boolean} Whether to recount: messages before it are not cached yet, and are not counted when they arrive.
  */
 export function keepSent(rows, message) {
   keepMessage(rows, message);
   const held = rows.get('conversations', message.conversation_id);
-  if (!held || message.seq < (held.last_seq ?? 0)) return;
+  if (!held || message.seq < (held.last_seq ?? 0)) return false;
   const last = { last_seq: message.seq, last_message_id: message.id, last_message: message };
   rows.put('conversations', { ...held, ...last });
+  return held.unread_count !== undefined && message.seq > (held.last_seq ?? 0) + 1;
 }

@@ -7,8 +7,8 @@ import { moveCursor, readCursor } from './ids.js';
 import { Live } from './live.js';
 import { Problem } from './problem.js';
 import {
-  Rows, acknowledge, agesOf, dropConversation, everyConversation, isAnother, isUnread, keepLost, mergeConversation, mergeMessage,
-  mergeThing, position, putMe, reduce, sourcesOf, unconfirmed, unknownAge, wantLater,
+  Rows, acknowledge, agesOf, dropConversation, everyConversation, historySources, isAnother, isOutdated, isUnread, keepLost,
+  mergeConversation, mergeMessage, mergeThing, position, putMe, reduce, sourcesOf, unconfirmed, unknownAge, wantLater,
 } from './reducer.js';
 import { put } from './store.js';
 import { wait } from './time.js';
@@ -203,7 +203,7 @@ export class Sync {
       this.#beforeHello = {};
     } else if (frame.event === 'lagging') {
       // Later events and the cursor wait until this stream is complete.
-      await this.#subscribe([frame.stream]);
+      await this.#subscribe([frame.stream], { isLagging: true });
     } else if (frame.event === 'notice') {
       if (frame.code === 'lost') this.want(frame.topic.replace(/\/messages$/, ''));
       this.emit('notice', frame);
@@ -212,16 +212,18 @@ export class Sync {
 
   /**
    * Subscribes first and then fetches the missed events of the streams, so that there is no gap between.
-   * @param {string[]} topics
+   * @param {string[]} topics @param {{ isLagging?: boolean }} options `isLagging`: the server has dropped events of them.
    */
-  async #subscribe(topics) {
+  async #subscribe(topics, { isLagging = false } = {}) {
     try {
       const asked = topics.map((topic) => (/^(site$|user:)/.test(topic) ? 'me' : topic));
       await this.live.command('subscribe', { topics: [...new Set(asked)].map((topic) => ({ topic })) });
       for (const topic of topics) {
         const held = await this.store.get('streams', topic);
         if (held) await this.#pull(topic, held.offset);
-        else if (this.mirror.value('uncompared')?.includes(topic)) await this.#compareWithoutOffset(topic);
+        else if (isLagging || this.mirror.value('uncompared')?.includes(topic)) await this.#compareWithoutOffset(topic);
+        // The cached conversation or forum may be of before the subscription.
+        else if (/^(conversation|forum):/.test(topic)) await this.#wantLater(topic);
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -236,7 +238,7 @@ export class Sync {
    */
   async #compareWithoutOffset(topic) {
     const [kind, id] = topic.split(':');
-    if (kind === 'conversation' || kind === 'forum') this.want(topic);
+    if (kind === 'conversation' || kind === 'forum') await this.#wantLater(topic);
     const isHeld = kind === 'conversation' && (await this.pages.history(id)).held.length > 0;
     if (isHeld) await this.#compare(id, this.mirror.position);
     await this.#keep([['site', 'uncompared']], (rows) => {
@@ -287,6 +289,7 @@ export class Sync {
       for (const source of sourcesOf(event, context.me)) sources.set(JSON.stringify(source), source);
     }
     const isConfirmation = (/** @type {Event} */ { data }) => this.mirror.operation(data?.client_id) !== undefined;
+    const isReplay = this.live.state !== 'live' && !this.mirror.value('isReplaying');
     /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
     const kept = { outcomes: [], gap: null };
     const list = [...sources.values()];
@@ -313,6 +316,7 @@ export class Sync {
       for (const name of names) this.#wanted.add(name);
       if (cursor && last > readCursor(cursor.value).id) {
         rows.put('site', { ...cursor, value: moveCursor(cursor.value, last) });
+        if (isReplay) rows.put('site', { name: 'isReplaying', value: true });
       }
       return rows.changes;
     }, { isDurable: events.some(isConfirmation) });
@@ -349,6 +353,7 @@ export class Sync {
       if (page.data.length > 0) {
         const { changes, outcomes } = await this.#keepEvents(page.data);
         this.publish(changes);
+        await this.#noteAhead(stream, readCursor(page.cursor).id);
         page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ index) =>
           this.#announce(event, outcomes[index]),
         );
@@ -356,6 +361,19 @@ export class Sync {
       if (page.next === null) return;
       next = page.next;
     }
+  }
+
+  /**
+   * Notes that a cached conversation reflects events up to `event`, which the cursor may be before.
+   * @param {string} stream @param {number} event
+   */
+  async #noteAhead(stream, event) {
+    const [kind, id] = stream.split(':');
+    if (kind !== 'conversation' || event <= this.mirror.lastEvent) return;
+    await this.#keep([['history', id]], (rows) => {
+      const history = rows.get('history', id);
+      if (history) rows.put('history', { ...history, ahead: Math.max(history.ahead ?? 0, event) });
+    });
   }
 
   /** @param {string} stream @param {number} offset */
@@ -383,6 +401,15 @@ export class Sync {
   want(name) {
     this.#wanted.add(name);
     if (!this.#isFetching) queueMicrotask(() => this.#fetchWanted());
+  }
+
+  /**
+   * Fetches a thing soon, also after a restart of the app.
+   * @param {string} name
+   */
+  async #wantLater(name) {
+    await this.#keep([['site', 'wanted']], (rows) => wantLater(rows, name));
+    this.want(name);
   }
 
   async #fetchWanted() {
@@ -435,9 +462,9 @@ export class Sync {
   /** @param {string[]} names @returns {Promise<void>} */
   async #fetchUsers(names) {
     const ids = names.map((name) => name.slice('user:'.length));
-    const { found, known } = await this.#ask(() => this.client.calls.listUsers({ query: { ids: ids.join(',') } }));
-    const users = new Map((found?.data ?? []).map((/** @type {any} */ user) => [user.id, user]));
-    await this.#keep(ids.map((id) => ['users', id]), (rows) => {
+    const call = () => this.client.calls.listUsers({ query: { ids: ids.join(',') } });
+    await this.#keepAnswer(call, ids.map((id) => ['users', id]), (rows, found, known) => {
+      const users = new Map((found?.data ?? []).map((/** @type {any} */ user) => [user.id, user]));
       for (const id of ids) this.#keepThing(rows, 'users', id, users.get(id) ?? null, known);
     });
   }
@@ -469,49 +496,55 @@ export class Sync {
     const [kind, id = ''] = name.split(':');
     switch (kind) {
       case 'conversation': {
-        const { found, known } = await this.#ask(() => this.client.calls.getConversation({ id }));
         /** @type {Source[]} */
         const sources = [['conversations', id], ['streams', `conversation:${id}`], ['site', 'wanted'], unconfirmed];
         let isBehind = false;
-        await this.#keep(sources, (rows) => {
+        await this.#keepAnswer(() => this.client.calls.getConversation({ id }), sources, (rows, found, known) => {
           if (!found) {
             if (rows.get('conversations', id)?.role !== undefined) answered(rows, 'gone');
             return dropConversation(rows, id);
           }
-          const held = rows.get('conversations', id);
+          const cached = rows.get('conversations', id);
+          // The end and the read position of a row of unknown age may be of another history.
+          const held = cached?.known === unknownAge ? { ...cached, last_seq: 0, read_up_to: 0, delivered_up_to: 0 } : cached;
           const offset = rows.get('streams', `conversation:${id}`)?.offset ?? 0;
-          // Events were faster than the answer: its counts are of before them.
-          isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0);
+          // Events, or the answer to a post, were faster than this answer: its counts are of before them.
+          isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0) ||
+            found.last_seq < (held?.last_seq ?? 0);
           if (isBehind) {
             wantLater(rows, name);
             this.want(name);
           }
           answered(rows, `conversation:${id}`, id);
           const asOf = isBehind ? known : Math.max(known, held?.known ?? 0);
-          return rows.put('conversations', mergeConversation(held, found, asOf));
+          return rows.put('conversations', { ...mergeConversation(held, found, asOf), ahead: this.mirror.position });
         });
         return isBehind;
       }
       case 'forum': {
-        const { found, known } = await this.#ask(() => this.client.calls.getForum({ id }));
-        if (!found) return this.#dropForum(id);
-        return this.#keep([['forums', id]], (rows) => this.#keepThing(rows, 'forums', id, found, known));
+        const conversations = this.mirror.conversationsOf(id);
+        const call = () => this.client.calls.getForum({ id });
+        await this.#keepAnswer(call, [['forums', id], unconfirmed], (rows, found, known) => {
+          if (!found) dropForum(rows, id, conversations);
+          else this.#keepThing(rows, 'forums', id, found, known);
+        });
+        return undefined;
       }
       case 'user': {
-        const { found, known } = await this.#ask(() => this.client.calls.getUser({ id }));
-        return this.#keep([['users', id]], (rows) => this.#keepThing(rows, 'users', id, found, known));
+        await this.#keepAnswer(() => this.client.calls.getUser({ id }), [['users', id]], (rows, found, known) =>
+          this.#keepThing(rows, 'users', id, found, known),
+        );
+        return undefined;
       }
       case 'message': {
         // The answer is at least as new as the row before the request, too.
         const before = await this.store.get('messages@id', id);
-        const { found, known } = await this.#ask(() => this.client.calls.getMessage({ id }));
-        if (!found) return undefined;
-        const asOf = Math.max(known, before?.known ?? 0, before?.actions_known ?? 0, before?.star_known ?? 0);
-        /** @type {[string, import('./store.js').Key]} */
-        const source = ['messages', [found.conversation_id, found.seq]];
-        return this.#keep([source, ['site', 'wanted']], (rows) => {
-          const held = rows.get(...source);
-          if (held?.id !== found.id) return;
+        /** @type {Source[]} */
+        const sources = [['messages@id', id], ['site', 'wanted']];
+        await this.#keepAnswer(() => this.client.calls.getMessage({ id }), sources, (rows, found, known) => {
+          const held = rows.get('messages@id', id);
+          if (!found || held?.seq !== found.seq) return;
+          const asOf = Math.max(known, before?.known ?? 0, before?.actions_known ?? 0, before?.star_known ?? 0);
           const merged = mergeMessage(held, found, asOf);
           rows.put('messages', merged);
           const again = [
@@ -522,17 +555,17 @@ export class Sync {
           wantLater(rows, ...again);
           for (const one of again) this.want(one);
         });
+        return undefined;
       }
-      case 'inbox': {
-        const { found: page } = await this.#ask(() => this.client.calls.listNotifications());
-        return this.#keep([['site', 'inbox'], unconfirmed], (rows) => {
+      case 'inbox':
+        await this.#keepAnswer(() => this.client.calls.listNotifications(), [['site', 'inbox'], unconfirmed], (rows, page) => {
           answered(rows, 'inbox');
           // Notifications about a deleted message are deleted with it.
           for (const held of this.mirror.inbox.keys()) rows.remove('inbox', held);
           for (const row of page?.data ?? []) rows.put('inbox', row);
           rows.put('site', { name: 'inbox', value: { unread: page?.unread ?? null } });
         });
-      }
+        return undefined;
       case 'unread':
         return id === everyConversation ? this.#recountAll() : this.#recount(id);
       default:
@@ -541,22 +574,23 @@ export class Sync {
   }
 
   /**
-   * Calls again if the server has restarted meanwhile, perhaps with an older copy of its data.
-   * @template T @param {() => Promise<T>} call
-   * @returns {Promise<{ found: T | null, known: number }>} Null if the thing is gone. `known`: the answer is at least as new
-   *   as the cursor at the time of the request.
+   * Makes a call and stores its answer. If the server has restarted meanwhile, perhaps with an older copy of its data, it
+   * calls again.
+   * @template T @param {() => Promise<T>} call @param {Source[]} sources
+   * @param {(rows: Rows, found: T | null, known: number) => void} change `found`: null if the thing is gone. `known`: the
+   *   answer is at least as new as the cursor at the time of the request.
    */
-  async #ask(call) {
+  async #keepAnswer(call, sources, change) {
     for (;;) {
-      const { generation, start, position: known } = this.mirror;
-      /** @type {T | null} */
-      let found = null;
-      try {
-        found = await call();
-      } catch (error) {
-        if (!(error instanceof Problem) || ![403, 404, 410].includes(error.status)) throw error;
-      }
-      if (this.mirror.generation === generation && this.mirror.start === start) return { found, known };
+      const asked = { generation: this.mirror.generation, start: this.mirror.start };
+      const known = this.mirror.position;
+      const found = await orGone(call());
+      let isKept = false;
+      await this.#keep([...sources, ...historySources], (rows) => {
+        isKept = !isOutdated(rows, asked);
+        if (isKept) change(rows, found, known);
+      });
+      if (isKept) return;
     }
   }
 
@@ -569,20 +603,6 @@ export class Sync {
         return rows.changes;
       }),
     );
-  }
-
-  /**
-   * Deletes a conversation that is no longer readable.
-   * @param {string} id
-   */
-  async #dropForum(id) {
-    const conversations = this.mirror.conversationsOf(id);
-    await this.#keep([['forums', id], unconfirmed], (rows) => {
-      if (rows.get('forums', id)) answered(rows, 'gone');
-      rows.remove('forums', id);
-      rows.remove('streams', `forum:${id}`);
-      for (const conversation of conversations) dropConversation(rows, conversation);
-    });
   }
 
   /**
@@ -638,7 +658,7 @@ export class Sync {
 
   /**
    * @param {string} cursor
-   * @param {{ covered?: number }} [options] `covered`: the cursor covers all answers that were stored up to this position.
+   * @param {{ covered?: number }} options `covered`: the cursor covers all answers that were stored up to this position.
    */
   async #moveCursor(cursor, { covered } = {}) {
     await this.#keep([], (rows) => {
@@ -646,6 +666,7 @@ export class Sync {
       rows.put('site', { name: 'cursor', value: cursor });
       rows.put('site', { name: 'start', value: readCursor(cursor).start });
       rows.remove('site', 'isResetting');
+      rows.remove('site', 'isReplaying');
     });
   }
 
@@ -742,14 +763,15 @@ export class Sync {
    */
   async #restart(cursor) {
     const { id: event, start } = readCursor(cursor);
-    // Events of the connection before were stored after the hello: the copy may not have them.
-    if (this.mirror.lastEvent > event) return this.#reset('rewound');
+    // Events of the connection before were stored after the hello: the copy may not have them. Replayed events have states
+    // that a later cursor covers, which did not arrive. And an interrupted reset has offsets of the history before.
+    const isAhead = this.mirror.lastEvent > event || this.mirror.value('isReplaying') || this.mirror.value('isResetting');
+    if (isAhead) return this.#reset('rewound');
     await this.#keep([], (rows) => rows.put('site', { name: 'start', value: start }));
     const acknowledged = this.mirror.value('unconfirmed') ?? {};
     // A conversation or forum that was gone may be there again: a snapshot has it.
     if (acknowledged.gone) return this.#reset('rewound');
     if (acknowledged.inbox) this.want('inbox');
-    await this.#forgetThings();
     /** @type {string[]} */
     const changed = Object.values(acknowledged).map((one) => one.conversation_id);
     const ahead = new Set(changed.filter((id) => id !== null));
@@ -757,8 +779,9 @@ export class Sync {
       // No cursor covers conversations beyond the user's own.
       if ((history.ahead ?? 0) > event || !this.mirror.isOwn(`conversation:${history.id}`)) ahead.add(history.id);
     }
+    await this.#forgetThings(ahead);
     for (const id of ahead) {
-      if (this.mirror.isOwn(`conversation:${id}`) && !(await this.#ask(() => this.client.calls.getConversation({ id }))).found) {
+      if (this.mirror.isOwn(`conversation:${id}`) && !(await orGone(this.client.calls.getConversation({ id })))) {
         await this.#setAside(id);
       }
       await this.#forgetAges(id);
@@ -773,11 +796,20 @@ export class Sync {
     await this.#moveCursor(cursor);
   }
 
-  /** Makes the ages of users and forums beyond the cursor unknown, and fetches them. */
-  async #forgetThings() {
+  /**
+   * Makes the ages of users, forums and other conversations beyond the cursor unknown, and fetches them.
+   * @param {Set<string>} compared Conversations that are compared.
+   */
+  async #forgetThings(compared) {
     const covered = this.mirror.value('covered') ?? 0;
-    for (const table of /** @type {const} */ (['users', 'forums'])) {
-      const ids = this.mirror.idsOf(table).filter((id) => (this.mirror[table].get(id).ahead ?? -1) >= covered);
+    for (const table of /** @type {const} */ (['users', 'forums', 'conversations'])) {
+      const isBeyond = (/** @type {string} */ id) => {
+        const { ahead = -1, known } = this.mirror[table].get(id);
+        const isOther = table !== 'conversations' || (!compared.has(id) && !this.mirror.isOwn(`conversation:${id}`));
+        // An event has the state at its delivery, which may be of after it.
+        return isOther && (ahead >= covered || known > covered);
+      };
+      const ids = this.mirror.idsOf(table).filter(isBeyond);
       for (let first = 0; first < ids.length; first += mostAtOnce) {
         const some = ids.slice(first, first + mostAtOnce);
         const names = some.map((id) => `${table.slice(0, -1)}:${id}`);
@@ -860,9 +892,7 @@ export class Sync {
    * @param {string} id
    */
   async #recountLater(id) {
-    if (this.mirror.conversations.get(id)?.unread_count === undefined) return;
-    await this.#keep([['site', 'wanted']], (rows) => wantLater(rows, `unread:${id}`));
-    this.want(`unread:${id}`);
+    if (this.mirror.conversations.get(id)?.unread_count !== undefined) await this.#wantLater(`unread:${id}`);
   }
 
   /**
@@ -945,6 +975,30 @@ export class Sync {
 function answered(rows, name, conversation = null) {
   const { at = 0 } = rows.get(...unconfirmed)?.value?.[name] ?? {};
   acknowledge(rows, name, conversation, Math.max(at + 1, Date.now()), { isAnswer: true });
+}
+
+/**
+ * Returns the answer of a call, or null if the thing is gone.
+ * @template T @param {Promise<T>} answer @returns {Promise<T | null>}
+ */
+async function orGone(answer) {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Problem && [403, 404, 410].includes(error.status)) return null;
+    throw error;
+  }
+}
+
+/**
+ * Removes a forum that is no longer readable.
+ * @param {Rows} rows @param {string} id @param {string[]} conversations
+ */
+function dropForum(rows, id, conversations) {
+  if (rows.get('forums', id)) answered(rows, 'gone');
+  rows.remove('forums', id);
+  rows.remove('streams', `forum:${id}`);
+  for (const conversation of conversations) dropConversation(rows, conversation);
 }
 
 /** @param {import('./reducer.js').Outcome} outcome */

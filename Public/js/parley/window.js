@@ -282,12 +282,20 @@ export class MessageWindow {
     let isTouched = false;
     /** @type {number | null} */
     let hole = null;
+    let isRenewed = false;
     for (const change of changes) {
+      if (change.table === 'conversations' && 'row' in change && change.key === this.conversation) isRenewed = true;
       if (change.table === 'outbox' || change.table === 'relations') isTouched = true;
       if (change.table !== 'messages') continue;
       if ('from' in change && Array.isArray(change.from) && change.from[0] === this.conversation) {
         messages = [];
         isTouched = true;
+      }
+      const key = 'key' in change && !('row' in change) ? change.key : null;
+      if (Array.isArray(key) && key[0] === this.conversation) {
+        // The window has no gaps.
+        const kept = messages.filter(({ seq }) => seq < Number(key[1]));
+        if (kept.length < messages.length) [messages, isTouched] = [kept, true];
       }
       if (!('row' in change) || change.row.conversation_id !== this.conversation) continue;
       const { row } = change;
@@ -315,7 +323,9 @@ export class MessageWindow {
         isAtOldest: this.isAtOldest && kept.length === messages.length,
       });
     }
-    if (hole !== null) this.#fill(hole);
+    // A message came between the answer of the page and the subscription.
+    if (isRenewed && this.isSticking && this.beyond > 0 && this.isAtNewest) hole ??= this.#thing.last_seq;
+    if (hole !== null) this.#fill(hole).catch(this.pages.onFault);
   }
 
   /**

@@ -287,6 +287,7 @@ test('a message sent ahead of earlier events leaves a hole, which the window fil
   let isUp = false;
   peer.answers['GET /conversations/12/messages'] = (query) =>
     isUp ? page(5)(query) : Response.json({ code: 'unavailable' }, { status: 503 });
+  peer.answers['GET /conversations/12'] = snapshot(5).conversations[0];
   await window.latest();
   await new Promise(setImmediate);
   peer.answers['POST /conversations/12/messages'] = () => say(5, { author_id: '7', client_id: 'mine' });
@@ -398,7 +399,7 @@ test('a thing that is fetched during a restart of the server is fetched again', 
   const { peer, parley, store } = await opened({ answers: { 'GET /snapshot': snapshot(1, { cursor: 'aa.s1.1' }) } });
   let calls = 0;
   peer.answers['GET /conversations/12'] = async () => {
-    if (++calls === 1) parley.mirror.apply([put('site', { name: 'start', value: 's2' })]);
+    if (++calls === 1) parley.mirror.apply(await store.update([], () => [put('site', { name: 'start', value: 's2' })]));
     return { ...snapshot(1).conversations[0], title: `title ${calls}`, revision: 9 - calls };
   };
   parley.renew('conversation:12');
