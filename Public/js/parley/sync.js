@@ -222,8 +222,8 @@ export class Sync {
         const held = await this.store.get('streams', topic);
         if (held) await this.#pull(topic, held.offset);
         else if (isLagging || this.mirror.value('uncompared')?.includes(topic)) await this.#compareWithoutOffset(topic);
-        // The cached conversation or forum may be of before the subscription.
-        else if (/^(conversation|forum):/.test(topic)) await this.#wantLater(topic);
+        // The cached conversation may be of before the subscription.
+        else if (topic.startsWith('conversation:')) await this.#wantLater(topic);
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from browsers import TIMEOUT
 from browsing import RATES, TOP
 from playwright.sync_api import expect
 from servers import Server
@@ -124,7 +125,8 @@ class Offline(Cached):
                 field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
             }
         }""")
-        expect(page.get_by_text("500 messages will be sent")).to_be_visible()
+        # Each message is synchronized with the disk before it counts as queued.
+        expect(page.get_by_text("500 messages will be sent")).to_be_visible(timeout=4 * TIMEOUT)
         self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
         page.context.set_offline(False)
         expect(page.get_by_text("messages will be sent")).to_have_count(0)
