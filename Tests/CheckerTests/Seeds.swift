@@ -10,9 +10,10 @@ enum Seeds {
   /// Whether one seed is replayed.
   static var isReplay: Bool { setting("PARLEY_SCHEDULE") != nil }
 
-  static func drawn(_ fixed: UInt64, new: UInt64, _ name: String) -> [UInt64] {
+  /// - Parameter failed: seeds that have failed.
+  static func drawn(_ fixed: UInt64, new: UInt64, _ name: String, failed: [UInt64] = []) -> [UInt64] {
     if let one = setting("PARLEY_SCHEDULE") { return [one] }
-    guard let count = setting("PARLEY_SCHEDULES") else { return Array(0..<fixed) + random(new, name) }
+    guard let count = setting("PARLEY_SCHEDULES") else { return failed + Array(0..<fixed) + random(new, name) }
     return random(count, name)
   }
 

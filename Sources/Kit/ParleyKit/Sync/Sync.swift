@@ -163,6 +163,10 @@ public actor Sync {
           gone = []
           continue
         }
+        if gone.isEmpty, justGone.isEmpty, cursor.start != found.cursor.start {
+          // The events belong to the new start. With the start before, the server would take them for lost ones.
+          try await cache.move(to: EventCursor(epoch: cursor.epoch, start: found.cursor.start, event: cursor.event))
+        }
         try await apply(found.events)
         // A conversation may have been removed since this page: then the next one has the event.
         let isLast = !found.hasMore && justGone.isEmpty
