@@ -87,8 +87,8 @@ extension ReceivedEvent {
   fileprivate var message: ID<Message>? {
     switch content {
     case .message(let message): message.id
-    case .actions(let message, _): message
-    case .star, .receipt, .readPosition, .conversation, .gained, .participant, .member, .forum, .user, .settings,
+    case .actions(let message, _), .poll(let message, _): message
+    case .star, .vote, .receipt, .readPosition, .conversation, .gained, .participant, .member, .forum, .user, .settings,
       .level,
       .relations, .inbox, .thing, .hidden:
       nil

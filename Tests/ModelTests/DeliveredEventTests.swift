@@ -62,6 +62,8 @@ private func text(_ delivered: DeliveredEvent) -> String {
       (.actionAdded, chat, .actions(ID(40), [.init(type: "like", count: 2), .init(type: "reaction:👍", count: 1)])),
       (.actionRemoved, chat, .actions(ID(40), [])), (.actionAdded, own, .star(ID(40), isSet: true)),
       (.actionRemoved, own, .star(ID(40), isSet: false)),
+      (.pollUpdated, chat, .poll(ID(40), Poll([.init("park", votes: 2), .init("lake")], closesAt: 9, voters: 2))),
+      (.pollUpdated, own, .vote(ID(40), [0])), (.pollUpdated, own, .vote(ID(40), [])),
       (.receiptUpdated, chat, .receipt(ID(12), ID(8), ReadPosition(readSeq: 3, deliveredSeq: 4))),
       (.conversationCreated, chat, .conversation(conversation)),
       (.conversationUpdated, garden, .conversation(conversation)), (.conversationUpdated, chat, .thing(12)),

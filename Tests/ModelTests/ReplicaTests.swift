@@ -76,6 +76,24 @@ struct Copy {
     #expect(copy.held?.messages[3]?.mine == ["repost"])
   }
 
+  @Test func `totals and the own vote of a poll arrive in two streams`() throws {
+    var copy = Copy(lastSeq: 3)
+    var message = Copy.message(3)
+    var content = try #require(message.content)
+    content.poll = Poll([.init("park", votes: 1), .init("lake")], voters: 1)
+    message.state = .live(content)
+    copy.replica.hold([MessageView(message)], asOf: 90)
+    let totals = Poll([.init("park", votes: 1), .init("lake", votes: 1)], voters: 2)
+    _ = copy.replica.apply(Copy.event(102, Copy.own, 7, .pollUpdated, .vote(message.id, [1])))
+    _ = copy.replica.apply(Copy.event(101, Copy.stream, 11, .pollUpdated, .poll(message.id, totals)))
+    #expect(copy.held?.messages[3]?.message.content?.poll == totals && copy.held?.messages[3]?.vote == [1])
+    // An older response.
+    copy.replica.hold([MessageView(message)], asOf: 100)
+    #expect(copy.held?.messages[3]?.message.content?.poll == totals && copy.held?.messages[3]?.vote == [1])
+    copy.replica.hold([MessageView(message, vote: [0])], asOf: 110)
+    #expect(copy.held?.messages[3]?.message.content?.poll == content.poll && copy.held?.messages[3]?.vote == [0])
+  }
+
   @Test func `a replaced conversation gets the events after its position`() throws {
     var copy = Copy(lastSeq: 1, offset: 10)
     // The response includes event 11, and the held message does not.

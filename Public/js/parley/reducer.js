@@ -6,8 +6,8 @@
 // - A row with a `revision` is replaced by a newer revision only.
 // - Rows without a revision (participants, levels) come whole, and the newest event wins. `known` is the event id as of
 //   which a row is valid; an answer is as new as its cursor.
-// - The actions of a message have an age of their own, `actions_known`, since they change without its revision. The
-//   user's star arrives in another stream, so it has `star_known`.
+// - The actions and the poll of a message have an age of their own, `actions_known`, since they change without its revision.
+//   The user's star and vote arrive in another stream, so they have `star_known`.
 // - The unread count is recomputed when an event changes what counts, also when a newer read of the message shows the
 //   change already: the count may be older than that read.
 // - Two messages with the same `seq` are of different histories. The replaced one is set aside if it is the user's own.
@@ -181,6 +181,7 @@ export function sourcesOf({ event, stream, data }, me) {
       if (data.client_id && data.author_id === me) sources.push(...sourcesOfSend(data.client_id));
       return sources;
     case 'action':
+    case 'poll':
       return [...sources, ['messages@id', data.message_id], unconfirmed];
     case 'receipt':
       return [...sources, ['receipts', [conversation, data.user_id]]];
@@ -284,6 +285,22 @@ const kinds = {
     if (event.actor_id === context.me) outcome.refetch.push(`message:${data.message_id}`);
     if (event.actor_id === context.me) confirm(rows, `action:${data.message_id}`);
     rows.put('messages', { ...message, actions, actions_known: known, star_known: age.star });
+  },
+
+  poll({ rows, event, data, known }) {
+    const message = rows.get('messages@id', data.message_id);
+    if (message?.id !== data.message_id || !message.poll) return;
+    const age = agesOf(message);
+    // The own stream has the user's vote, the stream of the conversation the totals.
+    if (event.stream.startsWith('user:')) {
+      if (known <= age.star) return;
+      const poll = { ...message.poll, mine: data.mine };
+      rows.put('messages', { ...message, poll, actions_known: age.actions, star_known: known });
+      return;
+    }
+    if (known <= age.actions) return;
+    const poll = { ...data.poll, mine: message.poll.mine ?? [] };
+    rows.put('messages', { ...message, poll, actions_known: known, star_known: age.star });
   },
 
   receipt({ rows, data }) {
@@ -483,9 +500,12 @@ export function mergeMessage(held, incoming, known, { isEvent = false, isForced 
   const counted = isEvent ? keepMine(actions, held.actions) : actions;
   const { star: _, ...others } = hasActions ? counted : (held.actions ?? {});
   const star = hasStar ? actions.star : held.actions?.star;
+  const poll = (hasActions ? incoming.poll : held.poll) ?? incoming.poll ?? held.poll;
+  const mine = (hasStar ? incoming.poll?.mine : held.poll?.mine) ?? [];
   return {
     ...content,
     actions: star ? { ...others, star } : others,
+    ...(poll && !content.deleted ? { poll: { ...poll, mine } } : {}),
     actions_known: hasActions ? known : age.actions,
     star_known: hasStar ? known : age.star,
     // Events don't say it; it never goes back.

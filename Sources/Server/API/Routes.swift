@@ -95,6 +95,9 @@ extension API {
     Endpoint(.get, "/messages/{id}/actions", .anyone, listActions),
     Endpoint(.put, "/messages/{id}/actions/{type}", .user(.write), setAction),
     Endpoint(.delete, "/messages/{id}/actions/{type}", .user(.write), removeAction),
+    Endpoint(.put, "/messages/{id}/vote", .user(.write), setVote),
+    Endpoint(.get, "/messages/{id}/votes", .user(.read), listVotes),
+    Endpoint(.post, "/messages/{id}/poll/close", .user(.write), closePoll),
     Endpoint(.post, "/messages/{id}/topic", .user(.write), createTopicFromMessage),
     Endpoint(.get, "/me/actions", .user(.read), listMyActions),
     // Realtime and sync.

@@ -36,6 +36,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case rateLimited(seconds: Int)
   /// A limit for users on probation is exceeded; retry at `until`, after `seconds`.
   case newcomer(Newcomers.Limit, max: Int, until: Int64, seconds: Int)
+  /// The poll takes no more votes.
+  case pollClosed
   /// A rule of the staff refuses the text.
   case contentRefused
   /// A moderator reviews the post before it is published. A repeated request makes no second one.
@@ -73,6 +75,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .taken: "taken"
     case .rateLimited: "rate_limited"
     case .newcomer: "newcomer_limited"
+    case .pollClosed: "poll_closed"
     case .contentRefused: "content_refused"
     case .heldForReview: "held_for_review"
     case .unavailable: "unavailable"
@@ -88,7 +91,8 @@ public enum Refusal: Error, Sendable, Hashable {
     case .unauthenticated, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused, .invalid,
       .stepUpRequired,
       .notAdmitted, .banned, .tooMany,
-      .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .contentRefused, .heldForReview:
+      .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .contentRefused,
+      .heldForReview:
       false
     }
   }

@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 32)
+    #expect(lists == 33)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -157,10 +157,12 @@ import Testing
     }
     let text = "roses #rose @grace"
     let first = try await village.post(text, in: room, as: "linus")
+    let poll = try await village.post("Which?", in: room, as: "linus", ["poll": ["options": ["red", "white"]]])
     for name in users {
       let reply = try await village.post(text, in: room, as: name, ["reply_to": first])
       try await village.expect(200, .put, "/messages/\(reply)/actions/star", as: "grace")
       try await village.expect(200, .put, "/messages/\(first)/actions/like", as: name)
+      try await village.expect(200, .put, "/messages/\(poll)/vote", as: name, ["options": [name == "user2" ? 1 : 0]])
       try await village.expect(200, .patch, "/messages/\(first)", as: "linus", ["text": "\(text) for \(name)"])
       let feed = try #require(try await village.expect(201, .post, "/conversations", as: name, ["kind": "feed"])["id"])
       for _ in 0..<2 { try await village.post("a post", in: feed, by: name) }
@@ -204,6 +206,7 @@ import Testing
       ("/messages/{id}/revisions", "/messages/\(first)/revisions", "linus", 6),
       ("/messages/{id}/actions", "/messages/\(first)/actions", "grace", 6),
       ("/messages/{id}/actions", "/messages/\(first)/actions?type=like", "grace", 6),
+      ("/messages/{id}/votes", "/messages/\(poll)/votes", "grace", 6),
       ("/me/actions", "/me/actions?type=star", "grace", 6),
       ("/streams/{stream}/events", "/streams/conversation:\(room)/events", "grace", 10),
       ("/forums/{id}/conversations", "/forums/\(forum)/conversations", "grace", 6),

@@ -268,6 +268,23 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "delete /messages/{id}/actions/{type}",
       { try await $0.request(.delete, "/messages/\($0.message)/actions/like", as: "linus") }),
     ReplayCase(
+      "put /messages/{id}/vote",
+      { stage in
+        let poll = ["options": ["plums", "pears"]]
+        let id = try await stage.village.post("Which?", in: stage.garden.room, as: "grace", ["poll": poll])
+        for (name, options) in [("linus", [0]), ("grace", [1]), ("linus", [1]), ("grace", [])] {
+          try await stage.request(.put, "/messages/\(id)/vote", as: name, ["options": options])
+        }
+      }),
+    ReplayCase(
+      "post /messages/{id}/poll/close",
+      { stage in
+        let poll: [String: Any] = ["options": ["plums", "pears"], "anonymous": true]
+        let id = try await stage.village.post("Which?", in: stage.garden.room, as: "grace", ["poll": poll])
+        try await stage.request(.put, "/messages/\(id)/vote", as: "linus", ["options": [1]])
+        try await stage.request(.post, "/messages/\(id)/poll/close", as: "grace")
+      }),
+    ReplayCase(
       "post /messages/{id}/topic",
       { stage in
         let root = try await stage.village.post("a long story", in: stage.garden.room, as: "grace")

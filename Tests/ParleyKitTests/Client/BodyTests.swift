@@ -228,7 +228,8 @@ private let wholeSite = SiteSettingsChange(
       .updateForum(
         ID(7), ForumChange([.set(\.iconURL, nil), .set(\.icon, nil), .set(\.section, nil), .set(\.callURL, nil)])))
     try sent.take(.setForumMember(of: ID(7), to: .me, role: .moderator))
-    try sent.take(.createTopic(in: ID(7), title: "roses", text: "Which?", attachments: [ID(8)], clientID: "one"))
+    try sent.take(
+      .createTopic(in: ID(7), title: "roses", text: "Which?", attachments: [ID(8)], poll: poll, clientID: "one"))
     try sent.take(.createTopic(in: ID(7), title: "roses"))
     try sent.take(.setForumLevel(of: ID(7), to: .mentions))
     try sent.take(.setForumLevel(of: ID(7), to: nil))
@@ -252,15 +253,20 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.setConversationLevel(of: ID(7), to: nil))
   }
 
+  private var poll: PollDraft {
+    PollDraft(["red", "white"], choices: 2, isAnonymous: true, closesAt: 1_900_000_000_000)
+  }
+
   private func sendMessages(_ sent: inout SentMembers) throws {
     try sent.take(
       .postMessage(
-        in: ID(7), "hello", replyTo: ID(9), attachments: [ID(8)], annotations: todo, isMachineOnly: true, sentAt: time,
-        catchUpAfter: ID(9), clientID: "one"))
+        in: ID(7), "hello", replyTo: ID(9), attachments: [ID(8)], annotations: todo, poll: poll,
+        isMachineOnly: true, sentAt: time, catchUpAfter: ID(9), clientID: "one"))
     try sent.take(.postMessage(in: ID(7), "hello"))
     try sent.take(.editMessage(ID(9), text: "hello!", attachments: [], ifRevision: 2))
     try sent.take(.removeMessage(ID(9), reason: "Because."))
     try sent.take(.restoreMessage(ID(9), reason: "Because."))
+    try sent.take(.setVote(in: ID(9), for: [0, 1]))
     try sent.take(.createTopicFromMessage(of: ID(9), title: "roses"))
   }
 

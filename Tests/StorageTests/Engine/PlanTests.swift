@@ -85,7 +85,11 @@ import Testing
       }
     }
     for count in [1, 50, 200] { _ = try tx.messages((1...count).map { ids[$0 % 5] }) }
-    for count in [1, 50, 200] { _ = try tx.actions(of: Meadow.ada, on: (1...count).map { ids[$0 % 5] }) }
+    for count in [1, 50, 200] {
+      let some = (1...count).map { ids[$0 % 5] }
+      _ = try (tx.actions(of: Meadow.ada, on: some), tx.votes(of: Meadow.ada, in: some))
+      _ = try tx.polls(of: some.map(\.number))
+    }
     _ = try tx.actionCounts(of: ids[0], Meadow.ada)
     if let like = ActionType("like") { _ = try tx.hasAction(like, ids[0]) }
     _ = try tx.position(of: ids[0])
@@ -216,6 +220,7 @@ import Testing
     _ = try tx.revisions(of: message, slice)
     _ = try tx.replies(to: message, slice)
     _ = try tx.actions(on: message, viewer: Meadow.ada, slice)
+    _ = try tx.votes(in: message, slice)
     _ = try tx.marked("star", by: Meadow.ada, slice)
     _ = try tx.files(of: Meadow.ada, slice)
     _ = try tx.conversations(of: Meadow.ada, seeing: [.public], kind: nil, type: nil, slice)
@@ -310,6 +315,12 @@ import Testing
       try tx.delete(changed, by: Garden.ada)
       let topic = try tx.addTopic("leaves", in: forum.id, by: Garden.ada)
       let leaf = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, text: "leaf"))
+      var survey = NewMessage(conversation: Garden.room, author: Garden.ada, text: "Which?")
+      survey.poll = Poll([.init("red"), .init("white")])
+      let asked = try tx.post(survey)
+      for options in [[0], [1], []] { try tx.setVote(options, in: asked.id, of: Garden.room, by: Garden.ada) }
+      _ = try tx.votes(of: [Concern(Garden.ada, asked.id)])
+      try tx.closePoll(of: asked.id, in: Garden.room, by: Garden.ada)
       if let root = try tx.messages([leaf.id]).first {
         var move = BranchMove(of: root, to: topic, in: forum.id, by: Garden.ada)
         while try !tx.moveMore(&move) {}

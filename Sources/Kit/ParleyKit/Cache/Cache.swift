@@ -479,7 +479,8 @@ public actor Cache {
         ids.insert(message.id)
         // An event that the row includes may correct a count of the cached messages.
         if replica.conversations[message.conversation]?.includes(event) ?? false { unread.insert(message.conversation) }
-      case .actions(let message, _), .star(let message, _): ids.insert(message)
+      case .actions(let message, _), .star(let message, _), .poll(let message, _), .vote(let message, _):
+        ids.insert(message)
       case .readPosition(let conversation, _): unread.insert(conversation)
       case .relations: unread.formUnion(replica.conversations.keys)
       case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .inbox, .thing,

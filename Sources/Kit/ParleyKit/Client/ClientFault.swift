@@ -203,6 +203,7 @@ extension Problem {
     case "taken": "This is already taken."
     case "rate_limited", "newcomer_limited":
       retryAfter.map { "Too many requests. Try again in \($0) s." } ?? "Too many requests. Try again later."
+    case "poll_closed": "This poll is closed."
     case "content_refused": "The rules of this site don’t allow this text."
     case "held_for_review": "A moderator reviews this before others see it."
     case "unavailable": "The server is busy. Try again later."

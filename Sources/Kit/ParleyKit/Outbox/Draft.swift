@@ -10,6 +10,8 @@ public struct Draft: Sendable, Hashable {
   public var attachments: [ID<File>] = []
   /// Files to upload before the message is posted.
   public var files: [PendingFile] = []
+  /// The text is its question.
+  public var poll: PollDraft?
   public var isMachineOnly = false
 
   public init(_ text: String = "", replyTo: Target? = nil, annotations: [Annotation] = []) {
@@ -142,6 +144,7 @@ extension Draft: JSONWritable, JSONReadable {
       if !annotations.isEmpty { json.field("annotations", annotations) }
       if !attachments.isEmpty { json.field("attachments", attachments) }
       if !files.isEmpty { json.field("files", files) }
+      if let poll { json.field("poll", poll) }
       if isMachineOnly { json.field("machine_only", true) }
     }
   }
@@ -152,6 +155,7 @@ extension Draft: JSONWritable, JSONReadable {
     annotations = try object.optional("annotations") ?? []
     attachments = try object.optional("attachments") ?? []
     files = try object.optional("files") ?? []
+    poll = try object.optional("poll")
     isMachineOnly = try object.optional("machine_only") ?? false
   }
 }

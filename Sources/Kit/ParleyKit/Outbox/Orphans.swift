@@ -20,6 +20,12 @@ extension Outbox {
     if let annotations = content.annotations {
       draft.annotations = (try? Array(json: JSONValue(parsing: annotations.bytes))) ?? []
     }
+    if let poll = content.poll {
+      // A closing time in the past would be refused.
+      let closesAt = poll.closesAt.flatMap { $0 > clock.now() ? $0 : nil }
+      draft.poll = PollDraft(
+        poll.options.map(\.text), choices: poll.choices, isAnonymous: poll.isAnonymous, closesAt: closesAt)
+    }
     let operation = try await cache.addOrphan(
       orphan, draft, in: message.conversation, id: message.clientID ?? clock.name(), at: clock.now())
     schedule()

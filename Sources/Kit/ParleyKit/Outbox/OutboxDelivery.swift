@@ -88,8 +88,9 @@ struct OutboxDelivery: Sendable {
     let replyTo = try draft.replyTo.map { target throws(ClientFault) in try id(of: target) }
     let body = RequestBody.message(
       draft.text, replyTo: replyTo, attachments: draft.attachments.isEmpty ? nil : draft.attachments,
-      annotations: draft.annotations.isEmpty ? nil : draft.annotations, isMachineOnly: draft.isMachineOnly ? true : nil,
-      sentAt: Timestamp(operation.createdAt), catchUpAfter: last, clientID: operation.id)
+      annotations: draft.annotations.isEmpty ? nil : draft.annotations, poll: draft.poll,
+      isMachineOnly: draft.isMachineOnly ? true : nil, sentAt: Timestamp(operation.createdAt), catchUpAfter: last,
+      clientID: operation.id)
     return Request(.post, "/conversations/{id}/messages", [operation.conversation.description], body: body)
   }
 

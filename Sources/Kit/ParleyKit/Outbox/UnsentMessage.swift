@@ -15,6 +15,7 @@ extension OutboxOperation {
     var content = Message.Content(text: draft.text, attachments: draft.attachments, sentAt: createdAt)
     content.entities = Self.entities(of: draft.text, users).stored.map { JSONRaw(trusted: Array($0.utf8)) }
     if !draft.annotations.isEmpty { content.annotations = draft.annotations.json }
+    content.poll = draft.poll.map { Poll($0) }
     var replyTo: ID<Message>?
     if case .message(let id) = draft.replyTo { replyTo = id }
     return Message(

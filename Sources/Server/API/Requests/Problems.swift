@@ -61,6 +61,7 @@ extension Problem {
         ("limit", .text(limit.rawValue)), ("max_per_hour", .number(maxPerHour)),
         ("until", .text(Timestamp.format(Int(until)))),
       ]
+    case .pollClosed: self = Problem(.conflict, code: refusal.code, title: "This poll takes no more votes.")
     case .contentRefused:
       self = Problem(.forbidden, code: refusal.code, title: "A rule of the site refuses this text.")
     case .heldForReview:

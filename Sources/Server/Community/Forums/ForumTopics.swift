@@ -32,19 +32,20 @@ extension Community {
       let inForum = try tx.require(
         draft.hasMessage ? [.read, .startTopics, .write] : [.read, .startTopics], caller, in: forum)
       guard try tx.owns(draft.attachments, creator) else { throw .invalid("attachments", .unknown) }
+      try draft.poll?.checkClosing(after: tx.now)
       let standing = Standing(kind: .topic, forum: inForum)
       if let text, let probation = try tx.probation(of: caller, in: standing, adding: text.counted) {
         try tx.store(probation, of: creator)
       }
       let rule = try tx.rule(
-        of: rules, matching: text ?? .empty, title: draft.title,
+        of: rules, matching: text ?? .empty, title: draft.title, poll: draft.poll,
         attachments: draft.attachments, by: caller, in: standing)
       if let rule, rule.action != .report {
         guard rule.action == .hold else { throw .contentRefused }
         try tx.hold(HeldPost(draft), by: creator, in: nil, of: forum, rule, bounds)
         return nil
       }
-      let (id, opening) = try tx.startTopic(draft.title, text, draft.attachments, in: forum, by: caller)
+      let (id, opening) = try tx.startTopic(draft.title, text, draft.attachments, draft.poll, in: forum, by: caller)
       if let rule, let opening, let message = try tx.message(opening.id) {
         try tx.report(message, in: forum, rule, bounds)
       }
@@ -95,13 +96,15 @@ extension Community {
 extension WriteTransaction {
   /// Adds a topic, with its first message if there is one.
   func startTopic(
-    _ title: String, _ text: ParsedText?, _ attachments: [ID<File>], in forum: ID<Forum>, by caller: Caller
+    _ title: String, _ text: ParsedText?, _ attachments: [ID<File>], _ poll: PollDraft?, in forum: ID<Forum>,
+    by caller: Caller
   ) throws(Refusal) -> (topic: ID<Conversation>, opening: StoredMessage?) {
     let author = try caller.requireUser()
     let topic = try addTopic(title, in: forum, by: author)
     guard let text else { return (topic, nil) }
     var message = NewMessage(conversation: topic, author: author, text: text.markdown)
     message.attachments = attachments
+    message.poll = poll.map { Poll($0) }
     return (topic, try publish(&message, text, Standing(kind: .topic), by: caller))
   }
 }
@@ -185,6 +188,11 @@ extension TopicDraft: CheckedInput {
     check { () throws(Refusal) in checked.title = try Texts.title(title, bounds) }
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
     check { () throws(Refusal) in try attachments.check(bounds) }
+    check { () throws(Refusal) in
+      checked.poll = try poll?.checked()
+      // The text is the question.
+      guard poll == nil || hasMessage else { throw .invalid("text", .missing) }
+    }
     try check.finish()
     return checked
   }

@@ -40,7 +40,7 @@ extension Community {
         return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
       let rule = try tx.rule(
-        of: rules, matching: text, attachments: draft.attachments, by: caller, in: standing)
+        of: rules, matching: text, poll: draft.poll, attachments: draft.attachments, by: caller, in: standing)
       if let rule, rule.action != .report {
         if let earlier = try tx.earlier(message) { return try tx.repeatedPost(earlier.id, to: caller, bounds) }
         guard rule.action == .hold else { throw .contentRefused }
@@ -167,6 +167,7 @@ extension WriteTransaction {
       }
     }
     guard try owns(draft.attachments, author) else { throw .invalid("attachments", .unknown) }
+    try draft.poll?.checkClosing(after: now)
     guard !rights.contains(.moderate) else { return }
     let wait = try wait(of: author, in: conversation, slowSeconds: standing.slowSeconds)
     guard wait == 0 else { throw .rateLimited(seconds: Int((wait + 999) / 1_000)) }
@@ -229,8 +230,10 @@ extension Message.Content {
 
 extension MessageDraft: CheckedInput {
   public func checked(_ bounds: Bounds) throws(Refusal) -> MessageDraft {
+    var checked = self
     var check = FieldChecks()
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    check { () throws(Refusal) in checked.poll = try poll?.checked() }
     check { () throws(Refusal) in try Texts.checkMessage(text, bounds, canBeEmpty: canBeEmpty) }
     check { () throws(Refusal) in try attachments.check(bounds) }
     check { () throws(Refusal) in
@@ -239,7 +242,7 @@ extension MessageDraft: CheckedInput {
       }
     }
     try check.finish()
-    return self
+    return checked
   }
 
   fileprivate var canBeEmpty: Bool { isMachineOnly || !attachments.isEmpty }
@@ -260,6 +263,7 @@ extension NewMessage {
     isMachineOnly = held.isMachineOnly
     sentAt = held.sentAt
     attachments = held.attachments
+    poll = held.poll.map { Poll($0) }
     guard let json = held.annotations else { return }
     do {
       let read = try Annotations(stored: json)
@@ -279,6 +283,7 @@ extension NewMessage {
     isMachineOnly = draft.isMachineOnly
     sentAt = draft.sentAt
     attachments = draft.attachments
+    poll = draft.poll.map { Poll($0) }
     annotations = draft.annotations.map { annotations in
       MessageAnnotations(
         json: String(decoding: annotations.json.bytes, as: UTF8.self), types: annotations.types,

@@ -61,18 +61,23 @@ extension ReadTransaction {
   }
 
   /// Adds the fields that depend on the caller.
-  /// - Parameter marked: the messages with actions, if known.
+  /// - Parameters:
+  ///   - marked: the messages with actions, if known.
+  ///   - polled: the messages with polls, if known.
   func views(
-    _ messages: [Message], marked: [ID<Message>]? = nil, by caller: Caller, _ bounds: Bounds
+    _ messages: [Message], marked: [ID<Message>]? = nil, polled: [ID<Message>]? = nil, by caller: Caller,
+    _ bounds: Bounds
   ) throws(Refusal) -> [MessageView] {
     guard let viewer = caller.user else { return messages.map { MessageView($0) } }
     let live = messages.indices.filter { messages[$0].isLive }
     let mine = try actions(of: viewer, on: marked ?? live.map { messages[$0].id })
+    let votes = try votes(
+      of: viewer, in: polled ?? live.filter { messages[$0].content?.poll != nil }.map { messages[$0].id })
     let own = Set(live.lazy.filter { messages[$0].author == viewer }.map { messages[$0].conversation })
     let reading = try readingParticipants(of: own, max: bounds.receiptParticipants)
     return messages.map { message in
       guard message.isLive else { return MessageView(message) }
-      var seen = MessageView(message, mine: mine[message.id] ?? [])
+      var seen = MessageView(message, mine: mine[message.id] ?? [], vote: votes[message.id] ?? [])
       guard message.author == viewer else { return seen }
       seen.status = reading[message.conversation].map { MessageView.Status(message.seq, for: viewer, $0) } ?? .delivered
       return seen
@@ -149,7 +154,7 @@ extension CommunityView {
       query.includesMachineOnly = request.includesMachineOnly
       query.viewer = request.includesMuted ? nil : caller.user
       let page = try tx.messages(query)
-      return (page, try tx.views(page.messages, marked: page.marked, by: caller, community.bounds))
+      return (page, try tx.views(page.messages, marked: page.marked, polled: page.polled, by: caller, community.bounds))
     }
     return MessagePageView(
       messages: try await community.apply(request.show, to: seen, for: caller), page: page, order: request.order,

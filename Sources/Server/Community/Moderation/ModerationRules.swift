@@ -133,15 +133,16 @@ extension ReadTransaction {
   ///
   /// - Parameter title: of a new topic.
   func rule(
-    of rules: CompiledRules, matching text: ParsedText, title: String? = nil, attachments: [ID<File>],
-    by caller: Caller, in standing: Standing
+    of rules: CompiledRules, matching text: ParsedText, title: String? = nil, poll: PollDraft? = nil,
+    attachments: [ID<File>], by caller: Caller, in standing: Standing
   ) throws(Refusal) -> ModerationRule? {
     guard !rules.isEmpty, let author = caller.user, Permissions.obeysRules(caller.role, in: standing) else {
       return nil
     }
     return try rules.match(
       CompiledRules.Subject(
-        text: title.map { "\($0)\n\(text.markdown)" } ?? text.markdown, links: text.links,
+        text: ([title, text.markdown].compactMap { $0 } + (poll?.options ?? [])).joined(separator: "\n"),
+        links: text.links,
         mentionCount: text.mentionCount,
         hasPicture: { () throws(Refusal) in
           for file in attachments where try self.keptFile(file)?.file.kind == "image" { return true }
@@ -226,7 +227,7 @@ extension WriteTransaction {
       guard let standing = try standing(of: report.user, in: forum),
         Permissions.rights(of: caller.role, in: standing).isSuperset(of: [.read, .startTopics, .write])
       else { throw .conflict }
-      let (topic, stored) = try startTopic(title, text, held.attachments, in: forum, by: caller)
+      let (topic, stored) = try startTopic(title, text, held.attachments, held.poll, in: forum, by: caller)
       if let clientID = held.clientID {
         try remember(.conversation, by: report.user, clientID, subject: topic.number)
       }

@@ -32,6 +32,7 @@ extension ReadTransaction {
     current.readPositions = try readPositions(of: about.readPositions)
     current.receipts = try receipts(of: about.receipts)
     current.stars = try stars(of: about.stars)
+    current.votes = try votes(of: about.votes)
     current.levels = try levels(of: about.levels)
     current.relations = try relations(of: about.relations)
     for entry in try inbox(about.inbox.sorted()) { current.inbox[entry.id] = entry }
@@ -51,6 +52,7 @@ private struct EventSubjects {
   var readPositions: Set<Concern<Conversation>> = []
   var receipts: Set<Concern<Conversation>> = []
   var stars: Set<Concern<Message>> = []
+  var votes: Set<Concern<Message>> = []
   var levels: Set<Concern<LevelScope>> = []
   var relations: Set<Concern<User>> = []
   var inbox: Set<ID<Notification>> = []
@@ -74,7 +76,7 @@ private struct EventSubjects {
         case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
           .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated,
           .notificationRead, .readPositionUpdated,
-          .levelChanged, .relationChanged, .preferencesUpdated:
+          .levelChanged, .relationChanged, .preferencesUpdated, .pollUpdated:
           break
         }
       }
@@ -83,7 +85,7 @@ private struct EventSubjects {
 
   private mutating func add(_ event: Event, in conversation: ID<Conversation>) {
     switch event.kind {
-    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved:
+    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved, .pollUpdated:
       messages.insert(ID(event.subject))
     case .conversationCreated, .conversationUpdated: conversations.insert(ID(event.subject))
     case .participantJoined, .participantChanged: participants.insert(Concern(ID(event.subject), conversation))
@@ -98,6 +100,7 @@ private struct EventSubjects {
   private mutating func add(_ event: Event, of user: ID<User>) {
     switch event.kind {
     case .actionAdded, .actionRemoved: stars.insert(Concern(user, ID(event.subject)))
+    case .pollUpdated: votes.insert(Concern(user, ID(event.subject)))
     case .conversationCreated, .conversationUpdated:
       gains.insert(Concern(user, ID(event.subject)))
       readPositions.insert(Concern(user, ID(event.subject)))
@@ -128,6 +131,7 @@ private struct CurrentState {
   var readPositions: [Concern<Conversation>: ReadPosition] = [:]
   var receipts: [Concern<Conversation>: ReadPosition] = [:]
   var stars: Set<Concern<Message>> = []
+  var votes: [Concern<Message>: [Int]] = [:]
   var levels: [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)] = [:]
   var relations: [Concern<User>: UserRelations] = [:]
   var inbox: [ID<Notification>: Notification] = [:]
@@ -141,6 +145,7 @@ private struct CurrentState {
       case .messageCreated, .messageEdited, .messageDeleted, .messageRestored:
         messages[ID(subject)].map { .message($0) }
       case .actionAdded, .actionRemoved: actions(event)
+      case .pollUpdated: poll(event)
       case .receiptUpdated: receipt(event)
       case .conversationCreated, .conversationUpdated: conversation(event) ?? .thing(subject)
       case .participantJoined, .participantLeft, .participantChanged: participant(event)
@@ -160,6 +165,12 @@ private struct CurrentState {
     // A star belongs to its user and is delivered even if the message is no longer readable.
     if case .user(let user) = event.stream { return .star(id, isSet: stars.contains(Concern(user, id))) }
     return messages[id].map { .actions(id, $0.content?.actions ?? []) }
+  }
+
+  private func poll(_ event: Event) -> DeliveredEvent.Content? {
+    let id = ID<Message>(event.subject)
+    if case .user(let user) = event.stream { return .vote(id, votes[Concern(user, id)] ?? []) }
+    return messages[id]?.content?.poll.map { .poll(id, $0) }
   }
 
   private func receipt(_ event: Event) -> DeliveredEvent.Content? {
@@ -227,16 +238,17 @@ private struct CurrentState {
 }
 
 extension Event {
-  /// Whether only a message has to be read. Events of a user's stream about messages are stars.
+  /// Whether only a message has to be read. Events of a user's stream about messages are stars and votes.
   fileprivate var concernsMessageOfConversation: Bool {
     guard case .conversation = stream else { return false }
     return concernsMessage
   }
 
-  /// Whether the subject is a message, or an action on one.
+  /// Whether the subject is a message, an action on one, or its poll.
   var concernsMessage: Bool {
     switch kind {
-    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved: true
+    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved, .pollUpdated:
+      true
     case .receiptUpdated, .conversationCreated, .conversationUpdated, .conversationRemoved, .participantJoined,
       .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated,

@@ -63,5 +63,8 @@ enum MigrationHashes {
     Migration(
       number: 20, name: "moderation_rules",
       hash: "72eb4a14991d827fd0e1359dd39f189c9c1b15806444e212fd5319b94914a4fa"),
+    Migration(
+      number: 21, name: "polls",
+      hash: "e634d398e728decb06efa868777f3644e96f6cf6dabffa1c2c81bf1aeb59b19f"),
   ]
 }

@@ -13,7 +13,7 @@ public struct Concern<Thing>: Hashable, Sendable {
     self.thing = thing
   }
 
-  fileprivate var pair: (Int, Int) { (user.number, thing.number) }
+  var pair: (Int, Int) { (user.number, thing.number) }
 }
 
 /// A user's access to a conversation that was added to the user's stream.

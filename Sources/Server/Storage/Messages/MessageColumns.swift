@@ -115,27 +115,30 @@ extension ReadTransaction {
       throw .invalid("ids", .tooMany(limit: MessageQuery.maxMessages))
     }
     var found: [Message] = []
-    var (attached, actedOn): ([Int], [Int]) = ([], [])
+    var (attached, actedOn, polled): ([Int], [Int], [Int]) = ([], [], [])
     try run { connection in
       try Self.messagesByID.each(ids.map(\.number), connection) { row in
         found.append(try Message(row))
         if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
         if try row.bool(Message.columnCount + 1) { actedOn.append(try row.int(0)) }
+        if !row.isNull(Message.columnCount + 2) { polled.append(try row.int(0)) }
       }
     }
-    try complete(&found, filesOf: attached, actionsOf: actedOn)
+    try complete(&found, filesOf: attached, actionsOf: actedOn, pollsOf: polled)
     let byID = Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     return ids.compactMap { byID[$0] }
   }
 
-  /// Adds the attachments and the counts of public actions.
+  /// Adds the attachments, the counts of public actions and the polls.
   func complete(_ messages: inout [Message]) throws(Refusal) {
     let live = messages.indices.filter { messages[$0].isLive }.map { messages[$0].id.number }
-    try complete(&messages, filesOf: live, actionsOf: live)
+    try complete(&messages, filesOf: live, actionsOf: live, pollsOf: live)
   }
 
-  /// The same for callers that know which messages have attachments and actions.
-  func complete(_ messages: inout [Message], filesOf attached: [Int], actionsOf actedOn: [Int]) throws(Refusal) {
+  /// The same for callers that know which messages have attachments, actions and polls.
+  func complete(
+    _ messages: inout [Message], filesOf attached: [Int], actionsOf actedOn: [Int], pollsOf polled: [Int]
+  ) throws(Refusal) {
     var attachments: [Int: [ID<File>]] = [:]
     var actions: [Int: [Message.ActionCount]] = [:]
     try run { connection in
@@ -147,20 +150,24 @@ extension ReadTransaction {
           Message.ActionCount(type: try row.text(1), count: try row.int(2)))
       }
     }
-    guard !attachments.isEmpty || !actions.isEmpty else { return }
+    let polls = try polls(of: polled)
+    guard !attachments.isEmpty || !actions.isEmpty || !polls.isEmpty else { return }
     for index in messages.indices {
       let id = messages[index].id.number
-      guard attachments[id] != nil || actions[id] != nil, var content = messages[index].content else { continue }
+      guard attachments[id] != nil || actions[id] != nil || polls[id] != nil, var content = messages[index].content
+      else { continue }
       content.attachments = attachments[id] ?? []
       content.actions = actions[id] ?? []
+      content.poll = polls[id]
       messages[index].state = .live(content)
     }
   }
 
-  /// Whether a message has attachments, and actions, after the columns of `Message`.
+  /// Whether a message has attachments, actions, and a poll, after the columns of `Message`.
   static let markColumns = """
     exists (select 1 from attachment where message_id = message.id),
-    exists (select 1 from action where message_id = message.id)
+    exists (select 1 from action where message_id = message.id),
+    has_poll
     """
 
   private static let messagesByID = ListQuery { list in

@@ -28,6 +28,8 @@ extension WriteTransaction {
     try removeRows(of: message.id)
     try removeNotifications(message.id, by: actor)
     try detachFiles(of: message.id)
+    // A removed message can be restored with its votes.
+    if deletion != .moderator { try removePoll(of: message.id) }
     try dropFingerprint(of: message)
     try run { connection in
       try connection.execute(

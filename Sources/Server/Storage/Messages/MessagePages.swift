@@ -15,14 +15,15 @@ extension ReadTransaction {
     // Few users mute or block. Without either, the query needs no filter by author.
     if let viewer = query.viewer, try !hidesAnyone(viewer) { query.viewer = nil }
     var slice = try slice(query, latest: latest)
-    try complete(&slice.messages, filesOf: slice.attached, actionsOf: slice.actedOn)
+    try complete(&slice.messages, filesOf: slice.attached, actionsOf: slice.actedOn, pollsOf: slice.polled)
     let skipped = try skipped(slice, query)
     let covered = slice.covered
     if slice.order != query.order { slice.messages.reverse() }
     return MessagePage(
       messages: slice.messages, older: slice.hasOlder ? .older(than: covered.lowerBound, in: slice.bounds) : nil,
       newer: slice.hasNewer ? .newer(than: covered.upperBound - 1, in: slice.bounds) : nil,
-      skipped: skipped, marked: slice.actedOn.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
+      skipped: skipped, marked: slice.actedOn.map { ID($0) },
+      polled: slice.polled.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
   }
 
   private func hidesAnyone(_ viewer: ID<User>) throws(Refusal) -> Bool {
@@ -168,7 +169,7 @@ extension ReadTransaction {
     if seqs.isEmpty || limit == 0 { return [] }
     var messages: [Message] = []
     messages.reserveCapacity(limit)
-    var (attached, actedOn): ([Int], [Int]) = ([], [])
+    var (attached, actedOn, polled): ([Int], [Int], [Int]) = ([], [], [])
     var bytes = slice.bytes
     try each(Self.columns, query, seqs, order, limit: limit) { row in
       let message = try Message(row)
@@ -177,18 +178,19 @@ extension ReadTransaction {
       messages.append(message)
       if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
       if try row.bool(Message.columnCount + 1) { actedOn.append(try row.int(0)) }
+      if !row.isNull(Message.columnCount + 2) { polled.append(try row.int(0)) }
       return true
     }
     slice.bytes = bytes
     slice.attached += attached
     slice.actedOn += actedOn
+    slice.polled += polled
     return messages
   }
 
   private static let columns = """
     \(Message.columns),
-    exists (select 1 from attachment where message_id = message.id),
-    exists (select 1 from action where message_id = message.id)
+    \(markColumns)
     """
 
   private func neighbour(
@@ -287,9 +289,10 @@ private struct Slice {
   /// In the order of the query, to avoid reversing twice.
   var messages: [Message] = []
   var order = MessageQuery.Order.ascending
-  /// The messages with files, and the messages with actions of any user.
+  /// The messages with files, with actions of any user, and with polls.
   var attached: [Int] = []
   var actedOn: [Int] = []
+  var polled: [Int] = []
   /// The size of the messages.
   var bytes = 0
   /// The nearest `seq` on either side of the messages that passes the filters.

@@ -48,6 +48,7 @@ extension WriteTransaction {
       try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
     }
     try attach(message.attachments, to: id)
+    if let poll = message.poll { try add(poll, to: id) }
     if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: forum))) }
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
@@ -178,14 +179,15 @@ extension WriteTransaction {
         """
         insert into message (
           id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
-          machine_only, created_at, latest_at, sent_at)
+          machine_only, created_at, latest_at, sent_at, has_poll)
         values (
           $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
           (select coalesce(latest_at, created_at) from message where id = $4 and coalesce(latest_at, created_at) > $13),
-          $14)
+          $14, $15)
         """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
         message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
-        message.replyTo?.number, message.isMachineOnly, Int(time), message.sentAt.map { Int($0) })
+        message.replyTo?.number, message.isMachineOnly, Int(time), message.sentAt.map { Int($0) },
+        message.poll == nil ? nil : 1)
     }
   }
 }

@@ -18,6 +18,7 @@ public struct NewMessage: Sendable {
   public var sentAt: Int64?
   public var annotations: MessageAnnotations?
   public var attachments: [ID<File>] = []
+  public var poll: Poll?
 
   public init(conversation: ID<Conversation>, author: ID<User>, clientID: String? = nil, text: MessageText) {
     self.conversation = conversation
@@ -75,16 +76,21 @@ extension NewMessage {
         Message.Content(
           text: text.markdown, entities: text.entities.map { JSONRaw(trusted: Array($0.utf8)) },
           annotations: annotations.map { JSONRaw(trusted: Array($0.json.utf8)) }, attachments: attachments,
-          sentAt: sentAt)))
+          sentAt: sentAt, poll: poll)))
   }
 
   /// The digest by which a repeated send is compared with the first. Each part is prefixed with its length, so that
   /// different messages never have the same bytes.
   func fingerprint() throws(Refusal) -> [UInt8] {
     let files = attachments.map(\.description).joined(separator: ",")
-    let parts = [
+    var parts = [
       conversation.description, text.markdown, replyTo?.description ?? "", files, annotations?.json ?? "",
     ]
+    if let poll {
+      var json = JSONWriter()
+      json.value(poll)
+      parts.append(String(decoding: json.bytes, as: UTF8.self))
+    }
     var bytes: [UInt8] = []
     for part in parts { bytes += Array("\(part.utf8.count):\(part)".utf8) }
     do {

@@ -57,7 +57,11 @@ extension WriteTransaction {
     let count = try run { connection in
       try connection.execute("delete from sealed where message_id = $1", id.number)
     }
-    if count > 0 { try recordDestruction() }
+    if count > 0 {
+      // A restored message keeps its poll.
+      if try state(of: id).deletion != nil { try removePoll(of: id) }
+      try recordDestruction()
+    }
     try letGo(of: files)
   }
 

@@ -171,8 +171,9 @@ extension WriteTransaction {
     return forums.count < limit
   }
 
-  /// Deletes private data: read positions, notification levels, notifications, stars.
+  /// Deletes private data: votes, read positions, notification levels, notifications, stars.
   private func removePrivateData(_ departure: Departure) throws(Refusal) -> Bool {
+    guard try removeVotes(of: departure.user, limit: Self.chunk) else { return false }
     let user = departure.user.number
     let counts = try run { connection in
       [

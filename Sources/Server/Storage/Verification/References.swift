@@ -85,6 +85,25 @@ extension Check {
     }
     try examination.expectNone(
       """
+      select p.message_id
+      from poll p
+      join message m on m.id = p.message_id
+      where m.has_poll is not 1
+        or p.voters <> (select count(distinct user_id) from vote where message_id = p.message_id)
+        or exists (
+          select 1
+          from poll_option o
+          where o.message_id = p.message_id and o.votes <> (
+            select count(*)
+            from vote v
+            where v.message_id = o.message_id and v.position = o.position
+          )
+        )
+      order by p.message_id
+      """
+    ) { row in "the poll of message \(try row.int(0)) counts other votes than it has" }
+    try examination.expectNone(
+      """
       select i.id, i.message_id
       from notification i
       left join message m on m.id = i.message_id

@@ -132,12 +132,15 @@ public struct TopicDraft: Sendable {
   public var text: String?
   /// Files of the first message.
   public var attachments: [ID<File>]
+  /// Poll of the first message.
+  public var poll: PollDraft?
   public var clientID: String?
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     title = try object.string("title")
     text = try object.optional("text")
     attachments = try object.optional("attachments") ?? []
+    poll = try object.optional("poll")
     clientID = try object.optional("client_id")
   }
 }

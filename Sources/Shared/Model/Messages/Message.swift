@@ -54,7 +54,7 @@ public struct Message: Sendable, Hashable {
     case system
   }
 
-  /// Text of a message with its attachments and actions.
+  /// Text of a message with its attachments, actions and poll.
   public struct Content: Sendable, Hashable {
     public var text: String
     /// Mentions, hashtags and links with their positions in the text: a JSON object, nil if empty.
@@ -67,10 +67,11 @@ public struct Message: Sendable, Hashable {
     public var edit: Edit?
     /// Count of each public action.
     public var actions: [ActionCount]
+    public var poll: Poll?
 
     public init(
       text: String, entities: JSONRaw? = nil, annotations: JSONRaw? = nil, attachments: [ID<File>] = [],
-      sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = []
+      sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = [], poll: Poll? = nil
     ) {
       self.text = text
       self.entities = entities
@@ -79,6 +80,7 @@ public struct Message: Sendable, Hashable {
       self.sentAt = sentAt
       self.edit = edit
       self.actions = actions
+      self.poll = poll
     }
   }
 

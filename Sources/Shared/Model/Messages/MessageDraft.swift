@@ -8,6 +8,7 @@ public struct MessageDraft: Sendable {
   public var replyTo: ID<Message>?
   public var attachments: [ID<File>]
   public var annotations: Annotations?
+  public var poll: PollDraft?
   public var isMachineOnly: Bool
   /// Milliseconds since 1970, by the sender's clock.
   public var sentAt: Int64?
@@ -21,6 +22,7 @@ public struct MessageDraft: Sendable {
     attachments = try object.optional("attachments") ?? []
     annotations = try object.optional("annotations")
     if annotations?.isEmpty == true { annotations = nil }
+    poll = try object.optional("poll")
     isMachineOnly = try object.optional("machine_only") ?? false
     let sentAt: Timestamp? = try object.optional("sent_at")
     self.sentAt = sentAt.map { Int64($0.milliseconds) }

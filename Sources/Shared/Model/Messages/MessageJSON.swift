@@ -1,6 +1,6 @@
 // A message as a JSON object, both ways. Only rare members may be absent: `kind` of a user's message, `edited_by` of an
-// unedited message, `moved_from` of an original, and the tombstone's members of a live message. A tombstone has no
-// content members.
+// unedited message, `moved_from` of an original, `poll` of a message without one, and the tombstone's members of a live
+// message. A tombstone has no content members.
 
 public import ParleyJSON
 
@@ -33,8 +33,12 @@ extension Message: JSONWritable {
     static let emptyArray = JSONRaw(trusted: Array("[]".utf8))
   }
 
-  /// - Parameter mine: the viewer's own actions; nil without a viewer.
-  func writeFields(to json: inout JSONWriter, mine: Set<String>? = nil, showsAnnotations: Bool = true) {
+  /// - Parameters:
+  ///   - mine: the viewer's own actions; nil without a viewer.
+  ///   - vote: the viewer's vote in the poll; nil without a viewer.
+  func writeFields(
+    to json: inout JSONWriter, mine: Set<String>? = nil, vote: [Int]? = nil, showsAnnotations: Bool = true
+  ) {
     // Read once: each access copies it.
     let content = self.content
     json.field(Name.id, id)
@@ -53,6 +57,7 @@ extension Message: JSONWritable {
     if let movedFrom { json.field("moved_from", movedFrom) }
     json.field(Name.deleted, content == nil)
     content?.writeActions(to: &json, mine: mine)
+    if let poll = content?.poll { json.object("poll") { json in poll.writeMembers(to: &json, vote: vote) } }
     tombstone?.write(to: &json)
   }
 }
@@ -127,7 +132,7 @@ extension Message.Content {
       text: try object.string("text"), entities: try Self.entities(object.value("entities")),
       annotations: try Self.annotations(&object), attachments: try object.read("attachments"),
       sentAt: sentAt.map { Int64($0.milliseconds) }, edit: try Message.Edit(&object),
-      actions: try Message.ActionCount.all(object.object("actions")))
+      actions: try Message.ActionCount.all(object.object("actions")), poll: try object.optional("poll"))
   }
 
   /// Nil without entities.

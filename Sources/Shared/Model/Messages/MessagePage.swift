@@ -64,6 +64,8 @@ public struct MessagePage: Sendable, Hashable {
   public var skipped: [Skipped]
   /// Messages of the page with at least one action of any type.
   public var marked: [ID<Message>]
+  /// Messages of the page with a poll.
+  public var polled: [ID<Message>]
   /// The last `seq` of the conversation, regardless of filters.
   public var latestSeq: Int
   /// Last event of the log when the page was read; the page excludes later events.
@@ -71,13 +73,14 @@ public struct MessagePage: Sendable, Hashable {
 
   public init(
     messages: [Message], older: MessageQuery.Window?, newer: MessageQuery.Window?, skipped: [Skipped],
-    marked: [ID<Message>], latestSeq: Int, lastEvent: Int
+    marked: [ID<Message>], polled: [ID<Message>] = [], latestSeq: Int, lastEvent: Int
   ) {
     self.messages = messages
     self.older = older
     self.newer = newer
     self.skipped = skipped
     self.marked = marked
+    self.polled = polled
     self.latestSeq = latestSeq
     self.lastEvent = lastEvent
   }

@@ -5,15 +5,20 @@ public struct MessageView: Sendable, Hashable {
   public var message: Message
   /// Actions of the viewer.
   public var mine: Set<String>
+  /// Options that the viewer has chosen in the poll.
+  public var vote: [Int]
   /// Delivery status of the viewer's own message; nil for other messages.
   public var status: Status?
   /// The text as HTML, if requested.
   public var html: String?
   public var showsAnnotations = true
 
-  public init(_ message: Message, mine: Set<String> = [], status: Status? = nil, html: String? = nil) {
+  public init(
+    _ message: Message, mine: Set<String> = [], vote: [Int] = [], status: Status? = nil, html: String? = nil
+  ) {
     self.message = message
     self.mine = mine
+    self.vote = vote
     self.status = status
     self.html = html
   }
@@ -36,7 +41,7 @@ extension MessageView: JSONWritable {
 
   /// Writes the members into an open object of a larger response.
   public func writeFields(to json: inout JSONWriter) {
-    message.writeFields(to: &json, mine: mine, showsAnnotations: showsAnnotations)
+    message.writeFields(to: &json, mine: mine, vote: vote, showsAnnotations: showsAnnotations)
     if let html { json.field("html", html) }
     if let status { json.field("status", status.rawValue) }
   }
@@ -51,7 +56,11 @@ extension MessageView: JSONReadable {
     html = try object.optional("html")
     let hasAnnotations: JSONRaw? = try object.optional("annotations") { value throws(JSONError) in value.raw }
     showsAnnotations = message.tombstone != nil || hasAnnotations != nil
-    guard message.tombstone == nil else { return }
+    guard let content = message.content else { return }
+    if content.poll != nil {
+      var poll = try object.object("poll")
+      vote = try poll.optional("mine") ?? []
+    }
     var actions = try object.object("actions")
     for (type, value) in actions.members() {
       var action = try value.object()

@@ -9,6 +9,7 @@ public struct HeldPost: Sendable, Hashable {
   public var replyTo: ID<Message>?
   public var attachments: [ID<File>]
   public var annotations: JSONRaw?
+  public var poll: PollDraft?
   public var isMachineOnly = false
   public var sentAt: Int64?
 
@@ -18,6 +19,7 @@ public struct HeldPost: Sendable, Hashable {
     replyTo = draft.replyTo
     attachments = draft.attachments
     annotations = draft.annotations?.json
+    poll = draft.poll
     isMachineOnly = draft.isMachineOnly
     sentAt = draft.sentAt
   }
@@ -27,6 +29,7 @@ public struct HeldPost: Sendable, Hashable {
     text = draft.text ?? ""
     clientID = draft.clientID
     attachments = draft.attachments
+    poll = draft.poll
   }
 }
 
@@ -39,6 +42,7 @@ extension HeldPost: JSONReadable, JSONWritable {
     replyTo = try object.optional("reply_to")
     attachments = try object.read("attachments")
     annotations = try object.optional("annotations")
+    poll = try object.optional("poll")
     isMachineOnly = try object.bool("machine_only")
     let sentAt: Timestamp? = try object.optional("sent_at")
     self.sentAt = sentAt.map { Int64($0.milliseconds) }
@@ -52,6 +56,7 @@ extension HeldPost: JSONReadable, JSONWritable {
       json.field("reply_to", replyTo)
       json.field("attachments", attachments)
       if let annotations { json.field("annotations", annotations) } else { json.null("annotations") }
+      if let poll { json.field("poll", poll) }
       json.field("machine_only", isMachineOnly)
       json.field("sent_at", sentAt.map { Timestamp($0) })
     }

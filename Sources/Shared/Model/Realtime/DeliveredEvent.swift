@@ -18,6 +18,10 @@ public struct DeliveredEvent: Sendable, Hashable {
     case actions(ID<Message>, [Message.ActionCount])
     /// Stars of the user, in the user's own stream.
     case star(ID<Message>, isSet: Bool)
+    /// Totals of a poll.
+    case poll(ID<Message>, Poll)
+    /// Options that the user has chosen in a poll, in the user's own stream.
+    case vote(ID<Message>, [Int])
     /// Read position of a user in a small conversation, visible to the other participants.
     case receipt(ID<Conversation>, ID<User>, ReadPosition)
     /// Read position of the user.
@@ -67,12 +71,12 @@ extension DeliveredEvent {
   /// visitors, and users and forums of the site from guests, which fetch them one by one.
   public func isOpen(to reader: StreamReader) -> Bool {
     switch content {
-    case .message, .actions: (seq ?? .max) >= reader.fromSeq
+    case .message, .actions, .poll: (seq ?? .max) >= reader.fromSeq
     case .participant: reader.role != nil
     case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfSite
     case .user: event.stream != .site || reader.isOfSite
-    case .star, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .relations, .inbox, .thing,
-      .hidden:
+    case .star, .vote, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .relations, .inbox,
+      .thing, .hidden:
       true
     }
   }
@@ -81,8 +85,9 @@ extension DeliveredEvent {
   public var reduced: DeliveredEvent {
     switch content {
     case .forum, .user: DeliveredEvent(event, .thing(event.subject))
-    case .message, .actions, .star, .receipt, .readPosition, .conversation, .gained, .participant, .member, .settings,
-      .level, .relations, .inbox, .thing, .hidden:
+    case .message, .actions, .star, .poll, .vote, .receipt, .readPosition, .conversation, .gained, .participant,
+      .member,
+      .settings, .level, .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)
     }
   }

@@ -30,7 +30,7 @@ extension DeliveredEvent.Content: JSONWritable {
     case .settings(let settings): json.value(settings)
     case .relations(let relations): json.value(relations)
     case .inbox(let entry): json.value(entry)
-    case .actions, .star, .receipt, .readPosition, .participant, .member, .level, .thing:
+    case .actions, .star, .poll, .vote, .receipt, .readPosition, .participant, .member, .level, .thing:
       json.object { json in writeMembers(to: &json) }
     case .hidden: json.null()
     }
@@ -48,6 +48,12 @@ extension DeliveredEvent.Content: JSONWritable {
       json.object("actions") { json in
         if isSet { json.object("star") { json in json.field("count", 1) } }
       }
+    case .poll(let message, let poll):
+      json.field("message_id", message)
+      json.field("poll", poll)
+    case .vote(let message, let options):
+      json.field("message_id", message)
+      json.field("mine", options)
     case .receipt(let conversation, let user, let readPosition):
       json.field("conversation_id", conversation)
       json.field("user_id", user)
@@ -151,6 +157,13 @@ extension DeliveredEvent.Content {
     switch kind {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored: self = .message(try Message(json: value))
     case .actionAdded, .actionRemoved: self = try Self.actions(&object, in: stream)
+    case .pollUpdated:
+      let message: ID<Message> = try object.read("message_id")
+      if case .user = stream {
+        self = .vote(message, try object.read("mine"))
+      } else {
+        self = .poll(message, try object.read("poll"))
+      }
     case .receiptUpdated:
       self = .receipt(try object.read("conversation_id"), try object.read("user_id"), try ReadPosition(&object))
     case .readPositionUpdated: self = .readPosition(try object.read("conversation_id"), try ReadPosition(&object))

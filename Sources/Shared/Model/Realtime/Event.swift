@@ -54,6 +54,7 @@ public struct Event: Sendable, Hashable {
     case relationChanged = 22
     case preferencesUpdated = 23
     case settingsUpdated = 24
+    case pollUpdated = 25
 
     /// The name in the API.
     public var name: String {
@@ -82,6 +83,7 @@ public struct Event: Sendable, Hashable {
       case .relationChanged: "relation.changed"
       case .preferencesUpdated: "preferences.updated"
       case .settingsUpdated: "settings.updated"
+      case .pollUpdated: "poll.updated"
       }
     }
   }

@@ -30,11 +30,13 @@ public struct HeldConversation: Sendable, Hashable {
   }
 }
 
-/// A message and the user's own actions on it.
+/// A message, the user's own actions on it, and the user's vote in its poll. The poll has the age of the actions.
 public struct HeldMessage: Sendable, Hashable {
   public internal(set) var message: Message
   /// The user's own actions; nil if unknown.
   public internal(set) var mine: Set<String>?
+  /// Options that the user has chosen in the poll.
+  public internal(set) var vote: [Int] = []
   /// The revision includes all events up to this one; 0 if unknown.
   public internal(set) var asOf: Int
   /// The last response with all actions, the user's own included, includes all events up to this one; 0 if unknown. A
@@ -107,13 +109,13 @@ extension HeldConversation {
     let isNew = kind == .messageCreated
     var new =
       held ?? HeldMessage(message: message, mine: isNew ? [] : nil, asOf: 0, actionsAsOf: isNew ? event.id : 0)
-    let actions = new.message.content?.actions
+    let content = new.message.content
     if message.revision > new.message.revision {
       new.message = message
     } else if event.id > new.asOf, message.revision == new.message.revision {
       new.message.state = message.state
     }
-    if event.id <= new.actionsAsOf, let actions { new.message.setActions(actions) }
+    if event.id <= new.actionsAsOf, let content { new.message.setActions(content.actions, poll: content.poll) }
     new.asOf = max(new.asOf, event.id)
     put(new)
     // The row includes the event, but a count of the cached messages did not.
@@ -142,7 +144,7 @@ extension HeldConversation {
   mutating func apply(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: Int) -> Bool {
     guard let seq = seqs[message], let held = messages[seq], held.message.content != nil, event > held.actionsAsOf
     else { return false }
-    messages[seq]?.message.setActions(actions)
+    messages[seq]?.message.setActions(actions, poll: held.message.content?.poll)
     messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
     return true
   }
@@ -150,6 +152,20 @@ extension HeldConversation {
   mutating func setStar(_ isSet: Bool, on message: ID<Message>, _ event: Int) {
     guard let seq = seqs[message], let held = messages[seq], event > held.actionsAsOf, held.mine != nil else { return }
     if isSet { messages[seq]?.mine?.insert("star") } else { messages[seq]?.mine?.remove("star") }
+    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
+  }
+
+  mutating func apply(_ poll: Poll, on message: ID<Message>, _ event: Int) {
+    guard let seq = seqs[message], let held = messages[seq], let content = held.message.content,
+      event > held.actionsAsOf
+    else { return }
+    messages[seq]?.message.setActions(content.actions, poll: poll)
+    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
+  }
+
+  mutating func setVote(_ options: [Int], on message: ID<Message>, _ event: Int) {
+    guard let seq = seqs[message], let held = messages[seq], event > held.actionsAsOf else { return }
+    messages[seq]?.vote = options
     messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
   }
 

@@ -7,6 +7,7 @@ extension HeldMessage: JSONWritable {
     json.object { json in
       json.field("message", message)
       json.field("mine", mine.map { $0.sorted() })
+      if !vote.isEmpty { json.field("vote", vote) }
       json.field("as_of", asOf)
       json.field("actions_as_of", actionsAsOf)
       if lastActionEvent > 0 { json.field("last_action_event", lastActionEvent) }
@@ -22,6 +23,7 @@ extension HeldMessage: JSONReadable {
     self.init(
       message: try object.read("message"), mine: mine.map { Set($0) }, asOf: try object.int("as_of"),
       actionsAsOf: try object.optional("actions_as_of") ?? 0)
+    vote = try object.optional("vote") ?? []
     lastActionEvent = try object.optional("last_action_event") ?? 0
   }
 }

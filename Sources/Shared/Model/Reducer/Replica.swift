@@ -87,6 +87,10 @@ extension Replica {
     case .actions(let message, let actions): apply(actions, on: message, event)
     case .star(let message, let isSet):
       for id in conversations.keys { conversations[id]?.setStar(isSet, on: message, event.id) }
+    case .poll(let message, let poll):
+      if case .conversation(let id) = event.stream { conversations[id]?.apply(poll, on: message, event.id) }
+    case .vote(let message, let options):
+      for id in conversations.keys { conversations[id]?.setVote(options, on: message, event.id) }
     case .receipt(let conversation, let user, let readPosition):
       change(conversation, event) { $0.receipts[user] = readPosition }
     case .readPosition(let conversation, let readPosition):
@@ -120,7 +124,8 @@ extension Replica {
       if users[ID(id)] != nil || me?.summary.id.number == id { needs.insert(.user(ID(id))) }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .notificationCreated,
-      .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
+      .pollUpdated:
       break
     }
   }
@@ -424,7 +429,8 @@ extension Event.Kind {
       if case .user = stream { true } else { false }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
-      .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
+      .pollUpdated:
       false
     }
   }

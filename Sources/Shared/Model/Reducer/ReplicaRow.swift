@@ -193,6 +193,7 @@ extension HeldMessage {
   /// A message of a response that includes all events up to `event`.
   public init(_ view: MessageView, asOf event: Int) {
     self.init(message: view.message, mine: view.mine, asOf: event, actionsAsOf: event)
+    vote = view.vote
   }
 
   /// Marks its age as unknown: event ids of another log are not comparable.
@@ -210,10 +211,10 @@ extension HeldMessage {
       merged.asOf = max(asOf, new.asOf)
     }
     if acceptsActions(asOf: new.actionsAsOf) {
-      (merged.mine, merged.actionsAsOf) = (new.mine, new.actionsAsOf)
-      if let actions = new.message.content?.actions { merged.message.setActions(actions) }
-    } else if let actions = message.content?.actions {
-      merged.message.setActions(actions)
+      (merged.mine, merged.vote, merged.actionsAsOf) = (new.mine, new.vote, new.actionsAsOf)
+      if let content = new.message.content { merged.message.setActions(content.actions, poll: content.poll) }
+    } else if let content = message.content {
+      merged.message.setActions(content.actions, poll: content.poll)
     }
     return merged
   }
@@ -233,10 +234,11 @@ extension Message {
     clientID != nil && clientID == other.clientID && author == other.author
   }
 
-  /// A tombstone has no actions.
-  mutating func setActions(_ actions: [ActionCount]) {
+  /// A tombstone has neither.
+  mutating func setActions(_ actions: [ActionCount], poll: Poll?) {
     guard case .live(var content) = state else { return }
     content.actions = actions
+    content.poll = poll
     state = .live(content)
   }
 }

@@ -116,12 +116,14 @@ extension Request where Response == Resource<Topic> {
   ///   - text: the text of the first message.
   ///   - attachments: the files of the first message.
   public static func createTopic(
-    in forum: ID<Forum>, title: String, text: String? = nil, attachments: [ID<File>] = [], clientID: String? = nil
+    in forum: ID<Forum>, title: String, text: String? = nil, attachments: [ID<File>] = [], poll: PollDraft? = nil,
+    clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
       json.optional("text", text)
       if !attachments.isEmpty { json.field("attachments", attachments) }
+      json.optional("poll", poll)
       json.optional("client_id", clientID)
     }
     return Request(.post, "/forums/{id}/conversations", [forum.description], body: body).withClientID(clientID)

@@ -68,17 +68,18 @@ extension Request where Response == Resource<MessageView> {
   /// `POST /conversations/{id}/messages`
   ///
   /// - Parameters:
+  ///   - poll: its question is the text.
   ///   - sentAt: the device's time.
   ///   - catchUpAfter: the last cached message. A `Request<SentMessage>` reads the messages after it.
   ///   - clientID: the idempotency key, unique per author.
   public static func postMessage(
     in conversation: ID<Conversation>, _ text: String, replyTo: ID<Message>? = nil, attachments: [ID<File>]? = nil,
-    annotations: [Draft.Annotation]? = nil, isMachineOnly: Bool? = nil, sentAt: Timestamp? = nil,
-    catchUpAfter: ID<Message>? = nil, clientID: String? = nil
+    annotations: [Draft.Annotation]? = nil, poll: PollDraft? = nil, isMachineOnly: Bool? = nil,
+    sentAt: Timestamp? = nil, catchUpAfter: ID<Message>? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.message(
-      text, replyTo: replyTo, attachments: attachments, annotations: annotations, isMachineOnly: isMachineOnly,
-      sentAt: sentAt, catchUpAfter: catchUpAfter, clientID: clientID)
+      text, replyTo: replyTo, attachments: attachments, annotations: annotations, poll: poll,
+      isMachineOnly: isMachineOnly, sentAt: sentAt, catchUpAfter: catchUpAfter, clientID: clientID)
     return Request(.post, "/conversations/{id}/messages", [conversation.description], body: body).withClientID(clientID)
   }
 
@@ -120,6 +121,19 @@ extension Request where Response == Resource<MessageView> {
   public static func setAction(on message: ID<Message>, type: String) -> Request {
     Request(.put, "/messages/{id}/actions/{type}", [message.description, type])
   }
+
+  /// `PUT /messages/{id}/vote`
+  ///
+  /// - Parameter options: the indexes of the chosen options; empty to withdraw the vote.
+  public static func setVote(in message: ID<Message>, for options: [Int]) -> Request {
+    Request(
+      .put, "/messages/{id}/vote", [message.description], body: .object { json in json.field("options", options) })
+  }
+
+  /// `POST /messages/{id}/poll/close`
+  public static func closePoll(of message: ID<Message>) -> Request {
+    Request(.post, "/messages/{id}/poll/close", [message.description])
+  }
 }
 
 extension Request where Response == Void {
@@ -156,6 +170,20 @@ extension Request where Response == Page<Resource<MessageAction>> {
       .get, "/messages/{id}/actions", [message.description],
       query: [
         QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+      ])
+  }
+}
+
+extension Request where Response == Page<Resource<Vote>> {
+  /// `GET /messages/{id}/votes`
+  public static func listVotes(
+    in message: ID<Message>, option: Int? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/messages/{id}/votes", [message.description],
+      query: [
+        QueryItem("option", option), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
       ])
   }
 }
@@ -200,7 +228,7 @@ extension Request where Response == Resource<NewTopic> {
 extension RequestBody {
   static func message(
     _ text: String, replyTo: ID<Message>?, attachments: [ID<File>]?, annotations: [Draft.Annotation]?,
-    isMachineOnly: Bool?, sentAt: Timestamp?, catchUpAfter: ID<Message>?, clientID: String?
+    poll: PollDraft?, isMachineOnly: Bool?, sentAt: Timestamp?, catchUpAfter: ID<Message>?, clientID: String?
   ) -> RequestBody {
     .object { json in
       json.optional("client_id", clientID)
@@ -209,6 +237,7 @@ extension RequestBody {
       json.optional("reply_to", replyTo)
       json.optional("attachments", attachments)
       json.optional("annotations", annotations)
+      json.optional("poll", poll)
       json.optional("machine_only", isMachineOnly)
       json.optional("catch_up_after", catchUpAfter)
     }
