@@ -89,3 +89,37 @@ for (const { name, conversation = {}, steps, after } of cases) {
     }
   });
 }
+
+test('the totals and the own vote of a poll arrive in two streams', async () => {
+  const store = memoryStore();
+  const poll = (/** @type {number[]} */ ...votes) => ({
+    options: votes.map((count, index) => ({ text: `option ${index}`, votes: count })),
+    choices: 1, anonymous: true, closes_at: null, voters: votes.reduce((sum, count) => sum + count),
+  });
+  const view = { ...message({ seq: 1 }), poll: { ...poll(1, 0), mine: [] } };
+  await store.update([], () => [
+    put('messages', mergeMessage(undefined, view, 90)),
+    put('streams', { name: 'conversation:12', offset: 10 }), put('streams', { name: 'user:1', offset: 6 }),
+  ]);
+  const receive = async (/** @type {any} */ event) => {
+    const sources = sourcesOf(event, context.me);
+    await store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      reduce(rows, event, context);
+      return rows.changes;
+    });
+    return (await store.get('messages', ['12', 1])).poll;
+  };
+  const about = { event: 'poll.updated', actor_id: null };
+  const own = { ...about, id: '102', stream: 'user:1', offset: 7, data: { message_id: '1001', mine: [1] } };
+  assert.deepEqual(await receive(own), { ...poll(1, 0), mine: [1] });
+  const totals = { ...about, id: '101', stream: 'conversation:12', offset: 11, data: { message_id: '1001', poll: poll(1, 1) } };
+  assert.deepEqual(await receive(totals), { ...poll(1, 1), mine: [1] });
+  const held = await store.get('messages', ['12', 1]);
+  // An answer from before the events.
+  assert.deepEqual(mergeMessage(held, view, 100).poll, { ...poll(1, 1), mine: [1] });
+  // An edit has the totals, and not the user's vote.
+  const edited = { ...message({ seq: 1, revision: 2, text: 'y' }), poll: poll(2, 1) };
+  assert.deepEqual(mergeMessage(held, edited, 110, { isEvent: true }).poll, { ...poll(2, 1), mine: [1] });
+  assert.deepEqual(mergeMessage(held, { ...view, poll: { ...poll(2, 0), mine: [0] } }, 120).poll, { ...poll(2, 0), mine: [0] });
+});
