@@ -177,7 +177,7 @@ extension ReadTransaction {
     """
     select message_id, position
     from vote
-    where user_id = \(user) and message_id in (\(list))
+    where message_id in (\(list)) and user_id = \(user)
     order by message_id, position
     """
   }
