@@ -190,6 +190,7 @@ extension ReadTransaction {
         found[Concern(ID(try row.int(0)), ID(try row.int(1))), default: []].append(try row.int(2))
       }
     }
+    for concern in found.keys { found[concern]?.sort() }
     return found
   }
 
@@ -198,7 +199,6 @@ extension ReadTransaction {
     select w.a, w.b, v.position
     from wanted w
     cross join vote v on v.user_id = w.a and v.message_id = w.b
-    order by w.a, w.b, v.position
     """)
 
   /// The votes in a poll by option and user.
