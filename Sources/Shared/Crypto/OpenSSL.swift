@@ -11,7 +11,10 @@ enum OpenSSL {
     ERR_clear_error()
     let status = unsafe bytes.withUnsafeBufferPointer { bytes in
       unsafe result.withUnsafeMutableBufferPointer { result in
-        unsafe EVP_Digest(bytes.baseAddress, bytes.count, result.baseAddress, nil, algorithm.implementation, nil)
+        switch algorithm {
+        case .sha1: unsafe parley_sha1(bytes.baseAddress, bytes.count, result.baseAddress)
+        case .sha256: unsafe parley_sha256(bytes.baseAddress, bytes.count, result.baseAddress)
+        }
       }
     }
     try check(status == 1, .digest)
@@ -58,13 +61,10 @@ enum OpenSSL {
   }
 
   static func random(_ count: Int) throws(CryptoError) -> [UInt8] {
-    guard count >= 0, let size = Int32(exactly: count) else {
-      throw CryptoError(operation: .random, reason: "no such count")
-    }
+    guard count >= 0 else { throw CryptoError(operation: .random, reason: "no such count") }
     var result = [UInt8](repeating: 0, count: count)
-    ERR_clear_error()
-    let status = unsafe result.withUnsafeMutableBufferPointer { unsafe RAND_bytes($0.baseAddress, size) }
-    try check(status == 1, .random)
+    let status = unsafe result.withUnsafeMutableBufferPointer { unsafe parley_random($0.baseAddress, $0.count) }
+    if status != 1 { throw CryptoError(operation: .random, reason: "the kernel has no random bytes") }
     return result
   }
 

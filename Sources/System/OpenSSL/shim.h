@@ -1,6 +1,10 @@
 // OpenSSL 3, and functions for its macros.
 #pragma once
+// SHA1_Init and the like. EVP loads the providers of all algorithms: 2 MB that an idle daemon does not need.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <time.h>
+#include <sys/random.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -13,6 +17,25 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/pem.h>
+
+static inline int parley_sha1(const void *bytes, size_t count, unsigned char *digest) {
+  SHA_CTX context;
+  return SHA1_Init(&context) && SHA1_Update(&context, bytes, count) && SHA1_Final(digest, &context);
+}
+static inline int parley_sha256(const void *bytes, size_t count, unsigned char *digest) {
+  SHA256_CTX context;
+  return SHA256_Init(&context) && SHA256_Update(&context, bytes, count) && SHA256_Final(digest, &context);
+}
+// Random bytes of the kernel. A signal interrupts only long reads.
+static inline int parley_random(unsigned char *bytes, size_t count) {
+  while (count > 0) {
+    ssize_t taken = getrandom(bytes, count < 256 ? count : 256, 0);
+    if (taken < 0) return 0;
+    bytes += taken;
+    count -= (size_t)taken;
+  }
+  return 1;
+}
 
 static inline long parley_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
   return SSL_set_tlsext_host_name(ssl, name);

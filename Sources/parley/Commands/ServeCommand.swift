@@ -115,6 +115,8 @@ enum ServeCommand {
     }
     try await printSetupLink(api.community, origin)
     printAddresses(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
+    // The start has freed buffers of migrations and checks.
+    Allocator.trim()
 
     for await signal in signals.events {
       guard signal == SIGHUP else { break }
