@@ -79,6 +79,8 @@ private func text(_ delivered: DeliveredEvent) -> String {
       (.readPositionUpdated, own, .readPosition(ID(12), ReadPosition(readSeq: 3, deliveredSeq: 4))),
       (.levelChanged, own, .level(.forum(ID(20)), SetLevel(.nothing, isOwn: true))),
       (.levelChanged, own, .level(.conversation(ID(12)), SetLevel(.everything, isOwn: false))),
+      (.laterChanged, own, .later(Later(ID(12), until: 1_795_187_801_123))),
+      (.laterChanged, own, .later(Later(ID(12), until: nil))),
       (.relationChanged, own, .relations(UserRelations(ID(8), [.follow, .mute], requests: [ID(12), ID(13)]))),
       (.preferencesUpdated, own, .user(me)), (.settingsUpdated, .site, .settings(settings)),
       (

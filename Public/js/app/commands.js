@@ -99,7 +99,7 @@ export function showKeys() {
     't · l',
     'Esc',
     'Shift Esc',
-    'e',
+    'e h',
   ];
   dialog(
     say('keys.title'),

@@ -81,6 +81,8 @@ export const endpoints = /** @type {const} */ ({
   sendTyping: 'POST /conversations/{id}/typing',
   setConversationLevel: 'PUT /conversations/{id}/level',
   resetConversationLevel: 'DELETE /conversations/{id}/level',
+  setLater: 'PUT /conversations/{id}/later',
+  endLater: 'DELETE /conversations/{id}/later',
   getDigest: 'GET /conversations/{id}/digest',
 
   listMessages: 'GET /conversations/{id}/messages',

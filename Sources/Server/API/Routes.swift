@@ -122,6 +122,8 @@ extension API {
     Endpoint(.post, "/conversations/{id}/typing", .user(.write), counts: .signalling, sendTyping),
     Endpoint(.put, "/conversations/{id}/level", .user(.write), setConversationLevel),
     Endpoint(.delete, "/conversations/{id}/level", .user(.write), resetConversationLevel),
+    Endpoint(.put, "/conversations/{id}/later", .user(.write), setLater),
+    Endpoint(.delete, "/conversations/{id}/later", .user(.write), endLater),
     Endpoint(.put, "/forums/{id}/level", .user(.write), setForumLevel),
     Endpoint(.delete, "/forums/{id}/level", .user(.write), resetForumLevel),
     Endpoint(.get, "/users/{id}/feed", .anyone, getFeed),

@@ -69,7 +69,7 @@ public enum AccessChange: Sendable, Hashable {
     case .forumUpdated, .forumDeleted: self = .forum(ID(event.subject))
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .participantJoined, .participantChanged, .forumCreated, .notificationCreated, .notificationRead,
-      .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
+      .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
       .pollUpdated:
       return nil
     }

@@ -58,6 +58,8 @@ import Testing
       try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
       try await village.expect(200, .put, "/conversations/\(talk)/level", as: "linus", ["level": "nothing"])
       try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
+      let until = "2027-06-01T00:00:00.000Z"
+      try await village.expect(200, .put, "/conversations/\(talk)/later", as: "linus", ["until": until])
       try await village.expect(200, .patch, "/me", as: "linus", ["preferences": ["theme": "dark"]])
       try await village.expect(204, .delete, "/conversations/\(lost)/participants/me", as: "linus")
       let events = try await village.stream("user:\(village.id("linus"))", as: "linus")
@@ -78,6 +80,8 @@ import Testing
       #expect(events.int("\(index("read_position.updated")).read_up_to") == 1)
       #expect(events["\(index("level.changed")).conversation_id"] == talk)
       #expect(events["\(index("level.changed")).level"] == "nothing")
+      #expect(events["\(index("later.changed")).conversation_id"] == talk)
+      #expect(events["\(index("later.changed")).until"] == until)
       #expect(events["\(index("relation.changed")).user_id"] == village.id("grace"))
       #expect(events.bool("\(index("relation.changed")).mute") == true)
       #expect(events.bool("\(index("relation.changed")).follow") == false)

@@ -392,6 +392,19 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "delete /conversations/{id}/level",
       before: { try await $0.request(.put, "/conversations/\($0.group)/level", as: "grace", ["level": "nothing"]) },
       { try await $0.request(.delete, "/conversations/\($0.group)/level", as: "grace") }),
+    ReplayCase(
+      "put /conversations/{id}/later",
+      { stage in
+        let body = ["until": "2027-06-01T00:00:00.000Z"]
+        return try await stage.request(.put, "/conversations/\(stage.group)/later", as: "grace", body)
+      }),
+    ReplayCase(
+      "delete /conversations/{id}/later",
+      before: { stage in
+        let body = ["until": "2027-06-01T00:00:00.000Z"]
+        return try await stage.request(.put, "/conversations/\(stage.group)/later", as: "grace", body)
+      },
+      { try await $0.request(.delete, "/conversations/\($0.group)/later", as: "grace") }),
   ]
 
   private static let order: [ReplayCase] = [

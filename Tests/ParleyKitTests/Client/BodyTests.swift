@@ -251,6 +251,7 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.markDelivered(ID(7), upTo: ID(9)))
     try sent.take(.setConversationLevel(of: ID(7), to: .everything))
     try sent.take(.setConversationLevel(of: ID(7), to: nil))
+    try sent.take(.setLater(ID(7), until: time))
   }
 
   private var poll: PollDraft {

@@ -45,6 +45,29 @@ import Testing
     #expect(try Self.logSize(garden) == 0)
   }
 
+  @Test func `conversations for later are forgotten past their time, in parts`() async throws {
+    let garden = try await Garden()
+    let end = garden.clock.now + 60_000
+    for (user, until) in [(Garden.ada, end), (Garden.grace, end + 60_000)] {
+      try await garden.write { tx throws(Refusal) in try tx.setLater(until: until, Garden.room, of: user) }
+    }
+    func kept() throws -> [Int] {
+      try [Garden.ada, Garden.grace].map { user in
+        try garden.store.reader().read { tx throws(Refusal) in try tx.later(of: user).count }
+      }
+    }
+    let housekeeping = Housekeeping(garden.store)
+    await housekeeping.tick()
+    #expect(try kept() == [1, 1])
+    garden.clock.pass(seconds: 60)
+    #expect(try kept() == [0, 1])
+    await housekeeping.tick()
+    garden.clock.pass(seconds: 60)
+    let hasMore = try await garden.store.write { tx throws(Refusal) in try tx.removeEndedLater(limit: 1) }
+    let hasEvenMore = try await garden.store.write { tx throws(Refusal) in try tx.removeEndedLater(limit: 1) }
+    #expect(hasMore && !hasEvenMore)
+  }
+
   @Test func `a status is cleared at its end, in parts, and the change is logged`() async throws {
     let garden = try await Garden()
     let end = garden.clock.now + 60_000

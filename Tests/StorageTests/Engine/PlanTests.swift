@@ -126,6 +126,7 @@ import Testing
     _ = try tx.hasAdmin(of: Meadow.room, besides: Meadow.ada)
     _ = try tx.readPosition(of: Meadow.ada, in: Meadow.room)
     _ = try tx.level(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.later(of: Meadow.ada)
     _ = try tx.notificationLevel(of: Meadow.ada, from: Meadow.grace, in: Meadow.room)
     _ = try tx.roomMentionRecipients(of: ID(6), by: Meadow.grace, in: Meadow.room, after: nil, limit: 3)
     _ = try tx.author(of: ids[0])
@@ -269,6 +270,7 @@ import Testing
     _ = try tx.receipts(of: numbers.map { Concern(Meadow.ada, ID($0)) })
     _ = try tx.stars(of: numbers.map { Concern(Meadow.ada, ID($0)) })
     _ = try tx.levels(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.later(of: numbers.map { Concern(Meadow.ada, ID($0)) })
     _ = try tx.relations(of: numbers.map { Concern(ID($0), Meadow.ada) })
   }
 
@@ -367,6 +369,10 @@ import Testing
       try tx.removeRequestNotification(of: Garden.grace, in: Garden.room, by: Garden.ada)
       try tx.removeNotifications(ID(9), by: Garden.ada)
       try tx.setLevel(.nothing, of: Garden.grace, in: id)
+      try tx.setLater(until: .max, id, of: Garden.grace)
+      try tx.setLater(until: nil, id, of: Garden.grace)
+      _ = try tx.removeEndedLater(limit: 1)
+      _ = try tx.markNotificationsRead(of: Garden.grace, upTo: ID(9), keepsLater: true)
       return try tx.run { connection in
         #expect(connection.cachedStatements.count > 40)
         return try Self.faults(of: connection.cachedStatements, connection)

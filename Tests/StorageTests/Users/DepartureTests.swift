@@ -138,6 +138,8 @@ import Testing
           "insert into read_position (user_id, conversation_id, read_seq, delivered_seq) values (1, 3, 1, 1)")
         try connection.execute("insert into level (user_id, scope_id, level) values (1, 3, 'nothing')")
         try connection.execute(
+          "insert into later (user_id, conversation_id, until, read_seq, notification_id) values (1, 3, 9, 0, 0)")
+        try connection.execute(
           "insert into notification (id, user_id, kind, created_at) values ($1, 1, 'mention', 0)", message.id.number)
         for type in ["star", "like"] {
           try connection.execute(
@@ -151,7 +153,9 @@ import Testing
     let before = garden.delivered.all.count
     try await Self.depart(Garden.ada, as: state, in: garden)
     await garden.store.jobs.run()
-    for table in ["relation", "address", "link", "session", "read_position", "level", "notification", "participant"] {
+    for table in [
+      "relation", "address", "link", "session", "read_position", "level", "later", "notification", "participant",
+    ] {
       #expect(try await Self.count(SQL("select count(*) from \(table)"), in: garden) == 0, "\(table)")
     }
     // Actions visible to other users stay with their messages, except after an erasure.

@@ -12,7 +12,7 @@ import { toast } from '../parts/toast.js';
 import { plain } from '../core/plain.js';
 import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
 import { conversationTitle, forumIcon } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { loadMoreText, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
 
@@ -90,6 +90,7 @@ function topicRow(shell, { key, topic, upTo }) {
     at: topic.last_activity_at,
     count: topic.last_seq,
     onSeen: () => seen(shell, key, { id: upTo }),
+    onLater: (event) => later(site, event.currentTarget, key),
   });
 }
 
@@ -112,6 +113,7 @@ function conversationRow(shell, { key, conversation, message, count, isCall, upT
     at: message?.created_at,
     count,
     onSeen: upTo && (() => seen(shell, key, { id: upTo, seq })),
+    onLater: (event) => later(site, event.currentTarget, key),
   });
 }
 
@@ -124,7 +126,12 @@ async function seen({ site }, id, message) {
   }
 }
 
-/** j and k move between rows, e marks the focused one as read and moves on. */
+async function later(site, button, id) {
+  const [{ chooseLater }] = await Promise.all([import('../conversation/later.js'), loadMoreText()]);
+  chooseLater(site, button, id);
+}
+
+/** j and k move between rows, e marks the focused one as read and moves on, h puts it off. */
 function pressed(event, column) {
   if (event.key === 'Escape' && !event.shiftKey) {
     document.activeElement?.blur?.();
@@ -140,10 +147,12 @@ function pressed(event, column) {
     next?.scrollIntoView({ block: 'nearest' });
     return true;
   }
-  if (event.key !== 'e') return false;
+  const act = { e: 'seen', h: 'later' }[event.key];
+  if (!act) return false;
   const row = rows[Math.max(0, at)]?.parentNode;
   const next = (rows[at + 1] ?? rows[at - 1])?.parentNode.dataset.key;
-  row?.querySelector('[data-act="seen"]')?.click();
+  row?.querySelector(`[data-act="${act}"]`)?.click();
+  if (act === 'later') return true;
   queueMicrotask(() => column.querySelector(`[data-key="${CSS.escape(next ?? '')}"] > a`)?.focus());
   return true;
 }

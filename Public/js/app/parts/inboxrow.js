@@ -5,10 +5,10 @@ import { time } from '../core/times.js';
 import { iconButton } from './button.js';
 
 /**
- * A row of the inbox: picture, forum and title, first line with its author, number of messages, and the button that marks it
- * as read.
+ * A row of the inbox: picture, forum and title, first line with its author, number of messages, and the buttons that mark
+ * it as read and put it off.
  */
-export function inboxRow({ key, upTo, href, picture, title, forum, author, text, at, count = 0, onSeen }) {
+export function inboxRow({ key, upTo, href, picture, title, forum, author, text, at, count = 0, onSeen, onLater }) {
   const hasText = !!author || !!text;
   return el(
     'div.inbox-item',
@@ -33,6 +33,7 @@ export function inboxRow({ key, upTo, href, picture, title, forum, author, text,
       ),
     ),
     onSeen && iconButton('check', say('inbox.dismiss'), { on: onSeen, data: { act: 'seen' } }),
+    onLater && iconButton('clock', say('inbox.later'), { on: onLater, data: { act: 'later' } }),
   );
 }
 

@@ -20,7 +20,7 @@ export function inboxGroups(site) {
   const claim = (rows) => rows.filter(({ key }) => !claimed.has(key) && claimed.add(key));
   const items = overview.items.filter((it) => it.kind !== 'forum' && isUnread(site, it));
   const forums = overview.items.filter((it) => it.kind === 'forum' && isUnread(site, it));
-  const held = [...site.conversations.values()].filter((it) => it.unread_count > 0 && it.level !== 'nothing');
+  const held = [...site.conversations.values()].filter((it) => it.unread_count > 0 && it.level !== 'nothing' && !overview.later.has(it.id));
   const isTalk = (it) => ['direct', 'group', 'channel'].includes(it.kind);
   const isCalled = (it) => it.mentions + it.replies > 0;
   const both = (wanted) => [...items.filter(wanted).map((it) => itemRow(site, it)), ...held.filter(wanted).map((it) => heldRow(it))];
@@ -54,7 +54,7 @@ const group = (kind, forum, rows) => ({ kind, forum, rows, count: rows.length })
 
 /** Whether the answer still holds: the conversation may have been read or muted since. */
 function isUnread({ overview, conversations }, item) {
-  if (overview.seen.has(item.conversation_id)) return false;
+  if (overview.omits(item.conversation_id)) return false;
   const own = conversations.get(item.conversation_id);
   if (!own) return item.unread_count + item.mentions + item.replies > 0;
   if (item.message && item.message.seq <= (own.read_up_to ?? 0)) return false;

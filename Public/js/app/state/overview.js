@@ -4,13 +4,17 @@
 /** Events within this time lead to one request, in milliseconds. */
 const GATHERS = 400;
 const LIMIT = 200;
+/** The wait for the end of a conversation for later: the clock of the server may be behind, and timers have a maximum. */
+const REST = 1_000;
+const MAX_WAIT = 2 ** 31 - 1;
 /** The forums whose new topics are announced live. */
 const MAX_FORUMS = 100;
-const CHANGING = new Set(['conversation.created', 'conversation.removed', 'notification.created', 'notification.read', 'level.changed', 'participant.joined', 'participant.left']);
+const CHANGING = new Set(['conversation.created', 'conversation.removed', 'notification.created', 'notification.read', 'level.changed', 'later.changed', 'participant.joined', 'participant.left']);
 
 export class Overview {
   #site;
   #timer = null;
+  #end = null;
   #topics = new Map();
   #asked = 0;
 
@@ -25,11 +29,14 @@ export class Overview {
 
   clear() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#end);
     for (const end of this.#topics.values()) end();
     this.#topics.clear();
     [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], {}, null, false];
     /** Conversations marked as read since the answer. */
     this.seen = new Set();
+    /** Conversations for later, and until when. */
+    this.later = new Map();
   }
 
   /** Fetches it soon. */
@@ -52,6 +59,10 @@ export class Overview {
       this.#site.keepUsers(found.included.users);
       [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [found.data, found.notifications, found.unread, found.up_to, true];
       for (const id of seen) this.seen.delete(id);
+      this.later = new Map(found.later.map((it) => [it.conversation_id, Date.parse(it.until)]));
+      clearTimeout(this.#end);
+      const wait = Math.min(...this.later.values()) - Date.now();
+      if (this.later.size) this.#end = setTimeout(() => this.soon(), Math.min(Math.max(wait, REST), MAX_WAIT));
       this.#site.say('overview');
     } catch (error) {
       if (!error.isTemporary) throw error;
@@ -72,6 +83,11 @@ export class Overview {
     this.#site.say('overview');
   }
 
+  /** Whether a conversation is listed no more. */
+  omits(id) {
+    return this.seen.has(id) || this.later.has(id);
+  }
+
   #lists(id) {
     return this.items.some((it) => it.conversation_id === id || it.topics.some((topic) => topic.id === id));
   }
@@ -79,7 +95,7 @@ export class Overview {
   /** The listed new topics of a forum, the most active first. */
   topicsOf(forum) {
     const item = this.items.find((it) => it.kind === 'forum' && it.forum_id === forum);
-    return (item?.topics ?? []).filter((it) => !this.seen.has(it.id));
+    return (item?.topics ?? []).filter((it) => !this.omits(it.id));
   }
 
   isNew(topic) {
@@ -89,7 +105,7 @@ export class Overview {
   /** The number of new topics of a forum. */
   newTopicsOf(forum) {
     const item = this.items.find((it) => it.kind === 'forum' && it.forum_id === forum);
-    return item ? Math.max(0, item.new_topics - item.topics.filter((it) => this.seen.has(it.id)).length) : 0;
+    return item ? Math.max(0, item.new_topics - item.topics.filter((it) => this.omits(it.id)).length) : 0;
   }
 
   /** The number of unread mentions, replies, `@room` mentions and reports. */

@@ -483,7 +483,8 @@ public actor Cache {
         ids.insert(message)
       case .readPosition(let conversation, _): unread.insert(conversation)
       case .relations: unread.formUnion(replica.conversations.keys)
-      case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .inbox, .thing,
+      case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .later, .inbox,
+        .thing,
         .hidden:
         break
       }

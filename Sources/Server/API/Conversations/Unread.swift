@@ -14,9 +14,22 @@ extension API {
       json.positions(next: found.page.next, previous: found.page.previous, in: list)
       json.field("notifications", found.notifications)
       json.field("unread", found.unread)
+      json.field("later", found.later)
       json.field("up_to", found.upTo.map { ID<Message>($0) })
       if let included { json.field("included", included) }
     }
+  }
+
+  @Sendable static func setLater(_ context: RequestContext) async throws -> Response {
+    let until: Timestamp = try await context.body { body in try body.read("until") }
+    return .one(
+      try await context.community.setLater(
+        until: Int64(until.milliseconds), in: try context.id(), by: context.caller))
+  }
+
+  @Sendable static func endLater(_ context: RequestContext) async throws -> Response {
+    try await context.community.endLater(in: try context.id(), by: context.caller)
+    return Response(.noContent)
   }
 
   @Sendable static func markAllRead(_ context: RequestContext) async throws -> Response {

@@ -9,9 +9,11 @@ extension Community {
   public func getUnread(_ page: PageRequest, for caller: Caller) async throws(Refusal) -> UnreadOverview {
     let user = try caller.requireUser()
     return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
-      let notifications = try tx.unreadNotifications(of: user, caller)
-      let scopes = try tx.unreadConversationScopes(of: user)
-      let all = try tx.unread(scopes, notifications, of: user, caller)
+      let later = try tx.later(of: user)
+      let omitted = Set(later.map(\.conversation))
+      let notifications = try tx.unreadNotifications(of: user, except: omitted, caller)
+      let scopes = try tx.unreadConversationScopes(of: user).filter { !omitted.contains($0.conversation) }
+      let all = try tx.unread(scopes, notifications, of: user, except: omitted, caller)
       let newest = [notifications.newest?.number ?? 0] + all.map(\.latest) + scopes.map(\.unreadUpTo)
       // The whole list is counted for each page: the order depends on the counts.
       var found = try ListPage(page, by: { (entry: UnreadEntry) in ListKey(entry.item.urgency) }) { slice in
@@ -26,17 +28,19 @@ extension Community {
       try tx.complete(&found.items, notifications, by: caller, bounds)
       return UnreadOverview(
         page: try found.map { entries in entries.map(\.item) }, notifications: notifications.others,
-        unread: notifications.counts, upTo: newest.max().flatMap { $0 > 0 ? $0 : nil })
+        unread: notifications.counts, later: later, upTo: newest.max().flatMap { $0 > 0 ? $0 : nil })
     }
   }
 
-  /// Marks messages, new topics and notifications up to an id as read, whatever the notification levels are.
+  /// Marks messages, new topics and notifications up to an id as read, whatever the notification levels are, except
+  /// conversations that the caller has put off.
   public func markAllRead(upTo id: Int, by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.write)
     let conversations = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
-      let notifications = try tx.unreadNotifications(of: user, caller)
-      let scopes = try tx.unreadConversationScopes(of: user)
-      let listed = try tx.unread(scopes, notifications, of: user, caller).flatMap(\.conversations)
+      let omitted = Set(try tx.later(of: user).map(\.conversation))
+      let notifications = try tx.unreadNotifications(of: user, except: omitted, caller)
+      let scopes = try tx.unreadConversationScopes(of: user).filter { !omitted.contains($0.conversation) }
+      let listed = try tx.unread(scopes, notifications, of: user, except: omitted, caller).flatMap(\.conversations)
       let others = scopes.filter { $0.unreadUpTo > 0 }.map(\.conversation)
       return Set(listed + others).sorted()
     }
@@ -51,7 +55,7 @@ extension Community {
     }
     while try await store.write({ tx throws(Refusal) in
       _ = try tx.reloadCaller(caller)
-      return try tx.markNotificationsRead(of: user, upTo: ID(id))
+      return try tx.markNotificationsRead(of: user, upTo: ID(id), keepsLater: true)
     }) {}
   }
 
@@ -80,11 +84,16 @@ private struct UnreadEntry {
 }
 
 extension ReadTransaction {
-  fileprivate func unreadNotifications(of user: ID<User>, _ caller: Caller) throws(Refusal) -> UnreadNotifications {
+  fileprivate func unreadNotifications(
+    of user: ID<User>, except omitted: Set<ID<Conversation>>, _ caller: Caller
+  ) throws(Refusal) -> UnreadNotifications {
     var reading = NotificationFilter(caller)
     var found = UnreadNotifications()
     for entry in try inbox(of: user, isUnread: true, ListSlice(limit: InboxCounts.maxCounted))
     where try reading.mayRead(entry, self) {
+      if entry.kind.isCountedByConversation, let conversation = entry.conversation, omitted.contains(conversation) {
+        continue
+      }
       found.counts.add(entry.kind)
       if found.newest == nil { found.newest = entry.id }
       guard let conversation = entry.conversation, entry.kind.isCountedByConversation else {
@@ -101,15 +110,18 @@ extension ReadTransaction {
 
   /// The entries with unread content, most urgent first.
   fileprivate func unread(
-    _ scopes: [UnreadScope], _ notifications: UnreadNotifications, of user: ID<User>, _ caller: Caller
+    _ scopes: [UnreadScope], _ notifications: UnreadNotifications, of user: ID<User>,
+    except omitted: Set<ID<Conversation>>, _ caller: Caller
   ) throws(Refusal) -> [UnreadEntry] {
     var entries: [UnreadEntry] = []
     var counted: Set<ID<Conversation>> = []
     for scope in try followedForums(of: user) {
       guard let forum = scope.forum, let item = try unread(scope, .forum, notifications, caller, user) else { continue }
       counted.insert(scope.conversation)
-      entries.append(try entry(item, scope, newTopicsOf: forum, user))
-      for topic in try followedTopics(in: forum, of: user) {
+      let isLater = omitted.contains(scope.conversation)
+      let room = isLater ? UnreadItem(.forum, scope.conversation, forum: forum) : item
+      entries.append(try entry(room, isLater ? nil : scope, newTopicsOf: forum, except: omitted, user))
+      for topic in try followedTopics(in: forum, of: user) where !omitted.contains(topic.conversation) {
         counted.insert(topic.conversation)
         guard let item = try unread(topic, .conversation(.topic), notifications, caller, user) else { continue }
         entries.append(UnreadEntry(item: item, latest: topic.unreadUpTo))
@@ -117,7 +129,8 @@ extension ReadTransaction {
     }
     for scope in try joinedForums(of: user) {
       guard let forum = scope.forum, try historyStart(of: scope.conversation, for: caller) != nil else { continue }
-      entries.append(try entry(UnreadItem(.forum, scope.conversation, forum: forum), nil, newTopicsOf: forum, user))
+      let item = UnreadItem(.forum, scope.conversation, forum: forum)
+      entries.append(try entry(item, nil, newTopicsOf: forum, except: omitted, user))
     }
     for scope in scopes where !counted.contains(scope.conversation) {
       guard scope.level == .everything || notifications.byConversation[scope.conversation] != nil else { continue }
@@ -129,9 +142,10 @@ extension ReadTransaction {
 
   /// - Parameter scope: nil if the room's messages do not count.
   private func entry(
-    _ item: UnreadItem, _ scope: UnreadScope?, newTopicsOf forum: ID<Forum>, _ user: ID<User>
+    _ item: UnreadItem, _ scope: UnreadScope?, newTopicsOf forum: ID<Forum>, except omitted: Set<ID<Conversation>>,
+    _ user: ID<User>
   ) throws(Refusal) -> UnreadEntry {
-    let topics = try newTopics(in: forum, for: user)
+    let topics = try newTopics(in: forum, for: user).filter { !omitted.contains($0.id) }
     var entry = UnreadEntry(item: item, newTopics: topics.map(\.id))
     entry.item.newTopics = topics.count
     entry.latest = max(scope?.unreadUpTo ?? 0, topics.map(\.activity).max() ?? 0)

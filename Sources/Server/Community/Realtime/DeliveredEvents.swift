@@ -34,6 +34,8 @@ extension ReadTransaction {
     current.stars = try stars(of: about.stars)
     current.votes = try votes(of: about.votes)
     current.levels = try levels(of: about.levels)
+    current.later = try later(of: about.later)
+    current.now = now
     current.relations = try relations(of: about.relations)
     for entry in try inbox(about.inbox.sorted()) { current.inbox[entry.id] = entry }
   }
@@ -54,6 +56,7 @@ private struct EventSubjects {
   var stars: Set<Concern<Message>> = []
   var votes: Set<Concern<Message>> = []
   var levels: Set<Concern<LevelScope>> = []
+  var later: Set<Concern<Conversation>> = []
   var relations: Set<Concern<User>> = []
   var inbox: Set<ID<Notification>> = []
   var hasMoreThanMessages = false
@@ -76,7 +79,7 @@ private struct EventSubjects {
         case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
           .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated,
           .notificationRead, .readPositionUpdated,
-          .levelChanged, .relationChanged, .preferencesUpdated, .pollUpdated:
+          .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .pollUpdated:
           break
         }
       }
@@ -91,7 +94,7 @@ private struct EventSubjects {
     case .participantJoined, .participantChanged: participants.insert(Concern(ID(event.subject), conversation))
     case .receiptUpdated: receipts.insert(Concern(ID(event.subject), conversation))
     case .conversationRemoved, .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
-      .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged,
+      .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged,
       .preferencesUpdated, .settingsUpdated:
       break
     }
@@ -108,6 +111,7 @@ private struct EventSubjects {
     case .participantJoined, .participantChanged: members.insert(Concern(user, ID(event.subject)))
     case .readPositionUpdated: readPositions.insert(Concern(user, ID(event.subject)))
     case .levelChanged: levels.insert(Concern(user, ID(event.subject)))
+    case .laterChanged: later.insert(Concern(user, ID(event.subject)))
     case .relationChanged: relations.insert(Concern(user, ID(event.subject)))
     case .userUpdated, .preferencesUpdated: users.insert(user)
     case .notificationCreated: inbox.insert(ID(event.subject))
@@ -133,6 +137,8 @@ private struct CurrentState {
   var stars: Set<Concern<Message>> = []
   var votes: [Concern<Message>: [Int]] = [:]
   var levels: [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)] = [:]
+  var later: [Concern<Conversation>: Int64] = [:]
+  var now: Int64 = 0
   var relations: [Concern<User>: UserRelations] = [:]
   var inbox: [ID<Notification>: Notification] = [:]
 
@@ -152,7 +158,7 @@ private struct CurrentState {
       case .forumCreated, .forumUpdated: forum(event) ?? .thing(subject)
       case .userUpdated: user(event) ?? .thing(subject)
       case .preferencesUpdated: users[ID(subject)].map { .user($0) }
-      case .readPositionUpdated, .levelChanged, .relationChanged: own(event)
+      case .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged: own(event)
       case .settingsUpdated: settings.map { .settings($0) }
       case .notificationCreated: inbox[ID(subject)].map { .inbox($0) } ?? .thing(subject)
       case .conversationRemoved, .forumDeleted, .notificationRead: .thing(subject)
@@ -223,6 +229,10 @@ private struct CurrentState {
     if event.kind == .readPositionUpdated {
       return .readPosition(ID(subject), readPositions[Concern(user, ID(subject))] ?? ReadPosition())
     }
+    if event.kind == .laterChanged {
+      let until = later[Concern(user, ID(subject))]
+      return .later(Later(ID(subject), until: until.flatMap { $0 > now ? $0 : nil }))
+    }
     if event.kind == .levelChanged {
       return levels[Concern(user, ID(subject))].map { .level($0.scope, $0.level) }
     }
@@ -252,7 +262,8 @@ extension Event {
     case .receiptUpdated, .conversationCreated, .conversationUpdated, .conversationRemoved, .participantJoined,
       .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated,
-      .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
+      .settingsUpdated:
       false
     }
   }

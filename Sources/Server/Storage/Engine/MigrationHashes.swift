@@ -66,5 +66,8 @@ enum MigrationHashes {
     Migration(
       number: 21, name: "polls",
       hash: "e634d398e728decb06efa868777f3644e96f6cf6dabffa1c2c81bf1aeb59b19f"),
+    Migration(
+      number: 22, name: "later",
+      hash: "a61d101d62be7911435c941f214417454e6d7725cfb4f1e81eb0a7bbfb363a79"),
   ]
 }

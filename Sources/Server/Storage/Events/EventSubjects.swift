@@ -263,6 +263,20 @@ extension ReadTransaction {
     left join level f on f.user_id = w.a and f.scope_id = c.forum_id and c.kind = 'room'
     """)
 
+  /// Returns until when conversations are put off; stored rows may have ended.
+  public func later(
+    of concerns: some Sequence<Concern<Conversation>>
+  ) throws(Refusal) -> [Concern<Conversation>: Int64] {
+    try each(concerns, Self.laterOfUsers) { row in Int64(try row.int(2)) }
+  }
+
+  private static let laterOfUsers = PairQuery(
+    """
+    select w.a, w.b, l.until
+    from wanted w
+    cross join later l on l.user_id = w.a and l.conversation_id = w.b
+    """)
+
   /// Returns relations between users.
   public func relations(
     of concerns: some Sequence<Concern<User>>

@@ -13,7 +13,7 @@ public actor Housekeeping {
   /// Periodic deletions.
   private enum Chore: CaseIterable {
     case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, pendingReceipts, expiredBans,
-      endedStatuses, unusedFiles, idleUploads
+      endedStatuses, endedLater, unusedFiles, idleUploads
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -26,6 +26,7 @@ public actor Housekeeping {
       case .pendingReceipts: try tx.sendPendingReceipts(limit: limit)
       case .expiredBans: try tx.liftExpiredBans(limit: limit)
       case .endedStatuses: try tx.clearEndedStatuses(limit: limit)
+      case .endedLater: try tx.removeEndedLater(limit: limit)
       case .unusedFiles: try tx.removeUnusedFiles(limit: limit)
       case .idleUploads: try tx.removeIdleUploads(limit: limit)
       }

@@ -68,23 +68,27 @@ extension WriteTransaction {
   }
 
   /// Marks notifications as read up to `entry`. Returns whether more may remain.
+  ///
+  /// - Parameter keepsLater: omits conversations that the user has put off.
   public func markNotificationsRead(
-    of user: ID<User>, upTo entry: ID<Notification>, limit: Int = notificationChunk
+    of user: ID<User>, upTo entry: ID<Notification>, keepsLater: Bool = false, limit: Int = notificationChunk
   ) throws(Refusal) -> Bool {
     let read = try run { connection in
       try connection.all(
-        """
-        update notification
-        set read_at = $1
-        where id in (
-          select id
-          from notification
-          where user_id = $2 and id <= $3 and read_at is null
-          order by id
-          limit $4
-        )
-        returning id
-        """, Int(now), user.number, entry.number, limit
+        SQL(
+          """
+          update notification
+          set read_at = $1
+          where id in (
+            select id
+            from notification
+            where user_id = $2 and id <= $3 and read_at is null
+            \(keepsLater ? Self.isNotLater : "")
+            order by id
+            limit $4
+          )
+          returning id
+          """), Int(now), user.number, entry.number, limit
       ) { row in try row.int(0) }
     }
     guard let last = read.max() else { return false }

@@ -171,7 +171,7 @@ extension WriteTransaction {
     return forums.count < limit
   }
 
-  /// Deletes private data: votes, read positions, notification levels, notifications, stars.
+  /// Deletes private data: votes, read positions, conversations for later, notification levels, notifications, stars.
   private func removePrivateData(_ departure: Departure) throws(Refusal) -> Bool {
     guard try removeVotes(of: departure.user, limit: Self.chunk) else { return false }
     let user = departure.user.number
@@ -183,6 +183,16 @@ extension WriteTransaction {
           where user_id = $1 and conversation_id in (
             select conversation_id
             from read_position
+            where user_id = $1
+            limit $2
+          )
+          """, user, Self.chunk),
+        try connection.execute(
+          """
+          delete from later
+          where user_id = $1 and conversation_id in (
+            select conversation_id
+            from later
             where user_id = $1
             limit $2
           )

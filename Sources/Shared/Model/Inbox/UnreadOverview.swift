@@ -3,17 +3,22 @@ public struct UnreadOverview: Sendable {
   public let page: ListPage<UnreadItem>
   /// The newest unread notifications that belong to no item; at most `maxNotifications`.
   public let notifications: [Notification]
-  /// All unread notifications.
+  /// All unread notifications, except those about `later`.
   public let unread: InboxCounts
+  /// Conversations that the user has put off, which are not listed.
+  public let later: [Later]
   /// The newest of the unread messages and notifications; nil if there are none.
   public let upTo: Int?
 
   public static let maxNotifications = 20
 
-  public init(page: ListPage<UnreadItem>, notifications: [Notification], unread: InboxCounts, upTo: Int?) {
+  public init(
+    page: ListPage<UnreadItem>, notifications: [Notification], unread: InboxCounts, later: [Later], upTo: Int?
+  ) {
     self.page = page
     self.notifications = notifications
     self.unread = unread
+    self.later = later
     self.upTo = upTo
   }
 }

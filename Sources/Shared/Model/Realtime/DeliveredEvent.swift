@@ -38,6 +38,7 @@ public struct DeliveredEvent: Sendable, Hashable {
     case user(User)
     case settings(SiteSettings)
     case level(LevelScope, SetLevel)
+    case later(Later)
     case relations(UserRelations)
     /// Notification for the user.
     case inbox(Notification)
@@ -75,7 +76,8 @@ extension DeliveredEvent {
     case .participant: reader.role != nil
     case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfSite
     case .user: event.stream != .site || reader.isOfSite
-    case .star, .vote, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .relations, .inbox,
+    case .star, .vote, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .later, .relations,
+      .inbox,
       .thing, .hidden:
       true
     }
@@ -87,7 +89,7 @@ extension DeliveredEvent {
     case .forum, .user: DeliveredEvent(event, .thing(event.subject))
     case .message, .actions, .star, .poll, .vote, .receipt, .readPosition, .conversation, .gained, .participant,
       .member,
-      .settings, .level, .relations, .inbox, .thing, .hidden:
+      .settings, .level, .later, .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)
     }
   }

@@ -29,6 +29,7 @@ extension DeliveredEvent.Content: JSONWritable {
     case .user(let user): json.value(user)
     case .settings(let settings): json.value(settings)
     case .relations(let relations): json.value(relations)
+    case .later(let later): json.value(later)
     case .inbox(let entry): json.value(entry)
     case .actions, .star, .poll, .vote, .receipt, .readPosition, .participant, .member, .level, .thing:
       json.object { json in writeMembers(to: &json) }
@@ -74,7 +75,7 @@ extension DeliveredEvent.Content: JSONWritable {
       json.field("level", level.level.rawValue)
       json.field("set", level.isOwn)
     case .thing(let id): json.field("id", String(id))
-    case .message, .conversation, .gained, .forum, .user, .settings, .relations, .inbox, .hidden: break
+    case .message, .conversation, .gained, .forum, .user, .settings, .later, .relations, .inbox, .hidden: break
     }
   }
 }
@@ -187,6 +188,7 @@ extension DeliveredEvent.Content {
     case .notificationRead: throw value.error(.invalid)
     case .levelChanged:
       self = .level(try LevelScope(&object), try SetLevel(json: value))
+    case .laterChanged: self = .later(try Later(json: value))
     case .relationChanged: self = .relations(try UserRelations(json: value))
     case .settingsUpdated: self = .settings(try SiteSettings(json: value))
     }

@@ -55,6 +55,7 @@ public struct Event: Sendable, Hashable {
     case preferencesUpdated = 23
     case settingsUpdated = 24
     case pollUpdated = 25
+    case laterChanged = 26
 
     /// The name in the API.
     public var name: String {
@@ -84,6 +85,7 @@ public struct Event: Sendable, Hashable {
       case .preferencesUpdated: "preferences.updated"
       case .settingsUpdated: "settings.updated"
       case .pollUpdated: "poll.updated"
+      case .laterChanged: "later.changed"
       }
     }
   }

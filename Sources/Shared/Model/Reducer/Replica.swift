@@ -107,7 +107,7 @@ extension Replica {
     case .level(let scope, let level): if event.id > ownAsOf { levels[scope] = level.isOwn ? level.level : nil }
     case .relations(let all): apply(all, event.id)
     case .thing(let id): apply(id, kind, event.id)
-    case .inbox, .hidden: break
+    case .later, .inbox, .hidden: break
     }
     settle(event.stream)
   }
@@ -124,7 +124,8 @@ extension Replica {
       if users[ID(id)] != nil || me?.summary.id.number == id { needs.insert(.user(ID(id))) }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .notificationCreated,
-      .notificationRead, .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
+      .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
+      .settingsUpdated,
       .pollUpdated:
       break
     }
@@ -429,7 +430,7 @@ extension Event.Kind {
       if case .user = stream { true } else { false }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
-      .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
+      .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
       .pollUpdated:
       false
     }

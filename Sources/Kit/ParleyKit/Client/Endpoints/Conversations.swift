@@ -1,4 +1,4 @@
-import ParleyJSON
+public import ParleyJSON
 public import ParleyModel
 
 // Conversations and the caller's participation.
@@ -170,6 +170,22 @@ extension Request where Response == Resource<SetLevel> {
   /// `DELETE /conversations/{id}/level`
   public static func resetConversationLevel(of conversation: ID<Conversation>) -> Request {
     Request(.delete, "/conversations/{id}/level", [conversation.description])
+  }
+}
+
+extension Request where Response == Resource<Later> {
+  /// `PUT /conversations/{id}/later`
+  public static func setLater(_ conversation: ID<Conversation>, until: Timestamp) -> Request {
+    Request(
+      .put, "/conversations/{id}/later", [conversation.description],
+      body: .object { json in json.field("until", until) })
+  }
+}
+
+extension Request where Response == Void {
+  /// `DELETE /conversations/{id}/later`
+  public static func endLater(_ conversation: ID<Conversation>) -> Request {
+    Request(.delete, "/conversations/{id}/later", [conversation.description])
   }
 }
 

@@ -1,0 +1,62 @@
+// Puts off a conversation of the inbox: the menu of times, and the way back.
+
+import { say, sayProblem } from '../core/text.js';
+import { moment } from '../core/times.js';
+import { menu } from '../parts/menu.js';
+import { toast } from '../parts/toast.js';
+
+const HOUR = 3_600_000;
+const MORNING = 8;
+const MONDAY = 1;
+const WEEK = 7;
+
+/** The times that the menu offers, in the zone of the device. */
+export const times = {
+  hours: (now) => new Date(now.getTime() + 3 * HOUR),
+  tomorrow: (now) => morning(now, 1),
+  monday: (now) => morning(now, (MONDAY - now.getDay() + WEEK) % WEEK || WEEK),
+};
+
+const morning = (now, days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
+
+/** Opens the menu beside the button of a row. */
+export function chooseLater(site, button, id) {
+  const items = Object.keys(times).map((it) => ({
+    words: say(`later.${it}`),
+    on: () => putOff(site, id, times[it](new Date()), rowBeside(button)),
+  }));
+  menu(button, items, say('inbox.later'));
+}
+
+async function putOff(site, id, until, next) {
+  const { overview } = site;
+  try {
+    await site.client.calls.setLater({ id, body: { until: until.toISOString() } });
+    overview.later.set(id, until.getTime());
+    site.say('overview');
+    // The focused button is gone with its row.
+    queueMicrotask(() => next && document.querySelector(`[data-key="${CSS.escape(next)}"] > a`)?.focus());
+    await toast(say('later.done', { at: moment(until) }), { undo: () => putBack(site, id) });
+  } catch (error) {
+    toast(sayProblem(error));
+    overview.soon();
+  }
+}
+
+async function putBack(site, id) {
+  const { overview } = site;
+  try {
+    await site.client.calls.endLater({ id });
+    await overview.load();
+  } catch (error) {
+    toast(sayProblem(error));
+    overview.soon();
+  }
+}
+
+/** The key of the row that gets the focus. */
+function rowBeside(button) {
+  const rows = [...document.querySelectorAll('.inbox-item')];
+  const at = rows.indexOf(button.closest('.inbox-item'));
+  return (rows[at + 1] ?? rows[at - 1])?.dataset.key;
+}

@@ -1,0 +1,103 @@
+"""Conversations of the inbox for later: the menu of times, undo, keys, and the user's other device."""
+
+import re
+from datetime import datetime, timedelta, timezone
+
+from playwright.sync_api import expect
+from test_inbox import Gardeners
+
+
+class Later(Gardeners):
+    def setUp(self):
+        super().setUp()
+        self.call("PUT", "/unread/read", {"up_to": "9007199254740991"}, self.tokens["lin"])
+
+    def later(self, name):
+        return {it["conversation_id"]: it["until"] for it in self.call("GET", "/unread", token=self.tokens[name])["later"]}
+
+    def group(self, text):
+        group = self.call("POST", "/conversations", {"kind": "group", "title": text, "participants": [{"user": "lin"}]}, self.tokens["ada"])
+        self.write(group, text)
+        return group
+
+    def write(self, conversation, text):
+        self.call("POST", f"/conversations/{conversation['id']}/messages", {"text": text}, self.tokens["ada"])
+
+    def test_a_conversation_is_put_off_on_both_devices_and_back(self):
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                group = self.group(f"Who mends the {size} fence?")
+                topic = self.topic(self.forum(f"Fences {size}", "lin"), f"Posts or wire, {size}")
+                page = self.signed_in("lin", size)
+                other = self.signed_in("lin")
+                for it in (page, other):
+                    expect(self.row(it, group["title"])).to_be_visible()
+                row = self.row(page, group["title"])
+                row.get_by_role("button", name="Later").click()
+                menu = page.get_by_role("menu", name="Later")
+                expect(menu.get_by_role("menuitem")).to_have_text(["In 3 hours", "Tomorrow at 08:00", "Monday at 08:00"])
+                self.photograph(page, f"later-{size}")
+                self.assert_accessible(page, "the menu of times")
+                menu.get_by_role("menuitem", name="In 3 hours").click()
+                for it in (page, other):
+                    expect(self.row(it, group["title"])).to_have_count(0)
+                    expect(self.row(it, topic["title"])).to_be_visible()
+                until = datetime.fromisoformat(self.later("lin")[group["id"]])
+                self.assertLess(abs(until - datetime.now(timezone.utc) - timedelta(hours=3)), timedelta(minutes=5))
+                # A further message leaves it where it is, a mention does not.
+                self.write(group, "The gate, too.")
+                notice = page.get_by_role("status").filter(has_text="Back in your inbox")
+                notice.get_by_role("button", name="Undo").click()
+                for it in (page, other):
+                    expect(self.row(it, group["title"])).to_be_visible()
+                self.assertEqual(self.later("lin"), {})
+                for it in (page, other):
+                    it.context.close()
+                self.call("PUT", "/unread/read", {"up_to": "9007199254740991"}, self.tokens["lin"])
+
+    def test_a_mention_lists_it_again(self):
+        group = self.group("Who has the ladder?")
+        page = self.signed_in("lin")
+        until = (datetime.now(timezone.utc) + timedelta(hours=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self.call("PUT", f"/conversations/{group['id']}/later", {"until": until}, self.tokens["lin"])
+        expect(self.row(page, group["title"])).to_have_count(0)
+        self.write(group, "Nobody?")
+        self.write(group, "@lin, do you?")
+        expect(self.row(page, group["title"])).to_be_visible()
+
+    def test_it_is_listed_again_at_its_time(self):
+        group = self.group("Who cuts the hedge?")
+        until = (datetime.now(timezone.utc) + timedelta(seconds=3)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self.call("PUT", f"/conversations/{group['id']}/later", {"until": until}, self.tokens["lin"])
+        page = self.signed_in("lin")
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        expect(self.row(page, group["title"])).to_be_visible(timeout=15_000)
+
+    def test_the_keyboard_puts_off_and_moves_on(self):
+        titles = [self.group(it)["title"] for it in ("Hoses", "Rakes", "Spades")]
+        page = self.signed_in("lin")
+        rows = page.locator(".inbox-item")
+        expect(rows).to_have_count(len(titles))
+        page.keyboard.press("j")
+        page.keyboard.press("h")
+        expect(page.get_by_role("menuitem", name="In 3 hours")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(rows.nth(0).get_by_role("button", name="Later")).to_be_focused()
+        page.keyboard.press("h")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(rows).to_have_count(2)
+        expect(rows.nth(0).get_by_role("link")).to_be_focused()
+        (until,) = self.later("lin").values()
+        self.assertRegex(until, re.compile(r":00:00\.000Z$"))
+
+    def test_mornings_are_those_of_the_device(self):
+        page = self.signed_in("lin")
+        found = page.evaluate("""async () => {
+            const { times } = await import('/js/app/conversation/later.js');
+            const days = ['2026-11-23T07:00', '2026-11-24T21:00', '2026-11-29T12:00'].map((it) => new Date(it));
+            const said = (it) => [it.getDay(), it.getHours(), it.getMinutes()].join(' ');
+            return days.map((now) => [said(times.tomorrow(now)), said(times.monday(now)), Math.round((times.monday(now) - now) / 86400000)]);
+        }""")
+        # From a Monday at seven, a Tuesday and a Sunday.
+        self.assertEqual(found, [["2 8 0", "1 8 0", 7], ["3 8 0", "1 8 0", 5], ["1 8 0", "1 8 0", 1]])
