@@ -396,13 +396,13 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "put /conversations/{id}/later",
       { stage in
         let body = ["until": "2027-06-01T00:00:00.000Z"]
-        return try await stage.request(.put, "/conversations/\(stage.group)/later", as: "grace", body)
+        try await stage.request(.put, "/conversations/\(stage.group)/later", as: "grace", body)
       }),
     ReplayCase(
       "delete /conversations/{id}/later",
       before: { stage in
         let body = ["until": "2027-06-01T00:00:00.000Z"]
-        return try await stage.request(.put, "/conversations/\(stage.group)/later", as: "grace", body)
+        try await stage.request(.put, "/conversations/\(stage.group)/later", as: "grace", body)
       },
       { try await $0.request(.delete, "/conversations/\($0.group)/later", as: "grace") }),
   ]
