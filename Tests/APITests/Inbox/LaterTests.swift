@@ -29,6 +29,7 @@ import Testing
   func `a conversation is not listed until its time`(transport: TestTransport) async throws {
     let clock = StoppedClock()
     try await Village.open(transport, clock: clock.read) { village in
+      _ = try await village.garden(members: ["grace", "linus"])
       let group = try await village.talk("group", by: "grace", with: ["linus"])
       let other = try await village.talk("group", by: "grace", with: ["linus"])
       for talk in [other, group] { try await village.post("seeds?", in: talk, as: "grace") }
@@ -50,6 +51,7 @@ import Testing
   @Test func `a mention, a reply, a direct message and reading on end it`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
+      _ = try await village.garden(members: ["grace", "linus"])
       let group = try await village.talk("group", by: "grace", with: ["linus"])
       let direct = try await village.talk("direct", by: "grace", with: ["linus"])
       let own = try await village.post("which seeds?", in: group, as: "linus")
@@ -80,6 +82,8 @@ import Testing
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       let (forum, room) = try await village.garden(members: ["grace", "linus"])
+      // New topics are those after joining.
+      clock.add(1)
       var topics: [String] = []
       for title in ["Seeds", "Roses"] {
         let topic = try await village.expect(
@@ -100,6 +104,7 @@ import Testing
   @Test func `marking all as read leaves out what was put off`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
+      _ = try await village.garden(members: ["grace", "linus"])
       let group = try await village.talk("group", by: "grace", with: ["linus"])
       let other = try await village.talk("group", by: "grace", with: ["linus"])
       for talk in [group, other] { try await village.post("@linus", in: talk, as: "grace") }
@@ -116,6 +121,7 @@ import Testing
   @Test func `the time lies ahead, at most a year, and the conversation is readable`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
+      _ = try await village.garden(members: ["grace", "linus"])
       let group = try await village.talk("group", by: "grace", with: ["linus"])
       let path = "/conversations/\(group)/later"
       for offset: Int64 in [0, Later.maxDuration + 1] {

@@ -22,7 +22,7 @@ extension ReadTransaction {
 
   /// Condition of a row of `later` that holds at `$1` for the user `$2`.
   static let isLater = """
-    later.user_id = $2 and later.until > $1
+    later.until > $1 and later.user_id = $2
     and later.read_seq >= coalesce((
       select read_seq
       from read_position
