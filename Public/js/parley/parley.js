@@ -18,7 +18,6 @@ import { browserStore, eraseOthers, memoryStore, put } from './store.js';
 import { Sync } from './sync.js';
 import { Tabs } from './tabs.js';
 import { backOff, isAbort, wait } from './time.js';
-import { proof, verify } from './verify.js';
 import { MessageWindow } from './window.js';
 
 /** @typedef {import('./live.js').LiveState} LiveState */
@@ -578,7 +577,8 @@ export class Parley {
    * Compares the cache with the server's digest and repairs differences.
    * @param {string} conversation
    */
-  verify(conversation) {
+  async verify(conversation) {
+    const { verify } = await import('./verify.js');
     return verify(this.pages, conversation);
   }
 
@@ -589,6 +589,7 @@ export class Parley {
    * @param {string} conversation
    */
   async proof(conversation) {
+    const { proof, verify } = await import('./verify.js');
     if (!this.mirror.isOwn(`conversation:${conversation}`)) {
       try {
         await verify(this.pages, conversation, { isFollowing: false });

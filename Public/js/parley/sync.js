@@ -12,7 +12,6 @@ import {
 } from './reducer.js';
 import { put } from './store.js';
 import { wait } from './time.js';
-import { verify } from './verify.js';
 
 /** @typedef {import('./store.js').Change} Change @typedef {import('./store.js').Source} Source */
 /** @typedef {import('./reducer.js').Event} Event */
@@ -26,6 +25,9 @@ import { verify } from './verify.js';
  * @property {(kind: string, detail: any) => void} emit
  * @property {Partial<import('./live.js').LiveOptions>} [live] Options for tests.
  */
+
+/** Comparisons are rare, so their module is loaded when needed. */
+const verifying = () => import('./verify.js');
 
 /** Work that is queued among the events. */
 const control = ['lagging', 'reset', 'notice', 'complete', 'restarted'];
@@ -389,7 +391,7 @@ export class Sync {
   async #renew(stream) {
     this.want(stream);
     const [kind, id] = stream.split(':');
-    if (kind === 'conversation') await verify(this.pages, id, { isFollowing: false });
+    if (kind === 'conversation') await (await verifying()).verify(this.pages, id, { isFollowing: false });
   }
 
   // Refetching.
@@ -874,7 +876,7 @@ export class Sync {
         if (history) rows.put('history', { ...history, ahead: 0 });
       });
       await this.#cutOff(id);
-      const { repaired } = await verify(this.pages, id, { signal, isFollowing: false });
+      const { repaired } = await (await verifying()).verify(this.pages, id, { signal, isFollowing: false });
       if (repaired > 0) await this.#recountLater(id);
       await this.pages.fetch(id, { limit: 200, signal });
       await this.#refreshActions(id, asOf);
