@@ -80,7 +80,7 @@ class Later(Gardeners):
         page = self.signed_in("lin")
         rows = page.locator(".inbox-item").filter(has_text=re.compile("|".join(titles)))
         expect(rows).to_have_count(len(titles))
-        page.keyboard.press("j")
+        rows.nth(0).get_by_role("link").focus()
         page.keyboard.press("h")
         expect(page.get_by_role("menuitem", name="In 3 hours")).to_be_focused()
         page.keyboard.press("Escape")
