@@ -268,7 +268,7 @@ const kinds = {
 
   action({ rows, event, data, known, context, outcome }) {
     const message = rows.get('messages@id', data.message_id);
-    if (message?.id !== data.message_id) return;
+    if (!message || message.id !== data.message_id) return;
     const age = agesOf(message);
     const { star, ...others } = message.actions ?? {};
     if (event.stream.startsWith('user:')) {
@@ -289,7 +289,7 @@ const kinds = {
 
   poll({ rows, event, data, known }) {
     const message = rows.get('messages@id', data.message_id);
-    if (message?.id !== data.message_id || !message.poll) return;
+    if (!message?.poll || message.id !== data.message_id || !(data.poll ?? data.mine)) return;
     const age = agesOf(message);
     // The own stream has the user's vote, the stream of the conversation the totals.
     if (event.stream.startsWith('user:')) {
