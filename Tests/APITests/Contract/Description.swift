@@ -172,6 +172,8 @@ struct Description: Sendable {
         if case .array(let items) = value { try expect(items.count <= Int(maximum), keyword) }
       case ("minItems", .number(let minimum)):
         if case .array(let items) = value { try expect(items.count >= Int(minimum), keyword) }
+      case ("uniqueItems", .bool(true)):
+        if case .array(let items) = value { try expect(Set(items).count == items.count, keyword) }
       case ("contentMediaType", .string(let type)):
         try expect(type == "application/json", keyword)
         if case .string(let text) = value { try expect((try? Tree(parsing: Array(text.utf8))) != nil, keyword) }
