@@ -497,32 +497,8 @@ export class Sync {
   async #fetchOne(name) {
     const [kind, id = ''] = name.split(':');
     switch (kind) {
-      case 'conversation': {
-        /** @type {Source[]} */
-        const sources = [['conversations', id], ['streams', `conversation:${id}`], ['site', 'wanted'], unconfirmed];
-        let isBehind = false;
-        await this.#keepAnswer(() => this.client.calls.getConversation({ id }), sources, (rows, found, known) => {
-          if (!found) {
-            if (rows.get('conversations', id)?.role !== undefined) answered(rows, 'gone');
-            return dropConversation(rows, id);
-          }
-          const cached = rows.get('conversations', id);
-          // The end and the read position of a row of unknown age may be of another history.
-          const held = cached?.known === unknownAge ? { ...cached, last_seq: 0, read_up_to: 0, delivered_up_to: 0 } : cached;
-          const offset = rows.get('streams', `conversation:${id}`)?.offset ?? 0;
-          // Events, or the answer to a post, were faster than this answer: its counts are of before them.
-          isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0) ||
-            found.last_seq < (held?.last_seq ?? 0);
-          if (isBehind) {
-            wantLater(rows, name);
-            this.want(name);
-          }
-          answered(rows, `conversation:${id}`, id);
-          const asOf = isBehind ? known : Math.max(known, held?.known ?? 0);
-          return rows.put('conversations', { ...mergeConversation(held, found, asOf), ahead: this.mirror.position });
-        });
-        return isBehind;
-      }
+      case 'conversation':
+        return this.#fetchConversation(id);
       case 'forum': {
         const conversations = this.mirror.conversationsOf(id);
         const call = () => this.client.calls.getForum({ id });
@@ -575,6 +551,36 @@ export class Sync {
     }
   }
 
+  /** @param {string} id @returns {Promise<boolean>} Whether the answer was older than the cache. */
+  async #fetchConversation(id) {
+    const name = `conversation:${id}`;
+    /** @type {Source[]} */
+    const sources = [['conversations', id], ['streams', name], ['site', 'wanted'], unconfirmed];
+    let isBehind = false;
+    await this.#keepAnswer(() => this.client.calls.getConversation({ id }), sources, (rows, found, known) => {
+      if (!found) {
+        if (rows.get('conversations', id)?.role !== undefined) answered(rows, 'gone');
+        return dropConversation(rows, id);
+      }
+      const cached = rows.get('conversations', id);
+      // The end and the read position of a row of unknown age may be of another history.
+      const { read_up_to: _, delivered_up_to: __, ...undated } = cached ?? {};
+      const held = cached?.known === unknownAge ? { ...undated, last_seq: 0 } : cached;
+      const offset = rows.get('streams', name)?.offset ?? 0;
+      // Events, or the answer to a post, were faster than this answer: its counts are of before them.
+      isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0) ||
+        found.last_seq < (held?.last_seq ?? 0);
+      if (isBehind) {
+        wantLater(rows, name);
+        this.want(name);
+      }
+      answered(rows, name, id);
+      const asOf = isBehind ? known : Math.max(known, held?.known ?? 0);
+      return rows.put('conversations', { ...mergeConversation(held, found, asOf), ahead: this.mirror.position });
+    });
+    return isBehind;
+  }
+
   /**
    * Makes a call and stores its answer. If the server has restarted meanwhile, perhaps with an older copy of its data, it
    * calls again.
@@ -615,7 +621,7 @@ export class Sync {
     const conversation = this.mirror.conversations.get(id);
     if (!conversation) return;
     const from = (conversation.read_up_to ?? 0) + 1;
-    if (!(await this.pages.isHeld(id, from, conversation.last_seq))) return this.#fetchOne(`conversation:${id}`);
+    if (!(await this.pages.isHeld(id, from, conversation.last_seq))) return this.#fetchConversation(id);
     const messages = await this.pages.held(id, from, conversation.last_seq);
     const context = this.mirror.context;
     const count = messages.filter((message) => isUnread(message, conversation, context)).length;
@@ -787,7 +793,7 @@ export class Sync {
         await this.#setAside(id);
       }
       await this.#forgetAges(id);
-      await this.#fetchOne(`conversation:${id}`);
+      await this.#fetchConversation(id);
       await this.#compare(id, position(this.mirror.generation, event));
     }
     await this.#keep([['site', 'uncompared']], (rows) => {
