@@ -211,6 +211,7 @@ class WeekAway(Gardeners):
             with self.subTest(size=size):
                 page = self.signed_in("grace", size)
                 self.go(page, "/forums")
+                self.wait_for_overview(page)
                 asked = []
                 page.on("request", lambda request, asked=asked: API.search(request.url) and asked.append(f"{request.method} {request.url.split('/api/v1')[1]}"))
                 self.go(page, "/")
@@ -236,6 +237,11 @@ class WeekAway(Gardeners):
         print(f"a week away: cleared with {keys} keys")
         self.assertLessEqual(keys, 12)
         self.assertEqual(self.unread("grace")["data"], [])
+
+    def wait_for_overview(self, page):
+        """Waits for the request that follows a new connection: it is sent 400 ms later."""
+        expect(page.locator(".sign").filter(visible=True).first).to_have_attribute("title", "Connected")
+        page.evaluate("new Promise((done) => setTimeout(done, 600))")
 
     def clear(self, page):
         """Opens the six and marks the rest. Returns the number of keys."""
