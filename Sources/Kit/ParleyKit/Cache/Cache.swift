@@ -599,12 +599,15 @@ public actor Cache {
   ///   - response: the cursor of the messages; nil if unknown.
   ///   - lost: messages that the server does not have. The user's own become orphans, as do those whose `seq` or id another
   ///     message has.
+  ///   - kept: messages that the server has although they are not among `messages`.
   func replace(
     _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView],
-    asOf response: EventCursor?, lost: [Message]
+    asOf response: EventCursor?, lost: [Message], keeping kept: [Message]
   ) throws(CacheFault) {
     var changes = CacheChanges()
-    changes.removed = [.init(conversation, seqs)]
+    var keptSeqs = SeqRanges()
+    for message in kept { keptSeqs.add(message.seq...message.seq) }
+    changes.removed = keptSeqs.missing(in: seqs).map { .init(conversation, $0) }
     for seen in messages where seqs.contains(seen.message.seq) {
       changes.messages.append(try cached(HeldMessage(seen, asOf: response?.event ?? 0)))
     }

@@ -328,7 +328,7 @@ public actor Sync {
   func removeLost(in conversation: ID<Conversation>, after lastSeq: Int) async throws {
     guard lastSeq < Int.max else { return }
     let beyond = try await cache.messages(.range(lastSeq + 1...Int.max, of: conversation)).map(\.message)
-    guard let lost = try await lost(of: beyond, in: conversation) else { return }
+    guard let lost = try await lost(of: absent(of: beyond), in: conversation) else { return }
     try await cache.orphan(lost, of: conversation)
   }
 
@@ -346,10 +346,9 @@ public actor Sync {
     return absent
   }
 
-  /// The messages of a conversation that the server does not have. It hides them too from a user who was removed meanwhile.
+  /// The absent messages of a conversation that are lost. The server hides them too from a user who was removed meanwhile.
   /// - Returns: nil if the user may not read the conversation: an event or a reset follows.
-  private func lost(of messages: [Message], in conversation: ID<Conversation>) async throws -> [Message]? {
-    let absent = try await absent(of: messages)
+  private func lost(of absent: [Message], in conversation: ID<Conversation>) async throws -> [Message]? {
     guard !absent.isEmpty else { return [] }
     do {
       let own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [conversation.description]))
@@ -722,8 +721,7 @@ public actor Sync {
       // The conversation is gone: an event or a reset follows, if it has events.
       if error.isGone, await hasEvents(conversation) { return 0 }
       // The readable history begins later, or the server has lost its end.
-      guard let lost = try await lost(of: ownMessages(in: seqs, of: conversation), in: conversation) else { return 0 }
-      try await cache.replace(seqs, of: conversation, by: [], asOf: nil, lost: lost)
+      try await replace(seqs, of: conversation, by: [], asOf: nil)
       return 0
     }
     try await cache.noteCompared(conversation, with: remote.asOf)
@@ -782,12 +780,25 @@ public actor Sync {
       guard page.next != nil, let last = page.messages.last, last.message.seq < seqs.upperBound else { break }
       next = page.next
     }
+    return try await replace(seqs, of: conversation, by: found, asOf: isMixed ? nil : asOf) ? seqs.count : 0
+  }
+
+  /// Replaces the cached messages of a range. The user's own that the server still has stay cached, and are fetched: this
+  /// copy may be the last one if the server goes back once more.
+  /// - Returns: whether the user may read the conversation.
+  @discardableResult
+  private func replace(
+    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by found: [MessageView], asOf: EventCursor?
+  ) async throws -> Bool {
     let others = try await ownMessages(in: seqs, of: conversation).filter { message in
       !found.contains { $0.message.isSame(as: message) }
     }
-    guard let lost = try await lost(of: others, in: conversation) else { return 0 }
-    try await cache.replace(seqs, of: conversation, by: found, asOf: isMixed ? nil : asOf, lost: lost)
-    return seqs.count
+    let absent = try await absent(of: others)
+    guard let lost = try await lost(of: absent, in: conversation) else { return false }
+    let kept = others.filter { message in !absent.contains { $0.isSame(as: message) } }
+    try await cache.replace(seqs, of: conversation, by: found, asOf: asOf, lost: lost, keeping: kept)
+    _ = try await refetch(kept.map(\.id))
+    return true
   }
 }
 
