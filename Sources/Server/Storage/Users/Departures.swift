@@ -175,38 +175,21 @@ extension WriteTransaction {
   private func removePrivateData(_ departure: Departure) throws(Refusal) -> Bool {
     guard try removeVotes(of: departure.user, limit: Self.chunk) else { return false }
     let user = departure.user.number
+    let tables = [("read_position", "conversation_id"), ("later", "conversation_id"), ("level", "scope_id")]
     let counts = try run { connection in
-      [
+      try tables.map { table, key in
         try connection.execute(
-          """
-          delete from read_position
-          where user_id = $1 and conversation_id in (
-            select conversation_id
-            from read_position
-            where user_id = $1
-            limit $2
-          )
-          """, user, Self.chunk),
-        try connection.execute(
-          """
-          delete from later
-          where user_id = $1 and conversation_id in (
-            select conversation_id
-            from later
-            where user_id = $1
-            limit $2
-          )
-          """, user, Self.chunk),
-        try connection.execute(
-          """
-          delete from level
-          where user_id = $1 and scope_id in (
-            select scope_id
-            from level
-            where user_id = $1
-            limit $2
-          )
-          """, user, Self.chunk),
+          SQL(
+            """
+            delete from \(table)
+            where user_id = $1 and \(key) in (
+              select \(key)
+              from \(table)
+              where user_id = $1
+              limit $2
+            )
+            """), user, Self.chunk)
+      } + [
         try connection.execute(
           """
           delete from notification
