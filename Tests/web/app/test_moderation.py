@@ -16,7 +16,8 @@ class Raid(Village):
             for post in posts:
                 self.call("POST", "/reports", {"message_id": post, "reason": "Spam"}, self.tokens[name])
         page = self.signed_in("ada")
-        self.go(page, "/admin/reports")
+        expect(page.locator(".inbox-item").filter(has_text=re.compile("report"))).to_have_count(1)
+        page.get_by_role("link", name=re.compile("8 new reports to review")).click()
         card = page.get_by_role("article", name="Mallory", exact=True)
         expect(card).to_have_count(1)
         expect(card).to_contain_text("8 reports from 2 people")

@@ -65,14 +65,16 @@ function content(shell, groups) {
   ]);
 }
 
-function noticeRow({ site }, { key, notice }) {
+function noticeRow({ site }, { key, notice, count }) {
   const actor = site.person(notice.actor_id);
+  const hasFlag = count > 1 || (notice.kind === 'report' && !notice.actor_id);
   const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens' }[notice.kind] ?? `/c/${notice.conversation_id}`;
-  return inboxRow({ key, href, picture: notice.actor_id || notice.kind !== 'report' ? avatar(actor) : icon('flag'), title: titleOf(notice, actor), text: '', at: notice.created_at });
+  return inboxRow({ key, href, picture: hasFlag ? icon('flag') : avatar(actor), title: titleOf(notice, actor, count), text: '', at: notice.created_at });
 }
 
 /** A report of a rule or a visitor has no actor. */
-function titleOf({ kind, actor_id: id }, actor) {
+function titleOf({ kind, actor_id: id }, actor, count) {
+  if (count > 1) return say('inbox.reports', { n: count });
   return id || kind !== 'report' ? say(`inbox.${kind}`, { name: displayName(actor) }) : say('inbox.report.found');
 }
 

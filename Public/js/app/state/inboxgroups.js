@@ -8,7 +8,7 @@
  * @property {object} [topic] a new topic
  * @property {object} [notice] a notification without a conversation
  * @property {object} [message] what stands in the first line
- * @property {number} [count]
+ * @property {number} [count] of unread messages, or of reports
  * @property {string} [upTo] the message up to which it is marked as read
  * @property {number} [seq] the `seq` of that message, if known
  */
@@ -26,7 +26,7 @@ export function inboxGroups(site) {
   const both = (wanted) => [...items.filter(wanted).map((it) => itemRow(site, it)), ...held.filter(wanted).map((it) => heldRow(it))];
 
   const groups = [
-    group('notices', null, claim(overview.notices.map((notice) => ({ key: `notice:${notice.id}`, notice })))),
+    group('notices', null, claim(noticeRows(overview.notices))),
     group('direct', null, claim(both(isTalk))),
     group('mentions', null, claim([...items, ...forums].filter(isCalled).map((it) => itemRow(site, it)))),
   ];
@@ -51,6 +51,14 @@ export function inboxCounts(groups) {
 }
 
 const group = (kind, forum, rows) => ({ kind, forum, rows, count: rows.length });
+
+/** A row per notice. All reports share one, at the newest of them: they lead to the same queue. */
+function noticeRows(notices) {
+  const reports = notices.filter(({ kind }) => kind === 'report');
+  return notices
+    .filter((it) => it.kind !== 'report' || it === reports[0])
+    .map((notice) => (notice.kind === 'report' ? { key: 'reports', notice, count: reports.length } : { key: `notice:${notice.id}`, notice }));
+}
 
 /** Whether the answer still holds: the conversation may have been read or muted since. */
 function isUnread({ overview, conversations }, item) {
