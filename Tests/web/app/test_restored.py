@@ -77,7 +77,7 @@ class Checked(Village):
         expect(page.get_by_text("Bed 80", exact=True)).to_be_visible()
         page.get_by_role("button", name="Details").click()
         panel = page.get_by_role("complementary", name="Details")
-        again, words = panel.get_by_role("button", name="Verify again"), panel.get_by_role("status")
+        again, words = panel.get_by_role("button", name="Verify messages"), panel.get_by_role("status")
         # Scrolls up to the first message, so that all are cached.
         stream = page.locator(".stream")
         self.eventually(page, 1, lambda: stream.evaluate("it => { it.scrollTop = it.scrollTop ? 0 : 1; }") or page.get_by_text("Bed 1", exact=True).count())

@@ -258,10 +258,10 @@ function jumpBlock(shell, conversation) {
   return el('div.panel-block', null, input);
 }
 
-/** "Complete and checked up to message 1 042": by digest, when the library can. */
+/** "All messages up to 1,042 are on this device and verified", by digest. */
 function checkBlock(site, conversation) {
   if (!site.parley) return null;
-  const words = el('p.second', { role: 'status' });
+  const words = el('p.second', { role: 'status' }, say('check.what'));
   site.checkedUpTo(conversation).then((upTo) => upTo && refill(words, say('check.complete', { upTo })));
   const check = button(say('check.verb'), {
     picture: 'again',
