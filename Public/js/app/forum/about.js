@@ -55,6 +55,7 @@ export async function about(shell, forum) {
           el('h2.section-title', null, say('forum.membersTitle')),
           members.node,
           ofRoom && [el('h2.section-title', null, say('forum.room')), ofRoom],
+          canEdit(site, forum) && deletion(shell, forum),
         ),
       ),
     ],
@@ -104,7 +105,14 @@ function actions(shell, forum) {
       button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'settings')) }),
     canChange && button(say('forum.add'), { picture: 'plus', on: () => addMember(shell, forum) }),
     forum.role && button(say('forum.leave'), { picture: 'leave', on: () => leaveForum(shell, forum) }),
-    canChange && button(say('forum.delete'), { kind: 'danger', on: () => remove(shell, forum) }),
+  ];
+}
+
+/** At the end, away from the buttons of every day. */
+function deletion(shell, forum) {
+  return [
+    el('h2.section-title', null, say('forum.delete')),
+    el('div.panel-block', null, el('p.second', null, say('forum.deleteSentence')), button(say('forum.delete'), { kind: 'danger', on: () => remove(shell, forum) })),
   ];
 }
 
