@@ -782,7 +782,7 @@ export class Parley {
           for (const one of this.#presences.all) this.tabs.tell({ kind: 'emit', name: 'presence', detail: one });
         break;
       case 'want':
-        this.sync?.want(message.name);
+        this.sync?.fetches.want(message.name);
         break;
       case 'leader':
         // A new tab requests the topics of the others and announces its own.
@@ -803,7 +803,7 @@ export class Parley {
 
   /** @param {string} name */
   #want(name) {
-    if (this.sync) this.sync.want(name);
+    if (this.sync) this.sync.fetches.want(name);
     else this.tabs.tell({ kind: 'want', name });
   }
 
