@@ -26,8 +26,8 @@ struct Backpressure {
   }
 
   /// Returns true once when the queue has drained.
-  mutating func hasDrained(to count: @autoclosure () -> Int, hasFile: Bool) -> Bool {
-    guard isFull, !hasFile, count() <= lowWater else { return false }
+  mutating func hasDrained(to count: Int, hasFile: Bool) -> Bool {
+    guard isFull, !hasFile, count <= lowWater else { return false }
     isFull = false
     lowWater = highWater / 2
     return true

@@ -84,6 +84,20 @@ struct OutputQueue {
   /// Whether an unsent file is queued.
   var hasFile: Bool { files > 0 }
 
+  // Each access from the stream is checked at run time, so these return several values at once.
+
+  /// Applies `append` and returns the sizes after it.
+  mutating func levels(after append: (inout OutputQueue) -> Void) -> (count: Int, unshared: Int) {
+    append(&self)
+    return (count, unshared)
+  }
+
+  /// What a write has left. Counts the shared buffers that stay; returns nil above the budget.
+  mutating func rest() -> (total: Int, count: Int, unshared: Int, hasFile: Bool)? {
+    guard countShared() else { return nil }
+    return (total, count, unshared, hasFile)
+  }
+
   mutating func append(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     count += bytes.count

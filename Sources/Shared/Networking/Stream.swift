@@ -15,7 +15,7 @@ public final class Stream: DescriptorHandler {
 
   public let peer: SocketAddress
 
-  private(set) var socket: StreamSocket
+  let socket: StreamSocket
   private let reactor: Reactor
   private var tls: TLSChannel?
   private var phase: Phase
@@ -104,9 +104,10 @@ public final class Stream: DescriptorHandler {
   /// Counts the buffers of the handler, which have this size now. Returns false if their growth exceeds the budget; the
   /// handler then refuses the peer.
   public func hold(_ bytes: Int) -> Bool {
+    guard bytes != held else { return true }
     let before = held
     held = bytes
-    guard !countBuffers() else { return true }
+    guard !countBuffers(unshared: unshared) else { return true }
     held = before
     return false
   }
@@ -114,7 +115,8 @@ public final class Stream: DescriptorHandler {
   /// The number of bytes by which the handler's buffers may grow.
   public var room: Int { reactor.memory.room }
 
-  private func countBuffers() -> Bool {
+  /// - Parameter unshared: the unsent bytes that only this connection references.
+  private func countBuffers(unshared: Int) -> Bool {
     guard phase != .closed else { return true }
     let size = unshared + held
     if size < counted {
@@ -144,9 +146,9 @@ public final class Stream: DescriptorHandler {
 
   private func queue(_ append: (inout OutputQueue) -> Void) {
     guard phase == .open || phase == .handshaking || phase == .connecting else { return }
-    append(&output)
-    backpressure.queued(output.count)
-    guard countBuffers() else { return abort() }
+    let (count, unshared) = output.levels(after: append)
+    backpressure.queued(count)
+    guard countBuffers(unshared: unshared + (tls?.pending ?? 0)) else { return abort() }
     requestTurnEnd()
   }
 
@@ -390,14 +392,16 @@ public final class Stream: DescriptorHandler {
   private func flush(_ loop: isolated EventLoop) {
     guard phase == .open || phase == .finishing else { return }
     let before = output.total
+    var pending = 0
     if let tls {
-      switch tls.send(&output, to: &socket, allowance: reactor.allowance) {
+      switch tls.send(&output, to: socket, allowance: reactor.allowance) {
       case .done: break
       case .more: readSoon()
       case .failed(let error): return close(error, loop)
       }
       if self.tls?.mayResumeReading() == true { readSoon() }
-    } else if socket.isWritable, !output.isEmpty {
+      pending = tls.pending
+    } else if socket.isWritable {
       switch output.write(to: socket.number, allowance: reactor.allowance) {
       case .sentAll: break
       case .sentSome: readSoon()
@@ -405,21 +409,25 @@ public final class Stream: DescriptorHandler {
       case .failed(let error): return close(.system(error), loop)
       }
     }
-    reactor.didSend(output.total - before)
-    guard output.countShared(), countBuffers() else { return abort() }
-    if backpressure.hasDrained(to: queued, hasFile: output.hasFile) { handler?.drained(on: loop) }
+    guard let rest = output.rest() else {
+      reactor.didSend(output.total - before)
+      return abort()
+    }
+    reactor.didSend(rest.total - before)
+    guard countBuffers(unshared: rest.unshared + pending) else { return abort() }
+    if backpressure.hasDrained(to: rest.count + pending, hasFile: rest.hasFile) { handler?.drained(on: loop) }
     if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }
   }
 
   /// Sends the pending ciphertext. Returns false if the stream was closed.
   private func sendCiphertext(_ loop: isolated EventLoop) -> Bool {
-    guard let error = tls?.send(to: &socket) else { return true }
+    guard let error = tls?.send(to: socket) else { return true }
     close(.system(error), loop)
     return false
   }
 
   private func linger(_ loop: isolated EventLoop) {
-    if let error = tls?.finish(to: &socket) { return close(.system(error), loop) }
+    if let error = tls?.finish(to: socket) { return close(.system(error), loop) }
     // close(2) with unread input sends a reset, which may discard our last output at the peer.
     if hasReadEnd { return close(nil, loop) }
     phase = .lingering
@@ -435,7 +443,7 @@ public final class Stream: DescriptorHandler {
     output.removeAll()
     tls = nil
     held = 0
-    _ = countBuffers()
+    _ = countBuffers(unshared: 0)
     phase = .closed
     loop.load.subtract(1, ordering: .relaxed)
     let handler = self.handler

@@ -2,7 +2,7 @@ import CParleyLinux
 import Glibc
 
 /// The socket of a stream, with its readiness. A new edge follows only EAGAIN or a short read.
-struct StreamSocket {
+final class StreamSocket {
   /// Nil once closed, so that a reference to the stream does not keep the socket open.
   private var descriptor: Descriptor?
   let number: Int32
@@ -46,7 +46,7 @@ struct StreamSocket {
   }
 
   /// Reads into the loop's buffer.
-  mutating func read() -> Input {
+  func read() -> Input {
     while true {
       let size = unsafe reactor.input.bytes.count
       let count = unsafe Glibc.read(number, reactor.input.bytes.baseAddress, size)
@@ -69,13 +69,13 @@ struct StreamSocket {
     }
   }
 
-  private mutating func awaitInput() {
+  private func awaitInput() {
     isReadable = false
     reactor.await(.readable, of: number)
   }
 
   /// Waits until the socket accepts bytes again.
-  mutating func awaitRoom() {
+  func awaitRoom() {
     isWritable = false
     reactor.await(.writable, of: number)
   }
@@ -84,7 +84,7 @@ struct StreamSocket {
   func finish() { shutdown(number, Int32(SHUT_WR)) }
 
   /// Closes the socket. A reset tells the peer that the data is incomplete and frees the send buffer.
-  mutating func close(withReset isReset: Bool) {
+  func close(withReset isReset: Bool) {
     if isReset { setReset(number) } else { shutdown(number, Int32(SHUT_RDWR)) }
     reactor.remove(number)
     descriptor = nil

@@ -70,7 +70,7 @@ struct TLSChannel {
   // MARK: Output
 
   /// Sends the pending ciphertext while the socket accepts it.
-  func send(to socket: inout StreamSocket) -> SystemError? {
+  func send(to socket: StreamSocket) -> SystemError? {
     while socket.isWritable, session.pending > 0 {
       let written = unsafe session.withCiphertext { unsafe Glibc.write(socket.number, $0.baseAddress, $0.count) }
       if written > 0 {
@@ -85,10 +85,10 @@ struct TLSChannel {
   }
 
   /// Encrypts and sends the output queue.
-  func send(_ output: inout OutputQueue, to socket: inout StreamSocket, allowance: Int) -> Progress {
+  func send(_ output: inout OutputQueue, to socket: StreamSocket, allowance: Int) -> Progress {
     let bound = output.total + allowance
     while output.total < bound {
-      if let error = send(to: &socket) { return .failed(.system(error)) }
+      if let error = send(to: socket) { return .failed(.system(error)) }
       guard socket.isWritable, session.pending < Self.ciphertextAhead, !output.isEmpty else { return .done }
       var failure: TLSFailure?
       let hasSent = unsafe output.consumeNext { plain in
@@ -107,8 +107,8 @@ struct TLSChannel {
   }
 
   /// Sends close_notify, so that the peer can detect truncation.
-  func finish(to socket: inout StreamSocket) -> SystemError? {
+  func finish(to socket: StreamSocket) -> SystemError? {
     session.close()
-    return send(to: &socket)
+    return send(to: socket)
   }
 }
