@@ -9,8 +9,12 @@ enum Help {
     Commands for users, against any server:
 
     \(list(Command.clientCommands))
-    Exit status: 0 success; 1 the check failed or the server refused the request; 2 the command could not run.
-    parley COMMAND --help describes a command.
+    Commands about the program:
+
+    \(list(Command.programCommands))
+    Exit status: 0 success; 1 the check failed, the server refused the request, or standard output was closed early;
+    2 the command could not run: invalid arguments, a system error, no connection.
+    parley help COMMAND describes a command.
 
     """
 
@@ -38,7 +42,10 @@ enum Help {
   }
 
   static func table(_ settings: [Setting]) -> String {
-    let left = settings.map { [$0.flag, $0.value].compactMap { $0 }.joined(separator: " ") }
+    let left = settings.map { setting in
+      let flag = setting.letter.map { "-\($0), \(setting.flag)" } ?? setting.flag
+      return [flag, setting.value].compactMap { $0 }.joined(separator: " ")
+    }
     let width = left.map(\.count).max() ?? 0
     return zip(left, settings).map { left, setting in
       let padding = String(repeating: " ", count: width - left.count)
@@ -73,8 +80,9 @@ enum Help {
     parley health [--url ADDRESS | SETTING ...]
 
     Requests /readyz of a server and prints the response. Exit status 0 if the server accepts changes, 1 if it does not
-    (its disk is full, its database is damaged, it is stopping) or does not respond. The settings of parley serve, as flags or variables, select the server; --url selects another one:
-    http://127.0.0.1:8080, https://chat.example.org, unix:/run/parley/parley.sock.
+    (its disk is full, its database is damaged, it is stopping) or does not respond. The settings of parley serve, as flags
+    or variables, select the server; --url ADDRESS selects another one: http://127.0.0.1:8080,
+    https://chat.example.org, unix:/run/parley/parley.sock.
 
     """
 
@@ -118,7 +126,8 @@ enum Help {
     parley user enable NAME
     parley user reset NAME
 
-    Manages the users of the site. reset prints a password reset link, valid once, for a day. \(controlSocket)
+    Manages the users of the site. reset prints a password reset link, valid once, for a day.
+    \(controlSocket)
     Changes of roles and states are recorded in the name of the site's owner.
 
     Settings
@@ -130,7 +139,8 @@ enum Help {
     """
     parley invite [--role ROLE] [--uses N] [--expires WHEN] [--forum ID]
 
-    Prints an invite link, created in the name of the site's owner. \(controlSocket)
+    Prints an invite link, created in the name of the site's owner.
+    \(controlSocket)
 
     Settings
 
@@ -153,7 +163,8 @@ enum Help {
     parley setup
 
     Prints the setup link for the first owner of a new site, as parley serve does at start. It replaces the previous link.
-    Exit status 1 if the site already has an owner. \(controlSocket)
+    Exit status 1 if the site already has an owner.
+    \(controlSocket)
 
     """
 

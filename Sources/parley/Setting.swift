@@ -14,6 +14,8 @@ struct Setting: Sendable {
   var isRepeatable = false
   /// Has no environment variable.
   var isFlagOnly = false
+  /// The short form: `f` is `-f`.
+  var letter: Character?
 
   var flag: String { "--\(name)" }
   static let variablePrefix = "PARLEY_"
@@ -107,6 +109,11 @@ extension Setting {
   static let scope = Setting(
     name: "scope", value: "SCOPE", summary: "read, write or admin", fallback: "read",
     isFlagOnly: true)
+  static let allFaults = Setting(
+    name: "all", value: nil, summary: "continue after the first check that finds a fault", isFlagOnly: true)
+  static let status = Setting(
+    name: "status", value: nil, summary: "list the migrations, without changes", isFlagOnly: true)
+  static let url = Setting(name: "url", value: "ADDRESS", summary: "the server to check", isFlagOnly: true)
   static let name = Setting(
     name: "name", value: "TEXT", summary: "description of the token for its owner", fallback: "parley token",
     isFlagOnly: true)

@@ -28,24 +28,30 @@ struct Settings: Sendable {
     }
     var given: Set<String> = []
     var rest = arguments[...]
+    var allowsOptions = true
     while let argument = rest.popFirst() {
-      if argument == "-" || !argument.hasPrefix("-"), operands.count < wanted.count {
+      if allowsOptions, argument == "--" {
+        allowsOptions = false
+        continue
+      }
+      let isOperand = !allowsOptions || argument == "-" || !argument.hasPrefix("-")
+      if isOperand, operands.count < wanted.count {
         operands.append(argument)
         continue
       }
-      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      guard let setting = known.first(where: { $0.flag == parts[0] }) else {
-        let nearest = Self.nearest(parts[0], of: known.map(\.flag)).map { " Did you mean \($0)?" } ?? ""
-        throw UsageError(message: "Unknown argument \(argument).\(nearest) See parley \(command) --help.")
+      guard !isOperand, let (setting, attached) = Self.setting(argument, in: known) else {
+        throw UsageError(message: Self.unknown(argument, isOperand: isOperand, of: command, known, wanted))
       }
       let value: String
       if setting.value == nil {
-        guard parts.count == 1 else { throw UsageError(message: "\(setting.flag) takes no value.") }
+        guard attached == nil else { throw UsageError(message: "\(setting.flag) takes no value.") }
         value = "yes"
-      } else if parts.count == 2 {
-        value = parts[1]
+      } else if let attached {
+        value = attached
       } else {
-        guard let next = rest.popFirst() else { throw UsageError(message: "\(setting.flag) needs a value.") }
+        guard let next = rest.popFirst() else {
+          throw UsageError(message: "\(setting.flag) needs a value: \(setting.flag) \(setting.value ?? "").")
+        }
         value = next
       }
       if given.insert(setting.name).inserted {
@@ -62,43 +68,53 @@ struct Settings: Sendable {
     }
   }
 
+  /// The setting of `--name`, `--name=VALUE`, `-n` or `-nVALUE`, and the value.
+  private static func setting(_ argument: String, in known: [Setting]) -> (Setting, value: String?)? {
+    if argument.hasPrefix("--") {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      return known.first { $0.flag == parts[0] }.map { ($0, parts.count == 2 ? parts[1] : nil) }
+    }
+    let letter = argument.dropFirst().first
+    let value = argument.dropFirst(2)
+    return known.first { $0.letter == letter }.map { ($0, value.isEmpty ? nil : String(value)) }
+  }
+
+  private static func unknown(
+    _ argument: String, isOperand: Bool, of command: String, _ known: [Setting], _ wanted: [String]
+  ) -> String {
+    var message = "Unknown argument \(Terminal.plain(argument))."
+    if isOperand {
+      let longer = Command.names(below: command)
+      if let nearest = Spelling.nearest(to: argument, in: longer) {
+        message += " Did you mean parley \(command) \(nearest)?"
+      } else if !wanted.isEmpty {
+        message += " parley \(command) takes \(wanted.joined(separator: " ")). Quote a text of several words."
+      }
+    } else {
+      let name = argument.prefix { $0 != "=" }
+      if let nearest = Spelling.nearest(to: String(name), in: known.map(\.flag)) {
+        message += " Did you mean \(nearest)?"
+      } else if operandsMayBegin(with: argument, wanted) {
+        message += " An argument after -- may begin with a hyphen."
+      }
+    }
+    return message + " See parley \(command) --help."
+  }
+
+  /// Whether an unknown option may be a text, such as `-5 degrees`.
+  private static func operandsMayBegin(with argument: String, _ wanted: [String]) -> Bool {
+    !wanted.isEmpty && (argument.contains(" ") || !argument.hasPrefix("--"))
+  }
+
   /// Sentences about variables that look like settings and are none.
   func warnings(environment: [String: String]) -> [String] {
     let variables = (Setting.all + [CLISession.profile]).filter { !$0.isFlagOnly }.map(\.variable)
     let unknown = environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !variables.contains($0) }
     return unknown.sorted().map { name in
-      let nearest = Self.nearest(name, of: variables).map { "Did you mean \($0)?" }
+      let nearest = Spelling.nearest(to: name, in: variables).map { "Did you mean \($0)?" }
       return
         "The variable \(name) is no setting and has no effect. \(nearest ?? "parley serve --help lists all settings.")"
     }
-  }
-
-  /// The most changed letters of a mistyped name.
-  private static let maxDistance = 3
-
-  /// The name with the fewest changed letters; nil if every name is too different.
-  private static func nearest(_ text: String, of names: [String]) -> String? {
-    let distances = names.map { (name: $0, distance: editDistance(Array(text.utf8), Array($0.utf8))) }
-    guard let found = distances.min(by: { $0.distance < $1.distance }), found.distance <= maxDistance else {
-      return nil
-    }
-    return found.name
-  }
-
-  /// Levenshtein distance.
-  private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    guard abs(left.count - right.count) <= maxDistance else { return .max }
-    var row = Array(0...right.count)
-    for (line, byte) in left.enumerated() {
-      var corner = row[0]
-      row[0] = line + 1
-      for column in right.indices {
-        let substituted = corner + (byte == right[column] ? 0 : 1)
-        corner = row[column + 1]
-        row[column + 1] = min(substituted, row[column] + 1, row[column + 1] + 1)
-      }
-    }
-    return row[right.count]
   }
 
   func all(_ setting: Setting) -> [String] { values[setting.name] ?? [] }

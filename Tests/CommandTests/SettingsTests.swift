@@ -23,4 +23,40 @@ import Testing
       try Settings(arguments: arguments, environment: [:], of: "backup", [.data], operands: ["FILE"])
     }
   }
+
+  @Test func `arguments after two hyphens are operands`() throws {
+    let settings = try Settings(
+      arguments: ["--data=there", "--", "--help"], environment: [:], of: "restore", [.data], operands: ["FILE"])
+    #expect(settings.operands == ["--help"] && settings.text(.data) == "there")
+  }
+
+  @Test(arguments: [["-f", "a", "-fb"], ["--raw-field", "a", "--raw-field=b"]])
+  func `a setting may have a letter`(arguments: [String]) throws {
+    let setting = Setting(name: "raw-field", value: "TEXT", summary: "", isRepeatable: true, letter: "f")
+    let settings = try Settings(arguments: arguments, environment: [:], of: "api", [setting])
+    #expect(settings.all(setting) == ["a", "b"])
+  }
+
+  @Test(arguments: [
+    (["a", "--dtaa"], "Did you mean --data?"), (["a", "b"], "Quote a text of several words."),
+    (["-5 degrees"], "An argument after -- may begin with a hyphen."), (["a", "--data"], "--data FOLDER"),
+    ([], "needs a FILE"),
+  ])
+  func `an error says what to do next, on one line`(arguments: [String], words: String) {
+    do throws(Settings.UsageError) {
+      _ = try Settings(arguments: arguments, environment: [:], of: "restore", [.data], operands: ["FILE"])
+      Issue.record("no error")
+    } catch {
+      #expect(error.message.contains(words) && !error.message.contains("\n"))
+    }
+  }
+
+  @Test func `a mistyped word of a command is suggested`() {
+    do throws(Settings.UsageError) {
+      _ = try Settings(arguments: ["retri"], environment: [:], of: "outbox", [.json])
+      Issue.record("no error")
+    } catch {
+      #expect(error.message.contains("Did you mean parley outbox retry?"))
+    }
+  }
 }

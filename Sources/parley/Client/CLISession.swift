@@ -203,27 +203,11 @@ final class CLISession: Sendable {
   func conversation(_ text: String, by client: Client? = nil) async throws -> ID<Conversation> {
     if let id = ID<Conversation>(text) { return id }
     let client = client ?? self.client
-    let request = Request<Page<Resource<ForumView>>>.listForums(query: text)
-    let found = try await client.send(request).elements.filter { $0.forum.title.lowercased() == text.lowercased() }
-    if let forum = found.first { return forum.forum.room }
+    if let forum = try await forum(titled: text, by: client) { return forum.room }
     for try await page in client.pages(of: .listConversations(limit: 200)) {
       let own = page.elements.first { $0.conversation.title?.lowercased() == text.lowercased() }
       if let own { return own.conversation.id }
     }
-    throw Settings.UsageError(
-      message: "There is no forum or conversation \"\(text)\". parley forums lists the forums.")
-  }
-
-  /// Requests the names of users.
-  func names(of users: Set<ID<User>>) async throws -> [ID<User>: String] {
-    var names: [ID<User>: String] = [:]
-    for id in users {
-      do throws(ClientFault) {
-        names[id] = try await client.send(.getUser(.id(id))).summary.name
-      } catch {
-        guard case .refused = error else { throw error }
-      }
-    }
-    return names
+    throw await unknownTitle(text, "forum or conversation")
   }
 }

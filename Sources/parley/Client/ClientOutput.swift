@@ -4,13 +4,9 @@ import ParleyModel
 
 /// The output of client commands: messages as text or JSON lines.
 enum ClientOutput {
-  static func print(_ messages: [Message], _ session: CLISession) async throws -> Outcome {
-    let names = try await session.names(of: Set(messages.map(\.author)))
-    for message in messages {
-      print(
-        at: message.createdAt, names[message.author], message.content?.text,
-        message.content?.attachments.count ?? 0)
-    }
+  static func print(_ messages: [Message], _ names: IncludedNames) -> Outcome {
+    let style = Terminal.style
+    for message in messages where !Terminal.print(MessageLines(message, names).formatted(style)) { break }
     return Outcome(.success, "")
   }
 
@@ -22,10 +18,19 @@ enum ClientOutput {
     if settings.isOn(.json) {
       return lines(messages.flatMap { shown in shown.message.map { [raw($0)] } ?? shown.waiting.prefix(1).map(raw) })
     }
+    let style = Terminal.style
     for shown in messages {
       let name = shown.author == nil ? nil : await parley.cache.user(shown.author ?? ID(0))?.summary.name
-      let files = (shown.message?.content?.attachments.count ?? 0) + shown.pendingFiles.count
-      print(at: shown.displayDate, name, shown.isDeleted ? nil : shown.text, files, shown.isUnsent)
+      var text: MessageLines
+      if let message = shown.message {
+        text = MessageLines(message, IncludedNames())
+        text.text = shown.isDeleted ? nil : shown.text
+      } else {
+        text = MessageLines(id: nil, time: shown.displayDate, text: shown.text)
+        text.notes = shown.pendingFiles.map { "file \($0.name)" } + ["unsent"]
+      }
+      text.author = name
+      guard Terminal.print(text.formatted(style)) else { break }
     }
     return Outcome(.success, "")
   }
@@ -44,15 +49,9 @@ enum ClientOutput {
     Outcome(.success, values.map { String(decoding: $0.compact.bytes, as: UTF8.self) }.joined(separator: "\n"))
   }
 
-  /// Prints a message as one line. An `Outcome` would replace the escape sequences that make the name bold.
-  private static func print(
-    at time: Int64, _ author: String?, _ text: String?, _ files: Int, _ isUnsent: Bool = false
-  ) {
-    var parts = [Timestamp.format(Int(time)), Terminal.bold(Terminal.plain(author ?? "-"))]
-    parts.append(text.map(Terminal.plain) ?? "(deleted)")
-    if files > 0 { parts.append(files == 1 ? "(1 file)" : "(\(files) files)") }
-    if isUnsent { parts.append("(unsent)") }
-    Terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  ") + "\n")
+  /// Prints one JSON object, or a text.
+  static func result(_ json: JSONRaw, _ settings: Settings, _ text: String) -> Outcome {
+    settings.isOn(.json) ? lines([json]) : Outcome(.success, text)
   }
 }
 
@@ -63,4 +62,24 @@ extension Setting {
 
 extension Settings {
   func limit() throws(UsageError) -> Int { try number(.limit, in: 1...200) ?? 20 }
+
+  /// The text of an operand; `-` reads standard input.
+  func messageText(_ operand: Int) throws(UsageError) -> String {
+    let text = operands[operand] == "-" ? Terminal.input() : operands[operand]
+    guard !text.isEmpty else { throw UsageError(message: "The message is empty.") }
+    return text
+  }
+
+  /// The number of a message, as `read` prints it, with or without `#`.
+  func messageID(_ text: String) throws(UsageError) -> ID<Message> {
+    guard let id = ID<Message>(text.hasPrefix("#") ? String(text.dropFirst()) : text) else {
+      throw UsageError(message: "\"\(text)\" is not the number of a message. parley read prints the numbers.")
+    }
+    return id
+  }
+
+  func messageID(_ setting: Setting) throws(UsageError) -> ID<Message>? {
+    guard let text = text(setting) else { return nil }
+    return try messageID(text)
+  }
 }

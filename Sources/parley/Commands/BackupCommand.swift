@@ -9,7 +9,7 @@ import Web
 extension Command {
   static let backup = Command(
     "backup", operands: ["FILE"], summary: "copy the data folder to one file, also while the server runs",
-    help: Help.backup, run: BackupCommand.run)
+    settings: [.data], help: Help.backup, run: BackupCommand.run)
 }
 
 enum BackupCommand {

@@ -14,7 +14,7 @@ extension Command {
 
 /// Shell completions of the commands and their flags.
 enum CompletionsCommand {
-  private static var names: [String] { Command.operatorCommands.map(\.name) + commands.map(\.name) }
+  private static var names: [String] { Command.operatorCommands.map(\.name) + commands.map(\.name) + Command.programCommands.map(\.name) }
 
   /// Client commands of one word. A second word completes like a flag.
   private static var commands: [Command] { Command.clientCommands.filter { $0.words.count == 1 } }
@@ -60,7 +60,7 @@ enum CompletionsCommand {
       let subcommands = Command.clientCommands.filter { $0.words.count > 1 && $0.words.first == command.name }
         .map { $0.words[1] }
       return (
-        command.name, (subcommands + (command.settings + [CLISession.profile]).map(\.flag)).joined(separator: " ")
+        command.name, (subcommands + command.settings.map(\.flag)).joined(separator: " ")
       )
     }
   }

@@ -6,7 +6,8 @@ import ParleyWire
 
 extension Command {
   static let health = Command(
-    "health", summary: "check whether a server is healthy", help: Help.health, run: HealthCommand.run)
+    "health", summary: "check whether a server is healthy", settings: [.url] + Setting.general, help: Help.health,
+    run: HealthCommand.run)
 }
 
 enum HealthCommand {

@@ -6,7 +6,8 @@ import Storage
 
 extension Command {
   static let purge = Command(
-    "purge", summary: "remove deleted content from the database file now", help: Help.purge, run: PurgeCommand.run)
+    "purge", summary: "remove deleted content from the database file now", settings: [.data, .share],
+    help: Help.purge, run: PurgeCommand.run)
 }
 
 enum PurgeCommand {

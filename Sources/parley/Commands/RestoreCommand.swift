@@ -9,7 +9,7 @@ import Web
 extension Command {
   static let restore = Command(
     "restore", operands: ["FILE"], summary: "restore a backup into an empty data folder, or replace its content",
-    help: Help.restore, run: RestoreCommand.run)
+    settings: [.data, .replace, .keepSessions], help: Help.restore, run: RestoreCommand.run)
 }
 
 enum RestoreCommand {

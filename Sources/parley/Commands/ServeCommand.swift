@@ -14,8 +14,8 @@ import Web
 
 extension Command {
   static let serve = Command(
-    "serve", summary: "run the server (parley serve --help lists the settings)", help: Help.serve, run: ServeCommand.run
-  )
+    "serve", summary: "run the server (parley serve --help lists the settings)", settings: Setting.all,
+    help: Help.serve, run: ServeCommand.run)
 }
 
 enum ServeCommand {

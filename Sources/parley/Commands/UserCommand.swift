@@ -10,29 +10,32 @@ extension Command {
 }
 
 enum UserCommand {
-  private static let subcommands: [String: Command] = [
-    "add": subcommand("add", operands: ["NAME"], settings: [.role, .passwordStdin], run: add),
-    "list": subcommand("list", settings: [.json], run: list),
-    "role": subcommand("role", operands: ["NAME", "ROLE"], run: setRole),
-    "disable": subcommand("disable", operands: ["NAME"], run: disable),
-    "enable": subcommand("enable", operands: ["NAME"], run: enable),
-    "reset": subcommand("reset", operands: ["NAME"], run: createPasswordReset),
+  static let subcommands = [
+    subcommand("add", operands: ["NAME"], settings: [.role, .passwordStdin], "add a user", run: add),
+    subcommand("list", settings: [.json], "list the users", run: list),
+    subcommand("role", operands: ["NAME", "ROLE"], "set the role of a user", run: setRole),
+    subcommand("disable", operands: ["NAME"], "disable a user and revoke the sessions", run: disable),
+    subcommand("enable", operands: ["NAME"], "enable a disabled user", run: enable),
+    subcommand("reset", operands: ["NAME"], "print a password reset link", run: createPasswordReset),
   ]
 
   private static func subcommand(
-    _ word: String, operands: [String] = [], settings: [Setting] = [],
+    _ word: String, operands: [String] = [], settings: [Setting] = [], _ summary: String,
     run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
   ) -> Command {
     .control(
-      "user \(word)", operands: operands, summary: "", settings: settings, help: Help.user, run: body)
+      "user \(word)", operands: operands, summary: summary, settings: settings, help: Help.user, run: body)
   }
 
+  /// `parley user` without one of its words.
   static func run(_ arguments: [String]) async -> Int32 {
-    guard let word = arguments.first, let command = subcommands[word] else {
-      let words = subcommands.keys.sorted().joined(separator: ", ")
-      return Outcome(.error, "parley user needs one of \(words). See parley user --help.").report()
-    }
-    return await command.run(Array(arguments.dropFirst()))
+    let words = Command.names(below: "user")
+    let similar =
+      arguments.first.flatMap { Spelling.nearest(to: $0, in: words) }
+      .map { " Did you mean parley user \($0)?" } ?? ""
+    return Outcome(
+      .error, "parley user needs one of \(words.sorted().joined(separator: ", ")).\(similar) See parley user --help."
+    ).report()
   }
 
   @Sendable private static func add(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {

@@ -16,7 +16,8 @@ extension Command {
     help: @autoclosure @escaping @Sendable () -> String,
     run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
   ) -> Command {
-    Command(name, operands: operands, summary: summary, settings: settings, help: help()) { arguments in
+    Command(name, operands: operands, summary: summary, settings: settings + [.data, .share], help: help()) {
+      arguments in
       do {
         let settings = try Settings(
           arguments: arguments, environment: Terminal.environment, of: name, settings + Setting.all, operands: operands)

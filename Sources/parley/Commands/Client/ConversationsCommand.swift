@@ -5,7 +5,7 @@ extension Command {
   static let listConversations = Command.client(
     "conversations", usage: "[--limit N] [--json]", summary: "list your conversations",
     description: "Lists your conversations with their unread counts, the last active first.",
-    settings: [.limit, .json], run: ConversationsCommand.run)
+    settings: [.limit, .json], operations: ["listConversations"], run: ConversationsCommand.run)
 }
 
 enum ConversationsCommand {

@@ -5,7 +5,8 @@ import ParleyModel
 extension Command {
   static let listForums = Command.client(
     "forums", usage: "[--limit N] [--json]", summary: "list the forums",
-    description: "Lists the forums, the most active first.", settings: [.limit, .json], run: ForumsCommand.run)
+    description: "Lists the forums with the id of their room, the most active first.", settings: [.limit, .json],
+    operations: ["listForums"], run: ForumsCommand.run)
 }
 
 enum ForumsCommand {

@@ -6,7 +6,7 @@ extension Command {
     "login", usage: "SERVER NAME [--fingerprint SHA256] [--force]", operands: ["SERVER", "NAME"],
     summary: "sign in to a server",
     description: "Signs in and stores the session. The password is the first line of standard input.",
-    settings: [LoginCommand.fingerprint, .force], run: LoginCommand.run)
+    settings: [LoginCommand.fingerprint, .force], operations: ["signIn"], run: LoginCommand.run)
 }
 
 enum LoginCommand {

@@ -4,7 +4,7 @@ extension Command {
   static let logout = Command.client(
     "logout", usage: "[--force]", summary: "sign out and delete the local cache",
     description: "Revokes the session at the server and deletes the profile and the local cache.", settings: [.force],
-    run: LogoutCommand.run)
+    operations: ["revokeSession"], run: LogoutCommand.run)
 }
 
 enum LogoutCommand {

@@ -6,7 +6,7 @@ extension Command {
   static let search = Command.client(
     "search", usage: "QUERY [--limit N] [--json]", operands: ["QUERY"], summary: "search messages",
     description: "Searches messages. A query has words, \"phrases\", -exclusions and prefix*.",
-    settings: [.limit, .json], run: SearchCommand.run)
+    settings: [.limit, .json], operations: ["searchMessages"], run: SearchCommand.run)
 }
 
 enum SearchCommand {
@@ -18,12 +18,16 @@ enum SearchCommand {
       throw Settings.UsageError(message: message(for: error, query))
     }
     do {
-      let page = try await session.client.send(.searchMessages(q: query, limit: try settings.limit()))
+      let request = Request<Page<Resource<SearchMatch>>>.searchMessages(q: query, limit: try settings.limit())
+      let page = try await session.client.send(settings.isOn(.json) ? request : request.includingNames())
       if settings.isOn(.json) { return ClientOutput.lines(page.elements.map(\.representation)) }
-      guard !page.elements.isEmpty else { return Outcome(.failure, "No messages found.") }
+      guard !page.elements.isEmpty else {
+        return Outcome(.failure, "No messages found. A prefix ends with *: parley search 'pizz*'.")
+      }
       let titles = page.elements.compactMap(\.title)
       for title in titles { Terminal.print("\(Terminal.plain(title))  (title of a topic)\n") }
-      return try await ClientOutput.print(page.elements.compactMap(\.message?.message), session)
+      return ClientOutput.print(
+        page.elements.compactMap(\.message?.message), try IncludedNames(page.representation))
     } catch let fault as ClientFault where fault.isTemporary {
       guard let parley = try session.parley else { throw fault }
       let found = try await parley.cache.search(query, limit: try settings.limit()).messages

@@ -6,7 +6,7 @@ extension Command {
     "send-file", usage: "CONVERSATION FILE [--json]", operands: ["CONVERSATION", "FILE"],
     summary: "post a file as a message",
     description: "Uploads a file and posts it as a message. Offline, it is queued; keep the file until it is sent.",
-    settings: [.json], run: SendFileCommand.run)
+    settings: [.json], operations: ["postMessage", "uploadFile", "createUpload"], run: SendFileCommand.run)
 }
 
 enum SendFileCommand {

@@ -6,7 +6,7 @@ extension Command {
   static let sync = Command.client(
     "sync", usage: "[--whole CONVERSATION] [--json]", summary: "send the outbox and update the local cache",
     description: "Sends the outbox and fetches new events, so that reading and search work offline.",
-    settings: [SyncCommand.whole, .json], run: SyncCommand.run)
+    settings: [SyncCommand.whole, .json], operations: ["sync"], run: SyncCommand.run)
 }
 
 enum SyncCommand {

@@ -12,17 +12,19 @@ import Synchronization
 
 extension Command {
   static let tail = Command(
-    "tail", operands: ["TOPICS"], summary: "print events as they happen", help: Help.tail, run: TailCommand.run)
+    "tail", operands: ["TOPICS"], summary: "print events as they happen",
+    settings: TailCommand.settings, operations: ["openRealtime"], help: Help.tail, run: TailCommand.run)
 }
 
 enum TailCommand {
   private static let after = Setting(
     name: "after", value: "CURSOR", summary: "first print the events after this cursor", isFlagOnly: true)
+  fileprivate static let settings: [Setting] = [.json, after, .data, CLISession.profile]
 
   static func run(_ arguments: [String]) async -> Int32 {
     do {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "tail", [.data, .json, after, CLISession.profile],
+        arguments: arguments, environment: Terminal.environment, of: "tail", TailCommand.settings,
         operands: ["list of TOPICS"])
       return try await run(settings).report()
     } catch {
@@ -152,7 +154,7 @@ private final class TailFeed: Sendable {
     for line in lines where line.starts(with: Self.prefix) {
       // Standard output is closed.
       guard Self.print(Array(line.dropFirst(Self.prefix.count)), isJSON, names) else {
-        exit(Outcome.Status.success.rawValue)
+        exit(Terminal.exitStatus(Outcome.Status.success.rawValue))
       }
     }
   }

@@ -5,7 +5,7 @@ extension Command {
   static let whoami = Command.client(
     "whoami", usage: "[--json]", summary: "print the signed-in user",
     description: "Prints the signed-in user and the server.",
-    settings: [.json], run: WhoamiCommand.run)
+    settings: [.json], operations: ["getUser"], run: WhoamiCommand.run)
 }
 
 enum WhoamiCommand {
