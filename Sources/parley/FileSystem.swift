@@ -85,6 +85,19 @@ enum FileSystem {
     }
   }
 
+  /// Creates a file, or empties an existing one.
+  static func create(_ path: String) throws(Settings.UsageError) -> Descriptor {
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
+    guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't write \(path): \(reason).") }
+    return Descriptor(owning: descriptor)
+  }
+
+  static func move(_ path: String, to newPath: String) throws(Settings.UsageError) {
+    guard unsafe rename(path, newPath) == 0 else {
+      throw Settings.UsageError(message: "Can't write \(newPath): \(reason).")
+    }
+  }
+
   static func remove(_ path: String) throws(Settings.UsageError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else {
       throw Settings.UsageError(message: "Can't delete \(path): \(reason).")

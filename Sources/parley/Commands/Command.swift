@@ -58,8 +58,8 @@ extension Command {
 
   /// Commands for users, against any server.
   static let clientCommands: [Command] = [
-    login, logout, whoami, listForums, listConversations, read, post, search, sendFile, sync, outbox, outboxRetry,
-    outboxCancel,
+    login, logout, whoami, listForums, listTopics, listConversations, read, search, listNotifications, post, reply,
+    react, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel,
   ]
 
   /// Commands about the program.
