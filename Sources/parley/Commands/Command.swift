@@ -59,7 +59,7 @@ extension Command {
   /// Commands for users, against any server.
   static let clientCommands: [Command] = [
     login, logout, whoami, listForums, listTopics, listConversations, read, search, listNotifications, post, reply,
-    react, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel,
+    react, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel, api,
   ]
 
   /// Commands about the program.
