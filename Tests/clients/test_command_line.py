@@ -26,7 +26,7 @@ class CommandLine(unittest.TestCase):
         self.assertNotIn("\x1b", done.stderr)
 
     def test_output_that_does_not_fit_on_the_disk_is_a_failure(self):
-        for arguments in (("help",), ("--version",), ("version",), ("read", "--help"), ("help", "read"), ("completions", "bash")):
+        for arguments in (("help",), ("--version",), ("version",), ("read", "--help"), ("help", "read"), ("completions", "bash"), ("manual",)):
             with open("/dev/full", "w") as full:
                 done = command(*arguments, stdout=full)
             self.assertEqual(done.returncode, 1, arguments)

@@ -63,10 +63,10 @@ extension Command {
   ]
 
   /// Commands about the program.
-  static let programCommands: [Command] = [help, completions]
+  static let programCommands: [Command] = [help, completions, manual]
 
-  /// Commands that the overview omits: parts of another command.
-  static let unlistedCommands: [Command] = UserCommand.subcommands
+  /// Commands that the overview omits: parts of another command, and those of the completion scripts.
+  static let unlistedCommands: [Command] = UserCommand.subcommands + [completeTitles]
 
   static let listed = operatorCommands + clientCommands + programCommands
   static let all = listed + unlistedCommands

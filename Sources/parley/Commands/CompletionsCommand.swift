@@ -1,67 +1,76 @@
 import ParleyKit
 
 extension Command {
-  static let completions = Command.client(
-    "completions", usage: "SHELL", operands: ["SHELL"], summary: "print a completion script for bash, zsh or fish",
-    description: "Prints a completion script for bash, zsh or fish."
-  ) { settings in
-    guard let script = CompletionsCommand.script(for: settings.operands[0]) else {
-      throw Settings.UsageError(message: "Completions exist for bash, zsh and fish.")
+  static let completions = Command(
+    "completions", operands: ["SHELL"], summary: "print a completion script for bash, zsh or fish",
+    help: """
+      parley completions SHELL
+
+      Prints a completion script for bash, zsh or fish: commands, options, files, and the titles of forums and
+      conversations, from the local cache or the server.
+
+          bash: parley completions bash > ~/.local/share/bash-completion/completions/parley
+          zsh:  parley completions zsh > ~/.zfunc/_parley        (with fpath+=~/.zfunc before compinit)
+          fish: parley completions fish > ~/.config/fish/completions/parley.fish
+
+      """
+  ) { arguments in
+    do throws(Settings.UsageError) {
+      let settings = try Settings(
+        arguments: arguments, environment: [:], of: "completions", [], operands: ["SHELL"])
+      guard let script = CompletionScript.script(for: settings.operands[0]) else {
+        throw Settings.UsageError(message: "Completions exist for bash, zsh and fish.")
+      }
+      return Outcome(.success, script).report()
+    } catch {
+      return Outcome(.error, error.message).report()
     }
-    return Outcome(.success, script)
   }
+
+  /// For the completion scripts: prints titles and no errors.
+  static let completeTitles = Command.client(
+    "complete-titles", usage: "forums|conversations", operands: ["KIND"], summary: "print titles for completions",
+    description: "Prints the titles of the forums, or of forums and conversations, for the completion scripts.",
+    run: TitleCompletion.run)
 }
 
-/// Shell completions of the commands and their flags.
-enum CompletionsCommand {
-  private static var names: [String] { Command.operatorCommands.map(\.name) + commands.map(\.name) + Command.programCommands.map(\.name) }
+/// The titles that complete an argument.
+enum TitleCompletion {
+  /// Seconds that the shell may wait for the server.
+  private static let timeout = 2
 
-  /// Client commands of one word. A second word completes like a flag.
-  private static var commands: [Command] { Command.clientCommands.filter { $0.words.count == 1 } }
-
-  static func script(for shell: String) -> String? {
-    let words = names.joined(separator: " ")
-    switch shell {
-    case "bash":
-      return """
-        _parley() {
-          local word="${COMP_WORDS[COMP_CWORD]}"
-          if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "\(words)" -- "$word")); return; fi
-          case "${COMP_WORDS[1]}" in
-        \(flags.map { "    \($0.name)) COMPREPLY=($(compgen -f -W \"\($0.flags)\" -- \"$word\")) ;;" }.joined(separator: "\n"))
-          esac
-        }
-        complete -F _parley parley
-        """
-    case "zsh":
-      return """
-        #compdef parley
-        _parley() {
-          if (( CURRENT == 2 )); then compadd \(words); return; fi
-          case "$words[2]" in
-        \(flags.map { "    \($0.name)) compadd -- \($0.flags); _files ;;" }.joined(separator: "\n"))
-          esac
-        }
-        compdef _parley parley
-        """
-    case "fish":
-      let commands = commands.map { command in
-        command.settings.map { "complete -c parley -n '__fish_seen_subcommand_from \(command.name)' -l \($0.name)" }
-          .joined(separator: "\n")
-      }
-      return "complete -c parley -n __fish_use_subcommand -f -a '\(words)'\n"
-        + commands.filter { !$0.isEmpty }.joined(separator: "\n")
-    default: return nil
-    }
+  @Sendable static func run(_ settings: Settings) async throws -> Outcome {
+    let isForumsOnly = settings.operands[0] == "forums"
+    guard try CLISession.isSignedIn(settings) else { return Outcome(.success, "") }
+    let session = try CLISession(settings)
+    var titles = try await cached(session, isForumsOnly)
+    if titles.isEmpty { titles = await requested(session, isForumsOnly) }
+    var seen: Set<String> = []
+    let unique = titles.map(Terminal.plain).filter { !$0.isEmpty && seen.insert($0).inserted }
+    return Outcome(.success, unique.joined(separator: "\n"))
   }
 
-  private static var flags: [(name: String, flags: String)] {
-    commands.map { command in
-      let subcommands = Command.clientCommands.filter { $0.words.count > 1 && $0.words.first == command.name }
-        .map { $0.words[1] }
-      return (
-        command.name, (subcommands + command.settings.map(\.flag)).joined(separator: " ")
-      )
+  private static func cached(_ session: CLISession, _ isForumsOnly: Bool) async throws -> [String] {
+    guard let parley = try session.parley else { return [] }
+    let forums = await parley.cache.replica.forums.values.map(\.forum).sorted { $0.activity > $1.activity }
+    guard !isForumsOnly, !forums.isEmpty else { return forums.map(\.title) }
+    return forums.map(\.title) + (try await parley.cache.ownConversations().compactMap(\.conversation.title))
+  }
+
+  private static func requested(_ session: CLISession, _ isForumsOnly: Bool) async -> [String] {
+    let request = Task { () -> [String] in
+      var titles = try await session.client.send(.listForums(limit: 100)).elements.map(\.forum.title)
+      if !isForumsOnly {
+        titles += try await session.client.send(.listConversations(limit: 100)).elements.compactMap(
+          \.conversation.title)
+      }
+      return titles
     }
+    let timer = Task {
+      try await Task.sleep(for: .seconds(timeout))
+      request.cancel()
+    }
+    defer { timer.cancel() }
+    do { return try await request.value } catch { return [] }
   }
 }
