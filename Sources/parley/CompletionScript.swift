@@ -138,7 +138,7 @@ enum CompletionScript {
   private static func bashWords(_ values: Values) -> String {
     switch values {
     case .none: "COMPREPLY=()"
-    case .files: "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$word\"))"
+    case .files: "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$word\")"
     case .words(let words): "COMPREPLY=($(compgen -W \"\(words.joined(separator: " "))\" -- \"$word\"))"
     case .titles(let kind): "_parley_titles \"$word\" \(kind)"
     }

@@ -19,5 +19,8 @@ final class DownloadedFile: Sendable {
   /// - Returns: false if the file can't be written.
   func append(_ bytes: [UInt8]) -> Bool { Descriptor.writeAll(bytes, to: descriptor.number) }
 
+  /// Deletes an incomplete file.
+  func discard() throws(Settings.UsageError) { try FileSystem.remove(temporary) }
+
   func finish() throws(Settings.UsageError) { try FileSystem.move(temporary, to: path) }
 }

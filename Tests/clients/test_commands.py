@@ -147,7 +147,12 @@ class Commands(Home, FollowingTest):
         second = json.loads(self.tell("dm", "ada", "-", "--json", *self.grace, given="a secret\n"))
         self.assertEqual(second["conversation_id"], self.ask("GET", f"/messages/{first}")["conversation_id"])
         self.assertEqual(second["text"], "a secret")
-        self.check_refused(1, "There is no user alan", "dm", "alan", "hello")
+        self.assertIn("  a secret\n", self.tell("read", "@grace"))
+        self.check_refused(2, "There is no user alan", "read", "@alan")
+        subprocess.run([PARLEY, "user", "add", "alan", "--password-stdin", "--data", self.data], input=PASSWORD + "\n",
+                       text=True, check=True, capture_output=True)
+        self.check_refused(2, "parley dm alan TEXT", "read", "@alan")
+        self.check_refused(1, "There is no user lovelace", "dm", "lovelace", "hello")
         self.check_refused(2, "not the name of a user", "dm", "a b", "hello")
 
     def test_files(self):
@@ -163,7 +168,7 @@ class Commands(Home, FollowingTest):
         done = subprocess.run([PARLEY, "get-file", number, "--output", "-"], capture_output=True, timeout=60,
                               env=self.environment())
         self.assertEqual(done.stdout, content)
-        self.assertEqual(sorted(path.name for path in self.home.iterdir() if path.suffix == ".part"), [])
+        self.assertEqual([path.name for path in self.home.iterdir() if path.suffix == ".part"], [])
         self.check_refused(1, "There is no file 999999", "get-file", "999999")
 
     # parley api
@@ -246,6 +251,8 @@ class Commands(Home, FollowingTest):
         self.assertEqual(self.complete("parley", "outbox", "r"), ["retry"])
         self.assertEqual(self.complete("parley", "read", "Knitting", "--be"), ["--before"])
         self.assertEqual(self.complete("parley", "user", "role", "ada", "o"), ["owner"])
+        (self.home / "two words").touch()
+        self.assertEqual(self.complete("parley", "send-file", "Knitting", "two"), ["two words"])
         self.assertEqual(self.complete("parley", "read", "Knitting", "--limit", ""), [""])
         self.ask("POST", "/forums", {"title": f"Wool & {self.id()[-5:]}", "visibility": "public"})
         self.assertEqual(self.complete("parley", "topics", "kni"), ["Knitting"])

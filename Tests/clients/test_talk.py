@@ -240,12 +240,17 @@ class Offline(Home, RestartingTest):
         self.assertEqual(self.tell("forums", warning="Showing cached data"), f"{self.room}  Knitting\n")
         self.assertEqual(json.loads(self.tell("forums", "--json", warning="Showing cached data"))["title"], "Knitting")
         self.tell("conversations", warning="Showing cached data")
+        number = shown[0].split("  ")[0]
+        self.assertRegex(self.tell("reply", number, "a reply", warning="Can’t reach the server"), QUEUED)
+        self.check_refused(2, "Can’t reach the server", "reply", "999999", "a reply")
+        self.check_refused(2, "Can’t reach the server", "edit", number, "a text")
+        self.assertEqual(self.tell("complete-titles", "conversations"), "Knitting\n")
         self.assertRegex(self.tell("post", "Knitting", "stitch unsent", warning="Can’t reach the server"), QUEUED)
         self.assertIn("ada  stitch unsent  (unsent)", self.tell("read", "Knitting", warning="Showing cached data"))
         self.assertIn("ada  stitch unsent  (unsent)", self.tell("search", "unsent", warning="Showing cached data"))
         self.server = self.serve()
-        synced = json.loads(self.tell("sync", "--json", warning="Sent 1 queued operation"))
-        self.assertEqual((synced["sent"], synced["forums"]), (1, 1))
+        synced = json.loads(self.tell("sync", "--json", warning="Sent 2 queued operations"))
+        self.assertEqual((synced["sent"], synced["forums"]), (2, 1))
 
     def test_another_user_sees_no_data_of_the_first(self):
         self.sign_in()

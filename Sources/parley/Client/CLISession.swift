@@ -195,14 +195,19 @@ final class CLISession: Sendable {
     let forums = await parley.cache.replica.forums.values.map(\.forum)
     if let forum = forums.first(where: { $0.title.lowercased() == text.lowercased() }) { return forum.room }
     let own = (try? await parley.cache.ownConversations()) ?? []
+    if let name = Self.userName(text) {
+      return own.first { $0.conversation.kind == .direct && $0.others.contains { $0.summary.name == name } }?
+        .conversation.id
+    }
     return own.first { $0.title.lowercased() == text.lowercased() }?.conversation.id
   }
 
-  /// Resolves an id, the title of a forum (its room) or the title of a conversation. Forum titles are unique; among
-  /// conversations with the same title the last active one wins.
+  /// Resolves an id, the title of a forum (its room), the title of a conversation, or `@name` (the direct conversation
+  /// with that user). Forum titles are unique; among conversations with the same title the last active one wins.
   func conversation(_ text: String, by client: Client? = nil) async throws -> ID<Conversation> {
     if let id = ID<Conversation>(text) { return id }
     let client = client ?? self.client
+    if let name = Self.userName(text) { return try await direct(with: name, by: client) }
     if let forum = try await forum(titled: text, by: client) { return forum.room }
     for try await page in client.pages(of: .listConversations(limit: 200)) {
       let own = page.elements.first { $0.conversation.title?.lowercased() == text.lowercased() }

@@ -67,9 +67,11 @@ extension CLISession {
   }
 
   /// Nil if the resource does not exist.
-  private func optional<Value>(_ request: Request<Resource<Value>>) async throws(ClientFault) -> Value? {
+  private func optional<Value>(
+    _ request: Request<Resource<Value>>, by client: Client? = nil
+  ) async throws(ClientFault) -> Value? {
     do throws(ClientFault) {
-      return try await client.send(request).value
+      return try await (client ?? self.client).send(request).value
     } catch {
       guard error.problem?.code == "not_found" else { throw error }
       return nil
@@ -80,6 +82,36 @@ extension CLISession {
     let request = Request<Page<Resource<ForumView>>>.listForums(query: title, limit: 100)
     let page = try await (client ?? self.client).send(request)
     return page.elements.map(\.forum).first { $0.title.lowercased() == title.lowercased() }
+  }
+
+  /// The name in `@name`.
+  static func userName(_ text: String) -> String? {
+    text.hasPrefix("@") ? UserName(String(text.dropFirst()))?.text : nil
+  }
+
+  /// The existing direct conversation with a user.
+  func direct(with name: String, by client: Client) async throws -> ID<Conversation> {
+    let user: User? = try await optional(.getUser(.name(name)), by: client)
+    guard let id = user?.summary.id else {
+      throw Settings.UsageError(
+        message: "There is no user \(name). parley api GET '/users?query=\(name)' searches users.")
+    }
+    for try await page in client.pages(of: .listConversations(kind: "direct", limit: 200)) {
+      let found = page.elements.first { $0.conversation.participants?.contains { $0.user == id } ?? false }
+      if let found { return found.conversation.id }
+    }
+    throw Settings.UsageError(
+      message: "You have no direct conversation with \(name). parley dm \(name) TEXT begins one.")
+  }
+
+  /// The conversation of a message, from the server, or from the cache when offline.
+  func conversation(of message: ID<Message>) async throws -> ID<Conversation> {
+    do {
+      return try await send(.getMessage(message), about: message).message.conversation
+    } catch let fault as ClientFault where fault.isTemporary {
+      guard let cached = try await parley?.cache.messages(.ids([message])).first else { throw fault }
+      return cached.message.conversation
+    }
   }
 
   /// The names of users by id. Users that are not visible are omitted.

@@ -44,10 +44,17 @@ enum GetFileCommand {
     let target = try DownloadedFile(path, overwrites: settings.isOn(overwrite))
     let bar = ProgressBar.onTerminal
     defer { bar?.clear() }
-    try await session.client.download(
-      id, progress: { done, size in bar?.show(Progress(Terminal.plain(file.name), done: done, of: size ?? 0)) }
-    ) { bytes throws(ClientFault) in
-      guard target.append(bytes) else { throw .storageFailed }
+    do {
+      try await session.client.download(
+        id, progress: { done, size in bar?.show(Progress(Terminal.plain(file.name), done: done, of: size ?? 0)) }
+      ) { bytes throws(ClientFault) in
+        // Not retryable, unlike a fault of the connection.
+        guard target.append(bytes) else { throw .unreadable(path) }
+      }
+    } catch {
+      try target.discard()
+      guard case .unreadable = error else { throw error }
+      throw Settings.UsageError(message: "Can't write \(path). Is the disk full?")
     }
     try target.finish()
     return ClientOutput.result(file.representation, settings, path)

@@ -8,8 +8,8 @@ extension Command {
     operands: ["CONVERSATION"], summary: "print messages of a conversation",
     description: """
       Prints the newest messages of a conversation, or those near a message, the oldest first: number, local time, author
-      and text. The lines of a longer text are indented. CONVERSATION is an id, or the title of a forum or conversation.
-      parley reply, react, edit and delete take the numbers.
+      and text. The lines of a longer text are indented. CONVERSATION is an id, the title of a forum or conversation, or
+      @NAME for the direct conversation with a user. parley reply, react, edit and delete take the numbers.
       """,
     settings: [ReadCommand.before, ReadCommand.after, ReadCommand.around, .limit, .json], operations: ["listMessages"],
     run: ReadCommand.run)
