@@ -31,7 +31,13 @@ extension Community {
       let found = try tx.message(id, for: caller)
       let poll = try found.requirePoll()
       guard found.isBy(caller) || found.rights.contains(.moderate) else { throw .forbidden }
-      if !poll.isClosed(at: tx.now) { try tx.closePoll(of: id, in: found.message.conversation, by: user) }
+      if !poll.isClosed(at: tx.now) {
+        let conversation = found.message.conversation
+        try tx.closePoll(of: id, in: conversation, by: user)
+        if !found.isBy(caller) {
+          try tx.audit(.pollClosed, by: user, subject: id.number, in: try tx.forum(of: conversation))
+        }
+      }
       return try tx.currentView(id, by: caller, bounds)
     }
   }

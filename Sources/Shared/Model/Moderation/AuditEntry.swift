@@ -49,6 +49,8 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case inviteRevoked = "invite.revoked"
   case messageRemoved = "message.removed"
   case messageRestored = "message.restored"
+  /// A moderator closed the poll of another user. The subject is its message.
+  case pollClosed = "poll.closed"
   /// All messages of a user since a time.
   case removalMade = "removal.made"
   case removalUndone = "removal.undone"
