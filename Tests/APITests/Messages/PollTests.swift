@@ -87,6 +87,45 @@ import Testing
     }
   }
 
+  @Test func `a moderator who closes the poll of another user is in the audit log`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden(members: ["grace", "linus"])
+      for (closer, author) in [("grace", "grace"), ("mira", "grace"), ("mira", "mira")] {
+        let poll = ["options": ["park", "lake"]]
+        let id = try await village.post("Where?", in: room, as: author, ["poll": poll])
+        for _ in 0..<2 { try await village.expect(200, .post, "/messages/\(id)/poll/close", as: closer) }
+        let found = try await village.expect(200, .get, "/audit?subject=\(id)", as: "ada")
+        let isOfAnother = closer != author
+        #expect(found.texts("data", "kind") == (isOfAnother ? ["poll.closed"] : []), "\(closer) of \(author)")
+        if isOfAnother {
+          #expect(found["data.0.actor_id"] == village.id("mira") && found["data.0.forum_id"] == forum)
+        }
+      }
+    }
+  }
+
+  @Test func `options are found by the search, also after a move and a removal`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (_, room) = try await village.garden(members: ["grace", "linus"])
+      let id = try await Self.post(in: room, village)
+      let found = { (word: String) in
+        let answer = try await village.expect(200, .get, "/messages/search?q=\(word)", as: "linus")
+        return (0..<answer.count("data")).map { answer["data.\($0).message.id"] }
+      }
+      for word in ["lake", "meet"] { #expect(try await found(word) == [id]) }
+      try await village.expect(200, .post, "/messages/\(id)/remove", as: "mira", ["reason": "noise"])
+      #expect(try await found("lake") == [])
+      try await village.expect(200, .post, "/messages/\(id)/restore", as: "mira", [:])
+      try await village.expect(200, .patch, "/messages/\(id)", as: "grace", ["text": "Which place?"])
+      #expect(try await found("lake") == [id])
+      #expect(try await found("meet") == [])
+      let topic = try await village.expect(201, .post, "/messages/\(id)/topic", as: "ada", ["title": "Meeting"])
+      #expect(try await found("lake") == [topic["message_id"]])
+      let faults = try village.community.store.reader().read { tx throws(Refusal) in try tx.searchFaults() }
+      #expect(faults == [])
+    }
+  }
+
   @Test func `wrong polls and votes are refused`() async throws {
     try await Village.open(.inMemory) { village in
       let (_, room) = try await village.garden("den", "private", members: ["grace", "linus"])

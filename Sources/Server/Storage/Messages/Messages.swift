@@ -72,7 +72,8 @@ extension WriteTransaction {
       }
       if !message.attachments.isEmpty { features += try SearchIndex.files(of: id, connection) }
       return try SearchEntry(
-        id, text: message.text.markdown, locationName: message.annotations?.location?.name,
+        id, text: message.text.markdown, options: message.poll?.options.map(\.text) ?? [],
+        locationName: message.annotations?.location?.name,
         conversation: message.conversation, forum: forum, features: features)
     }
   }

@@ -9,7 +9,7 @@ import ParleySQLite
 struct SearchEntry: Hashable {
   /// Id of the message or the topic. Both come from one counter, so they differ.
   let id: Int
-  /// Text of the message and name of its location; title of the topic.
+  /// Text of the message, options of its poll and name of its location; title of the topic.
   let words: String
   /// Terms for the conversation, the forum and the features.
   let scope: String
@@ -17,11 +17,11 @@ struct SearchEntry: Hashable {
   let locationName: String
 
   init(
-    _ message: ID<Message>, text: String, locationName: String?, conversation: ID<Conversation>, forum: ID<Forum>?,
-    features: [SearchFeature]
+    _ message: ID<Message>, text: String, options: [String], locationName: String?,
+    conversation: ID<Conversation>, forum: ID<Forum>?, features: [SearchFeature]
   ) throws {
     id = message.number
-    words = locationName.map { "\(text)\n\($0)" } ?? text
+    words = ([text] + options + (locationName.map { [$0] } ?? [])).joined(separator: "\n")
     self.locationName = locationName ?? ""
     let scopes = [SearchScope.conversation(conversation)] + (forum.map { [.forum($0)] } ?? [])
     scope = (scopes.map(\.token) + Set(try features.map { try $0.token() }).sorted()).joined(separator: " ")
@@ -79,7 +79,7 @@ enum SearchIndex {
   }
 
   /// The version of `SearchText`, and that of what the index has.
-  private static let version = "\(SearchText.version).2"
+  private static let version = "\(SearchText.version).3"
 
   /// Whether this version of the program built the index.
   static func isUpToDate(_ connection: Connection) throws -> Bool {
@@ -124,7 +124,7 @@ enum SearchIndex {
       """
       select m.id, m.text, l.name, m.conversation_id, c.forum_id, m.author_id, l.latitude, l.longitude,
         m.entities is not null as has_entities, m.annotations is not null as has_annotations,
-        exists (select 1 from attachment a where a.message_id = m.id) as has_files
+        exists (select 1 from attachment a where a.message_id = m.id) as has_files, m.has_poll is not null as has_poll
       from message m
       join conversation c on c.id = m.conversation_id
       left join location l on l.message_id = m.id
@@ -142,9 +142,10 @@ enum SearchIndex {
       if try row.bool("has_entities") { features += try textFeatures(of: id, connection) }
       if try row.bool("has_annotations") { features += try annotations(of: id, connection) }
       if try row.bool("has_files") { features += try files(of: id, connection) }
+      let options = try row.bool("has_poll") ? try options(of: id, connection) : []
       try body(
         SearchEntry(
-          id, text: try row.text(1), locationName: locationName, conversation: ID(try row.int(3)),
+          id, text: try row.text(1), options: options, locationName: locationName, conversation: ID(try row.int(3)),
           forum: try row.optionalInt(4).map { ID($0) }, features: features))
     }
   }
@@ -167,6 +168,12 @@ enum SearchIndex {
     try connection.all("select type from annotation where message_id = $1", message.number) { row in
       .annotation(try row.text(0))
     }
+  }
+
+  private static func options(of message: ID<Message>, _ connection: Connection) throws -> [String] {
+    try connection.all(
+      "select text from poll_option where message_id = $1 order by position", message.number
+    ) { row in try row.text(0) }
   }
 
   /// For a message with files.
