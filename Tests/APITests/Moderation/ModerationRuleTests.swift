@@ -151,6 +151,34 @@ import Testing
     }
   }
 
+  @Test func `rules read the options of a poll: of messages, topics, edits and trials`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "public")
+      let path = "/conversations/\(room)/messages"
+      let poll = { (option: String) in ["options": ["Tea", option]] }
+      let early = try #require(
+        try await village.expect(201, .post, path, as: "grace", ["text": "What?", "poll": poll("Free spins")])["id"])
+      let trial = try await village.expect(200, .post, "/moderation-rules/trial", as: "ada", ["words": ["free spins"]])
+      #expect(trial.int("matched") == 1 && trial["matches.0.message_id"] == early)
+      let domain = ["domains": ["casino.example"]]
+      let linked: [String: Any] = ["text": "Which?", "poll": poll("https://go.casino.example")]
+      try await village.expect(201, .post, path, as: "grace", linked)
+      #expect(try await village.expect(200, .post, "/moderation-rules/trial", as: "ada", domain).int("matched") == 1)
+      try await village.rule(["words": ["free spins"], "action": "refuse"])
+      try await village.rule(["domains": ["casino.example"], "action": "hold"])
+      for (option, code) in [("Free SPINS", "content_refused"), ("see https://casino.example/1", "held_for_review")] {
+        let body: [String: Any] = ["text": "What?", "poll": poll(option)]
+        #expect(try await village.expect(403, .post, path, as: "grace", body).code == code)
+        let topic = body.merging(["title": "Which one?"]) { one, _ in one }
+        #expect(try await village.expect(403, .post, "/forums/\(forum)/conversations", as: "grace", topic).code == code)
+      }
+      let edited = try await village.expect(403, .patch, "/messages/\(early)", as: "grace", ["text": "Which one?"])
+      #expect(edited.code == "content_refused")
+      let queue = try await village.expect(200, .get, "/reports", as: "mira")
+      #expect(queue["data.0.held.poll.options.1"] == "see https://casino.example/1")
+    }
+  }
+
   @Test func `pictures of first posts wait, and moderators see them`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden("garden", "public").room

@@ -38,7 +38,7 @@ extension Community {
         try tx.store(probation, of: creator)
       }
       let rule = try tx.rule(
-        of: rules, matching: text ?? .empty, title: draft.title, poll: draft.poll,
+        of: rules, matching: text ?? .empty, title: draft.title, options: draft.poll?.options ?? [],
         attachments: draft.attachments, by: caller, in: standing)
       if let rule, rule.action != .report {
         guard rule.action == .hold else { throw .contentRefused }

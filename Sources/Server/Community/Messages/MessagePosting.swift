@@ -40,7 +40,8 @@ extension Community {
         return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
       let rule = try tx.rule(
-        of: rules, matching: text, poll: draft.poll, attachments: draft.attachments, by: caller, in: standing)
+        of: rules, matching: text, options: draft.poll?.options ?? [], attachments: draft.attachments, by: caller,
+        in: standing)
       if let rule, rule.action != .report {
         if let earlier = try tx.earlier(message) { return try tx.repeatedPost(earlier.id, to: caller, bounds) }
         guard rule.action == .hold else { throw .contentRefused }
@@ -100,8 +101,8 @@ extension Community {
       var rule: ModerationRule?
       if let text {
         rule = try tx.rule(
-          of: rules, matching: text, attachments: change.attachments ?? content.attachments, by: caller,
-          in: found.standing)
+          of: rules, matching: text, options: content.poll?.options.map(\.text) ?? [],
+          attachments: change.attachments ?? content.attachments, by: caller, in: found.standing)
         // A published message is not held.
         if let rule, rule.action != .report { throw .contentRefused }
       }

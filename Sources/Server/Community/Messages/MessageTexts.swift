@@ -16,6 +16,11 @@ struct ParsedText: Sendable {
   /// The number of distinct users mentioned by name.
   var mentionCount: Int { Set(entities.filter { $0.kind == .mention }.map { UserName.key($0.value) }).count }
 
+  /// The links in a short text that has no other entities, such as the option of a poll.
+  static func links(in text: String) -> [String] {
+    MarkupDocument(text).entities.filter { $0.kind == .link }.map(\.value)
+  }
+
   /// Texts above this size are parsed in the background, so that they do not block the event loop.
   private static let maxInlineBytes = 8_192
 

@@ -131,9 +131,11 @@ extension ReadTransaction {
 
   /// The rule that a new or changed text matches.
   ///
-  /// - Parameter title: of a new topic.
+  /// - Parameters:
+  ///   - title: of a new topic.
+  ///   - options: of the poll. They are plain text, but a domain in them is one that readers open.
   func rule(
-    of rules: CompiledRules, matching text: ParsedText, title: String? = nil, poll: PollDraft? = nil,
+    of rules: CompiledRules, matching text: ParsedText, title: String? = nil, options: [String] = [],
     attachments: [ID<File>], by caller: Caller, in standing: Standing
   ) throws(Refusal) -> ModerationRule? {
     guard !rules.isEmpty, let author = caller.user, Permissions.obeysRules(caller.role, in: standing) else {
@@ -141,8 +143,8 @@ extension ReadTransaction {
     }
     return try rules.match(
       CompiledRules.Subject(
-        text: ([title, text.markdown].compactMap { $0 } + (poll?.options ?? [])).joined(separator: "\n"),
-        links: text.links,
+        text: ([title, text.markdown].compactMap { $0 } + options).joined(separator: "\n"),
+        links: text.links + options.flatMap(ParsedText.links(in:)),
         mentionCount: text.mentionCount,
         hasPicture: { () throws(Refusal) in
           for file in attachments where try self.keptFile(file)?.file.kind == "image" { return true }
@@ -164,7 +166,8 @@ extension ReadTransaction {
         let text = try ParsedText.again(sample.text, Bounds.unlimitedEntities)
         let isMatch = try rules.match(
           CompiledRules.Subject(
-            text: sample.text, links: text.links, mentionCount: text.mentionCount,
+            text: ([sample.text] + sample.options).joined(separator: "\n"),
+            links: text.links + sample.options.flatMap(ParsedText.links(in:)), mentionCount: text.mentionCount,
             hasPicture: { sample.hasPicture },
             isAmongFirst: { count throws(Refusal) in
               try self.isAmongFirst(count, by: sample.author, before: sample.id)

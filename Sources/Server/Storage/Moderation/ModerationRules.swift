@@ -9,6 +9,8 @@ public struct RuleSample: Sendable {
   public let author: ID<User>
   public let conversation: ID<Conversation>
   public let text: String
+  /// The options of its poll.
+  public let options: [String]
   public let hasPicture: Bool
   public let createdAt: Int64
 }
@@ -76,7 +78,11 @@ extension ReadTransaction {
             from attachment t
             join file on file.id = t.file_id
             where t.message_id = m.id and file.kind = 'image'
-          )
+          ),
+          iif(
+            m.has_poll,
+            (select group_concat(o.text, char(10)) from poll_option o where o.message_id = m.id),
+            null)
         from (
           select id
           from message
@@ -98,6 +104,7 @@ extension ReadTransaction {
           id,
           RuleSample(
             id: id, author: ID(try row.int(1)), conversation: ID(try row.int(2)), text: text,
+            options: try row.optionalText(6)?.split(separator: "\n").map(String.init) ?? [],
             hasPicture: try row.bool(5), createdAt: Int64(try row.int(3)))
         )
       }
