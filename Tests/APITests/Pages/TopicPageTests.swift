@@ -168,4 +168,38 @@ import Testing
       #expect(try await village.page("/f/\(forum)/room").text.contains("Moved to another topic"))
     }
   }
+
+  @Test func `a poll shows its options with their votes, on pages and in feeds`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let (forum, room) = try await village.garden("Garden", "public", members: ["grace", "linus"])
+      let topic = try await village.topic("Where <to>?", in: forum)
+      let end = Int(clock.read()) + 60_000
+      let poll: [String: Any] = [
+        "options": ["Park <b>", "Lake", "Hill"], "choices": 2, "closes_at": Timestamp.format(end),
+      ]
+      let asked: [String: Any] = ["text": "Where do we meet?", "poll": poll]
+      for conversation in [topic, room] {
+        let path = "/conversations/\(conversation)/messages"
+        let id = try #require(try await village.request(.post, path, as: "grace", asked)["id"])
+        for (name, options) in [("grace", [0, 1]), ("linus", [0]), ("ada", [0])] {
+          try await village.expect(200, .put, "/messages/\(id)/vote", as: name, ["options": options])
+        }
+      }
+      for path in ["/t/\(topic)", "/f/\(forum)/room"] {
+        let page = try await village.page(path)
+        #expect(page.text.contains("<bdi>Park &lt;b&gt;</bdi><span class=\"second\">3 votes · 100%</span>"))
+        #expect(page.text.contains("<bdi>Lake</bdi><span class=\"second\">1 vote · 33%</span>"))
+        #expect(page.text.contains("0 votes · 0%") && page.text.contains("3 people voted · Closes <time"))
+      }
+      let feed = try await village.page("/t/\(topic)/feed.json")
+      let list =
+        "<ul><li>Park &lt;b&gt;: 3 votes · 100%</li><li>Lake: 1 vote · 33%</li><li>Hill: 0 votes · 0%</li></ul>"
+      #expect(feed["items.0.content_html"] == "<p>Where do we meet?</p>\n\(list)<p>3 people voted · Open</p>")
+      #expect(try await village.page("/t/\(topic)/feed.atom").text.contains("&lt;li&gt;Lake: 1 vote"))
+      clock.add(60_000)
+      #expect(try await village.page("/t/\(topic)").text.contains("3 people voted · Closed"))
+      #expect(try await village.page("/feed.json").text.contains("3 people voted · Closed"))
+    }
+  }
 }

@@ -139,8 +139,9 @@ extension PageContext {
     var feed = Feed("\(topic.title) · \(site.name)", page: path, base: path + "/")
     let messages = try await newest(in: topic.id)
     let authors = try view.getAuthors(Set(messages.map(\.message.author)), for: caller)
+    let time = try time(of: messages)
     feed.entries = messages.compactMap { view in
-      entry(view, topic.title, path + "?from=\(view.message.seq)#m\(view.message.id)", authors)
+      entry(view, topic.title, path + "?from=\(view.message.seq)#m\(view.message.id)", authors, at: time)
     }
     return feed
   }
@@ -151,8 +152,9 @@ extension PageContext {
     let path = PageAddress.user(name)
     var feed = Feed("\(user.summary.displayName ?? name) · \(site.name)", page: path, base: path + "/")
     let authors = try view.getAuthors([user.summary.id], for: caller)
+    let time = try time(of: messages)
     feed.entries = messages.compactMap { view in
-      entry(view, view.message.line(limit: 80), "\(path)#m\(view.message.id)", authors)
+      entry(view, view.message.line(limit: 80), "\(path)#m\(view.message.id)", authors, at: time)
     }
     return feed
   }
@@ -168,9 +170,10 @@ extension PageContext {
     }
     let messages = try await view.getMessages(first, Self.html, for: caller)
     let authors = try view.getAuthors(Set(messages.map(\.message.author)), for: caller)
+    let time = try time(of: messages)
     return messages.compactMap { view in
       topics[view.message.conversation].flatMap { topic in
-        entry(view, topic.title, PageAddress.topic(topic.id, topic.title), authors)
+        entry(view, topic.title, PageAddress.topic(topic.id, topic.title), authors, at: time)
       }
     }
   }
@@ -191,12 +194,13 @@ extension PageContext {
 
   /// Nil for a message that was deleted meanwhile.
   private func entry(
-    _ view: MessageView, _ title: String, _ path: String, _ authors: [ID<User>: Author]
+    _ view: MessageView, _ title: String, _ path: String, _ authors: [ID<User>: Author], at time: Int64
   ) -> Feed.Entry? {
     guard view.message.isLive else { return nil }
     let author = authors[view.message.author]
     return Feed.Entry(
-      title: title, path: path, message: view.message, html: view.html ?? "",
+      title: title, path: path, message: view.message,
+      html: (view.html ?? "") + (view.message.content?.poll?.list(at: time) ?? ""),
       author: author?.name ?? PageText.unknownMember, authorPage: author?.page)
   }
 

@@ -57,7 +57,13 @@ struct PageContext {
     return PostList(
       messages: messages, authors: try view.getAuthors(Set(messages.map(\.message.author)), for: caller),
       files: Dictionary(files.map { ($0.id, $0) }) { one, _ in one },
-      inlineFiles: Set(files.filter { api.community.isShownInline($0.mimeType) }.map(\.id)))
+      inlineFiles: Set(files.filter { api.community.isShownInline($0.mimeType) }.map(\.id)),
+      time: try time(of: messages))
+  }
+
+  /// The time at which the polls of messages are open or closed; 0 without polls.
+  func time(of messages: [MessageView]) throws(Refusal) -> Int64 {
+    messages.contains { $0.message.content?.poll != nil } ? try view.getTime() : 0
   }
 
   /// A page of messages with their HTML, from `seq` on.

@@ -30,6 +30,10 @@ enum PageText {
   static let solution = "Solution"
   static let locked = "Locked"
   static let pinned = "Pinned"
+  static let poll = "Poll"
+  static let openPoll = "Open"
+  static let closedPoll = "Closed"
+  static let closes = "Closes"
   static let edited = "Edited"
   static let noActivity = "No activity yet"
   static let noForums = "There are no public forums yet."
@@ -70,6 +74,17 @@ enum PageText {
   static func postsBy(_ name: String) -> String { "Posts by \(name)" }
   static func reacted(_ emoji: String, _ count: Int) -> String { "\(emoji) \(grouped(count))" }
   static func likes(_ count: Int) -> String { count == 1 ? "1 like" : "\(grouped(count)) likes" }
+
+  static func votes(_ count: Int, share: Int) -> String {
+    "\(count == 1 ? "1 vote" : "\(grouped(count)) votes") · \(share)%"
+  }
+  static func voters(_ count: Int) -> String {
+    switch count {
+    case 0: "No votes yet"
+    case 1: "1 person voted"
+    default: "\(grouped(count)) people voted"
+    }
+  }
 
   static func gone(_ tombstone: Message.Tombstone) -> String {
     let what =

@@ -11,6 +11,8 @@ struct PostList: Sendable {
   let files: [ID<File>: File]
   /// The types of files that browsers show.
   let inlineFiles: Set<ID<File>>
+  /// The time of the page: a poll that closes then or before is closed.
+  let time: Int64
 
   func name(of user: ID<User>) -> String { authors[user]?.name ?? PageText.unknownMember }
 
@@ -84,6 +86,7 @@ struct PostWriter {
         }
         if let replyTo = message.replyTo { writeReplyLink(to: replyTo, &html) }
         html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(view.html ?? "") }
+        if let poll = content.poll { poll.write(to: &html, at: list.time) }
         writeFiles(content.attachments, to: &html)
         writeFoot(message, content, to: &html)
       }

@@ -59,6 +59,11 @@ extension CommunityView {
   }
 }
 
+extension CommunityView {
+  /// Milliseconds since 1970, by the clock that closes polls.
+  public func getTime() throws(Refusal) -> Int64 { try read { tx throws(Refusal) in tx.now } }
+}
+
 extension ReadableMessage {
   fileprivate func requirePoll() throws(Refusal) -> Poll {
     guard let content = message.content else { throw .gone }

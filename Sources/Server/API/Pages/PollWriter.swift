@@ -1,0 +1,52 @@
+// A poll on pages and in feeds: its options with their counts. Voting takes an account.
+
+import ParleyModel
+
+extension Poll {
+  /// The options with bars, for a page.
+  func write(to html: inout TagWriter, at time: Int64) {
+    html.tag("div", ["class": "poll"]) { html in
+      html.tag("ul", ["aria-label": PageText.poll]) { html in
+        for option in options {
+          html.tag("li") { html in
+            html.tag("bdi", [:], option.text)
+            html.tag("span", ["class": "second"], PageText.votes(option.votes, share: share(of: option)))
+            html.tag(
+              "progress", ["max": "100", "value": String(share(of: option)), "aria-hidden": "true"]
+            ) { _ in }
+          }
+        }
+      }
+      html.tag("p", ["class": "second"]) { html in
+        html.text(PageText.voters(voters))
+        html.text(" · ")
+        writeClosing(to: &html, at: time)
+      }
+    }
+  }
+
+  private func writeClosing(to html: inout TagWriter, at time: Int64) {
+    guard let closesAt else { return html.text(PageText.openPoll) }
+    guard !isClosed(at: time) else { return html.text(PageText.closedPoll) }
+    html.text(PageText.closes + " ")
+    html.time(closesAt)
+  }
+
+  /// The options as a list, for a feed. It has no time to come: readers keep a feed.
+  func list(at time: Int64) -> String {
+    var html = TagWriter()
+    html.tag("ul") { html in
+      for option in options {
+        html.tag("li", [:], "\(option.text): \(PageText.votes(option.votes, share: share(of: option)))")
+      }
+    }
+    let state = isClosed(at: time) ? PageText.closedPoll : PageText.openPoll
+    html.tag("p", [:], "\(PageText.voters(voters)) · \(state)")
+    return String(decoding: html.bytes, as: UTF8.self)
+  }
+
+  /// Per cent of the voters, rounded. With several choices the shares add up to more than 100.
+  private func share(of option: Option) -> Int {
+    voters == 0 ? 0 : (option.votes * 200 + voters) / (2 * voters)
+  }
+}
