@@ -30,7 +30,7 @@ import { upload } from './upload.js';
  * @typedef {object} Operation
  * @property {string} id A message's `client_id`.
  * @property {number} order
- * @property {'send' | 'edit' | 'delete' | 'set_action' | 'remove_action' | 'read'} kind
+ * @property {'send' | 'edit' | 'delete' | 'set_action' | 'remove_action' | 'vote' | 'read'} kind
  * @property {string} conversation_id
  * @property {string} [message_id] The message that it changes.
  * @property {string} [target] The operation of that message while it is unsent; of a reply: of the message it answers.
@@ -130,8 +130,9 @@ export class Outbox {
       // A failed action does not stop a new one.
       if (waiting?.state === 'failed') rows.remove('outbox', waiting.id);
       else if (waiting) {
-        result = waiting.kind === about.kind ? waiting : null;
-        return result ? [] : removal(waiting);
+        // A later vote replaces it.
+        result = waiting.kind === about.kind ? { ...waiting, body: about.body } : null;
+        return result ? [put('outbox', result)] : removal(waiting);
       }
       if (isDone) return rows.changes;
       result = this.#put(rows, about, id, files);
@@ -240,11 +241,11 @@ export class Outbox {
       const rows = new Rows(sources, found);
       const lost = rows.get('site', 'lost')?.value ?? [];
       const names = new Map(lost.map((/** @type {any} */ one) => [one.id, one.client_id ?? newClientId()]));
-      for (const { id, conversation_id, text, annotations, attachments, reply_to, machine_only } of lost) {
+      for (const { id, conversation_id, text, annotations, attachments, reply_to, machine_only, poll } of lost) {
         const target = names.get(reply_to);
         const body = {
           text, annotations, attachments, ...(reply_to && !target ? { reply_to } : {}),
-          ...(machine_only ? { machine_only } : {}),
+          ...(machine_only ? { machine_only } : {}), ...(poll ? { poll: pollAgain(poll) } : {}),
         };
         const reply = target ? { target } : {};
         this.#put(rows, { kind: 'send', conversation_id, body, ...reply }, names.get(id));
@@ -538,6 +539,8 @@ export class Outbox {
       case 'remove_action':
         await calls.removeAction({ ...options, id, type: op.body.type });
         return this.#settle(op, await calls.getMessage({ ...options, id }), known);
+      case 'vote':
+        return this.#settle(op, await calls.setVote({ ...options, id, body: op.body }), known);
       case 'read': {
         const read = await calls.markRead({ ...options, id: op.conversation_id, body: op.body });
         return this.#settleRead(op, read, known);
@@ -724,7 +727,8 @@ const isSameAction = (op, { kind, body, message_id, target }) =>
   actionKinds.includes(op.kind) && actionKinds.includes(String(kind)) && op.body.type === body.type &&
   (op.message_id ?? op.target) === (message_id ?? target);
 
-const actionKinds = ['set_action', 'remove_action'];
+// The vote in a poll has the age of the actions, and `type` of no action.
+const actionKinds = ['set_action', 'remove_action', 'vote'];
 
 /** @param {any} message @returns {Source[]} */
 export const sourcesOfMessage = (message) => [
@@ -740,6 +744,26 @@ const removal = (op) => [
 ];
 
 /**
+ * The poll of a lost message, as a new one without votes.
+ * @param {any} poll
+ */
+const pollAgain = ({ options, choices, anonymous, closes_at: closesAt }) => ({
+  options: options.map((/** @type {any} */ { text }) => text), choices, anonymous,
+  ...(Date.parse(closesAt) > Date.now() ? { closes_at: closesAt } : {}),
+});
+
+/**
+ * A poll with the user's vote.
+ * @param {any} poll @param {number[]} mine
+ */
+export function voted(poll, mine) {
+  const before = poll.mine ?? [];
+  const options = poll.options.map((/** @type {any} */ it, /** @type {number} */ index) =>
+    ({ ...it, votes: it.votes + Number(mine.includes(index)) - Number(before.includes(index)) }));
+  return { ...poll, options, mine, voters: poll.voters + Math.sign(mine.length) - Math.sign(before.length) };
+}
+
+/**
  * Returns a message with its pending operations applied.
  * @param {any} message @param {Operation[]} operations Its operations, in order.
  */
@@ -751,6 +775,7 @@ export function withOperations(message, operations) {
     const action = shown.actions?.[type];
     if (op.kind === 'edit') shown = { ...shown, ...op.body };
     if (op.kind === 'delete') shown = { ...shown, text: '', attachments: [], deleted: true, deletion: 'author' };
+    if (op.kind === 'vote' && shown.poll) shown = { ...shown, poll: voted(shown.poll, op.body.options) };
     if (op.kind === 'set_action' && !action?.mine) {
       shown = { ...shown, actions: { ...shown.actions, [type]: { count: (action?.count ?? 0) + 1, mine: true } } };
     }

@@ -307,7 +307,7 @@ export class Parley {
 
   /**
    * @param {string} conversation
-   * @param {{ text?: string, reply_to?: string, annotations?: any[], machine_only?: boolean }} message
+   * @param {{ text?: string, reply_to?: string, annotations?: any[], machine_only?: boolean, poll?: any }} message
    * @param {Blob[]} files
    * @param {{ joins?: string }} [options] `joins`: the forum that the user joins before the message is posted.
    */
@@ -342,6 +342,14 @@ export class Parley {
   async removeAction(message, type) {
     const isDone = message.actions?.[type]?.mine !== true;
     return this.outbox.add({ kind: 'remove_action', body: { type }, ...about(message) }, [], { isDone });
+  }
+
+  /**
+   * Votes in the poll of a message. The message shows the vote at once; an empty list withdraws it.
+   * @param {any} message @param {number[]} options
+   */
+  setVote(message, options) {
+    return this.outbox.add({ kind: 'vote', body: { options }, ...about(message) });
   }
 
   /**

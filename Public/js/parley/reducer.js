@@ -293,6 +293,7 @@ const kinds = {
     const age = agesOf(message);
     // The own stream has the user's vote, the stream of the conversation the totals.
     if (event.stream.startsWith('user:')) {
+      confirm(rows, `action:${data.message_id}`);
       if (known <= age.star) return;
       const poll = { ...message.poll, mine: data.mine };
       rows.put('messages', { ...message, poll, actions_known: age.actions, star_known: known });

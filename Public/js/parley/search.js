@@ -96,6 +96,12 @@ export async function searchCache(store, conversations, search, signal) {
 
 const chunk = 500;
 
+/**
+ * The options of a poll.
+ * @param {any} message @returns {string[]}
+ */
+const optionsOf = (message) => (message.poll?.options ?? []).map((/** @type {any} */ { text }) => text);
+
 /** @param {any} message @param {Search} search @param {Term[]} terms */
 function fits(message, search, terms) {
   if (message.deleted || message.machine_only) return false;
@@ -112,6 +118,6 @@ function fits(message, search, terms) {
     (search.has !== 'link' || (entities.links ?? []).length > 0) &&
     (search.after_time === undefined || message.created_at > search.after_time) &&
     (search.before_time === undefined || message.created_at < search.before_time) &&
-    (terms.length === 0 || matchesQuery(message.text ?? '', terms))
+    (terms.length === 0 || matchesQuery([message.text ?? '', ...optionsOf(message)].join('\n'), terms))
   );
 }

@@ -175,3 +175,55 @@ test('signing out is refused while operations wait, unless it is forced', async 
   await parley.signOut({ isForced: true });
   assert.deepEqual(await store.list('outbox'), []);
 });
+
+test('votes wait for the network, and the last one is sent', async () => {
+  const { id } = await conversation('poll');
+  const poll = { options: ['plums', 'pears', 'quinces'], choices: 2 };
+  const asked = await ada.client.calls.postMessage({ id, body: { text: 'Which?', poll } });
+  const net = network();
+  const requests = [];
+  const parley = await open(memoryStore(), (address, options) => {
+    if (address.endsWith('/vote')) requests.push(options.body);
+    return net.fetch(address, options);
+  });
+  const window = parley.window(id, () => {});
+  await window.latest();
+  net.isUp = false;
+  // A try that has begun is not replaced.
+  await parley.setVote(asked, [0]);
+  await until(() => requests.length === 1, 'the first try');
+  await parley.setVote(asked, [1]);
+  await parley.setVote(asked, [2, 0]);
+  assert.deepEqual(window.items[0].message.poll.mine, [2, 0]);
+  assert.deepEqual(window.items[0].message.poll.options.map(({ votes }) => votes), [1, 0, 1]);
+  net.isUp = true;
+  parley.outbox.kick({ isBack: true });
+  await until(() => parley.state.waiting === 0, 'the outbox to be empty');
+  const { voters, mine } = (await ada.client.calls.getMessage({ id: asked.id })).poll;
+  assert.deepEqual([voters, mine], [1, [0, 2]]);
+  assert.ok(!requests.includes('{"options":[1]}'), 'a vote that was replaced is not sent');
+  await until(() => window.items[0].message.poll.mine.length === 2, 'the vote in the cache');
+  await ada.client.calls.closePoll({ id: asked.id });
+  const failed = new Promise((resolve) => {
+    parley.on('failed', resolve);
+  });
+  await parley.setVote(asked, []);
+  const { operation, problem } = await failed;
+  assert.equal(problem.code, 'poll_closed');
+  await parley.cancel(operation.id);
+  assert.deepEqual(window.items[0].message.poll.mine, [0, 2]);
+});
+
+test('a poll that a restore has lost is asked again', async () => {
+  const { id } = await conversation('lost');
+  const parley = await open(memoryStore());
+  const options = [{ text: 'plums', votes: 2 }, { text: 'pears', votes: 0 }];
+  const poll = { options, choices: 1, anonymous: true, closes_at: '2026-01-01T00:00:00.000Z', voters: 2, mine: [0] };
+  const lost = { id: '999999', client_id: 'lost', conversation_id: id, text: 'Which?', annotations: [], attachments: [], poll };
+  await parley.store.update([], () => [{ table: 'site', key: 'lost', row: { name: 'lost', value: [lost] } }]);
+  await parley.sendLost();
+  await until(() => parley.state.waiting === 0, 'the message to be sent');
+  const { data: [again] } = await ada.client.calls.listMessages({ id });
+  const voteless = { ...poll, options: options.map((it) => ({ ...it, votes: 0 })), closes_at: null, voters: 0, mine: [] };
+  assert.deepEqual(again.poll, voteless);
+});

@@ -229,6 +229,12 @@ test('queued operations are shown on the message', () => {
   assert.equal(withOperations(message, [waits('edit', { text: 'new' })]).text, 'new');
   assert.deepEqual(withOperations(message, [waits('set_action', { type: 'like' })]).actions, { like: { count: 2, mine: true } });
   assert.deepEqual(withOperations(message, [waits('set_action', { type: 'like' }), waits('remove_action', { type: 'like' })]).actions, { like: { count: 1 } });
+  assert.equal(withOperations(message, [waits('vote', { options: [0] })]), message, 'without a poll');
+  const poll = { options: [{ text: 'a', votes: 1 }, { text: 'b', votes: 0 }], choices: 1, voters: 1, mine: [0] };
+  const asked = { ...message, poll };
+  const votes = (...options) => withOperations(asked, [waits('vote', { options })]).poll;
+  const counts = (a, b, voters, mine) => ({ ...poll, options: [{ text: 'a', votes: a }, { text: 'b', votes: b }], voters, mine });
+  assert.deepEqual([votes(1), votes(0, 1), votes()], [counts(0, 1, 1, [1]), counts(1, 1, 1, [0, 1]), counts(0, 0, 0, [])]);
   assert.equal(withOperations(message, [waits('delete', {})]).deleted, true);
   assert.equal(withOperations(message, [{ ...waits('edit', { text: 'new' }), state: 'failed' }]), message);
 });
