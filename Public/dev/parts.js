@@ -13,6 +13,7 @@ import { commandElement, commandRow } from '/js/app/parts/commands.js';
 import { completionList } from '/js/app/parts/completion.js';
 import { composer } from '/js/app/parts/composer.js';
 import { composerFiles } from '/js/app/parts/composerfiles.js';
+import { pollEditor } from '/js/app/parts/composerpoll.js';
 import { copyLine } from '/js/app/parts/copyline.js';
 import { dialogElement } from '/js/app/parts/dialog.js';
 import { sidebarEdge } from '/js/app/parts/edge.js';
@@ -31,6 +32,7 @@ import { personCard, personRow } from '/js/app/parts/person.js';
 import { inboxHeading, inboxRow } from '/js/app/parts/inboxrow.js';
 import { pictureField } from '/js/app/parts/picture.js';
 import { fileCard, pictureGrid } from '/js/app/parts/pictures.js';
+import { loadPolls, pollElement } from '/js/app/parts/poll.js';
 import { popoverElement } from '/js/app/parts/popover.js';
 import { presenceWords, withPresence } from '/js/app/parts/presence.js';
 import { linkPreview } from '/js/app/parts/preview.js';
@@ -56,6 +58,7 @@ if (query.get('theme')) root.dataset.theme = query.get('theme');
 if (query.get('dir')) root.dir = query.get('dir');
 if (query.get('scale')) root.style.fontSize = `${100 * Number(query.get('scale'))}%`;
 await loadText(query.get('lang') ?? 'en');
+await loadPolls();
 
 const picture = (hue, letter, ratio = 1) =>
   `data:image/svg+xml,${encodeURIComponent(
@@ -410,6 +413,21 @@ const parts = {
       }),
     ),
   ],
+  Poll: [
+    poll({}),
+    poll({ mine: [1], voters: 8, closes_at: new Date(Date.now() + 3 * 86_400_000).toISOString() }),
+    poll({ mine: [0, 1], choices: 3, voters: 6, anonymous: true }),
+    poll({ mine: [0, 1], choices: 2, voters: 6 }),
+    poll({ mine: [2], voters: 1042, closes_at: '2026-01-01T00:00:00.000Z' }),
+    poll({ options: ['In the park', 'At the lake'] }, { state: 'waiting' }),
+    pollElement({ poll: pollOf({ mine: [0] }) }, {}),
+  ],
+  'Poll editor': [
+    wide(editor({})),
+    wide(editor({ options: ['In the park', 'في الحديقة', 'A very long answer that does not fit in one line of a phone'], multiple: true, anonymous: true, closes: 'day' })),
+    wide(editor({ options: Array.from({ length: 10 }, (_, index) => `Bed ${index + 1}`) })),
+    wide(faulty()),
+  ],
   'Completion list': [
     completionList(
       [
@@ -617,6 +635,28 @@ const parts = {
   ],
   'Bottom bar': [wide(bottomBar({ here: '/', inbox: { unread: 4, loud: true }, messages: { unread: 2, loud: true } }))],
 };
+
+function pollOf(more) {
+  const options = [['In the park', 3], ['في الحديقة الكبيرة', 5], ['A very long answer that does not fit in one line, not even on a wide screen', 0]];
+  return {
+    choices: 1, anonymous: false, closes_at: null, voters: 0, mine: [],
+    options: options.map(([text, votes]) => ({ text, votes: more.voters ? votes : 0 })), ...more,
+  };
+}
+
+function poll(more, message = {}) {
+  return pollElement({ poll: pollOf(more), ...message }, { act, mayClose: true });
+}
+
+function editor(kept) {
+  return pollEditor(kept, { change: act, remove: act }).node;
+}
+
+function faulty() {
+  const made = pollEditor({ options: ['Same', 'Same'] }, { change: act, remove: act });
+  made.body();
+  return made.node;
+}
 
 function pictures(count) {
   return Array.from({ length: count }, (_, it) => ({ id: String(it), name: `Bed ${it + 1}`, picture: picture(40 * it, String(it + 1), 1.4) }));

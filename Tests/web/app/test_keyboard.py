@@ -179,7 +179,7 @@ class Keyboard(Village):
         page.keyboard.press("c")
         expect(field).to_be_focused()
         page.keyboard.press("Shift+Tab")
-        self.assertEqual(page.evaluate(NAME), "Add files or a link")
+        self.assertEqual(page.evaluate(NAME), "Add files, a link or a poll")
         page.keyboard.press("Enter")
         expect(page.get_by_role("menuitem", name="Attach files")).to_be_focused()
         page.keyboard.press("ArrowDown")

@@ -36,7 +36,7 @@ class Sharing(Village):
         return asked
 
     def begin(self, page):
-        page.get_by_role("button", name="Add files or a link").click()
+        page.get_by_role("button", name="Add files, a link or a poll").click()
         page.get_by_role("menuitem", name="Share a link").click()
         sheet = page.get_by_role("dialog", name="Share a link")
         expect(sheet.get_by_label("Link or search words")).to_be_focused()

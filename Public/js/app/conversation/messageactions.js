@@ -109,6 +109,18 @@ export class MessageActions {
     toast(say(solved_by ? 'topic.solvedDone' : 'topic.unsolvedDone'));
   }
 
+  // MARK: Polls
+
+  vote(message, options) {
+    return this.stream.setVote(message, options);
+  }
+
+  /** @param {"showVotes"|"closePoll"} name */
+  async poll(message, name) {
+    const polls = await import('./polls.js');
+    await polls[name](this, message);
+  }
+
   // MARK: Words
 
   reply(message) {
@@ -126,6 +138,7 @@ export class MessageActions {
     if (!message.state) return this.composer.edit(message);
     this.stream.discard(message);
     this.composer.insert(message.text);
+    if (message.poll) this.composer.addPoll(message.poll);
     return undefined;
   }
 

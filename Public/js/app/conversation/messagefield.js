@@ -16,7 +16,8 @@ export function messageField(page) {
     placeholder: placeholder(page),
     maxScalars: limits.message_scalars,
     draft: site.draft(conversation.id),
-    keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
+    keep: (text, replyTo, poll) => site.keepDraft(conversation.id, text, replyTo, poll),
+    polls: true,
     users: (start) => site.findPeople(start),
     get rings() {
       return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
@@ -33,9 +34,9 @@ export function messageField(page) {
         page.view.newest();
       });
     },
-    send: ({ text, replyTo, editing, files }) => {
+    send: ({ text, replyTo, editing, files, poll }) => {
       if (editing) return page.acts.run(editing, 'save', text);
-      stream.send({ text, replyTo, files });
+      stream.send({ text, replyTo, files, ...(poll ? { poll } : {}) });
       return page.view.newest();
     },
   });

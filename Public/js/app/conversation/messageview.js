@@ -22,7 +22,7 @@ const REST = 200;
 export class MessageView {
   /**
    * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
-   *   file(id), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords,
+   *   file(id), mayModerate(), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords,
    *   announce(name), moved(), hidesGone() (no line where a message was)
    */
   constructor(options) {
@@ -197,12 +197,11 @@ export class MessageView {
                 shape: this.shape,
                 author,
                 mine: !!this.me && message.author_id === this.me.id,
-                first,
-                last,
-                quote,
+                first, last, quote,
                 size: this.stream.latest,
                 act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
                 solves: message.id === solvedBy,
+                mayModerate: this.mayModerate?.(),
                 onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
                 files,
               },

@@ -110,7 +110,8 @@ export function sayProblem(problem) {
   const field = problem?.errors?.[0];
   const params = { ...problem?.params, ...field?.params };
   const keys = [
-    field && `problem.${field.field}.${field.code}`,
+    // One of a list has the text of the list.
+    field && `problem.${field.field.replace(/\[\d+\]/, '')}.${field.code}`,
     field && `problem.${field.code}`,
     ...(problem?.code ? keysOf(problem.code, params) : []),
   ];

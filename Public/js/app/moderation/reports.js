@@ -169,7 +169,7 @@ function heldPost(queue, report, attempt) {
   });
   const message = {
     id: report.id, author_id: report.user_id, text: held.text, attachments: held.attachments, created_at: report.created_at,
-    entities: { mentions: [], hashtags: [], links: [] }, actions: {},
+    entities: { mentions: [], hashtags: [], links: [] }, actions: {}, ...(held.poll ? { poll: held.poll } : {}),
   };
   const forum = site.forums.get(report.forum_id);
   return reportedPost(report, {

@@ -136,6 +136,7 @@ function messageView(page, readUpTo, head) {
     readUpTo,
     solvedBy: () => (isTopic ? page.now().solved_by : null),
     hidesGone,
+    mayModerate: () => page.canModerate,
     person: (id) => site.person(id),
     file: (id) => site.file(id),
     act: (it, verb, detail) => page.acts?.run(it, verb, detail),

@@ -9,7 +9,7 @@ import { inboxHeading, inboxRow } from '../parts/inboxrow.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
 import { toast } from '../parts/toast.js';
-import { plain } from '../core/plain.js';
+import { excerpt } from '../core/plain.js';
 import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
 import { conversationTitle, forumIcon } from '../core/titles.js';
 import { loadMoreText, say, sayProblem } from '../core/text.js';
@@ -111,7 +111,7 @@ function conversationRow(shell, { key, conversation, message, count, isCall, upT
     title: isRoom ? say('forum.room') : conversationTitle(site, conversation),
     forum: forum?.title,
     author: others.length === 1 ? null : author,
-    text: !message ? '' : message.deleted ? say('gone.author') : plain(message.text || say('message.noText'), EXCERPT),
+    text: !message ? '' : message.deleted ? say('gone.author') : excerpt(message, EXCERPT),
     at: message?.created_at,
     count,
     onSeen: upTo && (() => seen(shell, key, { id: upTo, seq })),

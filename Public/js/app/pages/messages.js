@@ -8,7 +8,7 @@ import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { presenceWords, withPresence } from '../parts/presence.js';
 import { pageBar } from '../parts/sidebar.js';
-import { plain } from '../core/plain.js';
+import { excerpt } from '../core/plain.js';
 import { conversationAddress } from '../core/router.js';
 import { presenceIn, conversationTitle } from '../core/titles.js';
 import { say } from '../core/text.js';
@@ -62,7 +62,7 @@ export function conversationRow(site, conversation, { title = conversationTitle(
   const presence = presenceIn(site, conversation);
   const last = conversation.last_message;
   const author = last && site.person(last.author_id);
-  const words = !last ? '' : last.deleted ? say('gone.author') : plain(last.text || say('message.noText'), 120);
+  const words = !last ? '' : last.deleted ? say('gone.author') : excerpt(last, 120);
   const unread = conversation.level === 'nothing' ? 0 : (conversation.unread_count ?? 0);
   return el(
     'a.inbox-row',

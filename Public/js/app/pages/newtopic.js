@@ -24,9 +24,9 @@ export function newTopic(shell, forum) {
   const preview = el('section.topic-preview.rich', { aria: { label: say('composer.preview') } });
   const saved = el('span.mark.draft-state', { role: 'status' });
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
-  const keep = (name, words) => {
-    site.keepDraft(name, words);
-    saved.textContent = words ? say('topic.draftSaved') : '';
+  const keep = (name, words, poll) => {
+    site.keepDraft(name, words, null, poll);
+    saved.textContent = words || poll ? say('topic.draftSaved') : '';
   };
   const title = field(say('topic.title'), {
     value: site.draft(titleKey)?.text,
@@ -53,7 +53,8 @@ export function newTopic(shell, forum) {
     draft: site.draft(key),
     maxScalars: site.server.limits.message_scalars,
     filesUpTo: site.server.limits.file_bytes ?? 0,
-    keep: (words) => keep(key, words),
+    keep: (words, _, poll) => keep(key, words, poll),
+    polls: true,
     users: (start) => site.findPeople(start),
     rings: isMember(site, forum, forum.room_mention),
     tags: (start) => findTags(site, start),
@@ -101,6 +102,7 @@ async function post(shell, forum, { title, text, fault, titleKey, draft }) {
     text.input.value = draft.text;
     text.input.dispatchEvent(new Event('input'));
     if (draft.files.length) text.take(draft.files.map(({ file }) => file));
+    if (draft.poll) text.addPoll(draft.poll);
   };
   fault.hidden = true;
   if (!title.input.value.trim()) {
@@ -114,7 +116,7 @@ async function post(shell, forum, { title, text, fault, titleKey, draft }) {
   text.inert = true;
   try {
     const sent = await Promise.all(draft.files.map(({ file }) => upload(site.client, file, { clientId: idOf(file) })));
-    const body = { title: title.input.value.trim(), client_id: idOf(text), ...(draft.text ? { text: draft.text } : {}), ...(sent.length ? { attachments: sent.map(({ id }) => id) } : {}) };
+    const body = { title: title.input.value.trim(), client_id: idOf(text), ...(draft.text ? { text: draft.text } : {}), ...(draft.poll ? { poll: draft.poll } : {}), ...(sent.length ? { attachments: sent.map(({ id }) => id) } : {}) };
     const { calls } = site.client;
     if (site.canJoin(forum)) {
       await calls.setForumMember({ id: forum.id, user: 'me' });

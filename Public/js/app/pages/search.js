@@ -156,7 +156,7 @@ function groups(site, hits, words) {
       heading(site, talk, forum),
       found.map(({ message, snippet }) =>
         message
-          ? hit(`/m/${message.id}`, site.person(message.author_id), time(message.created_at, moment), forum,
+          ? hit(`/m/${message.id}`, site.person(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
               snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' ')))
           : hit(`/t/${id}`, talk && site.person(talk.created_by), say('search.title'), forum, pieces(snippet)),
       ),

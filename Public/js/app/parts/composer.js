@@ -17,13 +17,14 @@ const SHOWN_REST = 500;
 /**
  * @param {object} options
  * @param {boolean} options.enterSends a room sends with Enter; a topic with Ctrl or ⌘ and Enter
- * @param {(draft: {text, replyTo, editing, files}) => void} options.send
- * @param {(text: string, replyTo?: object) => void} [options.keep] called when the draft has changed
+ * @param {(draft: {text, replyTo, editing, files, poll}) => void} options.send
+ * @param {(text: string, replyTo?: object, poll?: object) => void} [options.keep] called when the draft has changed
  * @param {(start: string) => Promise<object[]>} [options.users] users whose name starts with it
  * @param {boolean} [options.rings] whether @room notifies all members
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
  * @param {number} [options.filesUpTo] the maximum file size; without it files are refused
  * @param {() => void} [options.share] asks for a link to share
+ * @param {boolean} [options.polls] whether a message may have a poll
  * @param {number} [options.rows] initial number of lines
  * @param {(start: string) => Promise<string[]>} [options.tags] tags that start with it
  * @param {string} [options.label] accessible name of the text; the placeholder by default
@@ -47,6 +48,7 @@ export function composer(options) {
     changed();
     input.focus();
   });
+  const poll = pollPlace(changed, () => input.focus());
   const preview = el('div.composer-preview', { hidden: true, aria: { label: say('composer.preview') } });
   const count = el('span.composer-count.mark.count', { hidden: true, aria: { live: 'polite' } });
   const sendButton = options.verb
@@ -54,8 +56,8 @@ export function composer(options) {
     : iconButton('send', say(enterSends ? 'composer.send' : 'composer.sendKeys'), { on: submit, disabled: true, kind: 'send' });
   const previewButton = iconButton('eye', say('composer.preview'), { on: togglePreview, pressed: 'false' });
   const addButton =
-    (!!options.filesUpTo || options.share) &&
-    iconButton('plus', say('composer.add'), { on: (event) => addMenu(event.currentTarget, files.picker, options) });
+    (!!options.filesUpTo || options.share || options.polls) &&
+    iconButton('plus', say('composer.add'), { on: (event) => addMenu(event.currentTarget, files.picker, options, !poll.value && !reference.editing && poll.open) });
   const emojiButton = iconButton('react', say('emoji.all'), { on: () => pickEmoji(emojiButton, insert), data: { act: 'emoji' } });
   const bar = options.toolbar ? formatBar(input) : null;
   const row = bar
@@ -65,7 +67,7 @@ export function composer(options) {
     'form.composer',
     { aria: { label } },
     words.node,
-    el('div.composer-field', null, reference.node, files.node, options.toolbar ? [row, preview] : [preview, row]),
+    el('div.composer-field', null, reference.node, files.node, poll.node, options.toolbar ? [row, preview] : [preview, row]),
     files.picker,
   );
 
@@ -92,15 +94,17 @@ export function composer(options) {
     count.hidden = rest > SHOWN_REST;
     count.textContent = number(rest);
     count.classList.toggle('is-over', rest < 0);
-    sendButton.disabled = (!text.trim() && !files.all.length) || rest < 0 || files.hasFault;
+    sendButton.disabled = (!text.trim() && !files.all.length) || rest < 0 || files.hasFault || poll.isLoading;
     node.classList.toggle('has-text', !sendButton.disabled);
     if (!preview.hidden) refill(preview, rich(text || say('composer.nothing')));
-    if (isStored && !reference.editing) options.keep?.(text, reference.replyTo);
+    if (isStored && !reference.editing) options.keep?.(text, reference.replyTo, poll.value);
   }
 
   function submit() {
     if (sendButton.disabled) return;
-    const draft = { text: input.value.trim(), replyTo: reference.replyTo, editing: reference.editing, files: files.all };
+    const asked = poll.body();
+    if (asked === null) return;
+    const draft = { text: input.value.trim(), replyTo: reference.replyTo, editing: reference.editing, files: files.all, poll: asked };
     clear();
     options.send(draft);
     input.focus();
@@ -112,6 +116,7 @@ export function composer(options) {
     reference.set({});
     if (!preview.hidden) togglePreview();
     files.clear();
+    poll.close();
     options.keep?.('', null);
   }
 
@@ -161,6 +166,7 @@ export function composer(options) {
   }
 
   function edit(message) {
+    poll.close();
     reference.set({ editing: message });
     input.value = message.text ?? '';
     changed(false);
@@ -170,6 +176,7 @@ export function composer(options) {
 
   queueMicrotask(() => {
     if (options.draft?.replyTo) reference.set({ replyTo: options.draft.replyTo });
+    if (options.draft?.poll) poll.open(options.draft.poll);
     changed(false);
   });
   requestAnimationFrame(() => grow(input));
@@ -178,6 +185,7 @@ export function composer(options) {
     reply,
     edit,
     take: files.add,
+    addPoll: poll.open,
     insert,
     submit,
     get isPreviewed() {
@@ -185,7 +193,7 @@ export function composer(options) {
     },
     togglePreview,
     get isWriting() {
-      return !!input.value.trim() || files.all.length > 0;
+      return !!input.value.trim() || files.all.length > 0 || !!poll.value;
     },
     focusUnlessTouch() {
       if (!isTouch() && !isTyping(document.activeElement)) input.focus({ preventScroll: true });
@@ -217,11 +225,55 @@ function referenceBar(leave) {
   return bar;
 }
 
-/** The menu of what can be added; a single entry is done at once. */
-function addMenu(anchor, picker, options) {
+/** The poll of the message; its editor is loaded when it is asked for. @param {(isStored?: boolean) => void} changed */
+function pollPlace(changed, leave) {
+  const node = el('div', { hidden: true });
+  let editor = null;
+  let kept = null;
+  const close = () => {
+    editor = kept = null;
+    node.hidden = true;
+    refill(node);
+  };
+  const remove = () => {
+    close();
+    changed();
+    leave();
+  };
+  return {
+    node,
+    close,
+    /** @param {object} [draft] a poll that was begun before */
+    async open(draft) {
+      const mine = (kept = draft ?? {});
+      const { loadPolls, pollEditor } = await import('./composerpoll.js');
+      await loadPolls();
+      // It was closed meanwhile.
+      if (kept !== mine) return;
+      editor = pollEditor(kept, { change: changed, remove });
+      node.hidden = false;
+      refill(node, editor.node);
+      if (!draft) editor.focus();
+      changed();
+    },
+    get isLoading() {
+      return !!kept && !editor;
+    },
+    /** In the form of drafts; null without a poll. */
+    get value() {
+      return editor?.value ?? kept;
+    },
+    /** To post; undefined without a poll, null if it isn't complete. */
+    body: () => editor?.body(),
+  };
+}
+
+/** The menu of what can be added; a single entry is done at once. @param {(() => void) | false} openPoll */
+function addMenu(anchor, picker, options, openPoll) {
   const items = [
     options.filesUpTo && { picture: 'file', words: say('composer.attach'), on: () => picker.click() },
     options.share && { picture: 'link', words: say('share.title'), on: options.share },
+    options.polls && openPoll && { picture: 'poll', words: say('composer.poll'), on: () => openPoll() },
   ].filter(Boolean);
   if (items.length === 1) return items[0].on();
   return menu(anchor, items, say('composer.add'));

@@ -30,6 +30,7 @@ const QUICK = 3;
  * @param {boolean} [view.solves] whether it is the accepted answer of the topic
  * @param {object} [view.quote] the quoted message, with `author` and `text`
  * @param {object} [view.files] attachments by id
+ * @param {boolean} [view.mayModerate] whether the user may close the polls of others
  * @param {(verb: string, detail?: any) => void} view.act the action: react, reply, more, retry, edit, remove
  */
 export function messageElement(message, view) {
@@ -73,13 +74,14 @@ function label(message, { author, quote, solves }) {
 function bubble(message, view) {
   const { author, mine, first, last, act } = view;
   const name = displayName(author);
-  const isEmoji = isEmojiAlone(message.text) && !message.attachments?.length && !message.reply_to;
+  const isEmoji = isEmojiAlone(message.text) && !message.attachments?.length && !message.reply_to && !message.poll;
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   const body = el(
     'div.bubble',
     { class: isEmoji ? 'is-emoji' : '' },
     quoteLine(view.quote, message.reply_to),
     message.text && rich(message.text, message.entities),
+    pollOf(message, view),
     extras(message, view),
     el(
       'span.bubble-foot',
@@ -121,6 +123,7 @@ function post(message, view) {
       ),
       quoteLine(view.quote, message.reply_to),
       message.text && rich(message.text, message.entities),
+      pollOf(message, view),
       extras(message, view),
       reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
@@ -195,6 +198,23 @@ function quoteLine(quote, replyTo) {
     el('span.quote-name', null, quote?.author ?? ''),
     el('span.quote-text.one-line', null, quote ? quote.text || say('message.noText') : say('message.elsewhere')),
   );
+}
+
+/** The module of polls, once the first one has been shown. */
+let polls = null;
+/** Height of an option and of the lines below all, before they are there. */
+const [OPTION, FACTS] = [44, 40];
+
+function pollOf(message, { act, mine, mayModerate }) {
+  if (!message.poll) return null;
+  const view = { act, mayClose: mine || mayModerate };
+  if (polls) return polls.pollElement(message, view);
+  const place = el('div');
+  place.style.minHeight = `${message.poll.options.length * OPTION + FACTS}px`;
+  import('./poll.js')
+    .then((it) => it.loadPolls().then(() => (polls = it)))
+    .then(() => place.replaceWith(polls.pollElement(message, view)), () => place.replaceWith(say('problem.network')));
+  return place;
 }
 
 function extras(message, { files, act }) {

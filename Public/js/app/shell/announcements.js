@@ -1,7 +1,7 @@
 // New messages for users who do not look: system notifications, and sentences for screen readers.
 
 import { el } from '../core/dom.js';
-import { plain } from '../core/plain.js';
+import { excerpt, plain } from '../core/plain.js';
 import { conversationAddress } from '../core/router.js';
 import { say } from '../core/text.js';
 
@@ -33,7 +33,7 @@ export class SystemNotifications {
     if (!conversation) return;
     if (!(isMention ? conversation.level !== 'nothing' : conversation.level === 'everything')) return;
     const shown = new Notification(site.displayName(message.author_id), {
-      body: plain(message.text ?? '', MAX_TEXT),
+      body: message.poll ? excerpt(message, MAX_TEXT) : plain(message.text ?? '', MAX_TEXT),
       tag: conversation.id,
       icon: '/icon.svg',
     });

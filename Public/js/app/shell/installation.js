@@ -26,7 +26,8 @@ export async function keepApp(shell) {
 
 /** Loads the scripts of the other pages now: after an upgrade the server has others in their place. */
 function preload(scripts) {
-  document.head.append(...scripts.map((href) => el('link', { rel: 'modulepreload', href })));
+  const isSheet = (href) => href.endsWith('.css');
+  document.head.append(...scripts.map((href) => el('link', isSheet(href) ? { rel: 'preload', as: 'style', href } : { rel: 'modulepreload', href })));
 }
 
 /** Visitors have no service worker: it would show them the app in place of the server's pages. */

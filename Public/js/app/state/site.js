@@ -483,8 +483,8 @@ export class SiteState extends EventTarget {
     return this.parley?.draft(id) ?? null;
   }
 
-  keepDraft(id, text, replyTo) {
-    this.parley?.setDraft(id, text || replyTo ? { text, replyTo } : null);
+  keepDraft(id, text, replyTo, poll) {
+    this.parley?.setDraft(id, text || replyTo || poll ? { text, replyTo, poll } : null);
   }
 
   /** Verifies the cached copy of a conversation and repairs it. */

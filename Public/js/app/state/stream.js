@@ -169,6 +169,10 @@ export class Stream extends EventTarget {
     return this.site.parley.removeAction(this.#held(message), type);
   }
 
+  setVote(message, options) {
+    return this.site.parley.setVote(this.#held(message), options);
+  }
+
   retry(message) {
     return this.site.parley.retry(message.operation);
   }

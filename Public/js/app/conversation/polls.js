@@ -1,0 +1,43 @@
+// What can be done with a poll besides voting: the list of votes, and closing it.
+
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { confirm, dialog } from '../parts/dialog.js';
+import { personRow } from '../parts/person.js';
+import { loadPolls } from '../parts/poll.js';
+import { showMoreButton } from '../parts/showmore.js';
+
+const PAGE = 50;
+
+/** The voters of each option, page by page in the order of the options. */
+export async function showVotes({ site }, message) {
+  await loadPolls();
+  let next;
+  const rows = message.poll.options.map(() => el('div'));
+  const load = async () => {
+    const page = await site.call('GET', `/messages/${message.id}/votes`, { query: { limit: PAGE, next } });
+    const ids = page.data.map((it) => it.user_id).filter((id) => !site.users.has(id));
+    if (ids.length) site.keepUsers((await site.call('GET', '/users', { query: { ids: [...new Set(ids)].join(',') } })).data);
+    for (const it of page.data) rows[it.option]?.append(personRow(site.person(it.user_id)));
+    next = page.next;
+    more.hidden = !next;
+  };
+  const more = showMoreButton(load);
+  await load();
+  const sections = message.poll.options.map(({ text, votes }, index) =>
+    el(
+      'section.panel-block',
+      null,
+      el('h3.poll-title', null, el('bdi', null, text), ' ', el('span.second', null, say('poll.count', { n: votes }))),
+      rows[index],
+    ),
+  );
+  return dialog(say('poll.votesTitle'), [sections, more]);
+}
+
+/** Closes the poll after a question: it can't be opened again. */
+export async function closePoll({ site, stream }, message) {
+  await loadPolls();
+  if (!(await confirm(say('poll.closeTitle'), say('poll.closeSentence'), say('poll.close'), { kind: 'primary' }))) return;
+  stream.keep(await site.client.calls.closePoll({ id: message.id }));
+}
