@@ -63,6 +63,7 @@ export const endpoints = /** @type {const} */ ({
   removeForumMember: 'DELETE /forums/{id}/members/{user}',
   listTopics: 'GET /forums/{id}/conversations',
   createTopic: 'POST /forums/{id}/conversations',
+  listForumTags: 'GET /forums/{id}/tags',
   setForumLevel: 'PUT /forums/{id}/level',
   resetForumLevel: 'DELETE /forums/{id}/level',
 

@@ -77,6 +77,7 @@ extension API {
     Endpoint(.delete, "/forums/{id}/members/{user}", .user(.write), removeForumMember),
     Endpoint(.get, "/forums/{id}/conversations", .anyone, listTopics),
     Endpoint(.post, "/forums/{id}/conversations", .user(.write), counts: .sending, createTopic),
+    Endpoint(.get, "/forums/{id}/tags", .anyone, listForumTags),
     // Messages.
     Endpoint(.get, "/conversations/{id}/messages", .anyone, listMessages),
     Endpoint(.post, "/conversations/{id}/messages", .user(.write), counts: .sending, postMessage),

@@ -3,6 +3,13 @@ import ParleyModel
 
 /// Validation of text fields.
 enum Texts {
+  /// A hashtag in the stored form. Its sign may be missing.
+  static func hashtag(_ text: String, _ field: String) throws(Refusal) -> String {
+    let tag = text.hasPrefix("#") ? String(text.dropFirst()) : text
+    guard !tag.isEmpty else { throw .invalid(field, .tooShort(min: 1)) }
+    return tag.lowercased()
+  }
+
   /// Trims white space at both ends. Refuses control characters, including line ends.
   static func line(_ text: String, _ field: String, scalars limit: Int, atLeast minimum: Int = 1) throws(Refusal)
     -> String

@@ -11,7 +11,7 @@ import Testing
 
   @Test func `the fields of a topic are those of its schemas`() throws {
     let identity: Set = [
-      "id", "kind", "forum_id", "created_by", "created_at", "last_message_id", "last_seq", "revision",
+      "id", "kind", "forum_id", "tags", "created_by", "created_at", "last_message_id", "last_seq", "revision",
     ]
     try compare(Topic.self, with: "Topic", except: identity)
     try compare(Topic.self, with: "TopicChange", except: ["reason", "if_revision"])
@@ -19,7 +19,8 @@ import Testing
 
   @Test func `the fields of a conversation are those of its schemas`() throws {
     let others: Set = [
-      "id", "kind", "forum_id", "owner_id", "type", "readers", "writers", "pinned", "solved_by", "distinct", "last_seq",
+      "id", "kind", "forum_id", "owner_id", "type", "readers", "writers", "pinned", "solved_by", "tags", "distinct",
+      "last_seq",
       "last_message_id", "created_by", "created_at", "revision", "participant_count", "participants",
     ]
     try compare(Conversation.self, with: "Conversation", except: others)

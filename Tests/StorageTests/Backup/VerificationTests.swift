@@ -242,6 +242,18 @@ private final class QuietGarden {
     ("update hashtag set conversation_id = 101", "references", "a hashtag of message 7 names conversation 101"),
     ("update mention set user_id = 50", "references", "message 7 mentions missing user 50"),
     (
+      "update conversation set tags = '[\"food\"]' where id = 101", "references",
+      "conversation 101 has other tags than the hashtags of its first message"
+    ),
+    (
+      "insert into topic_tag (forum_id, tag, pinned, activity, conversation_id) values (100, 'food', 0, 101, 101)",
+      "references", "the entry of topic 101 under the tag food differs from the topic"
+    ),
+    (
+      "update conversation set tags = '[\"food\"]' where id = 101; delete from topic_tag", "references",
+      "topic 101 is not listed under each of its tags"
+    ),
+    (
       "insert into action (message_id, type, user_id, created_at, message_at) values (7, 'like', 2, 0, 9)",
       "references", "the action like of user 2 has another time than message 7"
     ),
@@ -273,6 +285,9 @@ private final class QuietGarden {
     (
       "update participant set from_seq = 6", "read_positions",
       "the history of user 2 starts beyond the end of conversation 3"
+    ),
+    (
+      "drop trigger topic_tags_of_changed_topic", "references", "the trigger topic_tags_of_changed_topic is missing"
     ),
     ("drop trigger audit_refuses_update", "audit", "the trigger audit_refuses_update is missing"),
     (

@@ -208,6 +208,7 @@ import Testing
     _ = try tx.participations(in: Meadow.room, after: Meadow.ada, limit: 3)
     _ = try tx.topic(Meadow.room)
     _ = try tx.newestTopic(of: ID(6))
+    _ = try tx.tags(of: ID(6), limit: 3)
     _ = try tx.defaultForums()
     _ = try tx.hasMessage(ids[0], in: Meadow.room)
     #expect(reader.cachedStatements.count > 25)
@@ -234,6 +235,7 @@ import Testing
     _ = try tx.sanctions(of: Meadow.ada, slice)
     _ = try tx.members(of: forum, slice)
     _ = try tx.topics(of: forum, slice)
+    _ = try tx.topics(of: forum, tagged: "seeds", slice)
     for text in [nil, "garden"] {
       _ = try tx.forums(for: Meadow.ada, seeing: [.public], with: text, slice)
     }
@@ -315,7 +317,8 @@ import Testing
       _ = try tx.removeFromConversations(of: forum.id, Garden.ada, limit: 10, by: Garden.ada)
       try tx.removeDeletedForumMember(Garden.ada, of: forum.id, by: Garden.ada)
       try tx.delete(changed, by: Garden.ada)
-      let topic = try tx.addTopic("leaves", in: forum.id, by: Garden.ada)
+      let topic = try tx.addTopic("leaves", tags: ["leaf"], in: forum.id, by: Garden.ada)
+      try tx.setTags(of: topic, ["tree"], by: Garden.ada)
       let leaf = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, text: "leaf"))
       var survey = NewMessage(conversation: Garden.room, author: Garden.ada, text: "Which?")
       survey.poll = Poll([.init("red"), .init("white")])

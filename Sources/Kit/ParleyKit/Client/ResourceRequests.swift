@@ -48,7 +48,10 @@ extension Resource where Value == MessageView {
 extension Resource where Value == ForumView {
   private var id: ID<Forum> { value.forum.id }
 
-  public func topics(limit: Int? = nil) -> Request<Page<Resource<Topic>>> { .listTopics(in: id, limit: limit) }
+  public func topics(tag: String? = nil, limit: Int? = nil) -> Request<Page<Resource<Topic>>> {
+    .listTopics(in: id, tag: tag, limit: limit)
+  }
+  public func tags() -> Request<Page<Resource<ForumTag>>> { .listForumTags(of: id) }
   public func createTopic(_ title: String) -> Request<Resource<Topic>> {
     .createTopic(in: id, title: title)
   }

@@ -6,17 +6,21 @@ import Web
 
 extension API {
   @Sendable static func listTopics(_ context: RequestContext) async throws -> Response {
-    let (filter, page, include): (TopicFilter?, PageRequest, Set<Include>) = try context.query { query in
-      (try query.word("filter"), try query.page(), try query.include())
+    let (selection, page, include) = try context.query { query in
+      (TopicSelection(try query.word("filter"), tag: try query.text("tag")), try query.page(), try query.include())
     }
     let forum: ID<Forum> = try context.id()
     let found =
-      if let filter {
-        try await context.community.listTopics(of: forum, filter, page, for: context.caller)
-      } else {
+      if selection.isAll {
         try context.view.listTopics(of: forum, page, for: context.caller)
+      } else {
+        try await context.community.listTopics(of: forum, selection, page, for: context.caller)
       }
     return try .page(found, including: include, context)
+  }
+
+  @Sendable static func listForumTags(_ context: RequestContext) async throws -> Response {
+    .list(try await context.community.listForumTags(of: try context.id(), for: context.caller))
   }
 
   @Sendable static func createTopic(_ context: RequestContext) async throws -> Response {

@@ -100,7 +100,7 @@ extension WriteTransaction {
     by caller: Caller
   ) throws(Refusal) -> (topic: ID<Conversation>, opening: StoredMessage?) {
     let author = try caller.requireUser()
-    let topic = try addTopic(title, in: forum, by: author)
+    let topic = try addTopic(title, tags: Topic.tags(from: text?.hashtags ?? []), in: forum, by: author)
     guard let text else { return (topic, nil) }
     var message = NewMessage(conversation: topic, author: author, text: text.markdown)
     message.attachments = attachments

@@ -3,7 +3,21 @@
 public import ParleyModel
 import Storage
 
-/// Which topics of a forum are listed.
+/// Which topics of a forum are listed: those that match both, or all.
+public struct TopicSelection: Sendable {
+  public var filter: TopicFilter?
+  /// A hashtag, with or without its sign.
+  public var tag: String?
+
+  public init(_ filter: TopicFilter? = nil, tag: String? = nil) {
+    self.filter = filter
+    self.tag = tag
+  }
+
+  public var isAll: Bool { filter == nil && tag == nil }
+}
+
+/// A filter of a forum's topics.
 public enum TopicFilter: String, Sendable, CaseIterable {
   /// The caller's new topics, as in `GET /unread`.
   case new
@@ -15,24 +29,29 @@ public enum TopicFilter: String, Sendable, CaseIterable {
 }
 
 extension Community {
-  /// Pinned topics first, then by latest activity. Runs in the background, since the filter skips topics.
+  /// Pinned topics first, then by latest activity. Runs in the background, since a filter skips topics.
   public func listTopics(
-    of forum: ID<Forum>, _ filter: TopicFilter, _ page: PageRequest, for caller: Caller
+    of forum: ID<Forum>, _ selection: TopicSelection, _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<ListedTopic> {
-    try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
+    let tag = try selection.tag.map { tag throws(Refusal) in try Texts.hashtag(tag, "tag") }
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       try tx.require(.read, caller, in: forum)
       var new: [ID<Conversation>]?
       if let user = caller.user { new = try tx.newTopics(in: forum, for: user).map(\.id) }
       let found = try ListPage(page, by: { (topic: Topic) in topic.key }) { slice throws(Refusal) in
-        switch filter {
-        case .new: try tx.topics(new ?? [], slice)
-        case .unread: try tx.topics(try tx.unreadTopics(of: forum, for: try caller.requireUser()), slice)
-        case .mine: try tx.topics(of: forum, by: try caller.requireUser(), slice)
-        case .solved: try tx.topics(of: forum, isSolved: true, slice)
-        case .unsolved: try tx.topics(of: forum, isSolved: false, slice)
-        }
+        try tx.topics(of: forum, selection.filter, tag: tag, new: new ?? [], slice, for: caller)
       }
       return try found.map { topics throws(Refusal) in try tx.listed(topics, new: new.map { Set($0) }, for: caller) }
+    }
+  }
+}
+
+extension Community {
+  /// The most used tags of a forum's topics. Counts them in the background.
+  public func listForumTags(of forum: ID<Forum>, for caller: Caller) async throws(Refusal) -> [ForumTag] {
+    try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
+      try tx.require(.read, caller, in: forum)
+      return try tx.tags(of: forum, limit: ForumTag.maxListed)
     }
   }
 }
@@ -43,10 +62,28 @@ extension Topic {
 }
 
 extension ReadTransaction {
+  /// A slice of the topics that match the filter and the tag.
+  fileprivate func topics(
+    of forum: ID<Forum>, _ filter: TopicFilter?, tag: String?, new: [ID<Conversation>], _ slice: ListSlice,
+    for caller: Caller
+  ) throws(Refusal) -> [Topic] {
+    var (creator, isSolved): (ID<User>?, Bool?) = (nil, nil)
+    switch filter {
+    case nil: break
+    case .new: return try topics(new, tag: tag, slice)
+    case .unread: return try topics(try unreadTopics(of: forum, for: try caller.requireUser()), tag: tag, slice)
+    case .mine: creator = try caller.requireUser()
+    case .solved: isSolved = true
+    case .unsolved: isSolved = false
+    }
+    guard let tag else { return try topics(of: forum, by: creator, isSolved: isSolved, slice) }
+    return try topics(of: forum, tagged: tag, by: creator, isSolved: isSolved, slice)
+  }
+
   /// A slice of some topics in the order of the list.
-  fileprivate func topics(_ ids: [ID<Conversation>], _ slice: ListSlice) throws(Refusal) -> [Topic] {
+  private func topics(_ ids: [ID<Conversation>], tag: String?, _ slice: ListSlice) throws(Refusal) -> [Topic] {
     var topics: [Topic] = []
-    for id in ids { if let topic = try topic(id) { topics.append(topic) } }
+    for id in ids { if let topic = try topic(id), tag.map(topic.tags.contains) ?? true { topics.append(topic) } }
     topics.sort { $1.key.numbers.lexicographicallyPrecedes($0.key.numbers) }
     if slice.isBackward { topics.reverse() }
     let rest = topics.drop { topic in
@@ -57,7 +94,7 @@ extension ReadTransaction {
     return Array(rest.prefix(slice.limit))
   }
 
-  fileprivate func unreadTopics(of forum: ID<Forum>, for user: ID<User>) throws(Refusal) -> [ID<Conversation>] {
+  private func unreadTopics(of forum: ID<Forum>, for user: ID<User>) throws(Refusal) -> [ID<Conversation>] {
     var topics: [ID<Conversation>] = []
     for scope in try unreadConversationScopes(of: user)
     where scope.forum == forum && scope.kind == .topic && scope.level != .nothing && scope.unreadUpTo > 0 {

@@ -25,7 +25,8 @@ extension Community {
       guard found.message.tombstone == nil else { throw .gone }
       guard found.message.kind == .message else { throw .forbidden }
       let ids = try tx.branch(of: id, max: limit)
-      let topic = try tx.addTopic(title, in: forum, by: actor)
+      let tags = try tx.tags(of: found.message)
+      let topic = try tx.addTopic(title, tags: tags, in: forum, by: actor)
       var move = BranchMove(of: found.message, to: topic, in: forum, by: actor)
       if ids.count <= limit {
         try tx.move(ids, to: topic, in: forum, by: actor)

@@ -47,6 +47,9 @@ struct ParsedText: Sendable {
     MarkupDocument(text).entities
   }
 
+  /// The names of the hashtags, in their order.
+  var hashtags: [String] { entities.filter { $0.kind == .hashtag }.map(\.value) }
+
   /// Whether the text mentions `@room`.
   var mentionsRoom: Bool { entities.contains { $0.mentionsRoom } }
 

@@ -101,9 +101,7 @@ extension SearchRequest {
     search.circle = circle
     search.action = action
     if let hashtag {
-      let tag = hashtag.hasPrefix("#") ? String(hashtag.dropFirst()) : hashtag
-      guard !tag.isEmpty else { throw .invalid("hashtag", .tooShort(min: 1)) }
-      search.features.insert(.hashtag(tag.lowercased()))
+      search.features.insert(.hashtag(try Texts.hashtag(hashtag, "hashtag")))
     }
     if let annotation {
       guard TypeName.isWellFormed(annotation) else { throw .invalid("annotation", .invalid) }

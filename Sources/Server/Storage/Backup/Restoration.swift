@@ -102,7 +102,7 @@ struct Restoration {
       throw BackupDamage.badDatabase(error.description)
     }
     // They would execute code.
-    guard try !AuditTriggers.hasOthers(connection) else {
+    guard try !SchemaTriggers.hasOthers(connection) else {
       throw BackupDamage.badDatabase("it has unknown triggers or views")
     }
     let faults = try Verification.faults(inCopy: connection) { check in try report(BackupProgress(checking: check)) }

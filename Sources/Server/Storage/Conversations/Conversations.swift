@@ -38,7 +38,7 @@ extension ReadTransaction {
   static let conversationColumns = """
     c.id, c.kind, c.forum_id, c.owner_id, c.type, c.readers, c.writers, c.readers_immutable, c.writers_immutable,
     c.pinned, c.solved_by, c.distinct_key is not null as is_distinct, c.last_seq, c.last_message_id, c.created_by,
-    c.created_at, c.revision, \(Conversation.columns(of: "c"))
+    c.created_at, c.revision, \(Topic.shownTags) as tags, \(Conversation.columns(of: "c"))
     """
 
   /// The additional columns of `OwnConversation.init(_: Row)`.
@@ -312,6 +312,7 @@ extension Conversation {
       isDistinct: try row.bool("is_distinct"), lastSeq: try row.int("last_seq"),
       lastMessage: last == 0 ? nil : ID(last), createdBy: ID(try row.int("created_by")),
       createdAt: Int64(try row.int("created_at")), revision: try row.int("revision"))
+    tags = try row.tags(try row.position("tags"))
     try readFields(row, from: row.position("title"))
   }
 

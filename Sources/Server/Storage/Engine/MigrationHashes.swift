@@ -69,5 +69,8 @@ enum MigrationHashes {
     Migration(
       number: 22, name: "later",
       hash: "a61d101d62be7911435c941f214417454e6d7725cfb4f1e81eb0a7bbfb363a79"),
+    Migration(
+      number: 23, name: "topic_tags",
+      hash: "414bc3d06742e7709b859a639bd09663905d9ad2bba8828ed3eda1fca2b55e04"),
   ]
 }

@@ -44,14 +44,15 @@ extension WriteTransaction {
 
   /// Inserts a conversation and logs it in its own stream and in the forum's.
   func addConversation(
-    _ id: ID<Conversation>, _ kind: Conversation.Kind, in forum: ID<Forum>, title: String?, by creator: ID<User>
+    _ id: ID<Conversation>, _ kind: Conversation.Kind, in forum: ID<Forum>, title: String?, tags: [String] = [],
+    by creator: ID<User>
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
-        insert into conversation (id, kind, forum_id, title, created_by, created_at)
-        values ($1, $2, $3, $4, $5, $6)
-        """, id.number, kind.rawValue, forum.number, title, creator.number, Int(now))
+        insert into conversation (id, kind, forum_id, title, tags, created_by, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        """, id.number, kind.rawValue, forum.number, title, tags.storedTags, creator.number, Int(now))
     }
     if kind == .topic, let entry = try titleEntry(of: id) { searchChanges.append(.add(entry)) }
     for stream in [EventStream.forum(forum), .conversation(id)] {

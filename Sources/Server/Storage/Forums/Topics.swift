@@ -3,11 +3,13 @@ import ParleySQLite
 
 extension WriteTransaction {
   /// Creates a topic with its creator as a participant.
+  ///
+  /// - Parameter tags: those of the first message, which the caller adds in this transaction.
   public func addTopic(
-    _ title: String, in forum: ID<Forum>, by creator: ID<User>
+    _ title: String, tags: [String] = [], in forum: ID<Forum>, by creator: ID<User>
   ) throws(Refusal) -> ID<Conversation> {
     let id = ID<Conversation>(nextID())
-    try addConversation(id, .topic, in: forum, title: title, by: creator)
+    try addConversation(id, .topic, in: forum, title: title, tags: tags, by: creator)
     try insert(NewParticipant(creator), in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
     try notify(.conversationCreated, of: id, to: creator, by: creator)
     return id
@@ -38,7 +40,7 @@ extension ReadTransaction {
   private static let topicByID = SQL(
     """
     select \(Topic.columns)
-    from conversation
+    from conversation c
     where id = $1 and kind = 'topic' and state = 'open'
     """)
 
@@ -53,7 +55,7 @@ extension ReadTransaction {
         SQL(
           """
           select \(Topic.columns)
-          from conversation
+          from conversation c
           where forum_id = $1 and kind = 'topic' and state = 'open' and (pinned, activity) \(page.comparison) ($2, $3)
           and ($4 is null or created_by = $4) and ($5 is null or (solved_by is not null) = $5)
           order by pinned \(page.order), activity \(page.order), id \(page.order)
@@ -71,7 +73,7 @@ extension ReadTransaction {
           SQL(
             """
             select \(Topic.columns)
-            from conversation
+            from conversation c
             where forum_id = $1 and kind = 'topic' and state = 'open' and pinned = $2
             order by activity desc, id desc
             limit 1
@@ -96,15 +98,19 @@ extension ReadTransaction {
 }
 
 extension Topic {
-  fileprivate static let columns =
-    "id, forum_id, created_by, created_at, last_message_id, last_seq, revision, \(columns())"
+  /// The columns of `init(_: Row)`, for a table `c`.
+  static let columns = """
+    c.id, c.forum_id, c.created_by, c.created_at, c.last_message_id, c.last_seq, c.revision, \(shownTags) as tags,
+    \(columns(of: "c"))
+    """
 
-  fileprivate init(_ row: borrowing Row) throws {
+  init(_ row: borrowing Row) throws {
     let last = try row.int(4)
     self.init(
       id: ID(try row.int(0)), forum: ID(try row.int(1)), createdBy: ID(try row.int(2)),
       createdAt: Int64(try row.int(3)), lastMessage: last == 0 ? nil : ID(last), lastSeq: try row.int(5),
       revision: try row.int(6))
-    try readFields(row, from: 7)
+    tags = try row.tags(7)
+    try readFields(row, from: 8)
   }
 }

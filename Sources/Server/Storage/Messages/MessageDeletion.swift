@@ -40,6 +40,7 @@ extension WriteTransaction {
         where id = $6
         """, deletion.rawValue, Int(now), actor.number, reason, movedTo?.number, message.id.number)
     }
+    if message.isFirst { try setTags(of: message.conversation, [], by: actor) }
     try recordDestruction()
     return try logChange(.messageDeleted, of: message, by: actor)
   }

@@ -29,6 +29,7 @@ extension WriteTransaction {
     try insertRevision(of: message, earlier)
     try setEdited(id, by: editor)
     if let newText { try replaceText(of: message, by: newText) }
+    if message.isFirst, let newText { try setTags(of: message.conversation, newText.hashtags, by: editor) }
     if hasOtherFiles, let attachments { try replaceFiles(of: id, by: attachments) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try dropFingerprint(of: message)

@@ -97,7 +97,7 @@ extension WriteTransaction {
       try connection.execute(
         """
         update conversation
-        set last_seq = last_seq + 1, last_message_id = $1
+        set last_seq = last_seq + 1, last_message_id = $1, tags = tags
         where id = $2
         """, id.number, topic.number)
       for rows in Self.copiedRows { try connection.execute(rows, id.number, topic.number, message.id.number) }

@@ -43,6 +43,10 @@ extension WriteTransaction {
     try addRows(of: seal, to: id, in: message.conversation)
     try attach(try sealedAttachments(of: id), to: id)
     try breakSeal(of: id)
+    // The seal has the hashtags in another order.
+    if message.isFirst {
+      try setTags(of: message.conversation, try hashtags(in: seal.text.entities), by: moderator)
+    }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     return try logChange(.messageRestored, of: message, by: moderator)
   }

@@ -10,6 +10,8 @@ public enum Deletion: String, Sendable {
 struct MessageState {
   let id: ID<Message>
   let conversation: ID<Conversation>
+  /// Whether it is the first message of its conversation.
+  let isFirst: Bool
   let isOpen: Bool
   let author: ID<User>
   let clientID: String?
@@ -27,18 +29,21 @@ extension WriteTransaction {
     let found = try run { connection in
       try connection.first(
         """
-        select m.conversation_id, c.state = 'open', m.author_id, m.client_id, m.revision, m.deletion, m.text, m.entities,
-          coalesce(m.edited_at, m.created_at), coalesce(m.edited_by, m.author_id)
+        select m.conversation_id, m.seq = 1 as is_first, c.state = 'open' as is_open, m.author_id, m.client_id, m.revision,
+          m.deletion, m.text, m.entities, coalesce(m.edited_at, m.created_at) as written_at,
+          coalesce(m.edited_by, m.author_id) as written_by
         from message m
         join conversation c on c.id = m.conversation_id
         where m.id = $1
         """, message.number
       ) { row in
         MessageState(
-          id: message, conversation: ID(try row.int(0)), isOpen: try row.bool(1), author: ID(try row.int(2)),
-          clientID: try row.optionalText(3), revision: try row.int(4),
-          deletion: try row.optionalText(5).flatMap { Deletion(rawValue: $0) }, text: try row.optionalText(6),
-          entities: try row.optionalText(7), writtenAt: try row.int(8), writtenBy: try row.int(9))
+          id: message, conversation: ID(try row.int("conversation_id")), isFirst: try row.bool("is_first"),
+          isOpen: try row.bool("is_open"), author: ID(try row.int("author_id")),
+          clientID: try row.optionalText("client_id"), revision: try row.int("revision"),
+          deletion: try row.optionalText("deletion").flatMap { Deletion(rawValue: $0) },
+          text: try row.optionalText("text"), entities: try row.optionalText("entities"),
+          writtenAt: try row.int("written_at"), writtenBy: try row.int("written_by"))
       }
     }
     guard let found else { throw .notFound }

@@ -41,7 +41,7 @@ extension WriteTransaction {
     let id = ID<Message>(nextID())
     guard let end = try end(of: message.conversation, in: state) else { throw .notFound }
     let (seq, forum) = (end.seq + 1, end.forum)
-    try advance(message.conversation, to: id, at: seq)
+    try advance(message.conversation, to: id, at: seq, isTagged: end.isTagged)
     try insert(message, id, seq, end.message, at: time)
     try addRows(of: message.text, to: id, in: message.conversation)
     if let annotations = message.annotations {
@@ -53,6 +53,9 @@ extension WriteTransaction {
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
       actor: message.author.number, after: end.offset)
+    if seq == 1, !message.text.hashtags.isEmpty {
+      try setTags(of: message.conversation, message.text.hashtags, by: message.author)
+    }
     return (StoredMessage(id: id, seq: seq, previous: end.message, isNew: true), forum)
   }
 
@@ -125,6 +128,8 @@ extension WriteTransaction {
     let forum: ID<Forum>?
     /// The last offset of the conversation's stream.
     let offset: Int
+    /// Whether it is a topic with tags.
+    let isTagged: Bool
   }
 
   /// Nil if the conversation is not in this state.
@@ -133,7 +138,7 @@ extension WriteTransaction {
       try connection.first(
         """
         select c.last_seq, (select id from message where conversation_id = c.id and seq = c.last_seq), c.forum_id,
-          coalesce(s.head, 0)
+          coalesce(s.head, 0), c.tags is not null
         from conversation c
         left join stream s on s.id = $1
         where c.id = $2 and c.state = $3
@@ -141,23 +146,33 @@ extension WriteTransaction {
       ) { row in
         End(
           seq: try row.int(0), message: try row.optionalInt(1).map { ID($0) },
-          forum: try row.optionalInt(2).map { ID($0) }, offset: try row.int(3))
+          forum: try row.optionalInt(2).map { ID($0) }, offset: try row.int(3), isTagged: try row.bool(4))
       }
     }
   }
 
   /// Makes a message the last one of a conversation. `returning` would build a temporary table.
-  private func advance(_ conversation: ID<Conversation>, to message: ID<Message>, at seq: Int) throws(Refusal) {
+  private func advance(
+    _ conversation: ID<Conversation>, to message: ID<Message>, at seq: Int, isTagged: Bool
+  ) throws(Refusal) {
     try run { connection in
       try connection.execute(
-        """
-        update conversation
-        set last_seq = $1, last_message_id = $2
-        where id = $3
-        """, seq, message.number, conversation.number)
+        isTagged ? Self.advanceTagged : Self.advancePlain, seq, message.number, conversation.number)
     }
   }
 
+  private static let advancePlain: SQL = """
+    update conversation
+    set last_seq = $1, last_message_id = $2
+    where id = $3
+    """
+
+  /// Setting `tags` runs the trigger that moves the topic in the lists of its tags.
+  private static let advanceTagged: SQL = """
+    update conversation
+    set last_seq = $1, last_message_id = $2, tags = tags
+    where id = $3
+    """
   /// A reply belongs to the conversation of its parent, which may be a tombstone.
   private func requireMessage(_ id: ID<Message>, in conversation: ID<Conversation>) throws(Refusal) {
     let found = try run { connection in

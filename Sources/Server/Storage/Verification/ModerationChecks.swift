@@ -5,7 +5,7 @@ extension Check {
     "audit", "audit entries are immutable, and each names an existing actor"
   ) { examination in
     examination.count(try examination.number("select count(*) from audit"), "entries")
-    for name in try AuditTriggers.missing(in: examination.connection) {
+    for name in try SchemaTriggers.missing(of: SchemaTriggers.ofAudit, in: examination.connection) {
       examination.fault("the trigger \(name) is missing")
     }
     try examination.expectNone(

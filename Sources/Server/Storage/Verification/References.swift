@@ -102,6 +102,59 @@ extension Check {
       order by p.message_id
       """
     ) { row in "the poll of message \(try row.int(0)) counts other votes than it has" }
+    for name in try SchemaTriggers.missing(of: SchemaTriggers.ofTags, in: examination.connection) {
+      examination.fault("the trigger \(name) is missing")
+    }
+    try examination.expectNone(
+      """
+      select c.id
+      from conversation c
+      where c.tags is not null and c.kind <> 'topic' or c.kind = 'topic' and (
+        coalesce(json_array_length(c.tags), 0) <> (
+          select min(count(*), 5)
+          from message m
+          join hashtag h on h.message_id = m.id
+          where m.conversation_id = c.id and m.seq = 1
+        )
+        or exists (
+          select 1
+          from json_each(c.tags) t
+          where not exists (
+            select 1
+            from message m
+            join hashtag h on h.message_id = m.id
+            where m.conversation_id = c.id and m.seq = 1 and h.tag = t.value
+          )
+        )
+      )
+      order by c.id
+      """
+    ) { row in "conversation \(try row.int(0)) has other tags than the hashtags of its first message" }
+    try examination.expectNone(
+      """
+      select t.conversation_id, t.tag
+      from topic_tag t
+      where not exists (
+        select 1
+        from conversation c
+        join json_each(c.tags) j
+        where c.id = t.conversation_id and j.value = t.tag and c.state = 'open' and c.forum_id = t.forum_id
+        and c.pinned = t.pinned and c.activity = t.activity
+      )
+      """
+    ) { row in "the entry of topic \(try row.int(0)) under the tag \(try row.text(1)) differs from the topic" }
+    try examination.expectNone(
+      """
+      select c.id
+      from conversation c
+      where c.tags is not null and (
+        select count(*)
+        from topic_tag t
+        where t.conversation_id = c.id
+      ) <> case when c.state = 'open' then json_array_length(c.tags) else 0 end
+      order by c.id
+      """
+    ) { row in "topic \(try row.int(0)) is not listed under each of its tags" }
     try examination.expectNone(
       """
       select i.id, i.message_id

@@ -23,6 +23,8 @@ public struct Conversation: Sendable, Hashable {
   public var isPinned: Bool
   /// The message marked as the topic's solution.
   public var solvedBy: ID<Message>?
+  /// The tags of a topic.
+  public package(set) var tags: [String] = []
   /// Unique for its kind and participants.
   public var isDistinct: Bool
   public var lastSeq: Int

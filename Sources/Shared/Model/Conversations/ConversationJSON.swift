@@ -14,6 +14,7 @@ extension Conversation: JSONMembers {
     json.field("writers", writers)
     json.field("pinned", isPinned)
     json.field("solved_by", solvedBy)
+    json.field("tags", tags)
     json.field("distinct", isDistinct)
     json.field("last_seq", lastSeq)
     json.field("last_message_id", lastMessage)
@@ -35,6 +36,7 @@ extension Conversation: JSONMembers {
       createdBy: try object.read("created_by"), createdAt: Int64(createdAt.milliseconds),
       revision: try object.int("revision", in: 1...Int.max),
       participantCount: try object.optional("participant_count"), participants: try object.optional("participants"))
+    tags = try object.optional("tags") ?? []
     try readFields(from: &object)
   }
 }

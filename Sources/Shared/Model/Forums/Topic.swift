@@ -12,11 +12,15 @@ public struct Topic: Sendable, Hashable {
   public var slowSeconds = 0
   /// The message marked as the solution.
   public var solvedBy: ID<Message>?
+  /// The first hashtags of the first message, in lower case, as all readers of the forum may know them.
+  public package(set) var tags: [String] = []
   public let createdBy: ID<User>
   public let createdAt: Int64
   public package(set) var lastMessage: ID<Message>?
   public package(set) var lastSeq: Int
   public package(set) var revision: Int
+
+  public static let maxTags = 5
 
   /// Sort key for "newest activity first".
   public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
@@ -49,6 +53,19 @@ extension Topic: Record {
   }
 }
 
+extension Topic {
+  /// The tags of a topic whose first message has these hashtags.
+  public static func tags(from hashtags: [String]) -> [String] {
+    var tags: [String] = []
+    for hashtag in hashtags where tags.count < maxTags {
+      let tag = hashtag.lowercased()
+      // Byte by byte, as the database compares them.
+      if !tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) { tags.append(tag) }
+    }
+    return tags
+  }
+}
+
 extension Topic: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in writeMembers(to: &json) }
@@ -59,6 +76,7 @@ extension Topic: JSONWritable {
     json.field("kind", Conversation.Kind.topic.rawValue)
     json.field("forum_id", forum)
     writeFields(to: &json)
+    json.field("tags", tags)
     json.field("created_by", createdBy)
     json.field("created_at", Timestamp(createdAt))
     json.field("last_message_id", lastMessage)
@@ -121,6 +139,7 @@ extension Topic: JSONReadable {
       id: try object.read("id"), forum: try object.read("forum_id"), createdBy: try object.read("created_by"),
       createdAt: Int64(createdAt.milliseconds), lastMessage: try object.optional("last_message_id"),
       lastSeq: try object.int("last_seq", in: 0...Int.max - 1), revision: try object.int("revision", in: 1...Int.max))
+    tags = try object.optional("tags") ?? []
     try readFields(from: &object)
   }
 }

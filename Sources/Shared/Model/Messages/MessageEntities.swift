@@ -69,6 +69,20 @@ public struct MessageEntities: Sendable, Hashable {
   }
 }
 
+extension MessageEntities {
+  /// The names of the hashtags in a stored form, in the order of the text.
+  public static func hashtags(in stored: JSONRaw?) throws(JSONError) -> [String] {
+    guard let stored else { return [] }
+    var object = try JSONValue(parsing: stored.bytes).object()
+    var names: [String] = []
+    for hashtag in try object.value("hashtags").array() {
+      var hashtag = try hashtag.object()
+      names.append(try hashtag.string("name"))
+    }
+    return names
+  }
+}
+
 extension MessageEntities: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in

@@ -96,16 +96,26 @@ extension Request where Response == RawResponse {
 extension Request where Response == Page<Resource<Topic>> {
   /// `GET /forums/{id}/conversations`
   ///
-  /// - Parameter filter: `new`, `unread`, `mine`, `solved` or `unsolved`.
+  /// - Parameters:
+  ///   - filter: `new`, `unread`, `mine`, `solved` or `unsolved`.
+  ///   - tag: a hashtag of the first message.
   public static func listTopics(
-    in forum: ID<Forum>, filter: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+    in forum: ID<Forum>, filter: String? = nil, tag: String? = nil, limit: Int? = nil, next: String? = nil,
+    previous: String? = nil
   ) -> Request {
     Request(
       .get, "/forums/{id}/conversations", [forum.description],
       query: [
-        QueryItem("filter", filter), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("filter", filter), QueryItem("tag", tag), QueryItem("limit", limit), QueryItem("next", next),
         QueryItem("previous", previous),
       ])
+  }
+}
+
+extension Request where Response == Page<Resource<ForumTag>> {
+  /// `GET /forums/{id}/tags`
+  public static func listForumTags(of forum: ID<Forum>) -> Request {
+    Request(.get, "/forums/{id}/tags", [forum.description])
   }
 }
 
