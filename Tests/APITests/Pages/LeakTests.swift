@@ -17,6 +17,8 @@ import Testing
         let (forum, room) = try await village.garden("\(Self.secret) \(visibility)", visibility, members: ["linus"])
         let topic = try await village.topic("\(Self.secret) topic", in: forum)
         let message = try await village.post("\(Self.secret) post", in: topic, by: "linus")
+        let tagged = ["title": Self.secret, "text": "#\(Self.secret)"]
+        try await village.expect(201, .post, "/forums/\(forum)/conversations", as: "linus", tagged)
         let chat = try await village.post("\(Self.secret) chat", in: room, by: "linus")
         hidden += ["/f/\(forum)", "/f/\(forum)/room", "/f/\(forum)/feed.atom", "/t/\(topic)", "/t/\(topic)/feed.json"]
         hidden += ["/m/\(message)", "/m/\(chat)", "/c/\(room)", "/c/\(topic)"]
@@ -51,7 +53,9 @@ import Testing
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("Garden", "members", members: ["grace"])
       let (old, both) = (try await village.topic("Old", in: forum), try await village.topic("Both", in: forum))
-      for conversation in [old, both, room] { try await village.post(Self.secret, in: conversation, by: "grace") }
+      for conversation in [old, both, room] {
+        try await village.post("\(Self.secret) #\(Self.secret)", in: conversation, as: "grace")
+      }
       let change = ["visibility": "public", "from": "now"]
       #expect(try await village.request(.patch, "/forums/\(forum)", as: "ada", change).status == 200)
       let id = try await village.post("New", in: both, by: "grace")

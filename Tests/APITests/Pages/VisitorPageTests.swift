@@ -139,6 +139,45 @@ import Testing
     }
   }
 
+  @Test func `tags lead to pages of their topics, which no search engine lists`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("Garden", "public", members: ["grace"])
+      var topics: [String] = []
+      for number in 1...60 {
+        let text = number == 60 ? "#Frost #äpfel #garlic #leek" : "#frost"
+        let body = ["title": "Topic \(number)", "text": text]
+        let made = try await village.expect(201, .post, "/forums/\(forum)/conversations", as: "grace", body)
+        topics.append(try #require(made["id"]))
+      }
+      _ = try await village.topic("Untagged", in: forum)
+      let path = "/f/\(forum)-garden/topics?tag="
+      let tagged = ["frost", "%C3%A4pfel", "garlic", "leek"].map { path + $0 }
+      let list = try await village.page("/f/\(forum)")
+      let links = list.attributes("href", after: "<a").filter { $0.contains("?tag=") }
+      #expect(links.prefix(4) == (tagged.prefix(3) + [tagged[0]]), "\(links.prefix(4))")
+      let topic = try await village.page("/t/\(topics[59])")
+      #expect(topic.attributes("href", after: "<a").filter { $0.contains("?tag=") } == tagged)
+      var (next, found): (String?, [String]) = (path + "FROST", [])
+      while let path = next {
+        let page = try await village.page(path)
+        #expect(page.text.contains("noindex, follow") && !page.text.contains("canonical"))
+        #expect(page.text.contains("<title>#frost · Garden · ") && page.text.contains(">All topics</a>"))
+        found += page.attributes("href", after: "<h2><a")
+        next = page.attribute("href", after: "<link rel=\"next\"")
+      }
+      #expect(found.count == 60 && Set(found).count == 60 && !found.contains { $0.contains("untagged") })
+      let apples = try await village.page(path + "%C3%84pfel")
+      #expect(apples.text.contains(">#äpfel</bdi>") && apples.attributes("href", after: "<h2><a").count == 1)
+      let none = try await village.page(path + "%3Cb%3E")
+      #expect(none.status == 200 && none.text.contains("No topics with #&lt;b&gt;."))
+      for query in ["", String(repeating: "x", count: 65)] {
+        #expect(try await village.page(path + query).status == 404)
+      }
+      let page = try #require(try await village.page(path + "frost").attribute("href", after: "<link rel=\"next\""))
+      #expect(try await village.page(page.replacingOccurrences(of: "frost", with: "leek")).status == 404)
+    }
+  }
+
   @Test func `a room shows its newest messages and leads to the older ones`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("Garden", "public")

@@ -13,9 +13,16 @@ extension PageContext {
   func forumPage() async throws -> VisitorPage {
     let seen = try view.getForum(try id("forum"), for: caller)
     let forum = seen.forum
-    let list = ListName(path: "/f/\(forum.id)", filters: [])
+    let tag = try tag()
+    let list = ListName(path: "/f/\(forum.id)", filters: tag.map { [("tag", $0)] } ?? [])
     let position = try position(in: list)
-    let found = try view.listTopics(of: forum.id, PageRequest(position, limit: Self.pageSize), for: caller)
+    let request = PageRequest(position, limit: Self.pageSize)
+    let found =
+      if let tag {
+        try await api.community.listTopics(of: forum.id, TopicSelection(tag: tag), request, for: caller)
+      } else {
+        try view.listTopics(of: forum.id, request, for: caller)
+      }
     let topics = found.items.map(\.topic)
     let last = try await messages(topics.compactMap(\.lastMessage))
     let authors = try view.getAuthors(
@@ -24,22 +31,31 @@ extension PageContext {
       ListedTopicRow(topic: topic, last: topic.lastMessage.flatMap { last[$0] })
     }
     let path = PageAddress.forum(forum)
+    let start = tag.map { "\(PageAddress.topics(of: forum, tagged: $0))&page=" } ?? "\(path)?page="
     let (previous, next) = (
-      found.previous.map { "\(path)?page=\($0.text(in: list))" }, found.next.map { "\(path)?page=\($0.text(in: list))" }
+      found.previous.map { start + $0.text(in: list) }, found.next.map { start + $0.text(in: list) }
     )
     let count = try view.getTopicCounts(of: [forum.id], for: caller)[forum.id] ?? 0
-    var page = VisitorPage([forum.title]) { html in
+    var page = VisitorPage(tag.map { ["#\($0)", forum.title] } ?? [forum.title]) { html in
       Self.writeHead(of: forum, [PageText.topics(count), seen.memberCount.map { PageText.members($0) }], to: &html)
       Self.writeTabs(of: forum, isRoom: false, to: &html)
-      if rows.isEmpty { html.tag("p", ["class": "second"], PageText.noTopics) }
+      if let tag {
+        html.tag("p", ["class": "tags"]) { html in
+          html.tag("bdi", ["class": "mark"], "#\(tag)")
+          html.tag("a", ["href": path], PageText.allTopics)
+        }
+      }
+      if rows.isEmpty {
+        html.tag("p", ["class": "second"], tag.map { PageText.noTopics(tagged: $0) } ?? PageText.noTopics)
+      }
       html.tag("ul", ["class": "rows"]) { html in
-        for row in rows { Self.writeRow(row, authors, to: &html) }
+        for row in rows { Self.writeRow(row, authors, in: forum, to: &html) }
       }
       html.pageLinks(previous, next)
     }
     page.describe(forum.about)
-    // Other pages of the list change with every post.
-    page.canonical = position == nil ? path : nil
+    // Other pages of the list change with every post, and a list of a tag repeats a part of the forum's.
+    page.canonical = position == nil && tag == nil ? path : nil
     (page.previous, page.next) = (previous, next)
     page.feeds = path + "/"
     page.data = [StructuredData.breadcrumb([(forum.title, path)], in: site)]
@@ -93,7 +109,9 @@ extension PageContext {
     }
   }
 
-  private static func writeRow(_ row: ListedTopicRow, _ authors: [ID<User>: Author], to html: inout TagWriter) {
+  private static func writeRow(
+    _ row: ListedTopicRow, _ authors: [ID<User>: Author], in forum: Forum, to html: inout TagWriter
+  ) {
     let topic = row.topic
     html.tag("li", ["class": "row"]) { html in
       html.tag("h2") { html in
@@ -110,6 +128,22 @@ extension PageContext {
         }
         html.text(" · \(PageText.replies(max(0, topic.lastSeq - 1))) · ")
         html.time(row.last?.message.createdAt ?? topic.createdAt)
+      }
+      html.tags(topic.tags.prefix(3), in: forum)
+    }
+  }
+}
+
+extension TagWriter {
+  /// Links to the topics with each of these tags.
+  mutating func tags(_ tags: some Sequence<String>, in forum: Forum) {
+    var rest = Array(tags)[...]
+    guard !rest.isEmpty else { return }
+    tag("p", ["class": "tags"]) { html in
+      while let tag = rest.popFirst() {
+        html.tag("a", ["href": PageAddress.topics(of: forum, tagged: tag), "rel": "nofollow"]) {
+          $0.tag("bdi", [:], "#\(tag)")
+        }
       }
     }
   }

@@ -7,6 +7,10 @@ enum PageAddress {
 
   static func room(of forum: Forum, from seq: Int? = nil) -> String { "/f/\(forum.id)/room" + query(seq) }
 
+  static func topics(of forum: Forum, tagged tag: String) -> String {
+    "\(self.forum(forum))/topics?tag=\(Percent.encode(tag))"
+  }
+
   static func topic(_ id: ID<Conversation>, _ title: String, from seq: Int? = nil) -> String {
     "/t/\(slug(id.description, title))" + query(seq)
   }

@@ -1,4 +1,5 @@
 import Community
+import ParleyMarkup
 import ParleyModel
 import ParleyWire
 import Web
@@ -38,6 +39,16 @@ struct PageContext {
     let seq = try query.int("from", in: 1...ID<Message>.maxNumber)
     try query.requireValid()
     return seq
+  }
+
+  /// The tag of a list of topics.
+  func tag() throws(Refusal) -> String? {
+    var query = query
+    let tag = try query.text("tag")
+    try query.requireValid()
+    guard let tag else { return nil }
+    guard !tag.isEmpty, tag.unicodeScalars.count <= MarkupLimits.hashtag else { throw .notFound }
+    return tag.lowercased()
   }
 
   /// The position of a page in a list, under the path that is independent of titles.

@@ -38,6 +38,7 @@ enum PageText {
   static let noActivity = "No activity yet"
   static let noForums = "There are no public forums yet."
   static let noTopics = "No topics yet."
+  static let allTopics = "All topics"
   static let privacy = "Privacy"
   static let contact = "Contact"
   static let noPosts = "No posts yet."
@@ -66,6 +67,7 @@ enum PageText {
     count == 1 ? "1 member" : "\(atMost(count, Forum.maxCounted)) members"
   }
   static func topics(_ count: Int) -> String { count == 1 ? "1 topic" : "\(atMost(count, Forum.maxCounted)) topics" }
+  static func noTopics(tagged tag: String) -> String { "No topics with #\(tag)." }
   static func range(_ first: Int, _ last: Int) -> String { "posts \(first)–\(last)" }
   static func answered(by name: String) -> String { "Solved by \(name)" }
   static func joined(_ date: String) -> String { "Joined \(date)" }

@@ -126,6 +126,7 @@ extension TopicPosts {
       if topic.isLocked { html.mark(PageText.locked) }
       if topic.solvedBy != nil { html.mark(PageText.solved, isGood: true) }
     }
+    html.tags(topic.tags, in: forum)
     html.pageLinks(previous, nil)
     var writer = PostWriter(list, solution: topic.solvedBy)
     // The script of the page looks for newer posts on the last page.
