@@ -49,6 +49,7 @@ import { tile } from '/js/app/parts/tile.js';
 import { timeline, timelinePill } from '/js/app/parts/timeline.js';
 import { toastElement } from '/js/app/parts/toast.js';
 import { tombstone } from '/js/app/parts/tombstone.js';
+import { tagLinks } from '/js/app/forum/topictags.js';
 import { topicRow } from '/js/app/parts/topicrow.js';
 import { viewerElement } from '/js/app/parts/viewer.js';
 
@@ -297,7 +298,10 @@ const parts = {
         ),
         topicRow(
           { title: 'Frost dates this year' },
-          { href: '#', author: 'Ada', excerpt: 'Who covers the beds tonight? I am away until Sunday.', at: at(-60), isNew: true },
+          {
+            href: '#', author: 'Ada', excerpt: 'Who covers the beds tonight? I am away until Sunday.', at: at(-60), isNew: true,
+            tags: tagLinks({ id: '1', title: 'Garden' }, ['frost', 'beds', 'fleece', 'autumn', 'mulch'], 3),
+          },
         ),
         topicRow(
           {

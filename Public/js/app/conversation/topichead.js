@@ -4,6 +4,7 @@ import { el, icon, redraw } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
 import { say } from '../core/text.js';
 import { brief } from '../core/times.js';
+import { tagLinks } from '../forum/topictags.js';
 import { followButton } from './following.js';
 
 /** The title of a topic with its signs, redrawn with it. */
@@ -38,6 +39,7 @@ function topicTitle(conversation, forum, stream, follow) {
       ),
       follow,
     ),
+    tagLinks(forum, conversation.tags),
     (answer || conversation.locked) &&
       el(
         'p.topic-signs',

@@ -8,6 +8,7 @@ import { iconButton } from '../parts/button.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
 import { asItIs, canBeAmong, canManage, isMember, joinButton } from './membership.js';
+import { topicsAddress } from './topictags.js';
 
 /** Filters of topics; without an account only those that need none. */
 const FILTERS = ['new', 'unread', 'mine', 'unsolved', 'solved'];
@@ -103,16 +104,33 @@ export function mayStart(site, forum) {
 /** The filters that make sense in a forum. */
 export const filtersOf = (site, forum) => FILTERS.filter((it) => (site.me || !OWN.has(it)) && (forum.solvable || !SOLVING.has(it)));
 
-/** Links to the topics of each filter. @param {string|null} chosen */
-export function filterBar(site, forum, chosen) {
-  const filters = filtersOf(site, forum);
-  if (!filters.length) return null;
-  const address = forumAddress(forum, 'topics');
-  return el(
+/**
+ * Links to the topics of each filter, the chosen tag, and a menu of tags once `offer` was called with a tagged topic.
+ * @param {{ filter?: string|null, tag?: string|null }} [chosen]
+ */
+export function filterBar(shell, forum, { filter = null, tag = null } = {}) {
+  const filters = filtersOf(shell.site, forum);
+  const open = async () => (await import('./tagmenu.js')).tagMenu(shell, forum, more, { filter, tag });
+  const more = el('button.chip', { hidden: !tag, aria: { haspopup: 'menu' }, on: { click: open } }, say('filter.tags'), icon('open'));
+  const node = el(
     'nav.filters',
-    { aria: { label: say('filter.title') } },
-    [null, ...filters].map((it) =>
-      el('a.chip', { href: it ? `${address}?filter=${it}` : address, aria: { current: it === chosen ? 'true' : null } }, say(`filter.${it ?? 'all'}`)),
-    ),
+    { hidden: !filters.length && !tag, aria: { label: say('filter.title') } },
+    filters.length
+      ? [null, ...filters].map((it) =>
+          el('a.chip', { href: topicsAddress(forum, { filter: it, tag }), aria: { current: it === filter ? 'true' : null } }, say(`filter.${it ?? 'all'}`)),
+        )
+      : null,
+    tag &&
+      el(
+        'a.chip',
+        { href: topicsAddress(forum, { filter }), title: say('filter.removeTag', { tag }), aria: { current: 'true' } },
+        el('bdi', null, `#${tag}`),
+        icon('close', say('filter.removeTag', { tag })),
+      ),
+    more,
   );
+  const offer = (topics) => {
+    if (topics.some((it) => it.tags?.length)) more.hidden = node.hidden = false;
+  };
+  return Object.assign(node, { offer });
 }

@@ -1,15 +1,20 @@
 import { displayName } from '../core/displayname.js';
 import { topicRow } from '../parts/topicrow.js';
 import { topicAddress } from '../core/router.js';
+import { tagLinks } from './topictags.js';
 
-/** The rows of a forum's topics; also beside an open topic on a wide screen. */
-export function topicRows(site, list, here = null) {
-  // Applies changes since the list was fetched.
-  const fresh = list.map((it) => {
+const MAX_TAGS = 3;
+
+/** Applies changes since a list of topics was fetched. */
+export const latestTopics = (site, list) =>
+  list.map((it) => {
     const own = site.parley?.conversation(it.id);
     return own?.revision > it.revision ? { ...it, ...own } : it;
   });
-  const pinnedFirst = fresh.sort((a, b) => Number(b.pinned) - Number(a.pinned));
+
+/** The rows of a forum's topics; also beside an open topic on a wide screen. */
+export function topicRows(site, list, here = null) {
+  const pinnedFirst = latestTopics(site, list).sort((a, b) => Number(b.pinned) - Number(a.pinned));
   return pinnedFirst.map((it) => {
     const own = site.conversations.get(it.id);
     const author = site.person(it.created_by);
@@ -26,6 +31,7 @@ export function topicRows(site, list, here = null) {
       unread: own?.level === 'nothing' ? 0 : (own?.unread_count ?? 0),
       replies: Math.max(0, it.last_seq - 1),
       isHere: it.id === here,
+      tags: tagLinks(site.forums.get(it.forum_id), it.tags, MAX_TAGS),
     });
   });
 }

@@ -217,13 +217,15 @@ function addTouch({ stream, acts, view }) {
 function beside(shell, forum, conversation, node) {
   const { site } = shell;
   const rows = el('nav', { aria: { label: forum.title } });
-  const list = el('div.split-list', null, filterBar(site, forum, null), rows);
+  const filters = filterBar(shell, forum);
+  const list = el('div.split-list', null, filters, rows);
   let listed = [];
   const draw = () => redraw(rows, topicRows(site, listed, conversation.id));
   site.call('GET', `/forums/${forum.id}/conversations`, { query: { include: 'users' }, tries: 1 }).then(
     ({ data, included }) => {
       site.keepUsers(included.users);
       listed = data;
+      filters.offer(listed);
       draw();
     },
     () => {},

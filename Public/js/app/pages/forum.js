@@ -6,7 +6,7 @@ import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
 import { attend } from '../forum/membership.js';
-import { topicRows } from '../forum/topicrows.js';
+import { latestTopics, topicRows } from '../forum/topicrows.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { conversationPage } from './conversation.js';
@@ -38,10 +38,11 @@ async function topics(shell, forum, query) {
   const { site } = shell;
   const wanted = query?.get('filter');
   const filter = filtersOf(site, forum).includes(wanted) ? wanted : null;
+  const tag = query?.get('tag')?.replace(/^#/, '').toLowerCase() || null;
   const list = [];
   let next = null;
   const load = async () => {
-    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next, limit: PAGE, include: 'users', ...(filter ? { filter } : {}) } });
+    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next, limit: PAGE, include: 'users', filter, tag } });
     site.keepUsers(page.included.users);
     list.push(...page.data);
     next = page.next;
@@ -51,26 +52,14 @@ async function topics(shell, forum, query) {
     if (!error.isTemporary || !site.parley || filter) throw error;
     list.push(...site.topicsHere(forum));
   });
+  const filters = filterBar(shell, forum, { filter, tag });
   const rows = el('div.topic-rows');
   const more = showMoreButton(() => load().then(draw));
   const draw = () => {
-    redraw(
-      rows,
-      list.length
-        ? topicRows(site, list)
-        : empty(say(filter ? 'filter.none' : 'forum.noTopics'), {
-            picture: 'topic',
-            actions: mayStart(site, forum) && !filter
-              ? [
-                  button(say('act.newTopic'), {
-                    kind: 'primary',
-                    picture: 'plus',
-                    on: () => shell.go(forumAddress(forum, 'new')),
-                  }),
-                ]
-              : [],
-          }),
-    );
+    // An edit may have added or removed the tag.
+    const shown = latestTopics(site, list).filter((it) => !tag || it.tags?.includes(tag));
+    redraw(rows, shown.length ? topicRows(site, shown) : noTopics(shell, forum, filter, tag));
+    filters.offer(shown);
     more.hidden = !next;
   };
   draw();
@@ -81,9 +70,9 @@ async function topics(shell, forum, query) {
   });
   const unfollow = attend(site, forum);
   return {
-    title: forum.title,
+    title: tag ? `#${tag} · ${forum.title}` : forum.title,
     here: forumAddress(forum),
-    node: [head, el('div.page-body', null, el('div.page-column', null, filterBar(site, forum, filter), rows, more))],
+    node: [head, el('div.page-body', null, el('div.page-column', null, filters, rows, more))],
     close: () => {
       unfollow();
       unlisten();
@@ -96,4 +85,14 @@ async function topics(shell, forum, query) {
       !/INPUT|TEXTAREA/.test(event.target.tagName) &&
       (shell.go(forumAddress(forum, 'new')), true),
   };
+}
+
+function noTopics(shell, forum, filter, tag) {
+  const begins = !filter && !tag;
+  const to = (words, address, look) => [button(words, { ...look, on: () => shell.go(address) })];
+  const start = () => to(say('act.newTopic'), forumAddress(forum, 'new'), { kind: 'primary', picture: 'plus' });
+  return empty(tag && !filter ? say('filter.noTag', { tag }) : say(begins ? 'forum.noTopics' : 'filter.none'), {
+    picture: 'topic',
+    actions: tag ? to(say('filter.showAll'), forumAddress(forum, 'topics')) : begins && mayStart(shell.site, forum) ? start() : [],
+  });
 }

@@ -2,10 +2,10 @@ import { el, icon, spoken } from '../core/dom.js';
 import { isolate, number, say } from '../core/text.js';
 import { time } from '../core/times.js';
 
-/** A topic in a list: title, excerpt, first and last author, number of replies, unread count; a dot if it is new. */
-export function topicRow(topic, { href, author, last, at, excerpt, isNew = false, unread = 0, forum, replies = 0, isHere = false } = {}) {
+/** A topic in a list: title, excerpt, first and last author, number of replies, unread count; a dot if it is new. Its tags are links of their own. */
+export function topicRow(topic, { href, author, last, at, excerpt, isNew = false, unread = 0, forum, replies = 0, isHere = false, tags } = {}) {
   const names = [isolate(author), last && last !== author ? `→ ${isolate(last)}` : null].filter(Boolean).join(' ');
-  return el(
+  const row = el(
     'a.topic-row',
     { href, class: unread || isNew ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
     el(
@@ -35,4 +35,5 @@ export function topicRow(topic, { href, author, last, at, excerpt, isNew = false
       ),
     ),
   );
+  return tags ? el('div.topic-tagged', null, row, tags) : row;
 }
