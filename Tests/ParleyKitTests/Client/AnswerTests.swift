@@ -43,6 +43,12 @@ import Testing
     let start = try await ada.send(.postMessage(in: room, "a subject"))
     let topic = try await ada.send(.createTopicFromMessage(of: start.message.id, title: "a subject"))
     #expect(try await ada.send(.getConversation(topic.topic)).kind == .topic)
+    let forum = try #require(try await ada.send(.listForums()).elements.first?.value.forum.id)
+    let tagged = try await ada.send(.createTopic(in: forum, title: "Garlic", text: "When? #Garlic #autumn"))
+    #expect(tagged.tags == ["garlic", "autumn"])
+    #expect(try await ada.send(.listTopics(in: forum, tag: "#garlic")).elements.map(\.tags) == [tagged.tags])
+    let tags = try await ada.send(.listForumTags(of: forum)).elements.map(\.value)
+    #expect(tags == [ForumTag("autumn", count: 1), ForumTag("garlic", count: 1)])
   }
 }
 

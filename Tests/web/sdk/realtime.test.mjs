@@ -212,3 +212,26 @@ test('a session revoked elsewhere ends here', async () => {
   assert.equal((await out).code, 'session_ended');
   assert.equal(parley.state.connection, 'stopped');
 });
+
+test('the tags of a topic follow its first message', async () => {
+  const { calls } = ada.client;
+  const { id: forum } = await calls.createForum({ body: { title: 'Tagged', visibility: 'public' } });
+  const parley = await open(grace);
+  parley.subscribe(`forum:${forum}`);
+  const body = { title: 'Garlic', text: 'When? #Garlic #autumn' };
+  const { id: topic, tags } = await calls.createTopic({ id: forum, body });
+  assert.deepEqual(tags, ['garlic', 'autumn']);
+  const held = () => parley.conversation(topic)?.tags?.join(' ');
+  await until(() => held() === 'garlic autumn', 'the topic to arrive');
+  const { data: [first] } = await calls.listMessages({ id: topic });
+  await calls.editMessage({ id: first.id, body: { text: 'When? #garlic #spring' } });
+  await until(() => held() === 'garlic spring', 'the new tags to arrive');
+  Line.cut();
+  await calls.deleteMessage({ id: first.id });
+  await until(() => held() === '', 'no tags after the deletion');
+  const { data: listed } = await calls.listTopics({ id: forum, query: { tag: 'garlic' } });
+  assert.deepEqual(listed, []);
+  await calls.createTopic({ id: forum, body });
+  const { data } = await grace.client.calls.listForumTags({ id: forum });
+  assert.deepEqual(data, [{ tag: 'autumn', count: 1 }, { tag: 'garlic', count: 1 }]);
+});
