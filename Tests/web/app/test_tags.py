@@ -95,6 +95,9 @@ class Tags(Village):
         self.go(page, f"/f/{plain['id']}/topics")
         expect(page.get_by_text("No topics yet.")).to_be_visible()
         expect(page.get_by_role("button", name="Tags")).to_have_count(0)
+        self.go(page, f"/f/{plain['id']}/topics?tag=chives")
+        page.get_by_role("button", name="Tags").click()
+        expect(page.get_by_text("No tags yet.")).to_be_visible()
 
     def test_the_head_of_a_topic_has_all_its_tags(self):
         page = self.signed_in("lin")

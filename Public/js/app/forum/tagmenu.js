@@ -12,6 +12,7 @@ const MAX = 10;
 export async function tagMenu(shell, forum, anchor, { filter, tag: chosen }) {
   try {
     const found = await mostUsed(shell.site, forum);
+    if (!found.length) return void toast(say('filter.noTags'));
     const items = found.map(({ tag, count }) => ({
       words: `#${tag}`,
       second: say('filter.topics', { n: count, count: number(count) }),
