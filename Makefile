@@ -1,7 +1,7 @@
 # Parley. `make run` serves, `make test` runs all tests. A second run rebuilds only what has changed.
 
 RELEASE := .build/release
-BUNDLE := Public/app/index.html
+BUNDLE := Public/app/pages
 BUNDLED := Public/index.html Public/pages.js $(shell find Public/css Public/js Public/lang)
 DOCS := Public/docs/index.html
 DOCUMENTED := Public/openapi.json Public/asyncapi.json Public/css/tokens.css CHANGELOG.md $(shell find Documentation)

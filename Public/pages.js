@@ -2,19 +2,25 @@
 // without it.
 
 (() => {
-  const format = new Intl.DateTimeFormat(document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang, {
-    day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23',
-  });
+  const { lang } = document.documentElement;
+  // The region is the browser's, as in the app (core/text.js).
+  const isRegional = new RegExp(`^${lang}(-\\w+)+$`);
+  const region = navigator.languages.find((it) => isRegional.test(it)) ?? (lang === 'en' ? 'en-GB' : lang);
+  const format = new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeStyle: 'short' });
   for (const time of document.querySelectorAll('time[datetime]')) {
     // A day stays a day.
     if (time.textContent.includes(':')) time.textContent = format.format(new Date(time.dateTime));
   }
   document.querySelector('.utc')?.remove();
+  // What scrolls is reachable by the keyboard.
+  for (const code of document.querySelectorAll('pre')) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
 
   const list = document.querySelector('.posts[data-live]');
   const feed = document.querySelector('link[rel="alternate"][type="application/feed+json"]');
   if (!list || !feed) return;
   const INTERVAL = 60_000;
+  const forms = JSON.parse(list.dataset.new);
+  const plurals = new Intl.PluralRules(lang);
   /** Ids of messages grow in length before they grow in their digits. */
   const isNewer = (one, other) => one.length > other.length || (one.length === other.length && one > other);
   const newest = [...list.querySelectorAll('.post[id^="m"]')].map((it) => it.id.slice(1)).reduce((a, b) => (isNewer(b, a) ? b : a), '');
@@ -30,7 +36,7 @@
     line.setAttribute('role', 'status');
     const link = document.createElement('a');
     link.href = location.pathname + location.search;
-    link.textContent = count === 1 ? list.dataset.newOne : list.dataset.newOther.replace('{n}', count);
+    link.textContent = (forms[plurals.select(count)] ?? forms.other).replace('{n}', new Intl.NumberFormat(region).format(count));
     line.replaceChildren(link);
     list.after(line);
   };

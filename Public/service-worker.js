@@ -5,9 +5,11 @@
 /** The page of the app: every other address is a page for visitors without a session. */
 const PAGE = '/sign-in';
 /** The files of a version that its page does not name. */
-const FILES = [PAGE, '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/app/en.json', '/app/en.more.json'];
+const FILES = [PAGE, '/icon.svg', '/icon-full.svg', '/app.webmanifest'];
 const PICTURE = /^\/api\/v1\/(icon|(users|forums)\/[^/]+\/(avatar|icon))$/;
 const MAX_PICTURES = 400;
+/** @type {Promise<any>} */
+let last = Promise.resolve();
 
 self.addEventListener('install', (event) => event.waitUntil(install()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
@@ -20,8 +22,11 @@ self.addEventListener('fetch', (event) => {
 });
 self.addEventListener('message', (event) => {
   if (event.origin && event.origin !== location.origin) return;
-  const work = { check, use, forget }[event.data?.do];
-  if (work) event.waitUntil(work().then((response) => event.source?.postMessage({ did: event.data.do, ...response })));
+  const work = { check, use, translate, forget }[event.data?.do];
+  if (!work) return;
+  // One after another: each reads the state and writes it again.
+  last = last.catch(() => {}).then(work);
+  event.waitUntil(last.then((response) => (event.ports[0] ?? event.source)?.postMessage({ did: event.data.do, ...response })));
 });
 
 function isAppRequest(url, request) {
@@ -89,10 +94,16 @@ async function isWhole(name) {
   return filesOf(await page.text()).every((path) => cached.has(path));
 }
 
+/** The paths of the texts, in the language of the page. They keep their names in each version. */
+function textsOf(page) {
+  const [, name] = /<link rel="preload" href="(\/app\/[\w-]+)\.json"/.exec(page);
+  return [`${name}.json`, `${name}.more.json`];
+}
+
 /** The paths of a version's files, without its page. */
 function filesOf(page) {
   const named = page.matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g);
-  return [...FILES.slice(1), ...[...named].flatMap((it) => it[1].split(' '))];
+  return [...FILES.slice(1), ...textsOf(page), ...[...named].flatMap((it) => it[1].split(' '))];
 }
 
 /** Fetches all files of a version, or fails. */
@@ -123,7 +134,8 @@ async function check() {
   const { now, next } = await state();
   if (!now) return { isNew: false };
   const cache = await caches.open(now);
-  for (const path of FILES) {
+  const page = await (await cache.match(PAGE)).text();
+  for (const path of [...FILES, ...textsOf(page)]) {
     const cached = await cache.match(path);
     const response = await fetch(path, { cache: 'no-cache' });
     if (!response.ok) return { isNew: false };
@@ -143,6 +155,18 @@ async function use() {
   await keepState({ now: next, next: null });
   for (const name of await names()) if (name !== next) await caches.delete(name);
   return { was: now };
+}
+
+/** Fetches the page and its texts in the language that the user has chosen, and switches to it. */
+async function translate() {
+  try {
+    const next = await fill();
+    await keepState({ ...(await state()), next });
+    await use();
+    return { isDone: true };
+  } catch {
+    return { isDone: false };
+  }
 }
 
 /** Erases the user's data at the end of the session. */

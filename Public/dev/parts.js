@@ -56,9 +56,9 @@ import { viewerElement } from '/js/app/parts/viewer.js';
 const query = new URLSearchParams(location.search);
 const root = document.documentElement;
 if (query.get('theme')) root.dataset.theme = query.get('theme');
-if (query.get('dir')) root.dir = query.get('dir');
 if (query.get('scale')) root.style.fontSize = `${100 * Number(query.get('scale'))}%`;
 await loadText(query.get('lang') ?? 'en');
+if (query.get('dir')) root.dir = query.get('dir');
 await loadPolls();
 
 const picture = (hue, letter, ratio = 1) =>

@@ -70,6 +70,22 @@ enum FileSystem {
     throw Settings.UsageError(message: "\(path) is too large.")
   }
 
+  /// Visible names in a folder, sorted.
+  static func names(in folder: String) throws(Settings.UsageError) -> [String] {
+    guard let stream = unsafe opendir(folder) else {
+      throw Settings.UsageError(message: "Can't read the folder \(folder): \(reason).")
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
+        unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+
   /// Writes a file atomically, with mode 0600.
   static func write(_ bytes: [UInt8], to path: String) throws(Settings.UsageError) {
     let temporary = path + ".new"

@@ -3,7 +3,7 @@
 
 import { applyLook } from './core/theme.js';
 import { SiteState } from './state/site.js';
-import { loadText } from './core/text.js';
+import { keepLanguage, loadText } from './core/text.js';
 import { Shell } from './shell/shell.js';
 // A small module of several pages: apart it would cost a request.
 import './parts/tabs.js';
@@ -13,9 +13,12 @@ start();
 /** Not at the top level: a script that is loaded meanwhile would wait for this one. */
 async function start() {
   const site = new SiteState();
+  const language = localStorage.getItem('language');
   applyLook();
+  // Some browsers keep a script's cookie for a week only.
+  if (language) keepLanguage(language);
   try {
-    await Promise.all([loadText(localStorage.getItem('language') ?? 'en'), site.open()]);
+    await Promise.all([loadText(language ?? document.documentElement.lang), site.open()]);
   } catch (error) {
     site.fault = error;
   }

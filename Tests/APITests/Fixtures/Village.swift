@@ -41,6 +41,15 @@ final class Village: Sendable {
 
   static let migrations = Checkout.migrations
 
+  /// English and Arabic, whose texts differ most.
+  static let languages: Languages = {
+    let files = ["en", "ar"].map { ($0, try? Array(Checkout.text("Public/lang/\($0).json").utf8)) }
+    guard let languages = try? Languages(Dictionary(uniqueKeysWithValues: files).compactMapValues(\.self)) else {
+      fatalError("the texts can't be read")
+    }
+    return languages
+  }()
+
   /// Stands for the page of the web app, which has tests of its own.
   static let app = "the app"
 
@@ -116,7 +125,7 @@ final class Village: Sendable {
       previews: outgoing.map { LinkPreviews($0, now: clock) })
     let router = Router { routes in
       api.add(to: &routes)
-      let files = PageFiles(style: "/css/page.css", script: "/js/page.js")
+      let files = PageFiles(style: "/css/page.css", script: "/js/page.js", languages: Self.languages)
       api.addPages(to: &routes, app: { _, _ in .text(Self.app) }, files: files)
     }
     var limits = Limits()

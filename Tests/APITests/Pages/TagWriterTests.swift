@@ -45,14 +45,15 @@ import Testing
     (3_000_000_000_000, "3.0 TB"),
   ])
   func `sizes are short`(bytes: Int, text: String) {
-    #expect(PageText.size(bytes) == text)
+    #expect(Village.languages.fallbackWords.size(bytes) == text)
   }
 
   @Test func `numbers are grouped, and dates are in English`() {
-    #expect([0, 999, 1_042, 1_234_567].map(PageText.grouped) == ["0", "999", "1,042", "1,234,567"])
-    #expect(PageDate.minute(1_777_842_240_000) == "3 May 2026, 21:04")
-    #expect(PageText.posts(1) == "1 post" && PageText.posts(46) == "46 posts")
-    #expect(PageText.topics(1_000) == "1,000+ topics")
+    let words = Village.languages.fallbackWords
+    #expect([0, 999, 1_042, 1_234_567].map(words.grouped) == ["0", "999", "1,042", "1,234,567"])
+    #expect(words.minute(1_777_842_240_000) == "3 May 2026, 21:04")
+    #expect(words.posts(1) == "1 post" && words.posts(46) == "46 posts")
+    #expect(words.topics(1_000) == "1,000+ topics")
   }
 
   @Test(arguments: [

@@ -11,6 +11,8 @@ PUBLIC = TOP / "Public"
 APP = sorted((PUBLIC / "js" / "app").rglob("*.js"))
 # Keys built from a fixed part and a value; the value is checked at its source.
 DYNAMIC = re.compile(r"(?:say|knows)\(`([\w.]+)\$\{")
+# The keys of the visitor pages.
+PAGE_TEXTS = TOP / "Sources" / "Server" / "API" / "Pages" / "PageText.swift"
 # Events have names like keys of texts.
 EVENTS = set(re.findall(r'"([\w.]+)": "#/components/schemas/\w+Event"', (PUBLIC / "openapi.json").read_text()))
 
@@ -32,7 +34,8 @@ class Texts(unittest.TestCase):
     def test_no_text_is_unused(self):
         everything = "\n".join(file.read_text() for file in APP)
         prefixes = tuple(DYNAMIC.findall(everything)) + ("problem.",)
-        left = {key for key in messages() if f"'{key}'" not in everything and not key.startswith(prefixes)}
+        of_pages = {*re.findall(r'^    case \w+ = "([\w.]+)"$', PAGE_TEXTS.read_text(), re.MULTILINE), "page.needsScript"}
+        left = {key for key in messages() if f"'{key}'" not in everything and not key.startswith(prefixes) and key not in of_pages}
         self.assertEqual(left, set())
 
     def test_plural_forms_are_complete(self):
@@ -52,9 +55,9 @@ class Files(unittest.TestCase):
     def test_the_worker_caches_files_that_the_page_does_not_name(self):
         text = (PUBLIC / "service-worker.js").read_text()
         listed = set(re.findall(r"'(/[^']*)'", re.search(r"const FILES = \[(.*?)\];", text, re.DOTALL)[1]))
-        page = (PUBLIC / "app" / "index.html").read_text()
+        page = (PUBLIC / "app" / "index.en.html").read_text()
         wanted = set(re.findall(r'href="(/[^"]+)"', page)) - set(re.findall(r'rel="stylesheet" href="([^"]+)"', page))
-        wanted -= {"/api/v1/openapi.json"}
+        wanted -= set(re.findall(r'rel="preload" href="([^"]+)"', page))
         self.assertEqual(wanted - listed, set())
         for path in listed - {"/"}:
             with self.subTest(path=path):
@@ -86,14 +89,27 @@ class Files(unittest.TestCase):
         # The sheet of the visitor pages.
         self.assertEqual(sorted(named), sorted(sheets - {"app.css", "pages.css"}))
 
-    def test_bundled_texts_are_all_texts(self):
-        first, more = (json.loads((PUBLIC / "app" / f"{name}.json").read_text()) for name in ("en", "en.more"))
-        self.assertEqual(first | more, messages())
-        self.assertEqual(set(first) & set(more), set())
+    def test_bundled_texts_are_all_texts_of_the_app(self):
+        for file in (PUBLIC / "lang").glob("*.json"):
+            with self.subTest(language=file.stem):
+                first, more = (json.loads((PUBLIC / "app" / f"{name}.json").read_text()) for name in (file.stem, f"{file.stem}.more"))
+                of_pages = {key: text for key, text in json.loads(file.read_text()).items() if key.startswith("page.")}
+                self.assertEqual(first | more | of_pages, json.loads(file.read_text()))
+                self.assertEqual(set(first) & set(more), set())
+
+    def test_each_language_has_a_page_that_loads_its_texts(self):
+        codes = sorted(file.stem for file in (PUBLIC / "lang").glob("*.json"))
+        for code in codes:
+            with self.subTest(language=code):
+                page = (PUBLIC / "app" / f"index.{code}.html").read_text()
+                texts = json.loads((PUBLIC / "lang" / f"{code}.json").read_text())
+                self.assertIn(f'<html lang="{code}" dir="{texts["language.direction"]}">', page)
+                self.assertIn(f'<link rel="preload" href="/app/{code}.json"', page)
+                self.assertIn(f'<meta name="languages" content="{" ".join(codes)}">', page)
 
     def test_bundled_files_name_each_other(self):
         """Each import of a script names a file, and the page names every script."""
-        page = (PUBLIC / "app" / "index.html").read_text()
+        page = (PUBLIC / "app" / "index.en.html").read_text()
         scripts = list((PUBLIC / "app").glob("*.js"))
         pages = (PUBLIC / "app" / "pages").read_text()
         self.assertEqual(set(re.findall(r"/app/([\w.]+\.js)\b", page + pages)), {it.name for it in scripts})

@@ -1,7 +1,7 @@
 // Puts off a conversation of the inbox: the menu of times, and the way back.
 
 import { say, sayProblem } from '../core/text.js';
-import { moment } from '../core/times.js';
+import { clock, moment } from '../core/times.js';
 import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
 
@@ -21,9 +21,9 @@ const morning = (now, days) => new Date(now.getFullYear(), now.getMonth(), now.g
 
 /** Opens the menu beside the button of a row. */
 export function chooseLater(site, button, id) {
-  const items = Object.keys(times).map((it) => ({
-    words: say(`later.${it}`),
-    on: () => putOff(site, id, times[it](new Date()), rowBeside(button)),
+  const items = Object.entries(times).map(([it, time]) => ({
+    words: say(`later.${it}`, { time: clock(time(new Date())) }),
+    on: () => putOff(site, id, time(new Date()), rowBeside(button)),
   }));
   menu(button, items, say('inbox.later'));
 }

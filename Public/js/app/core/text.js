@@ -1,21 +1,38 @@
-// UI texts by key, from one file in Public/lang. `{name}` is a parameter; a text that depends on a number is an object of
-// plural forms, chosen by `n`. The bundled app has two files: texts of the first view, and texts that only later pages use.
+// UI texts by key, from one file of Public/lang for each language. `{name}` is a parameter; a text that depends on a number
+// is an object of plural forms, chosen by `n`. The bundled app has two files of a language: texts of the first view, and
+// texts that only later pages use.
 
 import { laterScripts } from './bundle.js';
 
 let messages = {};
 let plurals = new Intl.PluralRules('en');
 let chosen = 'en';
+let regional = 'en-GB';
+let isTurned = false;
 let isPseudo = false;
 /** @type {Promise<void> | undefined} */
 let more;
+/** As long as browsers keep a cookie, in seconds. */
+const COOKIE_AGE = 400 * 86_400;
 /** After a refusal without a time of its own, in milliseconds. */
 const DEFAULT_WAIT = 60_000;
 
 export const language = () => chosen;
 
-export async function loadText(wanted = document.documentElement.lang || 'en') {
-  useText(await table(wanted === 'en-XA' ? 'en' : wanted), wanted);
+/** Keeps the language chosen on this device; null returns the choice to the browser. The server reads the cookie. */
+export function keepLanguage(code) {
+  if (code) localStorage.setItem('language', code);
+  else localStorage.removeItem('language');
+  document.cookie = `language=${code ?? ''}; path=/; max-age=${code ? COOKIE_AGE : 0}; samesite=lax`;
+}
+
+/** Loads the texts of a language; the page's own, if the server does not have it or the network is away. */
+export async function loadText(wanted) {
+  const root = document.documentElement;
+  const texts = await table(wanted === 'en-XA' ? 'en' : wanted).catch(() => table((wanted = root.lang)));
+  useText(texts, wanted);
+  root.lang = chosen;
+  root.dir = texts['language.direction'];
 }
 
 /** Adds the texts of the later pages. */
@@ -33,6 +50,7 @@ export function loadMoreText() {
 
 async function table(name) {
   const response = await fetch(`${laterScripts() ? '/app' : '/lang'}/${name}.json`);
+  if (!response.ok) throw new Error(name);
   return response.json();
 }
 
@@ -40,6 +58,10 @@ export function useText(table, wanted = 'en') {
   isPseudo = wanted === 'en-XA';
   messages = isPseudo ? pseudo(table) : table;
   chosen = isPseudo ? 'en' : wanted;
+  isTurned = table['language.direction'] === 'rtl';
+  // A browser may name a locale that `Intl` refuses, such as en-US@posix.
+  const isRegional = new RegExp(`^${chosen}(-\\w+)+$`);
+  regional = globalThis.navigator?.languages?.find((it) => isRegional.test(it)) ?? (chosen === 'en' ? 'en-GB' : chosen);
   plurals = new Intl.PluralRules(chosen);
 }
 
@@ -75,34 +97,38 @@ function show(value, otherwise) {
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * Isolates a name in a right-to-left script (UAX #9 §2.4.2). Otherwise the punctuation and the digits behind it would take
- * its direction and change places with it.
+ * Isolates a name that may have the other direction than the page (UAX #9 §2.4.2). Otherwise the punctuation and the digits
+ * behind it would take its direction and change places with it.
  */
 export function isolate(name) {
-  return name && RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
+  return name && (isTurned || RIGHT_TO_LEFT.test(name)) ? `\u2068${name}\u2069` : name;
 }
 
-/** The language with a region, for `Intl`. */
-export const region = () => (chosen === 'en' ? 'en-GB' : chosen);
+/** From one name to the next, in the direction of reading. */
+export const arrow = () => (isTurned ? '←' : '→');
+
+/** The language with the first region that the browser has for it, for `Intl`. */
+export const region = () => regional;
 
 /** As the language groups digits: 1,042. */
 export function number(value) {
-  return new Intl.NumberFormat(region()).format(value);
+  return new Intl.NumberFormat(regional).format(value);
 }
 
 /** Several names as the language lists them: Ada, Grace and Lin. */
 export function list(names) {
-  return new Intl.ListFormat(region(), { type: 'conjunction' }).format(names);
+  return new Intl.ListFormat(regional, { type: 'conjunction' }).format(names);
 }
 
 export function bytes(count) {
-  const units = ['B', 'KB', 'MB', 'GB'];
+  const units = say('file.units').split(' ');
   let unit = 0;
   while (count >= 1000 && unit < units.length - 1) {
     count /= 1000;
     unit += 1;
   }
-  return `${count < 10 && unit ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
+  const digits = count < 10 && unit ? 1 : 0;
+  return `${new Intl.NumberFormat(regional, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(count)} ${units[unit]}`;
 }
 
 /** Returns the text for a problem, by its code, or a general one. */
@@ -136,8 +162,8 @@ function keysOf(code, params) {
 function dayAndTime(at) {
   const date = new Date(at);
   const year = date.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
-  const parts = { day: 'numeric', month: 'short', year, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
-  return new Intl.DateTimeFormat(region(), parts).format(date);
+  const format = (parts) => new Intl.DateTimeFormat(regional, parts).format(date);
+  return say('time.dayAt', { day: format({ day: 'numeric', month: 'short', year }), time: format({ timeStyle: 'short' }) });
 }
 
 /** The pseudo-locale: English with accents and a third longer, to reveal untranslated and truncated texts. */

@@ -1,4 +1,5 @@
-// Times as people say them: "now", "4 min", "21:04", "Yesterday 21:04", "3 May". The full one stands in `<time>`.
+// Times as people say them: "now", "4 min", "21:04" or "9:04 PM" by region, "Yesterday 21:04", "3 May". The full one stands
+// in `<time>`.
 
 import { el } from './dom.js';
 import { region, say } from './text.js';
@@ -16,12 +17,12 @@ function daysApart(date, now) {
 const formats = new Map();
 function format(name, date) {
   const options = {
-    clock: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    clock: { timeStyle: 'short' },
     day: { day: 'numeric', month: 'long' },
     short: { day: 'numeric', month: 'short' },
     dated: { day: 'numeric', month: 'short', year: 'numeric' },
     weekday: { weekday: 'long', day: 'numeric', month: 'long' },
-    full: { dateStyle: 'full', timeStyle: 'short', hourCycle: 'h23' },
+    full: { dateStyle: 'full', timeStyle: 'short' },
   }[name];
   const key = `${region()} ${name}`;
   if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(region(), options));

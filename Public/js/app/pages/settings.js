@@ -15,6 +15,7 @@ import { pictureField } from '../parts/picture.js';
 import { plain } from '../core/plain.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
+import { chosenLanguage, languages, useLanguage } from '../account/language.js';
 import { statusForm } from '../account/status.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
@@ -86,7 +87,7 @@ export function settingLink(href, picture, words, second) {
     icon(picture),
     el('span', null, words),
     second && el('span.mark', null, second),
-    el('i.turns', null, icon('onward')),
+    el('i', null, icon('onward')),
   );
 }
 
@@ -199,6 +200,7 @@ async function look(shell, column) {
     );
   refill(
     column,
+    languageChoice(keep),
     pick('theme', ['system', 'light', 'dark'], 'system'),
     pick('density', ['comfortable', 'compact'], 'comfortable'),
     pick('shape', ['bubbles', 'rows'], 'bubbles'),
@@ -222,6 +224,18 @@ async function look(shell, column) {
         },
       }),
   );
+}
+
+/** The account keeps the language for its next devices; this device loads the app in it. */
+function languageChoice(keep) {
+  return choice(say('look.language'), [['', say('look.language.browser')], ...languages()], {
+    value: chosenLanguage() ?? '',
+    hint: say('look.languageHint'),
+    on: async (code) => {
+      await keep({ language: code || undefined });
+      useLanguage(code || null);
+    },
+  });
 }
 
 async function privacy(shell, column) {

@@ -6,6 +6,7 @@ import { applyLook } from '../core/theme.js';
 import { displayName } from '../core/displayname.js';
 import { avatar } from '../parts/avatar.js';
 import { inviteAddress } from '../account/createinvite.js';
+import { takeLanguage } from '../account/language.js';
 import { button } from '../parts/button.js';
 import { copyLine } from '../parts/copyline.js';
 import { faceField } from '../parts/face.js';
@@ -117,8 +118,9 @@ function passwordField(site, isNew = true) {
 
 async function goIn(shell, me, address) {
   await shell.site.enter(me);
+  if (takeLanguage(me.preferences?.language)) return location.replace(address);
   shell.entered();
-  shell.go(address, { replace: true });
+  return shell.go(address, { replace: true });
 }
 
 /** Into the room of the invite's forum, the site's arrival room, or the liveliest default room, where the first message is one press away. */

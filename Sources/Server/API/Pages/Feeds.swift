@@ -58,7 +58,7 @@ struct Feed: Sendable {
     xml.tag("feed", ["xmlns": "http://www.w3.org/2005/Atom"]) { xml in
       xml.tag("id", [:], site.url(page))
       xml.tag("title", [:], title)
-      xml.tag("updated", [:], PageDate.machine(entries.map(\.updatedAt).max() ?? 0))
+      xml.tag("updated", [:], Timestamp.format(Int(entries.map(\.updatedAt).max() ?? 0)))
       xml.void("link", ["rel": "alternate", "type": "text/html", "href": site.url(page)])
       xml.void(
         "link",
@@ -73,8 +73,8 @@ struct Feed: Sendable {
     xml.tag("entry") { xml in
       xml.tag("id", [:], site.url(PageAddress.message(entry.message.id)))
       xml.tag("title", [:], entry.title)
-      xml.tag("published", [:], PageDate.machine(entry.message.createdAt))
-      xml.tag("updated", [:], PageDate.machine(entry.updatedAt))
+      xml.tag("published", [:], Timestamp.format(Int(entry.message.createdAt)))
+      xml.tag("updated", [:], Timestamp.format(Int(entry.updatedAt)))
       xml.void("link", ["rel": "alternate", "type": "text/html", "href": site.url(entry.path)])
       xml.tag("author") { xml in
         xml.tag("name", [:], entry.author)
@@ -198,10 +198,11 @@ extension PageContext {
   ) -> Feed.Entry? {
     guard view.message.isLive else { return nil }
     let author = authors[view.message.author]
+    let words = site.files.languages.fallbackWords
     return Feed.Entry(
       title: title, path: path, message: view.message,
-      html: (view.html ?? "") + (view.message.content?.poll?.list(at: time) ?? ""),
-      author: author?.name ?? PageText.unknownMember, authorPage: author?.page)
+      html: (view.html ?? "") + (view.message.content?.poll?.list(at: time, words) ?? ""),
+      author: words.name(of: author), authorPage: author?.page)
   }
 
   func respond(_ feed: Feed, _ format: FeedFormat) async throws -> Response {

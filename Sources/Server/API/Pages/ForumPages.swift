@@ -37,16 +37,16 @@ extension PageContext {
     )
     let count = try view.getTopicCounts(of: [forum.id], for: caller)[forum.id] ?? 0
     var page = VisitorPage(tag.map { ["#\($0)", forum.title] } ?? [forum.title]) { html in
-      Self.writeHead(of: forum, [PageText.topics(count), seen.memberCount.map { PageText.members($0) }], to: &html)
+      Self.writeHead(of: forum, [html.words.topics(count), seen.memberCount.map { html.words.members($0) }], to: &html)
       Self.writeTabs(of: forum, isRoom: false, to: &html)
       if let tag {
         html.tag("p", ["class": "tags"]) { html in
           html.tag("bdi", ["class": "mark"], "#\(tag)")
-          html.tag("a", ["href": path], PageText.allTopics)
+          html.tag("a", ["href": path], html.words[.allTopics])
         }
       }
       if rows.isEmpty {
-        html.tag("p", ["class": "second"], tag.map { PageText.noTopics(tagged: $0) } ?? PageText.noTopics)
+        html.tag("p", ["class": "second"], tag.map { html.words.noTopics(tagged: $0) } ?? html.words[.noTopics])
       }
       html.tag("ul", ["class": "rows"]) { html in
         for row in rows { Self.writeRow(row, authors, in: forum, to: &html) }
@@ -73,14 +73,14 @@ extension PageContext {
     let newer =
       found.page.newer == nil
       ? nil : (found.messages.last?.message.seq).map { PageAddress.room(of: forum, from: $0 + 1) }
-    var page = VisitorPage([PageText.room, forum.title]) { html in
-      Self.writeHead(of: forum, [PageText.messages(latest)], to: &html)
+    var page = VisitorPage([words[.room], forum.title]) { html in
+      Self.writeHead(of: forum, [html.words.messages(latest)], to: &html)
       Self.writeTabs(of: forum, isRoom: true, to: &html)
-      html.pageLinks(older, nil, (PageText.older, PageText.newer))
-      if list.messages.isEmpty { html.tag("p", ["class": "second"], PageText.noMessages) }
+      html.pageLinks(older, nil, (.older, .newer))
+      if list.messages.isEmpty { html.tag("p", ["class": "second"], html.words[.noMessages]) }
       var posts = PostWriter(list)
-      html.tag("section", ["class": "posts", "aria-label": PageText.conversation]) { posts.writePosts(to: &$0) }
-      html.pageLinks(nil, newer, (PageText.older, PageText.newer))
+      html.tag("section", ["class": "posts", "aria-label": html.words[.conversation]]) { posts.writePosts(to: &$0) }
+      html.pageLinks(nil, newer, (.older, .newer))
     }
     // The newest messages change; older pages stay.
     page.canonical = PageAddress.room(of: forum, from: start)
@@ -88,13 +88,13 @@ extension PageContext {
     page.describe(forum.about)
     page.data = [
       StructuredData.breadcrumb(
-        [(forum.title, PageAddress.forum(forum)), (PageText.room, PageAddress.room(of: forum))], in: site)
+        [(forum.title, PageAddress.forum(forum)), (words[.room], PageAddress.room(of: forum))], in: site)
     ]
     return page
   }
 
   private static func writeHead(of forum: Forum, _ facts: [String?], to html: inout TagWriter) {
-    html.breadcrumb([(PageText.forums, "/forums")])
+    html.breadcrumb([(html.words[.forums], "/forums")])
     html.tag("h1") { $0.tag("bdi", [:], forum.title) }
     html.tag("p", ["class": "second"], facts.compactMap(\.self).joined(separator: " · "))
     if !forum.about.isEmpty { html.markdown(forum.about) }
@@ -103,9 +103,9 @@ extension PageContext {
   private static func writeTabs(of forum: Forum, isRoom: Bool, to html: inout TagWriter) {
     html.tag("nav", ["class": "tabs", "aria-label": forum.title]) { html in
       html.tag(
-        "a", ["href": PageAddress.forum(forum), "aria-current": isRoom ? nil : "page"], PageText.topics)
+        "a", ["href": PageAddress.forum(forum), "aria-current": isRoom ? nil : "page"], html.words[.topics])
       html.tag(
-        "a", ["href": PageAddress.room(of: forum), "aria-current": isRoom ? "page" : nil], PageText.room)
+        "a", ["href": PageAddress.room(of: forum), "aria-current": isRoom ? "page" : nil], html.words[.room])
     }
   }
 
@@ -117,16 +117,16 @@ extension PageContext {
       html.tag("h2") { html in
         html.tag("a", ["href": PageAddress.topic(topic.id, topic.title)]) { $0.tag("bdi", [:], topic.title) }
       }
-      if topic.isPinned { html.mark(PageText.pinned) }
-      if topic.isLocked { html.mark(PageText.locked) }
-      if topic.solvedBy != nil { html.mark(PageText.solved, isGood: true) }
+      if topic.isPinned { html.mark(html.words[.pinned]) }
+      if topic.isLocked { html.mark(html.words[.locked]) }
+      if topic.solvedBy != nil { html.mark(html.words[.solved], isGood: true) }
       html.tag("p", ["class": "second"]) { html in
-        html.tag("bdi", [:], authors[topic.createdBy]?.name ?? PageText.unknownMember)
+        html.tag("bdi", [:], html.words.name(of: authors[topic.createdBy]))
         if let last = row.last, last.message.author != topic.createdBy {
-          html.text(" → ")
-          html.tag("bdi", [:], authors[last.message.author]?.name ?? PageText.unknownMember)
+          html.text(html.words.direction == "rtl" ? " ← " : " → ")
+          html.tag("bdi", [:], html.words.name(of: authors[last.message.author]))
         }
-        html.text(" · \(PageText.replies(max(0, topic.lastSeq - 1))) · ")
+        html.text(" · \(html.words.replies(max(0, topic.lastSeq - 1))) · ")
         html.time(row.last?.message.createdAt ?? topic.createdAt)
       }
       html.tags(topic.tags.prefix(3), in: forum)

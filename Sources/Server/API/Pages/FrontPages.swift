@@ -27,7 +27,7 @@ extension PageContext {
 
   func frontPage() async throws -> VisitorPage {
     let facts = try view.getServer()
-    guard facts.isSetUp else { return Self.newSitePage }
+    guard facts.isSetUp else { return newSitePage() }
     let (forums, settings) = (try await forums(), site.settings)
     var page = VisitorPage([]) { html in
       html.tag("div", ["class": "front"]) { html in
@@ -37,11 +37,11 @@ extension PageContext {
         if settings.registration == .open || settings.registration == .approval {
           html.tag("p") { html in
             let address = PageAddress.signUp(back: "/")
-            html.tag("a", ["class": "button is-primary", "href": address], PageText.createAccount)
+            html.tag("a", ["class": "button is-primary", "href": address], html.words[.createAccount])
           }
         }
       }
-      html.tag("h2", [:], PageText.forums)
+      html.tag("h2", [:], html.words[.forums])
       Self.writeForums(forums, to: &html)
     }
     page.describe(settings.welcome)
@@ -52,8 +52,8 @@ extension PageContext {
 
   func forumsPage() async throws -> VisitorPage {
     let forums = try await forums()
-    var page = VisitorPage([PageText.forums]) { html in
-      html.tag("h1", [:], PageText.forums)
+    var page = VisitorPage([words[.forums]]) { html in
+      html.tag("h1", [:], html.words[.forums])
       Self.writeForums(forums, to: &html)
     }
     page.canonical = "/forums"
@@ -62,7 +62,7 @@ extension PageContext {
   }
 
   private static func writeForums(_ forums: [ListedForum], to html: inout TagWriter) {
-    guard !forums.isEmpty else { return html.tag("p", ["class": "second"], PageText.noForums) }
+    guard !forums.isEmpty else { return html.tag("p", ["class": "second"], html.words[.noForums]) }
     html.tag("ul", ["class": "tiles"]) { html in
       for listed in forums {
         html.tag("li", ["class": "tile"]) { html in
@@ -80,8 +80,12 @@ extension PageContext {
               html.tag("p", ["dir": "auto"], MarkupDocument(listed.forum.about).plainText(limit: 160))
             }
             html.tag("p", ["class": "second"]) { html in
-              html.text(PageText.topics(listed.topicCount) + " · ")
-              if let last = listed.last { html.time(last.message.createdAt) } else { html.text(PageText.noActivity) }
+              html.text(html.words.topics(listed.topicCount) + " · ")
+              if let last = listed.last {
+                html.time(last.message.createdAt)
+              } else {
+                html.text(html.words[.noActivity])
+              }
             }
           }
         }
@@ -89,22 +93,24 @@ extension PageContext {
     }
   }
 
-  private static let newSitePage = VisitorPage([PageText.newTitle]) { html in
-    html.tag("h1", [:], PageText.newTitle)
-    html.tag("p", [:], PageText.newLead)
+  private func newSitePage() -> VisitorPage {
+    VisitorPage([words[.newTitle]]) { html in
+      html.tag("h1", [:], html.words[.newTitle])
+      html.tag("p", [:], html.words[.newLead])
+    }
   }
 
   /// The page for everything that visitors may not see, whether it exists or not.
   func missingPage() -> VisitorPage {
     let back = site.address
-    var page = VisitorPage([PageText.missingTitle]) { html in
+    var page = VisitorPage([words[.missingTitle]]) { html in
       html.tag("div", ["class": "front"]) { html in
-        html.tag("h1", [:], PageText.missingTitle)
-        html.tag("p", [:], PageText.missing)
+        html.tag("h1", [:], html.words[.missingTitle])
+        html.tag("p", [:], html.words[.missing])
         html.tag("p") { html in
-          html.tag("a", ["class": "button is-primary", "href": PageAddress.signIn(back: back)], PageText.signIn)
+          html.tag("a", ["class": "button is-primary", "href": PageAddress.signIn(back: back)], html.words[.signIn])
           html.text(" ")
-          html.tag("a", ["class": "button", "href": "/"], PageText.home)
+          html.tag("a", ["class": "button", "href": "/"], html.words[.home])
         }
       }
     }

@@ -12,6 +12,8 @@ struct PageContext {
   let view: CommunityView
   let caller: Caller
   let site: PageSite
+  /// The texts in the language of the request.
+  var words: PageText { site.words }
   private let query: Query
 
   init(_ request: Request, _ server: Context, _ api: API, files: PageFiles) throws {
@@ -24,6 +26,7 @@ struct PageContext {
     caller = .visitor(network: server.network)
     site = PageSite(
       settings: try view.getSettings(), origin: server.origin, files: files,
+      words: files.languages.words(for: request.fields),
       address: target.path + (target.query.map { "?\($0)" } ?? ""))
   }
 
@@ -67,7 +70,7 @@ struct PageContext {
     let files = try view.listFiles(Array(ids), for: caller)
     return PostList(
       messages: messages, authors: try view.getAuthors(Set(messages.map(\.message.author)), for: caller),
-      files: Dictionary(files.map { ($0.id, $0) }) { one, _ in one },
+      files: Dictionary(files.map { ($0.id, $0) }) { one, _ in one }, words: words,
       inlineFiles: Set(files.filter { api.community.isShownInline($0.mimeType) }.map(\.id)),
       time: try time(of: messages))
   }
@@ -101,13 +104,15 @@ struct PageContext {
   /// Posts or topics of a page.
   static let pageSize = 50
 
-  /// A page as the response to a visitor: it has nothing private, so any cache may keep it.
+  /// A page as the response to a visitor: it has nothing private, so any cache may keep it, for its language.
   func respond(_ page: VisitorPage) async throws -> Response {
     let site = site
     let bytes = try await api.community.render(for: caller) { page.html(in: site) }
     var response = Response(page.status, bytes, type: .html)
     response.fields.addMissing(from: Self.policy)
     response.fields.add("Cache-Control", page.status == .ok ? Self.caching : "no-cache")
+    // A cookie holds a chosen language or a session.
+    response.fields.add("Vary", "Accept-Language, Cookie")
     return page.status == .ok ? response.tagged(bytes) : response
   }
 

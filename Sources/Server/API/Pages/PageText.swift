@@ -1,152 +1,262 @@
-// The texts of the visitor pages, in English.
+// The texts of the visitor pages in one language, from `Public/lang`.
 
+import Community
 import ParleyJSON
 import ParleyModel
 
-enum PageText {
-  static let forums = "Forums"
-  static let room = "Room"
-  static let topics = "Topics"
-  static let signIn = "Sign in"
-  static let createAccount = "Create account"
-  static let signInToReply = "Sign in to reply"
-  static let reply = "Reply"
-  static let report = "Report"
-  static let reportTitle = "Report a post"
-  static let reportLead = "Tell the moderators what is wrong with this post."
-  static let reportReason = "Reason"
-  static let reportSend = "Send report"
-  static let reportedTitle = "Report sent"
-  static let reported = "Thank you. The moderators will review it."
-  static let reportLimit = "Too many reports were sent from your network. Try again later."
-  static let back = "Back to the post"
-  static let skip = "Skip to content"
-  static let next = "Next page"
-  static let previous = "Previous page"
-  static let older = "Older messages"
-  static let newer = "Newer messages"
-  static let feed = "Feed"
-  static let solved = "Solved"
-  static let solution = "Solution"
-  static let locked = "Locked"
-  static let pinned = "Pinned"
-  static let poll = "Poll"
-  static let openPoll = "Open"
-  static let closedPoll = "Closed"
-  static let closes = "Closes"
-  static let edited = "Edited"
-  static let noActivity = "No activity yet"
-  static let noForums = "There are no public forums yet."
-  static let noTopics = "No topics yet."
-  static let allTopics = "All topics"
-  static let privacy = "Privacy"
-  static let contact = "Contact"
-  static let noPosts = "No posts yet."
-  static let noMessages = "No messages yet."
-  static let posts = "Posts"
-  static let newPost = "1 new post"
-  /// The script replaces `{n}`.
-  static let newPosts = "{n} new posts"
-  static let utc = "All times are in UTC."
-  static let formerMember = "Former member"
-  static let unknownMember = "Unknown member"
-  static let missingTitle = "Page not found"
-  static let missing = "This page doesn't exist, or you don't have access to it."
-  static let home = "Back to home"
-  static let newTitle = "New community"
-  static let newLead = "It isn't set up yet. Open the setup link from the server's log."
-  static let breadcrumb = "Breadcrumb"
-  static let pages = "Pages"
-  static let mainNavigation = "Main navigation"
-  static let conversation = "Conversation"
+struct PageText: Sendable {
+  /// The code of the language, as in `lang` of HTML.
+  let language: String
+  private let texts: [Key: Text]
 
-  static func posts(_ count: Int) -> String { count == 1 ? "1 post" : "\(grouped(count)) posts" }
-  static func replies(_ count: Int) -> String { count == 1 ? "1 reply" : "\(grouped(count)) replies" }
-  static func messages(_ count: Int) -> String { count == 1 ? "1 message" : "\(grouped(count)) messages" }
-  static func members(_ count: Int) -> String {
-    count == 1 ? "1 member" : "\(atMost(count, Forum.maxCounted)) members"
+  private enum Text: Sendable {
+    case plain(String)
+    /// By plural category.
+    case forms([String: String])
   }
-  static func topics(_ count: Int) -> String { count == 1 ? "1 topic" : "\(atMost(count, Forum.maxCounted)) topics" }
-  static func noTopics(tagged tag: String) -> String { "No topics with #\(tag)." }
-  static func range(_ first: Int, _ last: Int) -> String { "posts \(first)–\(last)" }
-  static func answered(by name: String) -> String { "Solved by \(name)" }
-  static func joined(_ date: String) -> String { "Joined \(date)" }
-  static let inReply = "In reply to another post"
-  static func replyTo(_ name: String) -> String { "Reply to \(name)" }
-  static func postsBy(_ name: String) -> String { "Posts by \(name)" }
-  static func reacted(_ emoji: String, _ count: Int) -> String { "\(emoji) \(grouped(count))" }
-  static func likes(_ count: Int) -> String { count == 1 ? "1 like" : "\(grouped(count)) likes" }
 
-  static func votes(_ count: Int, share: Int) -> String {
-    "\(count == 1 ? "1 vote" : "\(grouped(count)) votes") · \(share)%"
+  /// Without texts: writers of XML need none.
+  static let none = PageText(language: "en", texts: [:])
+
+  private init(language: String, texts: [Key: Text]) {
+    self.language = language
+    self.texts = texts
   }
-  static func voters(_ count: Int) -> String {
-    switch count {
-    case 0: "No votes yet"
-    case 1: "1 person voted"
-    default: "\(grouped(count)) people voted"
+
+  /// Reads the keys of the pages from a file.
+  init(language: String, file: [UInt8]) throws(JSONError) {
+    var object = try JSONValue(parsing: file).object()
+    var texts: [Key: Text] = [:]
+    for key in Key.allCases {
+      let value = try object.value(key.rawValue)
+      if value.kind == .object {
+        var members = try value.object()
+        var forms: [String: String] = [:]
+        for (category, form) in members.members() { forms[category] = try form.string() }
+        texts[key] = .forms(forms)
+      } else {
+        texts[key] = .plain(try value.string())
+      }
+    }
+    self.init(language: language, texts: texts)
+  }
+
+  subscript(_ key: Key) -> String {
+    switch texts[key] {
+    case .plain(let text): text
+    case .forms(let forms): forms["other"] ?? ""
+    case nil: key.rawValue
     }
   }
 
-  static func gone(_ tombstone: Message.Tombstone) -> String {
-    let what =
-      switch tombstone.deletion {
-      case .author: "Deleted by the author"
-      case .moderator: "Removed by a moderator"
-      case .moved: "Moved to another topic"
-      case .erased: "Deleted with the author's account"
-      }
-    return tombstone.reason.map { "\(what): \($0)" } ?? what
+  private func say(_ key: Key, _ parameters: KeyValuePairs<String, String>) -> String {
+    Self.fill(self[key], with: parameters)
   }
 
+  private func say(_ key: Key, count: Int, as number: String) -> String {
+    guard case .forms(let forms)? = texts[key] else { return self[key] }
+    let form = forms[PluralRule.category(of: count, in: language)] ?? forms["other"] ?? ""
+    return Self.fill(form, with: ["n": number])
+  }
+
+  /// The plural forms as a JSON object, for the script.
+  func forms(_ key: Key) -> String {
+    guard case .forms(let forms)? = texts[key] else { return "{}" }
+    var json = JSONWriter()
+    json.object { json in
+      for (category, form) in forms.sorted(by: { $0.key < $1.key }) { json.field(category, form) }
+    }
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+
+  private static func fill(_ text: String, with parameters: KeyValuePairs<String, String>) -> String {
+    var filled = ""
+    var rest = text[...]
+    while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+      let name = rest[rest.index(after: open)..<close]
+      filled += rest[..<open] + (parameters.first { $0.key == name }?.value ?? String(rest[open...close]))
+      rest = rest[rest.index(after: close)...]
+    }
+    return filled + rest
+  }
+
+  var direction: String { self[.direction] }
+
+  /// A name in a right-to-left sentence, whose order it would change if it is written from left to right (UAX #9 §2.4.2).
+  private func isolated(_ name: String) -> String { direction == "rtl" ? "\u{2068}\(name)\u{2069}" : name }
+
+  // MARK: Sentences
+
+  func posts(_ count: Int) -> String { say(.postCount, count: count, as: grouped(count)) }
+  func replies(_ count: Int) -> String { say(.replies, count: count, as: grouped(count)) }
+  func messages(_ count: Int) -> String { say(.messages, count: count, as: grouped(count)) }
+  func members(_ count: Int) -> String { say(.members, count: count, as: atMost(count, Forum.maxCounted)) }
+  func topics(_ count: Int) -> String { say(.topicCount, count: count, as: atMost(count, Forum.maxCounted)) }
+  func noTopics(tagged tag: String) -> String { say(.noTopicsTagged, ["tag": isolated(tag)]) }
+  func votes(_ count: Int, share: Int) -> String {
+    "\(say(.votes, count: count, as: grouped(count))) · \(grouped(share))%"
+  }
+  func voters(_ count: Int) -> String {
+    count == 0 ? self[.noVotes] : say(.voters, count: count, as: grouped(count))
+  }
+  func likes(_ count: Int) -> String { say(.likes, count: count, as: grouped(count)) }
+  func range(_ first: Int, _ last: Int) -> String { say(.range, ["first": String(first), "last": String(last)]) }
+  func answered(by name: String) -> String { say(.solvedBy, ["name": isolated(name)]) }
+  func joined(_ time: Int64) -> String { say(.joined, ["at": day(time)]) }
+  func replyTo(_ name: String) -> String { say(.replyTo, ["name": isolated(name)]) }
+  func postsBy(_ name: String) -> String { say(.postsBy, ["name": isolated(name)]) }
+  func reacted(_ emoji: String, _ count: Int) -> String { "\(emoji) \(grouped(count))" }
+
+  func name(of author: Author?) -> String {
+    guard let user = author?.user.summary else { return self[.unknownMember] }
+    guard let name = user.name else { return self[.formerMember] }
+    return user.displayName ?? name
+  }
+
+  func gone(_ tombstone: Message.Tombstone) -> String {
+    let what =
+      switch tombstone.deletion {
+      case .author: self[.goneAuthor]
+      case .moderator: self[.goneModerator]
+      case .moved: self[.goneMoved]
+      case .erased: self[.goneErased]
+      }
+    return tombstone.reason.map { say(.goneBecause, ["what": what, "reason": isolated($0)]) } ?? what
+  }
+
+  // MARK: Numbers and times
+
   /// `5.2 MB`, as file managers write it.
-  static func size(_ bytes: Int) -> String {
+  func size(_ bytes: Int) -> String {
+    let units = self[.units].split(separator: " ")
     var (value, unit) = (bytes * 10, 0)
     while value >= 10_000, unit < units.count - 1 { (value, unit) = (value / 1_000, unit + 1) }
     let isWhole = unit == 0 || value >= 100
-    return (isWhole ? "\(value / 10)" : "\(value / 10).\(value % 10)") + " " + units[unit]
+    return (isWhole ? "\(value / 10)" : "\(value / 10)\(self[.decimal])\(value % 10)") + " " + units[unit]
   }
-
-  private static let units = ["B", "KB", "MB", "GB", "TB"]
 
   /// `1,042`.
-  static func grouped(_ count: Int) -> String {
-    var text = ""
-    for (index, digit) in String(count).reversed().enumerated() {
-      if index > 0, index.isMultiple(of: 3) { text.append(",") }
-      text.append(digit)
+  func grouped(_ count: Int) -> String {
+    var groups: [Substring] = []
+    var digits = String(count)[...]
+    while digits.count > 3 {
+      groups.append(digits.suffix(3))
+      digits = digits.dropLast(3)
     }
-    return String(text.reversed())
+    groups.append(digits)
+    return groups.reversed().joined(separator: self[.group])
   }
 
-  private static func atMost(_ count: Int, _ limit: Int) -> String {
+  private func atMost(_ count: Int, _ limit: Int) -> String {
     count >= limit ? "\(grouped(limit))+" : grouped(count)
   }
-}
 
-/// Dates in English, in UTC.
-enum PageDate {
-  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-  /// `3 May 2026`, of milliseconds since 1970.
-  static func day(_ time: Int64) -> String {
-    let days = Int(time) / 86_400_000
-    let date = CivilDate(daysSince1970: days)
-    return "\(date.day) \(months[date.month - 1]) \(date.year)"
+  /// `3 May 2026`, of milliseconds since 1970, in UTC.
+  func day(_ time: Int64) -> String {
+    let date = CivilDate(daysSince1970: Int(time) / 86_400_000)
+    let months = self[.months].split(separator: " ")
+    let month = months.indices.contains(date.month - 1) ? String(months[date.month - 1]) : String(date.month)
+    return say(.date, ["day": String(date.day), "month": month, "year": String(date.year)])
   }
 
   /// `3 May 2026, 21:04`.
-  static func minute(_ time: Int64) -> String {
+  func minute(_ time: Int64) -> String {
     let minutes = Int(time) / 60_000 % 1_440
     let (hour, minute) = (minutes / 60, minutes % 60)
-    return "\(day(time)), \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+    let clock = "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+    return say(.minute, ["date": day(time), "time": clock])
   }
+}
 
-  static func machine(_ time: Int64) -> String { Timestamp.format(Int(time)) }
+extension PageText {
+  /// Keys of the files in `Public/lang`. Those that begin with `page.` are not in the app's bundle.
+  enum Key: String, CaseIterable, Sendable {
+    case allTopics = "filter.showAll"
+    case back = "page.backToPost"
+    case breadcrumb = "page.breadcrumb"
+    case contact = "door.contact"
+    case conversation = "page.conversation"
+    case createAccount = "join.verb"
+    case date = "page.date"
+    case decimal = "page.decimal"
+    case direction = "language.direction"
+    case edited = "page.edited"
+    case feed = "page.feed"
+    case formerMember = "person.gone"
+    case forums = "place.forums"
+    case goneAuthor = "gone.author"
+    case goneBecause = "gone.because"
+    case goneErased = "gone.erased"
+    case goneModerator = "gone.moderator"
+    case goneMoved = "gone.moved"
+    case group = "page.group"
+    case home = "fault.home"
+    case inReply = "page.inReply"
+    case joined = "person.since"
+    case likes = "page.likes"
+    case locked = "topic.locked"
+    case mainNavigation = "place.all"
+    case members = "forum.members"
+    case messages = "inbox.messages"
+    case minute = "page.minute"
+    case missing = "fault.gone"
+    case missingTitle = "page.missingTitle"
+    case months = "page.months"
+    case newLead = "door.newLead"
+    case newPosts = "page.newPosts"
+    case newTitle = "door.newTitle"
+    case newer = "page.newer"
+    case next = "page.next"
+    case noActivity = "forum.quiet"
+    case noForums = "page.noForums"
+    case noMessages = "page.noMessages"
+    case noPosts = "page.noPosts"
+    case noTopics = "page.noTopics"
+    case noTopicsTagged = "filter.noTag"
+    case noVotes = "poll.noVotes"
+    case older = "page.older"
+    case pages = "page.pages"
+    case pinned = "topic.pinned"
+    case pollClosed = "poll.closed"
+    case pollCloses = "poll.closes"
+    case pollName = "poll.name"
+    case pollOpen = "page.pollOpen"
+    case postCount = "page.postCount"
+    case posts = "page.posts"
+    case postsBy = "person.written"
+    case previous = "page.previous"
+    case privacy = "door.privacy"
+    case range = "page.range"
+    case replies = "topic.replies"
+    case reply = "act.reply"
+    case replyTo = "page.replyTo"
+    case report = "act.report"
+    case reportLead = "page.reportLead"
+    case reportLimit = "page.reportLimit"
+    case reportReason = "remove.reason"
+    case reportSend = "page.reportSend"
+    case reportTitle = "page.reportTitle"
+    case reported = "page.reported"
+    case reportedTitle = "page.reportedTitle"
+    case room = "forum.room"
+    case signIn = "act.signIn"
+    case signInToReply = "page.signInToReply"
+    case skip = "place.skip"
+    case solution = "page.solution"
+    case solved = "topic.solved"
+    case solvedBy = "page.solvedBy"
+    case topicCount = "page.topicCount"
+    case topics = "forum.topics"
+    case units = "file.units"
+    case unknownMember = "person.unknown"
+    case utc = "page.utc"
+    case voters = "poll.voters"
+    case votes = "poll.count"
+  }
 }
 
 extension TagWriter {
   mutating func time(_ time: Int64) {
-    tag("time", ["datetime": PageDate.machine(time)], PageDate.minute(time))
+    tag("time", ["datetime": Timestamp.format(Int(time))], words.minute(time))
   }
 }

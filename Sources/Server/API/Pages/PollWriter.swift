@@ -6,11 +6,11 @@ extension Poll {
   /// The options with bars, for a page.
   func write(to html: inout TagWriter, at time: Int64) {
     html.tag("div", ["class": "poll"]) { html in
-      html.tag("ul", ["aria-label": PageText.poll]) { html in
+      html.tag("ul", ["aria-label": html.words[.pollName]]) { html in
         for option in options {
           html.tag("li") { html in
             html.tag("bdi", [:], option.text)
-            html.tag("span", ["class": "second"], PageText.votes(option.votes, share: share(of: option)))
+            html.tag("span", ["class": "second"], html.words.votes(option.votes, share: share(of: option)))
             html.tag(
               "progress", ["max": "100", "value": String(share(of: option)), "aria-hidden": "true"]
             ) { _ in }
@@ -18,7 +18,7 @@ extension Poll {
         }
       }
       html.tag("p", ["class": "second"]) { html in
-        html.text(PageText.voters(voters))
+        html.text(html.words.voters(voters))
         html.text(" · ")
         writeClosing(to: &html, at: time)
       }
@@ -26,22 +26,24 @@ extension Poll {
   }
 
   private func writeClosing(to html: inout TagWriter, at time: Int64) {
-    guard let closesAt else { return html.text(PageText.openPoll) }
-    guard !isClosed(at: time) else { return html.text(PageText.closedPoll) }
-    html.text(PageText.closes + " ")
+    guard let closesAt else { return html.text(html.words[.pollOpen]) }
+    guard !isClosed(at: time) else { return html.text(html.words[.pollClosed]) }
+    let parts = html.words[.pollCloses].split(separator: "{at}", omittingEmptySubsequences: false)
+    html.text(String(parts[0]))
     html.time(closesAt)
+    html.text(parts.dropFirst().joined())
   }
 
   /// The options as a list, for a feed. It has no time to come: readers keep a feed.
-  func list(at time: Int64) -> String {
+  func list(at time: Int64, _ words: PageText) -> String {
     var html = TagWriter()
     html.tag("ul") { html in
       for option in options {
-        html.tag("li", [:], "\(option.text): \(PageText.votes(option.votes, share: share(of: option)))")
+        html.tag("li", [:], "\(option.text): \(words.votes(option.votes, share: share(of: option)))")
       }
     }
-    let state = isClosed(at: time) ? PageText.closedPoll : PageText.openPoll
-    html.tag("p", [:], "\(PageText.voters(voters)) · \(state)")
+    let state = isClosed(at: time) ? words[.pollClosed] : words[.pollOpen]
+    html.tag("p", [:], "\(words.voters(voters)) · \(state)")
     return String(decoding: html.bytes, as: UTF8.self)
   }
 

@@ -9,12 +9,13 @@ struct PostList: Sendable {
   var messages: [MessageView]
   var authors: [ID<User>: Author]
   let files: [ID<File>: File]
+  let words: PageText
   /// The types of files that browsers show.
   let inlineFiles: Set<ID<File>>
   /// The time of the page: a poll that closes then or before is closed.
   let time: Int64
 
-  func name(of user: ID<User>) -> String { authors[user]?.name ?? PageText.unknownMember }
+  func name(of user: ID<User>) -> String { words.name(of: authors[user]) }
 
   /// The first picture of the messages.
   var picture: String? {
@@ -41,11 +42,6 @@ struct PostList: Sendable {
 }
 
 extension Author {
-  var name: String {
-    guard user.summary.name != nil else { return PageText.formerMember }
-    return user.summary.displayName ?? user.summary.name ?? PageText.formerMember
-  }
-
   var page: String? { user.summary.name.map { PageAddress.user($0) } }
 }
 
@@ -80,9 +76,9 @@ struct PostWriter {
             html.time(message.createdAt)
           }
           if let edit = content.edit {
-            html.tag("span", ["class": "second", "title": PageDate.minute(edit.at)], PageText.edited)
+            html.tag("span", ["class": "second", "title": html.words.minute(edit.at)], html.words[.edited])
           }
-          if message.id == solution { html.mark(PageText.solution, isGood: true) }
+          if message.id == solution { html.mark(html.words[.solution], isGood: true) }
         }
         if let replyTo = message.replyTo { writeReplyLink(to: replyTo, &html) }
         html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(view.html ?? "") }
@@ -97,7 +93,7 @@ struct PostWriter {
     guard let tombstone = message.tombstone else { return }
     html.tag("article", ["class": "post tombstone", "id": "m\(message.id)"]) { html in
       html.tag("p", ["class": "second"]) { html in
-        html.text(PageText.gone(tombstone) + " ")
+        html.text(html.words.gone(tombstone) + " ")
         if let copy = tombstone.movedTo {
           html.tag("a", ["href": PageAddress.message(copy)]) { $0.time(tombstone.at) }
         } else {
@@ -139,7 +135,8 @@ struct PostWriter {
     let target = list.messages.first { $0.message.id == id }
     html.tag("p", ["class": "second"]) { html in
       html.tag("a", ["href": target == nil ? PageAddress.message(id) : "#m\(id)", "rel": "nofollow"]) { html in
-        html.tag("bdi", [:], target.map { PageText.replyTo(list.name(of: $0.message.author)) } ?? PageText.inReply)
+        html.tag(
+          "bdi", [:], target.map { html.words.replyTo(list.name(of: $0.message.author)) } ?? html.words[.inReply])
       }
     }
   }
@@ -160,7 +157,7 @@ struct PostWriter {
                 ])
             } else {
               html.tag("bdi", [:], file.name)
-              html.text(" (\(PageText.size(file.size)))")
+              html.text(" (\(html.words.size(file.size)))")
             }
           }
         }
@@ -171,16 +168,16 @@ struct PostWriter {
   private func writeFoot(_ message: Message, _ content: Message.Content, to html: inout TagWriter) {
     html.tag("footer", ["class": "post-foot second"]) { html in
       for action in content.actions {
-        if action.type == "like" { html.tag("span", [:], PageText.likes(action.count)) }
+        if action.type == "like" { html.tag("span", [:], html.words.likes(action.count)) }
         if action.type.hasPrefix("reaction:") {
-          html.tag("span", [:], PageText.reacted(String(action.type.dropFirst("reaction:".count)), action.count))
+          html.tag("span", [:], html.words.reacted(String(action.type.dropFirst("reaction:".count)), action.count))
         }
       }
       if canReply {
         let address = PageAddress.signIn(back: PageAddress.message(message.id))
-        html.tag("a", ["href": address, "rel": "nofollow"], PageText.reply)
+        html.tag("a", ["href": address, "rel": "nofollow"], html.words[.reply])
       }
-      html.tag("a", ["href": PageAddress.report(message.id), "rel": "nofollow"], PageText.report)
+      html.tag("a", ["href": PageAddress.report(message.id), "rel": "nofollow"], html.words[.report])
     }
   }
 }

@@ -13,13 +13,13 @@ extension PageContext {
     let message = try view.getPlainMessage(try id("message"), for: caller).message
     guard message.isLive else { throw Refusal.gone }
     let limit = String(api.community.bounds.reasonScalars)
-    return VisitorPage([PageText.reportTitle]) { html in
-      html.tag("h1", [:], PageText.reportTitle)
-      html.tag("p", [:], PageText.reportLead)
+    return VisitorPage([words[.reportTitle]]) { html in
+      html.tag("h1", [:], html.words[.reportTitle])
+      html.tag("p", [:], html.words[.reportLead])
       html.tag("blockquote", ["dir": "auto"], message.line(limit: VisitorPage.descriptionScalars))
       html.tag("form", ["method": "post", "action": PageAddress.report(message.id)]) { html in
         html.tag("p") { html in
-          html.tag("label", ["for": "reason"], PageText.reportReason)
+          html.tag("label", ["for": "reason"], html.words[.reportReason])
         }
         html.tag("p") { html in
           html.tag(
@@ -27,7 +27,7 @@ extension PageContext {
             ["id": "reason", "name": "reason", "rows": "4", "cols": "40", "maxlength": limit, "required": ""], "")
         }
         html.tag("p") { html in
-          html.tag("button", ["class": "button is-primary", "type": "submit"], PageText.reportSend)
+          html.tag("button", ["class": "button is-primary", "type": "submit"], html.words[.reportSend])
         }
       }
       Self.writeBack(to: message.id, &html)
@@ -36,9 +36,9 @@ extension PageContext {
 
   func reportedPage() throws -> VisitorPage {
     let message = try view.getPlainMessage(try id("message"), for: caller).message.id
-    return VisitorPage([PageText.reportedTitle]) { html in
-      html.tag("h1", [:], PageText.reportedTitle)
-      html.tag("p", [:], PageText.reported)
+    return VisitorPage([words[.reportedTitle]]) { html in
+      html.tag("h1", [:], html.words[.reportedTitle])
+      html.tag("p", [:], html.words[.reported])
       Self.writeBack(to: message, &html)
     }
   }
@@ -70,9 +70,9 @@ extension PageContext {
   }
 
   private func limitPage(_ message: ID<Message>) -> VisitorPage {
-    var page = VisitorPage([PageText.reportTitle]) { html in
-      html.tag("h1", [:], PageText.reportTitle)
-      html.tag("p", [:], PageText.reportLimit)
+    var page = VisitorPage([words[.reportTitle]]) { html in
+      html.tag("h1", [:], html.words[.reportTitle])
+      html.tag("p", [:], html.words[.reportLimit])
       Self.writeBack(to: message, &html)
     }
     page.status = .tooManyRequests
@@ -81,7 +81,7 @@ extension PageContext {
 
   private static func writeBack(to message: ID<Message>, _ html: inout TagWriter) {
     html.tag("p") { html in
-      html.tag("a", ["href": PageAddress.message(message), "rel": "nofollow"], PageText.back)
+      html.tag("a", ["href": PageAddress.message(message), "rel": "nofollow"], html.words[.back])
     }
   }
 }

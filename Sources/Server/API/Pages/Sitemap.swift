@@ -1,6 +1,7 @@
 // sitemap.xml (sitemaps.org) and robots.txt: public content, for search engines. A setting of the site turns both off.
 
 import Community
+import ParleyJSON
 import ParleyModel
 import ParleyWire
 import Web
@@ -67,7 +68,7 @@ extension PageContext {
       for (path, time) in entries {
         xml.tag("url") { xml in
           xml.tag("loc", [:], site.url(path))
-          if let time { xml.tag("lastmod", [:], PageDate.machine(time)) }
+          if let time { xml.tag("lastmod", [:], Timestamp.format(Int(time))) }
         }
       }
     }

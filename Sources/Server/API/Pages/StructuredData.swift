@@ -12,7 +12,7 @@ enum StructuredData {
   static func breadcrumb(_ links: [(title: String, path: String)], in site: PageSite) -> [UInt8] {
     document("BreadcrumbList") { json in
       json.array("itemListElement") { json in
-        for (index, link) in ([(PageText.forums, "/forums")] + links).enumerated() {
+        for (index, link) in ([(site.words[.forums], "/forums")] + links).enumerated() {
           json.object { json in
             json.field("@type", "ListItem")
             json.field("position", index + 1)

@@ -16,8 +16,13 @@ struct TagWriter: Sendable {
 
   private(set) var bytes: [UInt8] = []
   private let form: Form
+  /// The texts of the page.
+  let words: PageText
 
-  init(_ form: Form = .html) { self.form = form }
+  init(_ form: Form = .html, words: PageText = .none) {
+    self.form = form
+    self.words = words
+  }
 
   mutating func tag(
     _ name: StaticString, _ attributes: Attributes = [:], _ content: (inout TagWriter) -> Void

@@ -45,7 +45,7 @@ extension PageContext {
     let earlier = max(1, first - Self.pageSize)
     let previous = isFirst ? nil : PageAddress.topic(topic.id, topic.title, from: earlier == 1 ? nil : earlier)
     let back = site.address
-    let title = posts.from == nil ? topic.title : "\(topic.title), \(PageText.range(first, last))"
+    let title = posts.from == nil ? topic.title : "\(topic.title), \(words.range(first, last))"
     var page = VisitorPage([title, forum.title]) { html in
       posts.write(to: &html, previous: previous, next: next, back: back)
     }
@@ -119,12 +119,12 @@ extension PageContext {
 
 extension TopicPosts {
   func write(to html: inout TagWriter, previous: String?, next: String?, back: String) {
-    html.breadcrumb([(PageText.forums, "/forums"), (forum.title, PageAddress.forum(forum))])
+    html.breadcrumb([(html.words[.forums], "/forums"), (forum.title, PageAddress.forum(forum))])
     html.tag("h1") { $0.tag("bdi", [:], topic.title) }
     html.tag("p", ["class": "second"]) { html in
-      html.text(PageText.posts(topic.lastSeq))
-      if topic.isLocked { html.mark(PageText.locked) }
-      if topic.solvedBy != nil { html.mark(PageText.solved, isGood: true) }
+      html.text(html.words.posts(topic.lastSeq))
+      if topic.isLocked { html.mark(html.words[.locked]) }
+      if topic.solvedBy != nil { html.mark(html.words[.solved], isGood: true) }
     }
     html.tags(topic.tags, in: forum)
     html.pageLinks(previous, nil)
@@ -134,11 +134,11 @@ extension TopicPosts {
     html.tag(
       "section",
       [
-        "class": "posts", "aria-label": PageText.posts, "data-live": isLast ? "60000" : nil,
-        "data-new-one": isLast ? PageText.newPost : nil, "data-new-other": isLast ? PageText.newPosts : nil,
+        "class": "posts", "aria-label": html.words[.posts], "data-live": isLast ? "60000" : nil,
+        "data-new": isLast ? html.words.forms(.newPosts) : nil,
       ]
     ) { html in
-      if list.messages.isEmpty { html.tag("p", ["class": "second"], PageText.noPosts) }
+      if list.messages.isEmpty { html.tag("p", ["class": "second"], html.words[.noPosts]) }
       for (index, message) in list.messages.enumerated() {
         writer.writePost(message, to: &html)
         if index == 0, let solution, solution.message.id != message.message.id {
@@ -150,16 +150,16 @@ extension TopicPosts {
     html.tag("p", ["class": "answer-line"]) { html in
       html.tag(
         "a", ["class": "button is-primary", "href": PageAddress.signIn(back: back), "rel": "nofollow"],
-        PageText.signInToReply)
+        html.words[.signInToReply])
     }
   }
 
   /// The answer, repeated under the first post.
   private func writeSolution(_ solution: MessageView, _ writer: inout PostWriter, to html: inout TagWriter) {
-    html.tag("aside", ["class": "solution", "aria-label": PageText.solution]) { html in
+    html.tag("aside", ["class": "solution", "aria-label": html.words[.solution]]) { html in
       html.tag("p", ["class": "second"]) { html in
         html.tag("a", ["href": PageAddress.message(solution.message.id)]) { html in
-          html.tag("bdi", [:], PageText.answered(by: list.name(of: solution.message.author)))
+          html.tag("bdi", [:], html.words.answered(by: list.name(of: solution.message.author)))
         }
       }
       html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(solution.html ?? "") }

@@ -37,7 +37,7 @@ extension PageContext {
     var list = try posts(messages ?? [])
     list.authors.merge(authors) { one, _ in one }
     let posts = list
-    let name = user.summary.displayName ?? user.summary.name ?? PageText.formerMember
+    let name = user.summary.displayName ?? user.summary.name ?? words[.formerMember]
     var page = VisitorPage([name]) { html in
       var writer = PostWriter(posts)
       html.tag("div", ["class": "person"]) { html in
@@ -46,15 +46,15 @@ extension PageContext {
           html.tag("h1") { $0.tag("bdi", [:], name) }
           html.tag("p", ["class": "second"]) { html in
             if let name = user.summary.name { html.tag("bdi", [:], "@\(name)") }
-            html.text(" · " + PageText.joined(PageDate.day(user.summary.createdAt)))
+            html.text(" · " + html.words.joined(user.summary.createdAt))
           }
           html.markdown(user.summary.bio)
         }
       }
       guard messages != nil else { return }
-      html.tag("h2") { $0.tag("bdi", [:], PageText.postsBy(name)) }
-      if posts.messages.isEmpty { html.tag("p", ["class": "second"], PageText.noPosts) }
-      html.tag("section", ["class": "posts", "aria-label": PageText.posts]) { writer.writePosts(to: &$0) }
+      html.tag("h2") { html in html.tag("bdi", [:], html.words.postsBy(name)) }
+      if posts.messages.isEmpty { html.tag("p", ["class": "second"], html.words[.noPosts]) }
+      html.tag("section", ["class": "posts", "aria-label": html.words[.posts]]) { writer.writePosts(to: &$0) }
     }
     page.describe(user.summary.bio)
     page.canonical = user.summary.name.map { PageAddress.user($0) }

@@ -10,6 +10,7 @@ struct PageSite: Sendable {
   /// The public origin of the server.
   let origin: String
   let files: PageFiles
+  let words: PageText
   /// The path and query of the request, for *Sign in*.
   let address: String
 
@@ -52,22 +53,22 @@ struct VisitorPage: Sendable {
   }
 
   func html(in site: PageSite) -> [UInt8] {
-    var html = TagWriter()
+    var html = TagWriter(words: site.words)
     html.declaration()
-    html.tag("html", ["lang": "en"]) { html in
+    html.tag("html", ["lang": site.words.language, "dir": site.words.direction]) { html in
       html.tag("head") { writeHead(to: &$0, site) }
       html.tag("body") { html in
-        html.tag("a", ["class": "skip", "href": "#content"], PageText.skip)
+        html.tag("a", ["class": "skip", "href": "#content"], html.words[.skip])
         writeHeader(to: &html, site)
         html.tag("main", ["id": "content"], content)
         html.tag("footer", ["class": "foot"]) { html in
-          if let feeds { html.tag("a", ["href": feeds + "feed.atom"], PageText.feed) }
+          if let feeds { html.tag("a", ["href": feeds + "feed.atom"], html.words[.feed]) }
           for (address, text) in [
-            (site.settings.privacyURL, PageText.privacy), (site.settings.contactURL, PageText.contact),
+            (site.settings.privacyURL, html.words[.privacy]), (site.settings.contactURL, html.words[.contact]),
           ] {
             if let address { html.tag("a", ["href": address], text) }
           }
-          html.tag("span", ["class": "utc"], PageText.utc)
+          html.tag("span", ["class": "utc"], html.words[.utc])
         }
       }
     }
@@ -123,10 +124,11 @@ struct VisitorPage: Sendable {
         html.void("img", ["src": Self.icon, "alt": "", "width": "32", "height": "32"])
         html.tag("bdi", [:], site.name)
       }
-      html.tag("nav", ["class": "bar-links", "aria-label": PageText.mainNavigation]) { html in
-        html.tag("a", ["class": "forums-link", "href": "/forums"], PageText.forums)
+      html.tag("nav", ["class": "bar-links", "aria-label": html.words[.mainNavigation]]) { html in
+        html.tag("a", ["class": "forums-link", "href": "/forums"], html.words[.forums])
         html.tag(
-          "a", ["class": "button", "href": PageAddress.signIn(back: site.address), "rel": "nofollow"], PageText.signIn)
+          "a", ["class": "button", "href": PageAddress.signIn(back: site.address), "rel": "nofollow"],
+          html.words[.signIn])
       }
     }
   }
@@ -136,7 +138,7 @@ struct VisitorPage: Sendable {
 
 extension TagWriter {
   mutating func breadcrumb(_ links: [(title: String, path: String)]) {
-    tag("nav", ["class": "crumbs", "aria-label": PageText.breadcrumb]) { html in
+    tag("nav", ["class": "crumbs", "aria-label": words[.breadcrumb]]) { html in
       for (title, path) in links {
         html.tag("a", ["href": path]) { $0.tag("bdi", [:], title) }
         html.tag("span", ["aria-hidden": "true"], "›")
@@ -146,12 +148,15 @@ extension TagWriter {
 
   /// Links to the neighbouring pages, if there are any.
   mutating func pageLinks(
-    _ previous: String?, _ next: String?, _ texts: (previous: String, next: String) = (PageText.previous, PageText.next)
+    _ previous: String?, _ next: String?,
+    _ texts: (previous: PageText.Key, next: PageText.Key) = (.previous, .next)
   ) {
     guard previous != nil || next != nil else { return }
-    tag("nav", ["class": "page-links", "aria-label": PageText.pages]) { html in
-      if let previous { html.tag("a", ["class": "button", "rel": "prev", "href": previous], texts.previous) }
-      if let next { html.tag("a", ["class": "button", "rel": "next", "href": next], texts.next) }
+    tag("nav", ["class": "page-links", "aria-label": words[.pages]]) { html in
+      if let previous {
+        html.tag("a", ["class": "button", "rel": "prev", "href": previous], html.words[texts.previous])
+      }
+      if let next { html.tag("a", ["class": "button", "rel": "next", "href": next], html.words[texts.next]) }
     }
   }
 

@@ -17,14 +17,16 @@ extension API {
   }
 }
 
-/// The paths of the style sheet and of the script of the pages.
+/// The paths of the style sheet and of the script of the pages, and their texts.
 public struct PageFiles: Sendable {
   let style: String
   let script: String
+  let languages: Languages
 
-  public init(style: String, script: String) {
+  public init(style: String, script: String, languages: Languages) {
     self.style = style
     self.script = script
+    self.languages = languages
   }
 }
 
@@ -57,7 +59,13 @@ struct VisitorPages: Sendable {
     for path in Self.signedIn { visitors(path, &routes) { .redirect(.found, to: $0.signIn) } }
     // The app shows these to visitors.
     if let app {
-      for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}"] { routes.on(.get, path, app) }
+      for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}"] {
+        routes.on(.get, path) { request, server throws(Problem) in
+          var response = try await app(request, server)
+          response.fields.add("Vary", "Cookie")
+          return response
+        }
+      }
     }
     file("/css/hue/{hue}", &routes, holding: 0) { try $0.hueSheet() }
     addFeeds(to: &routes)
@@ -98,7 +106,7 @@ struct VisitorPages: Sendable {
         return response
       }
       var response = try await respond(to: request, server, answer)
-      response.fields.add("Vary", "Cookie")
+      if !response.fields.has("vary") { response.fields.add("Vary", "Cookie") }
       return response
     }
   }

@@ -11,6 +11,14 @@ public struct Accept: Sendable {
 
   public static func encodings(_ fields: Fields) -> Accept { Accept(fields.list("accept-encoding")) }
   public static func types(_ fields: Fields) -> Accept { Accept(fields.list("accept")) }
+  public static func languages(_ fields: Fields) -> Accept { Accept(fields.list("accept-language")) }
+
+  /// The acceptable names in lower case, the preferred ones first.
+  public var names: [String] {
+    let acceptable = members.enumerated().filter { $0.element.weight > 0 }
+    let sorted = acceptable.sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
+    return sorted.map(\.element.name)
+  }
 
   /// Whether a response may be sent gzipped. Common browser values are compared without parsing.
   public static func allowsGzip(_ fields: Fields) -> Bool {
