@@ -1,7 +1,7 @@
 // The subtitle of a conversation: presence, or the number of people.
 
 import { presenceWords } from '../parts/presence.js';
-import { say } from '../core/text.js';
+import { isolate, say } from '../core/text.js';
 
 /**
  * The other participant's presence, or the number of members and how many are online. Empty for a room with unknown members.
@@ -16,7 +16,7 @@ export function presenceLine(site, conversation) {
     const ids = (conversation.participants ?? []).map((it) => it.user_id);
     return counted(site, conversation.participant_count ?? others.length + 1, ids);
   }
-  const name = others[0]?.name && `@${others[0].name}`;
+  const name = others[0]?.name && isolate(`@${others[0].name}`);
   return [name, presenceWords(site.presenceOf(others[0]?.id))].filter(Boolean).join(' · ') || null;
 }
 

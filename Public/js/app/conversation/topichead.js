@@ -26,14 +26,14 @@ function topicTitle(conversation, forum, stream, follow) {
   const { solved_by: answer } = conversation;
   const isGone = stream.shown.some((it) => it.id === answer && it.deleted);
   return [
-    el('h2.page-title', null, conversation.title),
+    el('h2.page-title', null, el('bdi', null, conversation.title)),
     el(
       'div.stream-head-line',
       null,
       el(
         'p.second',
         null,
-        forum ? el('a', { href: forumAddress(forum) }, forum.title) : '',
+        forum ? el('a', { href: forumAddress(forum) }, el('bdi', null, forum.title)) : '',
         ' · ',
         brief(new Date(conversation.created_at)),
       ),

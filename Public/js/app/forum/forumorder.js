@@ -149,7 +149,7 @@ class ForumOrder {
     return el(
       'li.setting-row.arrange-row',
       null,
-      el('span.arrange-forum', null, el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32 }), el('span.one-line', null, title)),
+      el('span.arrange-forum', null, el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32 }), el('span.one-line', { dir: 'auto' }, title)),
       el(
         'span.arrange-steps',
         null,

@@ -7,7 +7,7 @@ import { personRow } from '../parts/person.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { backups, mayBackUp } from '../account/backups.js';
-import { bytes, say, sayProblem } from '../core/text.js';
+import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { settingLink } from './settings.js';
 
@@ -185,7 +185,7 @@ async function users(shell, column) {
       all.data.map((it) =>
         personRow(it, {
           href: `/u/${encodeURIComponent(it.name ?? it.id)}`,
-          second: it.role === 'member' ? `@${it.name}` : `@${it.name} · ${say(`role.${it.role}`)}`,
+          second: [isolate(`@${it.name}`), it.role !== 'member' && say(`role.${it.role}`)].filter(Boolean).join(' · '),
         }),
       ),
     );

@@ -74,13 +74,13 @@ export function conversationRow(site, conversation, { title = conversationTitle(
       el(
         'span.inbox-row-head',
         null,
-        el('span.one-line', null, title, presence && spoken(` ${presenceWords(presence)}`)),
+        el('span.one-line', { dir: 'auto' }, title, presence && spoken(` ${presenceWords(presence)}`)),
         last && el('span.mark', null, time(last.created_at)),
       ),
       el(
         'span.second.one-line',
-        null,
-        author && others.length !== 1 ? `${displayName(author)}: ` : '',
+        { dir: 'auto' },
+        author && others.length !== 1 && [el('bdi', null, displayName(author)), ': '],
         words,
       ),
     ),

@@ -14,7 +14,7 @@ export function attachment(file, { progress, failed, onRemove, onRetry, href } =
     el(
       'span.attachment-words',
       null,
-      href ? el('a.one-line', { href, download: file.name }, file.name) : el('span.one-line', null, file.name),
+      href ? el('a.one-line', { href, download: file.name, dir: 'auto' }, file.name) : el('span.one-line', { dir: 'auto' }, file.name),
       failed
         ? el('span.attachment-fault', null, failed)
         : el(

@@ -88,8 +88,8 @@ export function commandRow(item, isChosen, on) {
     'li.command-row',
     { role: 'option', aria: { selected: isChosen ? 'true' : 'false' }, on: { click: on } },
     item.picture instanceof Node ? item.picture : icon(item.picture ?? 'onward'),
-    el('span.one-line', null, item.words),
-    item.second && el('span.mark.one-line', null, item.second),
+    el('span.one-line', { dir: 'auto' }, item.words),
+    item.second && el('span.mark.one-line', { dir: 'auto' }, item.second),
     item.keys && el('kbd', null, item.keys),
   );
 }

@@ -33,8 +33,8 @@ export function completionList(items, { chosen = 0, label, on } = {}) {
           },
         },
         item.picture,
-        el('span.one-line', null, item.words),
-        item.second && el('span.mark.one-line', null, item.second),
+        el('span.one-line', { dir: 'auto' }, item.words),
+        item.second && el('span.mark.one-line', { dir: 'auto' }, item.second),
       ),
     ),
   );

@@ -34,7 +34,7 @@ export function formatBar(input) {
     const label = say(`format.${name}`);
     return el(
       'button.format-button',
-      { title: label, aria: { label }, data: { format: name }, on: { click: () => format(input, name) } },
+      { title: label, dir: 'ltr', aria: { label }, data: { format: name }, on: { click: () => format(input, name) } },
       sign === 'link' ? icon('link') : sign,
     );
   });

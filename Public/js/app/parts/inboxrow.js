@@ -25,11 +25,13 @@ export function inboxRow({ key, upTo, href, picture, title, forum, author, text,
           'span.inbox-row-head',
           null,
           // A notice has its title alone, and shows all of it.
-          el(hasText ? 'span.one-line' : 'span', null, forum && el('span.inbox-row-forum', null, isolate(forum), ' › '), isolate(title)),
+          hasText
+            ? el('span.one-line', { dir: 'auto' }, forum && el('span.inbox-row-forum', null, el('bdi', null, forum), ' › '), title)
+            : el('span', null, isolate(title)),
           count > 1 && el('span.mark.count', { title: say('inbox.messages', { n: count }) }, `·${number(count)}`),
           at && el('span.mark', null, time(at)),
         ),
-        hasText && el('span.second.one-line', { dir: 'auto' }, author && `${isolate(displayName(author))}: `, text),
+        hasText && el('span.second.one-line', { dir: 'auto' }, author && [el('bdi', null, displayName(author)), ': '], text),
       ),
     ),
     onSeen && iconButton('check', say('inbox.dismiss'), { on: onSeen, data: { act: 'seen' } }),

@@ -196,7 +196,7 @@ function quoteLine(quote, replyTo) {
     { href: replyTo ? `/m/${replyTo}` : '#' },
     icon('reply'),
     el('span.quote-name', null, quote?.author ?? ''),
-    el('span.quote-text.one-line', null, quote ? quote.text || say('message.noText') : say('message.elsewhere')),
+    el('span.quote-text.one-line', { dir: 'auto' }, quote ? quote.text || say('message.noText') : say('message.elsewhere')),
   );
 }
 

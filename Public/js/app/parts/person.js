@@ -24,11 +24,11 @@ export function personCard(person, { actions = [], presence } = {}) {
     el(
       'div.person-words',
       null,
-      el('h2.person-name', null, displayName(person)),
+      el('h2.person-name', null, el('bdi', null, displayName(person))),
       el(
         'p.second',
         null,
-        person.name ? `@${person.name}` : '',
+        person.name ? isolate(`@${person.name}`) : '',
         person.role && person.role !== 'member' && ` · ${say(`role.${person.role}`)}`,
         presence && presenceWords(presence) && ` · ${presenceWords(presence)}`,
       ),
@@ -44,7 +44,7 @@ export function personCard(person, { actions = [], presence } = {}) {
 export function personRow(person, { href, second, end, presence } = {}) {
   // A button stands beside a link, not in it.
   const isBeside = href && end?.tagName === 'BUTTON';
-  const words = [second ?? (person.name ? `@${person.name}` : ''), presenceWords(presence), isolate(statusLine(person))].filter(Boolean);
+  const words = [second ?? (person.name ? isolate(`@${person.name}`) : ''), presenceWords(presence), isolate(statusLine(person))].filter(Boolean);
   const row = el(
     href ? 'a.person-row' : 'div.person-row',
     href ? { href } : {},
@@ -52,7 +52,7 @@ export function personRow(person, { href, second, end, presence } = {}) {
     el(
       'span.person-row-words',
       null,
-      el('span.one-line', null, displayName(person)),
+      el('span.one-line', { dir: 'auto' }, displayName(person)),
       el('span.second.one-line', null, words.join(' · ')),
     ),
     isBeside ? null : end,

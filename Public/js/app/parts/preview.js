@@ -20,7 +20,7 @@ export function linkPreview({ url, title, description, picture }) {
     el(
       'span.link-preview-words',
       null,
-      el('strong.one-line', null, title || host),
+      el('strong.one-line', { dir: 'auto' }, title || host),
       description && el('span.second', null, description),
       el(
         'span.mark',

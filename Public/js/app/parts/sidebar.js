@@ -15,7 +15,7 @@ export function placeLink(words, { href, picture, image, users, presence, unread
     picture && icon(picture),
     image && el('img', { src: image, alt: '', width: 20, height: 20, loading: 'lazy' }),
     users && (users.length > 1 ? avatarPair(users, { size: 1 }) : withPresence(avatar(users[0], { size: 1 }), presence)),
-    el('span.one-line', null, words, presence && spoken(` ${presenceWords(presence)}`)),
+    el('span.one-line', { dir: 'auto' }, words, presence && spoken(` ${presenceWords(presence)}`)),
     topicsBadge(topics),
     badge(unread, { loud }),
   );
@@ -35,7 +35,7 @@ export function sidebar(view) {
       'a.sidebar-head',
       { href: '/', title: community.name },
       el('img', { src: '/api/v1/icon', alt: '', width: 28, height: 28 }),
-      el('span.one-line', null, community.name),
+      el('span.one-line', { dir: 'auto' }, community.name),
     ),
     el(
       'button.sidebar-search',
@@ -127,7 +127,7 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
     null,
     back &&
       el(
-        'button.icon-button.back.turns',
+        'button.icon-button.back',
         { aria: { label: say('act.back') }, title: say('act.back'), on: { click: back } },
         icon('back'),
       ),
@@ -135,7 +135,7 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
     el(
       'div.page-bar-words',
       null,
-      el('h1.page-bar-title', null, title),
+      el('h1.page-bar-title', { dir: 'auto' }, title),
       second && el('p.mark.one-line.page-bar-second', null, second),
     ),
     actions,

@@ -32,13 +32,13 @@ export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, m
       el(
         'span.tile-head',
         null,
-        el('span.tile-title.one-line', null, forum.title),
+        el('span.tile-title.one-line', { dir: 'auto' }, forum.title),
         sign && icon(sign, say(`forum.visibility.${forum.visibility}`)),
         (forum.archived || forum.locked) && icon('lock', say(forum.archived ? 'forum.archived' : 'topic.locked')),
         el('span.tile-counts', null, topicsBadge(topics), unread ? el('span.tile-new.count', null, say('list.new', { n: unread, count: number(unread) })) : null),
       ),
-      el('span.tile-about.second.one-line', null, forum.description || say('forum.noDescription')),
-      last && el('span.tile-last.one-line', null, last.title),
+      el('span.tile-about.second.one-line', { dir: 'auto' }, forum.description || say('forum.noDescription')),
+      last && el('span.tile-last.one-line', { dir: 'auto' }, last.title),
       el('span.tile-foot.mark', null, separated([
         last && el('span.one-line', null, isolate(last.writer)),
         at ? time(at) : isQuiet && el('span', null, say('forum.quiet')),

@@ -11,7 +11,7 @@ export function viewerElement(pictures, at = 0, on = {}) {
     el(
       'header.viewer-head',
       null,
-      el('span.one-line', null, picture.name),
+      el('span.one-line', { dir: 'auto' }, picture.name),
       el(
         'a.icon-button',
         {
@@ -50,8 +50,8 @@ export function viewer(pictures, at = 0) {
     );
   };
   node.addEventListener('keydown', (event) => {
-    if (event.key === 'ArrowLeft') show(at - 1);
-    if (event.key === 'ArrowRight') show(at + 1);
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by) show(at + (getComputedStyle(node).direction === 'rtl' ? -by : by));
   });
   node.addEventListener('close', () => {
     node.remove();
