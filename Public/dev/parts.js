@@ -2,6 +2,7 @@
 // `?dir=rtl`, `?lang=en-XA` and `?scale=2` set how.
 
 import { el, icon } from '/js/app/core/dom.js';
+import { loadSheet } from '/js/app/core/sheet.js';
 import { loadText } from '/js/app/core/text.js';
 import { attachment, progressBar } from '/js/app/parts/attachment.js';
 import { avatar, avatarPair } from '/js/app/parts/avatar.js';
@@ -60,6 +61,7 @@ if (query.get('scale')) root.style.fontSize = `${100 * Number(query.get('scale')
 await loadText(query.get('lang') ?? 'en');
 if (query.get('dir')) root.dir = query.get('dir');
 await loadPolls();
+await loadSheet('/css/parts/report.css');
 
 const picture = (hue, letter, ratio = 1) =>
   `data:image/svg+xml,${encodeURIComponent(

@@ -4,6 +4,7 @@ import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { plain } from '../core/plain.js';
 import { forumAddress } from '../core/router.js';
+import { loadSheet } from '../core/sheet.js';
 import { list, say, sayProblem } from '../core/text.js';
 import { brief } from '../core/times.js';
 import { empty } from '../parts/empty.js';
@@ -14,6 +15,7 @@ import { banDialog, resolveReports } from './ban.js';
 import { ordersFor } from './moderation.js';
 import { countMessages, startOf } from './orders.js';
 
+const SHEET = '/css/parts/report.css';
 /** Lines before and after a reported post, and their length. */
 const AROUND = 2;
 const LINE = 160;
@@ -46,7 +48,7 @@ export async function reportQueue(shell, column) {
         : empty(say('report.none'), { picture: 'check' }),
     );
   }
-  await load();
+  await Promise.all([load(), loadSheet(SHEET)]);
   const names = ['users', 'forums'];
   for (const name of names) site.addEventListener(name, draw);
   return () => names.forEach((name) => site.removeEventListener(name, draw));
