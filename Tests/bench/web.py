@@ -114,7 +114,8 @@ class App:
         times["first paint, first visit"].append(seen["paint"])
         times["first messages, first visit"].append(seen["messages"])
         times["longest task, first visit"].append(seen["longest"])
-        page.wait_for_function(IS_CACHED)
+        while not page.evaluate(IS_CACHED):
+            page.wait_for_timeout(50)
         page.close()
 
         context.set_offline(True)

@@ -77,9 +77,9 @@ class Faces(Village):
 
     def test_a_new_picture_replaces_the_cached_one(self):
         page = self.signed_in("lin", service_workers="allow")
-        page.wait_for_function(IS_CACHED)
+        self.eventually(page, True, lambda: page.evaluate(IS_CACHED))
         self.go(page, "/you/profile")
-        page.wait_for_function("async () => (await (await caches.open('pictures')).keys()).some((it) => it.url.endsWith('/avatar'))")
+        self.eventually(page, True, lambda: page.evaluate("async () => (await (await caches.open('pictures')).keys()).some((it) => it.url.endsWith('/avatar'))"))
         drawn = page.get_by_role("button", name="Use generated picture")
         page.locator("input[type=file]").set_input_files(photograph())
         expect(page.get_by_text("Saved.")).to_be_visible()

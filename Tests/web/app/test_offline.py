@@ -26,7 +26,7 @@ class Cached(Village):
     def cached(self, name="ada", size="desktop"):
         """A signed-in page whose device has cached the app."""
         page = self.signed_in(name, size, service_workers="allow")
-        page.wait_for_function(IS_CACHED)
+        self.eventually(page, True, lambda: page.evaluate(IS_CACHED))
         return page
 
     def texts(self, conversation=None):
@@ -100,7 +100,7 @@ class Offline(Cached):
             const [script] = document.querySelector('meta[name="rest"]').content.split(' ');
             return !!now && !!(await (await caches.open(now)).match(script));
         }"""
-        page.wait_for_function(is_whole)
+        self.eventually(page, True, lambda: page.evaluate(is_whole))
         page.evaluate("""async () => {
             const [script] = document.querySelector('meta[name="rest"]').content.split(' ');
             for (const name of await caches.keys()) await (await caches.open(name)).delete(script);
@@ -110,7 +110,7 @@ class Offline(Cached):
         page.close()
         page = self.page(context)
         self.open(page)
-        page.wait_for_function(is_whole)
+        self.eventually(page, True, lambda: page.evaluate(is_whole))
 
     def test_five_hundred_queued_messages_are_sent_in_order(self):
         topic = self.call("POST", "/conversations", {"kind": "group", "title": "Many", "participants": ["@lin"]}, self.tokens["ada"])

@@ -189,7 +189,7 @@ class Returning(Village):
         page.wait_for_load_state("networkidle")
         self.assertEqual(page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)"), 0)
         self.sign_in_here(page)
-        page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
+        page.evaluate("navigator.serviceWorker.ready.then(() => true)")
         # The worker answers with the app.
         page.goto(f"{self.origin}/t/{self.topic['id']}")
         self.settle(page)
