@@ -11,7 +11,7 @@ const MAX_PICTURES = 400;
 /** @type {Promise<any>} */
 let last = Promise.resolve();
 
-self.addEventListener('install', (event) => event.waitUntil(install()));
+self.addEventListener('install', (event) => event.waitUntil((last = install())));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('fetch', (event) => {
   const { request } = event;

@@ -148,16 +148,30 @@ class Languages(Site):
                 self.assertRegex(time.text_content(), pattern)
                 page.context.close()
 
-    def test_the_app_starts_offline_in_the_chosen_language(self):
-        page = self.signed_in("ada", service_workers="allow")
-        page.wait_for_function(IS_CACHED)
-        self.go(page, "/you/look")
-        self.choose(page, "العربية", "ar")
+    def opened_offline(self, page):
+        """Closes the page and opens the app in the same context without a network."""
         context = page.context
         context.set_offline(True)
         page.close()
         page = self.page(context)
         self.open(page)
+        return page
+
+    def test_a_language_chosen_while_the_worker_is_installed_is_the_one_offline(self):
+        page = self.signed_in("ada", service_workers="allow")
+        self.go(page, "/you/look")
+        self.eventually(page, True, lambda: page.evaluate("async () => !!(await navigator.serviceWorker.getRegistration())"))
+        self.choose(page, "العربية", "ar")
+        self.eventually(page, True, lambda: page.evaluate(IS_CACHED))
+        page = self.opened_offline(page)
+        self.assertEqual(page.evaluate("[document.documentElement.lang, document.documentElement.dir]"), ["ar", "rtl"])
+
+    def test_the_app_starts_offline_in_the_chosen_language(self):
+        page = self.signed_in("ada", service_workers="allow")
+        self.eventually(page, True, lambda: page.evaluate(IS_CACHED))
+        self.go(page, "/you/look")
+        self.choose(page, "العربية", "ar")
+        page = self.opened_offline(page)
         self.assertEqual(page.evaluate("[document.documentElement.lang, document.documentElement.dir]"), ["ar", "rtl"])
         expect(page.get_by_role("heading", name=texts("ar")["place.inbox"])).to_be_visible()
         # Later pages have their texts.

@@ -22,9 +22,11 @@ function nameOf(code) {
 export const chosenLanguage = () => localStorage.getItem('language');
 
 /** Loads the app again in a language. The worker first replaces the cached page and texts, so that it starts in it offline. */
-export function useLanguage(code) {
+export async function useLanguage(code) {
   keepLanguage(code);
-  const worker = navigator.serviceWorker?.controller;
+  const registration = await navigator.serviceWorker?.getRegistration();
+  // A worker that is being installed has the page in the language of before.
+  const worker = registration?.active ?? registration?.waiting ?? registration?.installing;
   if (!worker) return location.reload();
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = ({ data }) => (data.isDone ? location.reload() : toast(say('problem.network')));
