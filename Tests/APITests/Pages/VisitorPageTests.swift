@@ -161,7 +161,7 @@ import Testing
       while let path = next {
         let page = try await village.page(path)
         #expect(page.text.contains("noindex, follow") && !page.text.contains("canonical"))
-        #expect(page.text.contains("<title>#frost · Garden · ") && page.text.contains(">All topics</a>"))
+        #expect(page.text.contains("<title>#frost · Garden · ") && page.text.contains(">Show all topics</a>"))
         found += page.attributes("href", after: "<h2><a")
         next = page.attribute("href", after: "<link rel=\"next\"")
       }

@@ -54,8 +54,7 @@ const CIRCLES = new Set(['write', 'start_topics', 'room_mention']);
 
 /** A changed field: *Section: Growing → Living*, or its name alone. */
 function changeWords({ field, from, to }) {
-  const key = [`change.${field}`, `forum.${field}`].find(knows);
-  const name = key ? say(key) : field;
+  const name = knows(`change.${field}`) ? say(`change.${field}`) : knows(`forum.${field}`) ? say(`forum.${field}`) : field;
   if (to === undefined || IDS.has(field)) return say('change.text', { name });
   return say('change.value', { name, from: valueWords(field, from), to: valueWords(field, to) });
 }
