@@ -173,6 +173,7 @@ extension WriteTransaction {
     set last_seq = $1, last_message_id = $2, tags = tags
     where id = $3
     """
+
   /// A reply belongs to the conversation of its parent, which may be a tombstone.
   private func requireMessage(_ id: ID<Message>, in conversation: ID<Conversation>) throws(Refusal) {
     let found = try run { connection in
