@@ -77,7 +77,7 @@ struct PageContext {
 
   /// The time at which the polls of messages are open or closed; 0 without polls.
   func time(of messages: [MessageView]) throws(Refusal) -> Int64 {
-    messages.contains { $0.message.content?.poll != nil } ? try view.getTime() : 0
+    messages.contains { $0.message.hasPoll } ? try view.getTime() : 0
   }
 
   /// A page of messages with their HTML, from `seq` on.

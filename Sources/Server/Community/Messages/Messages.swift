@@ -72,7 +72,7 @@ extension ReadTransaction {
     let live = messages.indices.filter { messages[$0].isLive }
     let mine = try actions(of: viewer, on: marked ?? live.map { messages[$0].id })
     let votes = try votes(
-      of: viewer, in: polled ?? live.filter { messages[$0].content?.poll != nil }.map { messages[$0].id })
+      of: viewer, in: polled ?? live.filter { messages[$0].hasPoll }.map { messages[$0].id })
     let own = Set(live.lazy.filter { messages[$0].author == viewer }.map { messages[$0].conversation })
     let reading = try readingParticipants(of: own, max: bounds.receiptParticipants)
     return messages.map { message in

@@ -103,7 +103,7 @@ extension WriteTransaction {
       for rows in Self.copiedRows { try connection.execute(rows, id.number, topic.number, message.id.number) }
       for rows in Self.copiedMessageRows { try connection.execute(rows, id.number, message.id.number) }
     }
-    if message.content?.poll != nil {
+    if message.hasPoll {
       // The tombstone removes the entry that it finds, which then has no options.
       if let entry = try searchEntry(of: message.id) { searchChanges.append(.remove(entry)) }
       try movePoll(of: message.id, to: id)

@@ -141,9 +141,15 @@ extension Message {
   /// The approximate size of the JSON in bytes.
   public var size: Int {
     let envelope = 256
-    guard let content else { return envelope }
+    // `content` copies the whole.
+    guard case .live(let content) = state else { return envelope }
     return envelope + content.text.utf8.count + (content.entities?.bytes.count ?? 0)
       + (content.annotations?.bytes.count ?? 0)
+  }
+
+  public var hasPoll: Bool {
+    guard case .live(let content) = state else { return false }
+    return content.poll != nil
   }
 
   /// Nil for a tombstone.
