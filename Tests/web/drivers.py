@@ -125,16 +125,6 @@ class WebKit(Browser):
         self.at += "/" + self.ask("", "POST", "", capabilities={"alwaysMatch": {}})["sessionId"]
         stack.callback(self.ask, "", "DELETE", "")
 
-    def open(self, address):
-        """Opens a page. WebKit sometimes leaves a page empty, about once in many runs, for an unknown reason: it is
-        then opened a second time, and a line is printed."""
-        super().open(address)
-        try:
-            self.until(lambda: self.run("return 'ready' in document.body.dataset"), address)
-        except AssertionError:
-            print("WebKit left a page empty:", self.run("return `${location} ${document.readyState} ${document.scripts.length}`"))
-            super().open(address)
-
     def ask(self, _, method, path, **given):
         data = json.dumps(given).encode() if method == "POST" else None
         try:

@@ -14,7 +14,7 @@ import { Problem } from './problem.js';
 import { DeliveryReceipts } from './receipts.js';
 import { searchCache } from './search.js';
 import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
-import { browserStore, eraseOthers, memoryStore, put } from './store.js';
+import { eraseOthers, openStore, put } from './store.js';
 import { Sync } from './sync.js';
 import { Tabs } from './tabs.js';
 import { backOff, isAbort, wait } from './time.js';
@@ -73,6 +73,8 @@ export class Parley {
   /** @type {Problem | null} */
   #reason = null;
   #isClosed = false;
+  /** Whether the cache outlives the page. Otherwise unsent messages are lost with it. */
+  isDurable = true;
   /** The copy is being erased: answers that still arrive are not written. */
   #isErased = false;
   /** The store, also for a copy that is locked. @type {import('./store.js').Store} */
@@ -90,11 +92,19 @@ export class Parley {
   static async open(options = {}) {
     const client = new Client({ url: options.url, token: options.token, fetch: options.fetch });
     const name = `parley ${client.origin} ${options.account ?? ''}`;
-    const store = options.store ?? (globalThis.indexedDB ? await browserStore(name) : memoryStore());
-    const mirror = new Mirror({ hasNotifications: options.notifications });
-    const locked = await lockedFor(store);
-    if (locked === null) await mirror.load(store);
-    const parley = new Parley(client, store, mirror, name, { ...options, locked });
+    const load = async (/** @type {import('./store.js').Store} */ store) => {
+      const mirror = new Mirror({ hasNotifications: options.notifications });
+      const locked = await lockedFor(store);
+      if (locked === null) await mirror.load(store);
+      return { mirror, locked };
+    };
+    const { store, loaded: { mirror, locked }, isDurable } = options.store
+      ? { store: options.store, loaded: await load(options.store), isDurable: true }
+      : await openStore(name, load);
+    // A copy in memory is not shared with other tabs.
+    const alone = isDurable ? {} : { locks: null, BroadcastChannel: null };
+    const parley = new Parley(client, store, mirror, name, { ...options, ...alone, locked });
+    parley.isDurable = isDurable;
     parley.#begin();
     return parley;
   }

@@ -17,6 +17,8 @@
 // | `files` | a name | the content of a pending upload |
 // | `sealed` | user | unsent operations, drafts and lost messages after a session |
 
+import { wait } from './time.js';
+
 /** @typedef {string | number | (string | number)[]} Key */
 // The address of a row. A table's name may carry an index: `messages@id`. Without a key: all rows of the table. An index
 // of `lists` gives all rows with the value: `outbox@target`.
@@ -237,6 +239,9 @@ export function compareKeys(a, b) {
 
 const version = 3;
 
+/** The wait for the browser to open and read a database, in milliseconds: WebKit sometimes never answers. */
+const patience = 10_000;
+
 /**
  * Erases the copies of other users on this site. Their unsent operations stay, sealed.
  * @param {string} prefix Of the names of the site's databases. @param {string} own The name of the current user's.
@@ -249,6 +254,32 @@ export async function eraseOthers(prefix, own, erase) {
     if (await erase(store)) store.close();
     else await store.erase();
   }
+}
+
+/**
+ * A store in IndexedDB with what was loaded from it, or in memory if the browser does not open or read the database.
+ * @template T @param {string} name @param {(store: Store) => Promise<T>} load
+ * @returns {Promise<{ store: Store, loaded: T, isDurable: boolean }>}
+ */
+export async function openStore(name, load) {
+  if (globalThis.indexedDB) {
+    let isLate = false;
+    /** @type {Store | undefined} */
+    let store;
+    const opening = browserStore(name).then(async (it) => {
+      if (isLate) return it.close();
+      store = it;
+      return { store, loaded: await load(store), isDurable: true };
+    });
+    const timer = new AbortController();
+    const opened = await Promise.race([opening.catch(() => undefined), wait(patience, timer.signal)]);
+    timer.abort();
+    if (opened) return opened;
+    isLate = true;
+    store?.close();
+  }
+  const store = memoryStore();
+  return { store, loaded: await load(store), isDurable: false };
 }
 
 /**

@@ -41,6 +41,34 @@ class Cached(Village):
             position = f"&next={page['next']}"
 
 
+class Undatabased(Village):
+    """A browser that never opens or reads its database: WebKit does so now and then."""
+
+    def test_the_app_works_if_the_database_does_not_open(self):
+        self.assert_works("IDBFactory.prototype.open = () => ({})")
+
+    def test_the_app_works_if_the_database_does_not_answer(self):
+        self.assert_works("IDBObjectStore.prototype.get = IDBObjectStore.prototype.getAll = () => ({})")
+
+    def assert_works(self, script):
+        context = self.context("phone")
+        context.add_init_script(script)
+        self.sign_in(context, "ada")
+        page = self.page(context)
+        self.open(page)
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        line = page.get_by_text("This browser isn't storing messages right now.")
+        expect(line).to_be_visible()
+        self.room(page)
+        bubble = self.write(page, "Without a database")
+        expect(bubble.locator(".state")).to_have_attribute("title", "Sent")
+        self.say("And an answer")
+        expect(page.get_by_text("And an answer").last).to_be_visible()
+        expect(line).to_be_visible()
+        self.photograph(page, "no-database")
+        self.assert_accessible(page, "no database")
+
+
 class Offline(Cached):
     def test_it_starts_reads_searches_and_writes_and_sends_queued_messages_once(self):
         for number in range(60):

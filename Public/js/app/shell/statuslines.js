@@ -30,6 +30,7 @@ export class StatusLines {
       site.state === 'offline' && site.me && (waiting ? say('offline.waiting', { n: waiting }) : say('offline.plain')),
       { kind: 'bad' },
     );
+    this.#line('memory-line', site.me && site.parley?.isDurable === false && say('offline.inMemory'), { kind: 'warn' });
     this.#line('back-line', this.#isBack(waiting) && say('offline.back'), { kind: 'good' });
     this.#line('lost-line', lost.length > 0 && say('lost.line', { n: lost.length }), {
       kind: 'warn',
