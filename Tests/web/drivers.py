@@ -105,6 +105,22 @@ class Firefox(Browser):
         return json.loads(self.stream.read(int(length[:-1])))
 
 
+# Whether the databases of the page's site open and can be read within five seconds.
+DATABASES_ANSWER = """
+const done = arguments[arguments.length - 1];
+setTimeout(() => done(false), 5000);
+const read = (name) => new Promise((resolve) => {
+  const opening = indexedDB.open(name);
+  opening.onsuccess = () => {
+    const [store] = opening.result.objectStoreNames;
+    if (!store) return resolve();
+    opening.result.transaction(store).objectStore(store).count().onsuccess = () => resolve(opening.result.close());
+  };
+});
+indexedDB.databases().then((all) => Promise.all(all.map(({ name }) => read(name)))).then(() => done(true));
+"""
+
+
 class WebKit(Browser):
     def __init__(self, stack):
         number = free_port()
@@ -124,6 +140,10 @@ class WebKit(Browser):
         self.at = f"http://127.0.0.1:{port}/session"
         self.at += "/" + self.ask("", "POST", "", capabilities={"alwaysMatch": {}})["sessionId"]
         stack.callback(self.ask, "", "DELETE", "")
+
+    def has_stuck_database(self):
+        """WebKitGTK sometimes answers no request of IndexedDB any more, also in the next pages of the site."""
+        return not self.ask("", "POST", "/execute/async", script=DATABASES_ANSWER, args=[])
 
     def ask(self, _, method, path, **given):
         data = json.dumps(given).encode() if method == "POST" else None

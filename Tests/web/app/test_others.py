@@ -7,6 +7,9 @@ from drivers import Firefox, WebKit
 from test_flows import Village
 
 
+ATTEMPTS = 3
+
+
 class Others(Village):
     def labelled(self, words):
         return f"//*[@id=//label[starts-with(normalize-space(.), '{words}')]/@for] | //label[starts-with(normalize-space(.), '{words}')]//input"
@@ -54,5 +57,13 @@ class Others(Village):
             self.walk(Firefox(stack), "Firefox")
 
     def test_webkit(self):
-        with contextlib.ExitStack() as stack:
-            self.walk(WebKit(stack), "WebKit")
+        """Walks again in a new browser if WebKit's database has stopped answering, and in no other case."""
+        for attempt in range(1, ATTEMPTS + 1):
+            with contextlib.ExitStack() as stack:
+                browser = WebKit(stack)
+                try:
+                    return self.walk(browser, f"WebKit{attempt}")
+                except AssertionError:
+                    if attempt == ATTEMPTS or not browser.has_stuck_database():
+                        raise
+                    print("WebKit's database does not answer: a new browser walks")
