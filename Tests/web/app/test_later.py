@@ -86,6 +86,7 @@ class Later(Gardeners):
         page.keyboard.press("Escape")
         expect(rows.nth(0).get_by_role("button", name="Later")).to_be_focused()
         page.keyboard.press("h")
+        expect(page.get_by_role("menuitem", name="In 3 hours")).to_be_focused()
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         expect(rows).to_have_count(2)
