@@ -305,7 +305,7 @@ class Offline(Polls):
             self.option(page, question, text).click()
             expect(self.option(page, question, text)).to_have_attribute("aria-pressed", "true")
         expect(self.option(page, question, "Shine")).to_have_accessible_name("Shine 1 vote, 100%")
-        self.assertEqual(self.option(page, question, "Shine").evaluate("it => getComputedStyle(it).display"), "flex")
+        expect(self.option(page, question, "Shine")).to_have_css("display", "flex")
         editor = self.begin(page)
         self.fill(editor, "Spade", "Fork")
         self.write(page, "Spade or fork?")
