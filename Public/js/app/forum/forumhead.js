@@ -7,7 +7,7 @@ import { forumIcon } from '../core/titles.js';
 import { iconButton } from '../parts/button.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
-import { asItIs, canBeAmong, canManage, isMember, joinButton } from './membership.js';
+import { asItIs, canBeAmong, canManage, joinButton } from './membership.js';
 import { topicsAddress } from './topictags.js';
 
 /** Filters of topics; without an account only those that need none. */
