@@ -101,6 +101,25 @@ class Inbox(Gardeners):
         self.photograph(page, "forums-900-light")
         self.call("PUT", f"/conversations/{topic['id']}/read", {"message_id": topic["last_message_id"]}, self.tokens["lin"])
 
+    def test_an_answer_that_does_not_arrive_is_asked_for_again(self):
+        forum = self.forum("Paths", "lin")
+        page = self.signed_in("lin")
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        lost = []
+
+        def lose(route):
+            if len(lost) == 2:
+                return route.fallback()
+            lost.append(route)
+            if len(lost) == 1:
+                return route.abort()
+            return route.fulfill(status=503, json={"status": 503, "code": "unavailable"}, headers={"Retry-After": "1"})
+
+        page.route("**/api/v1/unread?*", lose)
+        self.topic(forum, "Gravel or bark")
+        expect(self.row(page, "Gravel or bark")).to_be_visible(timeout=15_000)
+        self.assertEqual(len(lost), 2)
+
     def test_rows_are_marked_by_keys_and_buttons(self):
         forum = self.forum("Paths", "lin")
         titles = ["Gravel", "Bark", "Stones", "Grass"]

@@ -1,6 +1,8 @@
 // The overview of everything unread: mentions, new topics by forum, notices. One answer of `GET /unread`, fetched again after
 // events that change it. The event "overview" announces a change.
 
+import { backOff } from '../../parley/time.js';
+
 /** Events within this time lead to one request, in milliseconds. */
 const GATHERS = 400;
 const LIMIT = 200;
@@ -14,6 +16,7 @@ const CHANGING = new Set(['conversation.created', 'conversation.removed', 'notif
 export class Overview {
   #site;
   #timer = null;
+  #failures = 0;
   #end = null;
   #topics = new Map();
   #asked = 0;
@@ -40,13 +43,13 @@ export class Overview {
   }
 
   /** Fetches it soon. */
-  soon() {
+  soon(delay = GATHERS) {
     if (!this.#site.parley) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.load().catch(() => {}), GATHERS);
+    this.#timer = setTimeout(() => this.load().catch(() => {}), delay);
   }
 
-  /** Keeps the last answer if the server can't be reached. */
+  /** Keeps the last answer if the server can't be reached, and retries while the connection is up. */
   async load() {
     const { parley } = this.#site;
     if (!parley) return;
@@ -56,6 +59,7 @@ export class Overview {
     try {
       const found = await this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
       if (turn !== this.#asked || parley !== this.#site.parley) return;
+      this.#failures = 0;
       this.#site.keepUsers(found.included.users);
       [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [found.data, found.notifications, found.unread, found.up_to, true];
       for (const id of seen) this.seen.delete(id);
@@ -66,6 +70,8 @@ export class Overview {
       this.#site.say('overview');
     } catch (error) {
       if (!error.isTemporary) throw error;
+      if (turn !== this.#asked || parley !== this.#site.parley) return;
+      if (this.#site.state === 'online') this.soon(error.retryAfter ?? backOff(++this.#failures));
     }
   }
 
