@@ -85,6 +85,18 @@ import Testing
     }
   }
 
+  @Test(arguments: ["mentions", "everything"])
+  func `a topic of the millisecond in which its reader joined is new`(level: String) async throws {
+    try await Village.open(.inMemory, clock: StoppedClock().read) { village in
+      let (forum, _) = try await village.garden(members: ["grace", "linus"])
+      try await village.expect(200, .put, "/forums/\(forum)/level", as: "linus", ["level": level])
+      let topic = try await village.expect(
+        201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Seeds", "text": "look"])
+      let page = try await village.expect(200, .get, "/unread", as: "linus")
+      #expect(page["data.0.topics.0.id"] == topic["id"] && page.int("data.0.new_topics") == 1 && page.count("data") == 1)
+    }
+  }
+
   @Test func `one answer has the first line, the people and everything else that is unread`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("garden", "public", members: ["grace", "linus"])

@@ -80,8 +80,9 @@ extension ReadTransaction {
     }
   }
 
-  /// Recent topics by others that a user has not opened, created after the user joined the forum: pinned ones, then
-  /// those with most messages, then by newest activity. A topic without messages has nothing to read.
+  /// Recent topics by others that a user has not opened, created since the user joined the forum, in the same millisecond
+  /// too: pinned ones, then those with most messages, then by newest activity. A topic without messages has nothing to
+  /// read.
   public func newTopics(
     in forum: ID<Forum>, for user: ID<User>
   ) throws(Refusal) -> [(id: ID<Conversation>, activity: Int)] {
@@ -97,7 +98,7 @@ extension ReadTransaction {
           limit $2
         ) as waiting
         where waiting.created_by <> $3
-        and waiting.created_at > max($4, coalesce(
+        and waiting.created_at >= max($4, coalesce(
           (select created_at from forum_member where forum_id = $1 and user_id = $3), 0))
         and not exists (select 1 from read_position where user_id = $3 and conversation_id = waiting.id)
         and not exists (select 1 from participant where conversation_id = waiting.id and user_id = $3)
@@ -142,7 +143,7 @@ extension ReadTransaction {
           left join forum_member m on m.forum_id = $1 and m.user_id = $4
           left join level l on l.user_id = $4 and l.scope_id = waiting.id
           where coalesce(l.level, 'everything') = 'everything'
-          and (p.user_id is not null or k.user_id is not null or waiting.created_at <= max(m.created_at, $5))
+          and (p.user_id is not null or k.user_id is not null or waiting.created_at < max(m.created_at, $5))
           """, forum.number, pinned, UnreadItem.maxTopics, user.number, Int(now - UnreadItem.maxTopicAge)
         ) { row in try UnreadScope(row, .topic, level: .everything) }
       }
