@@ -102,7 +102,7 @@ class Inbox(Gardeners):
         self.call("PUT", f"/conversations/{topic['id']}/read", {"message_id": topic["last_message_id"]}, self.tokens["lin"])
 
     def test_an_answer_that_does_not_arrive_is_asked_for_again(self):
-        forum = self.forum("Paths", "lin")
+        forum = self.forum("Garden paths", "lin")
         page = self.signed_in("lin")
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
         lost = []
@@ -116,9 +116,23 @@ class Inbox(Gardeners):
             return route.fulfill(status=503, json={"status": 503, "code": "unavailable"}, headers={"Retry-After": "1"})
 
         page.route("**/api/v1/unread?*", lose)
-        self.topic(forum, "Gravel or bark")
-        expect(self.row(page, "Gravel or bark")).to_be_visible(timeout=15_000)
+        self.topic(forum, "Slabs or cinders")
+        expect(self.row(page, "Slabs or cinders")).to_be_visible(timeout=15_000)
         self.assertEqual(len(lost), 2)
+
+    def test_a_stream_of_events_does_not_hold_up_the_inbox(self):
+        forum, other = self.forum("Leaf mould", "lin"), self.forum("Cuttings", "lin")
+        page = self.signed_in("lin")
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        row = self.row(page, "Leaves or straw")
+        self.topic(forum, "Leaves or straw")
+        for turn in range(100):
+            if row.is_visible():
+                break
+            self.call("PUT", f"/forums/{other['id']}/level", {"level": ("everything", "mentions")[turn % 2]}, self.tokens["lin"])
+            page.wait_for_timeout(100)
+        else:
+            self.fail("an event every 100 ms keeps the inbox as it was")
 
     def test_rows_are_marked_by_keys_and_buttons(self):
         forum = self.forum("Paths", "lin")

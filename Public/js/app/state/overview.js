@@ -3,8 +3,9 @@
 
 import { backOff } from '../../parley/time.js';
 
-/** Events within this time lead to one request, in milliseconds. */
+/** Events within this time lead to one request, in milliseconds; a stream of events delays it by at most the second time. */
 const GATHERS = 400;
+const MAX_DELAY = 2_000;
 const LIMIT = 200;
 /** The wait for the end of a conversation for later: the clock of the server may be behind, and timers have a maximum. */
 const REST = 1_000;
@@ -16,6 +17,8 @@ const CHANGING = new Set(['conversation.created', 'conversation.removed', 'notif
 export class Overview {
   #site;
   #timer = null;
+  /** The time of the first event that no request has followed. */
+  #since = null;
   #failures = 0;
   #end = null;
   #topics = new Map();
@@ -43,7 +46,12 @@ export class Overview {
   }
 
   /** Fetches it soon. */
-  soon(delay = GATHERS) {
+  soon() {
+    this.#since ??= Date.now();
+    this.#loadIn(Math.max(0, Math.min(GATHERS, this.#since + MAX_DELAY - Date.now())));
+  }
+
+  #loadIn(delay) {
     if (!this.#site.parley) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.load().catch(() => {}), delay);
@@ -54,6 +62,7 @@ export class Overview {
     const { parley } = this.#site;
     if (!parley) return;
     clearTimeout(this.#timer);
+    this.#since = null;
     const turn = ++this.#asked;
     const seen = new Set(this.seen);
     try {
@@ -71,7 +80,7 @@ export class Overview {
     } catch (error) {
       if (!error.isTemporary) throw error;
       if (turn !== this.#asked || parley !== this.#site.parley) return;
-      if (this.#site.state === 'online') this.soon(error.retryAfter ?? backOff(++this.#failures));
+      if (this.#site.state === 'online') this.#loadIn(error.retryAfter ?? backOff(++this.#failures));
     }
   }
 
