@@ -30,6 +30,11 @@ class Gardeners(Village):
     def row(self, page, words):
         return page.locator(".inbox-item").filter(has_text=words)
 
+    def wait_for_overview(self, page):
+        """Waits for the request that follows a new connection: it is sent 400 ms later."""
+        expect(page.locator(".sign").filter(visible=True).first).to_have_attribute("title", "Connected")
+        page.evaluate("new Promise((done) => setTimeout(done, 600))")
+
 
 class Inbox(Gardeners):
     def setUp(self):
@@ -104,7 +109,7 @@ class Inbox(Gardeners):
     def test_an_answer_that_does_not_arrive_is_asked_for_again(self):
         forum = self.forum("Garden paths", "lin")
         page = self.signed_in("lin")
-        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        self.wait_for_overview(page)
         lost = []
 
         def lose(route):
@@ -270,11 +275,6 @@ class WeekAway(Gardeners):
         print(f"a week away: cleared with {keys} keys")
         self.assertLessEqual(keys, 12)
         self.assertEqual(self.unread("grace")["data"], [])
-
-    def wait_for_overview(self, page):
-        """Waits for the request that follows a new connection: it is sent 400 ms later."""
-        expect(page.locator(".sign").filter(visible=True).first).to_have_attribute("title", "Connected")
-        page.evaluate("new Promise((done) => setTimeout(done, 600))")
 
     def clear(self, page):
         """Opens the six and marks the rest. Returns the number of keys."""

@@ -211,7 +211,7 @@ test('votes wait for the network, and the last one is sent', async () => {
   const { operation, problem } = await failed;
   assert.equal(problem.code, 'poll_closed');
   await parley.cancel(operation.id);
-  assert.deepEqual(window.items[0].message.poll.mine, [0, 2]);
+  await until(() => String(window.items[0].message.poll.mine) === '0,2', 'the stored vote');
 });
 
 test('a poll that a restore has lost is asked again', async () => {
