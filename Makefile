@@ -58,8 +58,9 @@ migrations: ## write the hashes of the migrations into the sources
 	@Tests/tools/debian python3
 	@Tests/tools/migrations
 
-dist: build ## make the archive that runs on a Debian 12 without Swift
+dist: build ## make the archive that runs on a Debian 12 without Swift, and the package of the JavaScript library
 	@docker/dist
+	@docker/js-package
 
 dist-check: dist ## start the archive in a bare Debian 12 and ask it for its health
 	@Tests/tools/debian python3

@@ -1,0 +1,114 @@
+// The library as a package: packed, unpacked as `npm install` does, imported by its name, and compiled against.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Daemon } from './daemon.mjs';
+
+const top = fileURLToPath(new URL('../../..', import.meta.url));
+const folder = mkdtempSync(path.join(tmpdir(), 'parley-package-'));
+const installed = path.join(folder, 'node_modules/parley');
+const run = (program, ...more) => execFileSync(program, more, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+/** A bot that has nothing but the package: it signs in, sends a message and receives it. */
+const BOT = `
+import { createRequire } from 'node:module';
+import { webcrypto } from 'node:crypto';
+import { Client, Parley } from 'parley';
+import { compareIds } from 'parley/ids.js';
+
+globalThis.crypto ??= webcrypto;                      // Node 18
+const WebSocket = createRequire(import.meta.url)('/usr/share/nodejs/ws');
+const [url, token] = process.argv.slice(2);
+const { room_id: room } = await new Client({ url, token }).calls.createForum({ body: { title: 'Garden', visibility: 'members' } });
+const bot = await Parley.open({ url, token, live: { WebSocket } });
+await bot.ready;
+const heard = new Promise((resolve) => bot.on('event', ({ event, data }) => event === 'message.created' && resolve(data)));
+await bot.send(room, { text: 'pizza party! #food' });
+const { text, id } = await heard;
+console.log(text, compareIds(id, room) > 0);
+bot.close();
+`;
+
+const CONSUMER = `
+import { Client, MessageWindow, Parley, Problem, parseMarkup } from 'parley';
+
+export async function open(url: string, token: string): Promise<string> {
+  const client: Client = new Client({ url, token });
+  const parley: Parley = await Parley.open({ url, token });
+  const view: MessageWindow = parley.window('12', () => undefined);
+  await view.latest();
+  try {
+    await client.calls.getForum({ id: '3' });
+  } catch (error) {
+    if (error instanceof Problem && error.isTemporary) return error.code;
+  }
+  parseMarkup('*pizza*').children.map(String);
+  return parley.state.connection;
+}
+`;
+/** Wrong uses, each with the error that the declarations give. */
+const MISTAKES = [
+  ["import { Parlay } from 'parley';", 'TS2305|TS2724|TS2614'],
+  ["import { Client } from 'parley';\nnew Client({ address: 'https://chat.example.org' });", 'TS2345|TS2353'],
+  ["import { Client } from 'parley';\nnew Client().calls.getForums();", 'TS2339|TS2551'],
+];
+
+before(() => {
+  execFileSync(path.join(top, 'docker/js-package'), [folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  mkdirSync(installed, { recursive: true });
+  const [archive] = readdirSync(folder).filter((it) => it.endsWith('.tgz'));
+  run('tar', '--extract', '--gzip', '--strip-components', '1', '--directory', installed, '--file', archive);
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The output of the compiler, empty without errors. */
+function compile(resolution, ...sources) {
+  const files = sources.map((source, number) => [`source${number}.ts`, source]);
+  for (const [file, source] of files) writeFileSync(path.join(folder, file), source);
+  const module = resolution === 'node' ? 'es2022' : resolution;
+  try {
+    return run('tsc', '--strict', '--noEmit', '--target', 'es2022', '--module', module, '--moduleResolution', resolution, ...files.map(([file]) => file));
+  } catch (error) {
+    return error.stdout;
+  }
+}
+
+test('the package has the version and the license of the project, and every module of the library', () => {
+  const { version, license } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
+  const program = readFileSync(path.join(top, 'Sources/parley/Version.swift'), 'utf8').match(/let version = "(.*)"/)[1];
+  assert.equal(version, program);
+  assert.match(readFileSync(path.join(installed, 'LICENSE'), 'utf8'), new RegExp(`^${license} License`));
+  const modules = (where) => readdirSync(where, { recursive: true }).filter((it) => /\.js$/.test(it)).sort();
+  assert.deepEqual(modules(installed), modules(path.join(top, 'Public/js/parley')));
+  const declared = readdirSync(installed, { recursive: true }).filter((it) => it.endsWith('.d.ts'));
+  assert.deepEqual(declared.map((it) => it.replace(/\.d\.ts$/, '.js')).sort(), modules(installed));
+});
+
+test('a program that has nothing but the package sends a message and receives it', async () => {
+  const daemon = await new Daemon().start();
+  try {
+    const { token } = await daemon.setUp();
+    writeFileSync(path.join(folder, 'bot.js'), BOT);
+    assert.equal(run('node', 'bot.js', daemon.url, token), 'pizza party! #food true\n');
+  } finally {
+    await daemon.remove();
+  }
+});
+
+for (const resolution of ['node', 'node16']) {
+  test(`TypeScript compiles against the package, with the module resolution ${resolution}`, () => {
+    assert.equal(compile(resolution, CONSUMER), '');
+  });
+}
+
+test('TypeScript finds wrong names and options', () => {
+  const said = compile('node16', ...MISTAKES.map(([source]) => source));
+  MISTAKES.forEach(([source, code], number) => assert.match(said, new RegExp(`source${number}.ts.*(${code}):`), source));
+});
