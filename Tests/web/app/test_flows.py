@@ -85,6 +85,28 @@ class FirstHour(BrowsingTest):
         expect(page.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
 
 
+class FirstSteps(BrowsingTest):
+    def test_a_failed_request_is_retried(self):
+        token = self.create_users("ada")["ada"]
+        self.call("PATCH", "/users/me", {"preferences": {"first_steps": True}}, token)
+        forum = self.call("POST", "/forums", {"title": "Garden"}, token)
+        context = self.context()
+        self.sign_in(context, "ada")
+        page = self.page(context)
+        failures = []
+
+        def fail(route):
+            failures.append(1)
+            if len(failures) > 4:
+                return route.continue_()
+            return route.fulfill(status=503, headers={"retry-after": "1"}, content_type="application/problem+json", body='{"code": "unavailable"}')
+
+        page.route("**/api/v1/backups*", fail)
+        self.open(page, f"/f/{forum['id']}-garden/room")
+        expect(page.get_by_role("region", name="First steps")).to_be_visible(timeout=15_000)
+        self.assertGreater(len(failures), 4)
+
+
 class Village(BrowsingTest):
     """A site with three users and a forum."""
 

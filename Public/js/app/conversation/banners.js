@@ -1,5 +1,6 @@
 // What stands above the messages: the welcome after sign-up, the first steps of an owner, a message request.
 
+import { backOff, wait } from '../../parley/time.js';
 import { el } from '../core/dom.js';
 import { list, say, sayProblem } from '../core/text.js';
 import { banner } from '../parts/banner.js';
@@ -18,13 +19,26 @@ export function banners(page) {
 }
 
 /** What an owner does first; empty until it is known what is left. The preference may come after the first run's last page. */
-function steps({ shell, site, listen }) {
+function steps({ shell, site, listen, signal }) {
   const node = el('section.steps-place', { hidden: true, aria: { label: say('steps.title') } });
   let isOn = false;
+  /** Retries until the steps are shown, or the page closes. */
+  const show = async () => {
+    for (let tries = 1; isOn && !signal.aborted; tries++) {
+      try {
+        const { firstSteps } = await import('../account/firststeps.js');
+        return await firstSteps(shell, node);
+      } catch (error) {
+        if (error.isTemporary === false) return undefined;
+        await wait(error.retryAfter ?? backOff(tries), signal);
+      }
+    }
+    return undefined;
+  };
   const draw = () => {
     if (isOn === !!site.me?.preferences?.first_steps) return;
     isOn = !isOn;
-    if (isOn) import('../account/firststeps.js').then(({ firstSteps }) => firstSteps(shell, node)).catch(() => {});
+    if (isOn) show();
     else node.hidden = true;
   };
   draw();

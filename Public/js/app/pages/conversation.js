@@ -105,7 +105,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
 function pageOf(shell, conversation, forum, stream, signal) {
   const { site } = shell;
   const page = {
-    shell, site, stream, conversation,
+    shell, site, stream, conversation, signal,
     isTopic: conversation.kind === 'topic',
     /** The current state, updated by events. */
     now: () => latest(site, conversation),

@@ -95,10 +95,7 @@ export function settingLink(href, picture, words, second) {
 async function change(shell, body) {
   const { site } = shell;
   try {
-    site.me = await site.call('PATCH', '/users/me', { body });
-    site.users.set(site.me.id, site.me);
-    site.say('me');
-    site.say('users', { id: site.me.id });
+    await site.updateMe(body);
   } catch (error) {
     toast(sayProblem(error));
     throw error;

@@ -500,7 +500,7 @@ function begin(shell) {
         });
         room ??= forum;
       }
-      await site.client.calls.updateUser({ id: 'me', body: { preferences: { ...site.me.preferences, first_steps: true } } });
+      await site.updateMe({ preferences: { ...site.me.preferences, first_steps: true } });
       await site.loadForums();
       shell.entered();
       shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });

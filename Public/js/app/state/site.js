@@ -382,6 +382,14 @@ export class SiteState extends EventTarget {
     return { id, name: '', display_name: '', avatar: id ? `/api/v1/users/${id}/avatar` : '/icon.svg' };
   }
 
+  /** Changes the signed-in user, and shows the answer before its event. */
+  async updateMe(body) {
+    this.me = await this.call('PATCH', '/users/me', { body });
+    this.users.set(this.me.id, this.me);
+    this.say('me');
+    this.say('users', { id: this.me.id });
+  }
+
   /** Keeps users of an answer, unless they are known. */
   keepUsers(users) {
     for (const it of users) if (!this.users.has(it.id)) this.users.set(it.id, it);
