@@ -46,6 +46,11 @@ extension Connection {
     return Checkpoint(isBusy: done.isBusy, pages: done.pages, copied: done.copied)
   }
 
+  /// Frees the cached pages that are not in use.
+  public func releaseMemory() throws(SQLiteError) {
+    if let error = control("pragma shrink_memory") { throw error }
+  }
+
   /// Allows a reader to create temporary tables, in memory. The database file stays read-only.
   public func allowingTemporaryTables<Value>(_ body: () throws -> Value) throws -> Value {
     guard role == .reader else { return try body() }

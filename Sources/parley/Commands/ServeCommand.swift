@@ -93,7 +93,8 @@ enum ServeCommand {
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let control = await controlServer(api, origin, data, logError)
     let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
-    let housekeeper = Housekeeping(store, eventAge: eventAge, checksIntegrity: true)
+    // A check frees a cache and the schema of its connection.
+    let housekeeper = Housekeeping(store, eventAge: eventAge, checksIntegrity: true) { Allocator.trim() }
     let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
     let clock = every(.seconds(1)) {
       community.hub.tick(now: Clock.monotonic() / 1_000_000, wall: Clock.wall() / 1_000_000)

@@ -94,9 +94,9 @@ struct IntegrityCheckTests {
     let scratch = try Scratch()
     let folder = try await Self.plantedFolder(scratch)
     let garden = try await Garden(in: folder)
-    garden.store.startIntegrityCheck()
+    garden.store.startIntegrityCheck {}
     await garden.store.close()
-    garden.store.startIntegrityCheck()
+    garden.store.startIntegrityCheck {}
     await garden.store.finishIntegrityCheck()
     #expect(garden.logLines.all.allSatisfy { !$0.contains("integrity") })
   }

@@ -61,6 +61,8 @@ public final class Store: Sendable {
       cursorPrefix = "\(epoch).\(self.starts.current)."
       try SearchIndex.rebuildIfOutdated(connection, log: log)
       try connection.failUnfinishedBackups(at: clock())
+      // Migrations and the search index have filled the page cache.
+      try connection.releaseMemory()
       var journal = ErasureJournal(folder.path, log: log)
       do throws(SQLiteError) {
         journal.add(try connection.erasures())
@@ -166,7 +168,7 @@ public final class Store: Sendable {
   func examineDisk() { gate.examineDisk() }
 
   /// Reads the whole database in the background. Damage stops all writes. No-op while a check runs.
-  func startIntegrityCheck() { integrityCheck.start() }
+  func startIntegrityCheck(didEnd: @escaping @Sendable () -> Void) { integrityCheck.start(didEnd: didEnd) }
 
   /// Waits for the running check.
   func finishIntegrityCheck() async { await integrityCheck.finish() }

@@ -37,6 +37,7 @@ public actor Housekeeping {
   private let maxRewrittenBytes: Int
   private let eventAge: Int64?
   private let checksIntegrity: Bool
+  private let didCheckIntegrity: @Sendable () -> Void
   private var isTicking = false
   /// Time of the last truncation of the log, and `totalChanges` then.
   private var lastTruncation: (at: Int64, changes: Int)?
@@ -68,14 +69,17 @@ public actor Housekeeping {
 
   /// A rewrite of more than `maxRewrittenBytes` bytes blocks writes for more than four seconds and is left to `parley
   /// purge`. Events older than `eventAge` milliseconds are deleted; nil keeps them all.
-  /// `checksIntegrity` is off in tests of the write-ahead log, which the check's reader may hold.
+  /// `checksIntegrity` is off in tests of the write-ahead log, which the check's reader may hold. `didCheckIntegrity`
+  /// is called after each check.
   public init(
-    _ store: Store, maxRewrittenBytes: Int = 256_000_000, eventAge: Int64? = nil, checksIntegrity: Bool = false
+    _ store: Store, maxRewrittenBytes: Int = 256_000_000, eventAge: Int64? = nil, checksIntegrity: Bool = false,
+    didCheckIntegrity: @escaping @Sendable () -> Void = {}
   ) {
     self.store = store
     self.maxRewrittenBytes = maxRewrittenBytes
     self.eventAge = eventAge
     self.checksIntegrity = checksIntegrity
+    self.didCheckIntegrity = didCheckIntegrity
   }
 
   /// Runs the chores that are due. No-op while the previous tick runs.
@@ -111,7 +115,7 @@ public actor Housekeeping {
     let night = (store.clock() - Self.checkTime) / Self.day
     guard checksIntegrity, night != lastCheckedNight else { return }
     lastCheckedNight = night
-    store.startIntegrityCheck()
+    store.startIntegrityCheck(didEnd: didCheckIntegrity)
   }
 
   /// Probes the disk. After a failure readiness diverts traffic, so no user's write would show the recovery.

@@ -31,12 +31,13 @@ actor IntegrityCheck {
     self.log = log
   }
 
-  /// Starts a check. No-op while one runs, and after `close`.
-  nonisolated func start() {
+  /// Starts a check, and calls `didEnd` after it. No-op while one runs, and after `close`.
+  nonisolated func start(didEnd: @escaping @Sendable () -> Void) {
     task.withLock { task in
       guard task == nil, !cancellation.isCancelled else { return }
       task = Task {
         await run()
+        didEnd()
         self.task.withLock { $0 = nil }
       }
     }
