@@ -71,7 +71,8 @@ export class Client {
         try {
           return await this.#once(method, path, options);
         } catch (error) {
-          if (!(error instanceof Problem) || !error.isTemporary || tries >= maxTries) throw error;
+          if (!(error instanceof Problem) || !error.isTemporary) throw error;
+          if (tries >= maxTries) throw this.#isForeign ? await this.#explained(error) : error;
           const pause = error.retryAfter ?? backOff(tries);
           if (pause > maxWait) throw error;
           await wait(pause, options.signal);
@@ -80,6 +81,21 @@ export class Client {
       }
     } finally {
       this.#activity(-1);
+    }
+  }
+
+  /** Whether the page is of another origin than the server. */
+  get #isForeign() {
+    const page = globalThis.location?.origin;
+    return page !== undefined && page !== this.origin;
+  }
+
+  /** @param {Problem} error */
+  async #explained(error) {
+    try {
+      return await (await import('./origin.js')).explained(this, error);
+    } catch {
+      return error;
     }
   }
 

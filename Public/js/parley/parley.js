@@ -246,15 +246,17 @@ export class Parley {
 
   /**
    * Resolves when the cache has the user's data: at once on a device that has been here before, else after the server's
-   * first answer. Rejects with the problem if there is no session.
+   * first answer. Rejects with the problem if there is no session, or if the server does not permit pages of this origin.
    * @returns {Promise<void>}
    */
   get ready() {
     if (this.mirror.me) return Promise.resolve();
+    if (this.#reason?.code === 'origin_not_allowed') return Promise.reject(this.#reason);
     return new Promise((resolve, reject) => {
       const ends = [
         this.on('change', () => this.mirror.me && end(resolve)),
         this.on('signedOut', (/** @type {Problem | null} */ problem) => end(() => reject(problem))),
+        this.on('state', (/** @type {State} */ { reason }) => reason?.code === 'origin_not_allowed' && end(() => reject(reason))),
       ];
       const end = (/** @type {() => void} */ settle) => {
         for (const off of ends) off();
@@ -897,6 +899,7 @@ export class Parley {
       return this.#changeUser(me, this.mirror.me?.id ?? null);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      if (error.code === 'origin_not_allowed') this.#tell('fault', error);
       if (!error.isSignedOut) return true;
       this.#tell('state', { connection: 'stopped', reason: error });
       return false;

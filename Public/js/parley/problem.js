@@ -5,8 +5,8 @@
  */
 
 /**
- * The error of a call: the server's problem (RFC 9457), or `network` without an answer. `code` is stable; UI texts are
- * chosen by `code` and `params`.
+ * The error of a call: the server's problem (RFC 9457), `network` without an answer, or `origin_not_allowed` if the operator
+ * has not permitted pages of this origin. `code` is stable; UI texts are chosen by `code` and `params`.
  */
 export class Problem extends Error {
   /**
@@ -39,9 +39,9 @@ export class Problem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Whether a retry may succeed: no answer, or a busy server. */
+  /** Whether a retry may succeed: no answer, a busy server, or an origin that the operator may still permit. */
   get isTemporary() {
-    return this.status === 0 ? this.code === 'network' : [408, 429].includes(this.status) || this.status >= 500;
+    return this.status === 0 ? ['network', 'origin_not_allowed'].includes(this.code) : [408, 429].includes(this.status) || this.status >= 500;
   }
 
   /** Whether the credential was rejected. */

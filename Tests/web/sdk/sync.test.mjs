@@ -979,6 +979,34 @@ test('ready resolves with the first snapshot, at once with a cache, and rejects 
   await assert.rejects(out.parley.ready, { code: 'unauthenticated' });
 });
 
+test('a page whose origin the server does not permit is told so, and opens its cache', async (t) => {
+  globalThis.location = { origin: 'http://page' };
+  t.after(() => delete globalThis.location);
+  let isReachable = true;
+  const fetch = async (address) => {
+    if (isReachable && address === 'http://peer/js/parley/problem.js') return new Response('');
+    throw new TypeError('Failed to fetch');
+  };
+  const refused = await opened({ parley: { fetch } });
+  await assert.rejects(refused.parley.ready, { code: 'origin_not_allowed', isTemporary: true });
+  await assert.rejects(refused.parley.ready, { code: 'origin_not_allowed' });
+  assert.equal(refused.parley.state.connection, 'offline');
+
+  const store = memoryStore();
+  const before = await opened({ store });
+  await before.parley.ready;
+  before.parley.close();
+  const { parley, faults } = await opened({ store, parley: { fetch } });
+  assert.equal(parley.me.id, me.id);
+  await parley.ready;
+  await parley.send('12', { text: 'later' });
+  await until(() => faults.some(({ code }) => code === 'origin_not_allowed'), 'the fault');
+  assert.deepEqual([parley.state.waiting, parley.state.failed], [1, 0]);
+
+  isReachable = false;
+  await assert.rejects(parley.client.calls.getServer(), { code: 'network' });
+});
+
 test('users that are wanted at once are fetched in one request', async () => {
   const users = (ids) => ids.split(',').filter((id) => id !== '98').map((id) => ({ id, name: `u${id}`, revision: 1 }));
   const { connect, parley, peer } = await opened({ answers: { 'GET /users': ({ ids }) => ({ data: users(ids), next: null, previous: null }) } });

@@ -2,7 +2,9 @@
 
 import json
 import re
+import threading
 import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.request import Request, urlopen
 
 from browsers import TIMEOUT, chromium
@@ -378,6 +380,75 @@ class Browser(ServingTest):
         self.assertIn('<a href="https://example.org" rel="nofollow noopener noreferrer ugc" title="t">a</a>', html[0])
         self.assertIn("<code>&lt;b&gt;</code>", html[0])
         self.assertIn('<td class="align-center">2</td>', html[0])
+
+
+class EmptyPage(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>Another site</title>")
+
+    def log_message(self, *_):
+        pass
+
+
+class OtherOrigin(ServingTest):
+    """Pages of two other sites, which import the library from the daemon. One of them is permitted."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.permitted, cls.refused = cls.site(), cls.site()
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, "--cors-origin", cls.permitted, *UNHURRIED)))
+        cls.setup = SETUP.search(cls.server.output())[1]
+        cls.browser = chromium()
+
+    @classmethod
+    def site(cls):
+        """The origin of a site with an empty page."""
+        site = cls.enterClassContext(ThreadingHTTPServer(("127.0.0.1", 0), EmptyPage))
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        cls.addClassCleanup(site.shutdown)
+        return f"http://127.0.0.1:{site.server_port}"
+
+    def page(self, origin):
+        context = self.browser.new_context()
+        context.set_default_timeout(TIMEOUT)
+        self.addCleanup(context.close)
+        page = context.new_page()
+        page.goto(origin)
+        page.evaluate(READY.replace("/js/parley", f"{self.server.url}/js/parley"))
+        return page
+
+    def test_a_page_of_another_origin_signs_in_posts_and_receives(self):
+        page = self.page(self.permitted)
+        got = page.evaluate("""async ([url, code, password]) => {
+          const { Client, Parley } = library;
+          const visitor = new Client({ url });
+          await visitor.calls.useLink({ code, body: { name: 'ada', password } });
+          const { token } = await visitor.calls.signIn({ body: { name: 'ada', password } });
+          const parley = await Parley.open({ url, token });
+          await parley.ready;
+          const { room_id: room } = await parley.client.calls.createForum({ body: { title: 'Garden', visibility: 'members' } });
+          const other = await Parley.open({ url, token, account: 'other' });
+          await until(() => [parley, other].every(({ state }) => state.connection === 'live'), 'the connections to be live');
+          const heard = [];
+          other.on('event', ({ event, data }) => event === 'message.created' && heard.push(data.text));
+          await parley.send(room, { text: 'pizza party!' }, [new File(['a file'], 'seeds.txt')]);
+          await until(() => heard.length > 0 && parley.state.waiting === 0, 'the message');
+          const [message] = (await other.client.calls.listMessages({ id: room })).data;
+          const [file] = (await other.client.calls.listFiles({ query: { ids: message.attachments[0] } })).data;
+          for (const one of [parley, other]) one.close();
+          return [heard, message.text, message.attachments.length, file.name];
+        }""", [self.server.url, self.setup, PASSWORD])
+        self.assertEqual(got, [["pizza party!"], "pizza party!", 1, "seeds.txt"])
+
+    def test_a_page_of_an_origin_that_is_not_permitted_is_told_so(self):
+        page = self.page(self.refused)
+        page.evaluate("async (url) => { window.parley = await library.Parley.open({ url, token: 'parley_none' }); }", self.server.url)
+        said = page.evaluate("() => parley.ready.then(() => 'ready', ({ code, message }) => [code, message])")
+        self.assertEqual(said, ["origin_not_allowed", f"the server needs --cors-origin {self.refused}"])
 
 
 if __name__ == "__main__":
