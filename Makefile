@@ -2,9 +2,10 @@
 
 RELEASE := .build/release
 BUNDLE := Public/app/pages
-BUNDLED := Public/index.html Public/pages.js $(shell find Public/css Public/js Public/lang)
+BUNDLED := Public/index.html Public/pages.js $(shell find Public/css Public/js Public/lang -type f -not -name '*.d.ts')
 DOCS := Public/docs/index.html
 DOCUMENTED := Public/openapi.json Public/asyncapi.json Public/css/tokens.css CHANGELOG.md $(shell find Documentation)
+TYPES := Public/js/parley/api.d.ts
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
@@ -18,7 +19,7 @@ build: packages bundle ## build the web app, the documentation and the release b
 	@echo "Building the release"
 	@$(SWIFT_BUILD)
 
-bundle: $(BUNDLE) $(DOCS) # the scripts and styles of the web app, the pages of /docs
+bundle: $(BUNDLE) $(DOCS) $(TYPES) # the scripts and styles of the web app, the pages of /docs, the types of the JavaScript library
 
 $(BUNDLE): $(BUNDLED) Tests/tools/webapp
 	@Tests/tools/debian esbuild python3 zopfli
@@ -29,6 +30,11 @@ $(DOCS): $(DOCUMENTED)
 	@Tests/tools/debian python3
 	@echo "Building the documentation"
 	@Documentation/build
+
+$(TYPES): Public/openapi.json Public/js/parley/endpoints.js docker/js-types
+	@Tests/tools/debian python3
+	@echo "Writing the types of the JavaScript library"
+	@docker/js-types
 
 test: ## install the test tools and run all tests; one part: Tests/run NAME
 	@Tests/tools/debian python3
@@ -71,8 +77,8 @@ packages: # Debian packages of the build
 	@Tests/tools/swift
 
 clean: ## remove build products; ./data stays
-	@echo "Removing .build, dist, Public/app and Public/docs"
-	@rm -rf .build dist Public/app Public/docs
+	@echo "Removing .build, dist, Public/app, Public/docs and $(TYPES)"
+	@rm -rf .build dist Public/app Public/docs $(TYPES)
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,6 +1,6 @@
 """Runs the named kinds of web tests, or all, and ends with `N passed, N failed`.
 
-`types`: TypeScript checks the library and its JSDoc types, and the app for undeclared names. `node`: the `*.test.mjs`
+`types`: TypeScript checks the library with its JSDoc types, their use (`sdk/types.ts`), and the app for undeclared names. `node`: the `*.test.mjs`
 of `sdk`, in Node's test runner. `browser`: the `test_*.py` of `sdk` and `app`, two classes at a time. Files may follow
 a kind: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
 """

@@ -10,7 +10,7 @@ import { backOff, isAbort, wait } from './time.js';
  * @typedef {{ [name: string]: any, query?: Record<string, QueryValue>, body?: any, signal?: AbortSignal,
  *   tries?: number }} CallOptions
  */
-/** @typedef {{ [name in keyof typeof endpoints]: (options?: CallOptions) => Promise<any> }} Calls */
+/** @typedef {import('./api.js').Calls} Calls */
 /**
  * @typedef {object} ClientOptions
  * @property {string} [url] Address of the server; default: the page's origin.
@@ -24,7 +24,7 @@ import { backOff, isAbort, wait } from './time.js';
 const maxWait = 10_000;
 
 /**
- * `client.calls.getMessage({ id: '1042' })`; a PUT or POST takes `body`. Idempotent calls (GET, PUT, DELETE, and POST
+ * `client.calls.getMessage({ id: '1042' })`; a PUT or POST takes `body`. `openapi.json` has the types of both. Idempotent calls (GET, PUT, DELETE, and POST
  * with a `client_id`) are retried after network errors and 503.
  */
 export class Client {
@@ -166,7 +166,7 @@ function callsOf(client) {
     const [method, pattern] = endpoint.split(' ');
     calls[name] = (options = {}) => client.call(method, fill(pattern, options), options);
   }
-  return /** @type {Calls} */ (calls);
+  return /** @type {Calls} */ (/** @type {unknown} */ (calls));
 }
 
 /** @param {string} pattern @param {CallOptions} options */

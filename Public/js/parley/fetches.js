@@ -206,7 +206,8 @@ export class Fetches {
       const held = cached?.known === unknownAge ? { ...undated, last_seq: 0 } : cached;
       const offset = rows.get('streams', name)?.offset ?? 0;
       // Events, or the answer to a post, were faster than this answer: its counts are of before them.
-      isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0) ||
+      const { last_offset: end, read_up_to: read } = /** @type {import('./api.js').OwnConversation} */ (found);
+      isBehind = (end ?? Infinity) < offset || (read ?? Infinity) < (held?.read_up_to ?? 0) ||
         found.last_seq < (held?.last_seq ?? 0);
       if (isBehind) {
         wantLater(rows, name);

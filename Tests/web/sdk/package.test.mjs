@@ -44,7 +44,9 @@ export async function open(url: string, token: string): Promise<string> {
   const view: MessageWindow = parley.window('12', () => undefined);
   await view.latest();
   try {
-    await client.calls.getForum({ id: '3' });
+    const { title } = await client.calls.getForum({ id: '3' });
+    const { data } = await client.calls.listMessages({ id: '12', query: { order: 'asc' } });
+    return title.concat(...data.map(({ text }) => text ?? ''));
   } catch (error) {
     if (error instanceof Problem && error.isTemporary) return error.code;
   }
@@ -57,6 +59,8 @@ const MISTAKES = [
   ["import { Parlay } from 'parley';", 'TS2305|TS2724|TS2614'],
   ["import { Client } from 'parley';\nnew Client({ address: 'https://chat.example.org' });", 'TS2345|TS2353'],
   ["import { Client } from 'parley';\nnew Client().calls.getForums();", 'TS2339|TS2551'],
+  ["import { Client } from 'parley';\nexport const { name } = await new Client().calls.getForum({ id: '3' });", 'TS2339'],
+  ["import { Client } from 'parley';\nnew Client().calls.createForum({ body: { title: 'Garden', visibility: 'hidden' } });", 'TS2322'],
 ];
 
 before(() => {
@@ -88,7 +92,9 @@ test('the package has the version and the license of the project, and every modu
   const modules = (where) => readdirSync(where, { recursive: true }).filter((it) => /\.js$/.test(it)).sort();
   assert.deepEqual(modules(installed), modules(path.join(top, 'Public/js/parley')));
   const declared = readdirSync(installed, { recursive: true }).filter((it) => it.endsWith('.d.ts'));
-  assert.deepEqual(declared.map((it) => it.replace(/\.d\.ts$/, '.js')).sort(), modules(installed));
+  assert.deepEqual(declared.map((it) => it.replace(/\.d\.ts$/, '.js')).sort(), [...modules(installed), 'api.js'].sort());
+  const types = readFileSync(path.join(installed, 'api.d.ts'), 'utf8').replace(/\/\*[^]*?\*\//g, '');
+  assert.doesNotMatch(types, /\bany\b/);
 });
 
 test('a program that has nothing but the package sends a message and receives it', async () => {
