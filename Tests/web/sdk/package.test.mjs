@@ -1,14 +1,16 @@
 // The library as a package: packed, unpacked as `npm install` does, imported by its name, and compiled against.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { Client } from '../../../Public/js/parley/client.js';
 import { Daemon } from './daemon.mjs';
+import { until } from './until.mjs';
 
 const top = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'parley-package-'));
@@ -86,7 +88,7 @@ function compile(resolution, ...sources) {
 
 test('the package has the version and the license of the project, and every module of the library', () => {
   const { version, license } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
-  const program = readFileSync(path.join(top, 'Sources/parley/Version.swift'), 'utf8').match(/let version = "(.*)"/)[1];
+  const program = execFileSync(path.join(top, 'docker/version'), { encoding: 'utf8' }).trim();
   assert.equal(version, program);
   assert.match(readFileSync(path.join(installed, 'LICENSE'), 'utf8'), new RegExp(`^${license} License`));
   const modules = (where) => readdirSync(where, { recursive: true }).filter((it) => /\.js$/.test(it)).sort();
@@ -108,13 +110,50 @@ test('a program that has nothing but the package sends a message and receives it
   }
 });
 
-for (const resolution of ['node', 'node16']) {
-  test(`TypeScript compiles against the package, with the module resolution ${resolution}`, () => {
-    assert.equal(compile(resolution, CONSUMER), '');
-  });
-}
+test('the bot of the README answers, also without a global crypto', async () => {
+  const daemon = await new Daemon().start();
+  try {
+    const { token } = await daemon.setUp();
+    const { calls } = new Client({ url: daemon.url, token });
+    const { room_id: room } = await calls.createForum({ body: { title: 'Garden', visibility: 'members' } });
+    const readme = readFileSync(path.join(top, 'Public/js/parley/README.md'), 'utf8');
+    const [, code] = /\*\*Write a bot in Node\.[^]*?```js\n([^]*?)```/.exec(readme);
+    writeFileSync(path.join(folder, 'readme.js'), `${code.replace('https://chat.example.org', daemon.url)}console.log('ready');\n`);
+    symlinkSync('/usr/share/nodejs/ws', path.join(folder, 'node_modules/ws'));
+    // As in Node 18.
+    const flags = Number(process.versions.node.split('.')[0]) < 23 ? ['--no-experimental-global-webcrypto'] : [];
+    const bot = spawn('node', [...flags, 'readme.js'], { cwd: folder, env: { ...process.env, PARLEY_TOKEN: token } });
+    let said = '';
+    for (const stream of [bot.stdout, bot.stderr]) stream.on('data', (chunk) => (said += chunk));
+    try {
+      await until(() => said.includes('ready') || bot.exitCode !== null, 'the bot');
+      assert.equal(said, 'ready\n');
+      await calls.postMessage({ id: room, body: { text: 'ping' } });
+      await until(async () => (await calls.listMessages({ id: room })).data.some(({ text }) => text === 'pong'), 'the answer');
+    } finally {
+      bot.kill();
+    }
+  } finally {
+    await daemon.remove();
+  }
+});
 
-test('TypeScript finds wrong names and options', () => {
-  const said = compile('node16', ...MISTAKES.map(([source]) => source));
+test('npm pack refuses the source folder, which has no declarations', () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
+  // As npm runs it; Debian's Node comes without npm.
+  const prepack = (cwd) => spawnSync('sh', ['-c', scripts.prepack], { cwd, encoding: 'utf8' });
+  const { status, stderr } = prepack(path.join(top, 'Public/js/parley'));
+  assert.equal(status, 1);
+  assert.match(stderr, /docker\/js-package/);
+  assert.equal(prepack(installed).status, 0);
+});
+
+test('TypeScript compiles against the package, with the module resolution node', () => {
+  assert.equal(compile('node', CONSUMER), '');
+});
+
+test('TypeScript compiles with the module resolution node16, and finds wrong names and options', () => {
+  const said = compile('node16', ...MISTAKES.map(([source]) => source), CONSUMER);
+  assert.ok(!said.includes(`source${MISTAKES.length}.ts`), said);
   MISTAKES.forEach(([source, code], number) => assert.match(said, new RegExp(`source${number}.ts.*(${code}):`), source));
 });
