@@ -432,8 +432,8 @@ export class Outbox {
   async #settleFailure({ operation: op, wasUnanswered }, problem) {
     // After a refusal the server has nothing of this try, but after a conflict it has a message with the `client_id`. A body
     // that it rejects is not stored from an earlier try either: the server looks for the `client_id` first.
-    const { status, code } = problem;
-    const isRefused = status === 0 ? code !== 'network' : status < 500 && ![408, 409].includes(status);
+    const { status } = problem;
+    const isRefused = status === 0 ? !problem.isTemporary : status < 500 && ![408, 409].includes(status);
     const isRejected = status === 400 || status === 413;
     // A try that ended before its request, as during an upload, has changed nothing.
     const ended = (/** @type {Operation} */ held) =>
