@@ -980,6 +980,9 @@ const plain = (detail) =>
   detail?.problem instanceof Problem ? { ...detail, problem: detail.problem.toJSON() } : detail;
 
 export { Client, MessageWindow, Problem };
+export {
+  deleteAndWait, editAndWait, removeActionAndWait, retryAndWait, sendAndWait, setActionAndWait, setVoteAndWait,
+} from './awaited.js';
 export { browserStore, memoryStore } from './store.js';
 export { buildNodes, parseMarkup, plainText } from './markup.js';
 export { newClientId, compareIds } from './ids.js';
