@@ -116,7 +116,7 @@ let testSupport: [Target] = [
   support(
     "TestSupport", in: "Tests/TestSupport", exclude: ["CFaultyVFS"], "CFaultyVFS", "ParleySQLite", "Storage",
     "ParleyModel"),
-  support("Samples", in: "Tests/Samples", "ParleyKit", "ParleyModel", "ParleyJSON"),
+  support("Samples", in: "Tests/Samples", "ParleyKit"),
   .executableTarget(
     name: "crash-writer", dependencies: ["TestSupport", "Storage", "ParleyModel"], path: "Tests/Crash/crash-writer",
     swiftSettings: relaxed),
@@ -155,10 +155,11 @@ let testTargets: [Target] = [
   tests("BenchTests", "parley-bench", "ParleyNetworking"),
 ]
 
+/// The programs are no products: a product makes SwiftPM compare the names of all its targets with those of a package that
+/// depends on the kit.
 let package = Package(
   name: "parley",
   products: [
-    .executable(name: "parley", targets: ["parley"]),
     .library(name: "ParleyKit", targets: ["ParleyKit"]),
     .library(name: "ParleyTransport", targets: ["ParleyTransport"]),
   ],

@@ -150,7 +150,7 @@ private let forbidden: [String] = [
 
 @Test func `targets import only modules that their layer allows`() throws {
   let statement = try Regex(
-    #"^(?:@[a-z]+ )?(?:(?:public|package|internal|private) )?import (?:(?:struct|class|enum|func) )?(\w+)"#)
+    #"^(?:@[a-z_]+ )?(?:(?:public|package|internal|private) )?import (?:(?:struct|class|enum|func) )?(\w+)"#)
   for (target, folder) in try Package.targets {
     let allowed = try #require(mayImport[target])
     for file in try Package.files(under: folder, ending: ".swift") {
@@ -165,6 +165,18 @@ private let forbidden: [String] = [
       }
     }
   }
+}
+
+@Test func `the consumer package has targets with the names of all targets without a prefix`() throws {
+  func names(_ path: String, _ pattern: String) throws -> Set<String> {
+    let text = try String(contentsOf: Package.root.appending(path: path), encoding: .utf8)
+    return Set(text.matches(of: try Regex(pattern)).compactMap { $0.output[1].substring.map(String.init) })
+  }
+  let consumer = try names("Tests/consumer/Package.swift", #""(\w+)"[,\n]"#)
+  let targets = try names("Package.swift", #"(?:sources|support|target)\(\s*(?:name: )?"(\w+)""#)
+  let unprefixed = targets.filter { !$0.hasPrefix("Parley") && !$0.hasPrefix("CParley") }
+  #expect(unprefixed.count > 10)
+  #expect(unprefixed.subtracting(consumer) == [])
 }
 
 /// Subjects with types of other modules, which may get new cases and need `default:`.

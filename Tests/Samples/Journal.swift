@@ -1,8 +1,6 @@
 // A journal: an entry has a date, an optional location, and hashtags in its text. All of them can be searched offline.
 
-import ParleyJSON
 import ParleyKit
-import ParleyModel
 
 struct Journal {
   let cache: Cache

@@ -1,9 +1,7 @@
 // A to-do list that works offline: messages of a private channel are the entries, an action flags urgent ones, and
 // another device has everything after a full sync.
 
-import ParleyJSON
 import ParleyKit
-import ParleyModel
 
 struct Todo {
   let cache: Cache

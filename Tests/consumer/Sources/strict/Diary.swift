@@ -1,0 +1,1 @@
+../plain/Diary.swift
