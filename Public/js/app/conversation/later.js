@@ -19,23 +19,22 @@ export const times = {
 
 const morning = (now, days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
 
-/** Opens the menu beside the button of a row. */
-export function chooseLater(site, button, id) {
+/** Opens the menu beside the button of a row. `focusAfter` is the inbox's: the focused button is gone with its row. */
+export function chooseLater(site, button, id, focusAfter) {
   const items = Object.entries(times).map(([it, time]) => ({
     words: say(`later.${it}`, { time: clock(time(new Date())) }),
-    on: () => putOff(site, id, time(new Date()), rowBeside(button)),
+    on: () => putOff(site, id, time(new Date()), focusAfter(button.closest('.inbox-item'))),
   }));
   menu(button, items, say('inbox.later'));
 }
 
-async function putOff(site, id, until, next) {
+async function putOff(site, id, until, focusNext) {
   const { overview } = site;
   try {
     await site.client.calls.setLater({ id, body: { until: until.toISOString() } });
     overview.later.set(id, until.getTime());
     site.say('overview');
-    // The focused button is gone with its row.
-    queueMicrotask(() => next && document.querySelector(`[data-key="${CSS.escape(next)}"] > a`)?.focus());
+    focusNext();
     await toast(say('later.done', { at: moment(until) }), { undo: () => putBack(site, id) });
   } catch (error) {
     toast(sayProblem(error));
@@ -52,11 +51,4 @@ async function putBack(site, id) {
     toast(sayProblem(error));
     overview.soon();
   }
-}
-
-/** The key of the row that gets the focus. */
-function rowBeside(button) {
-  const rows = [...document.querySelectorAll('.inbox-item')];
-  const at = rows.indexOf(button.closest('.inbox-item'));
-  return (rows[at + 1] ?? rows[at - 1])?.dataset.key;
 }

@@ -130,7 +130,15 @@ async function seen({ site }, id, message) {
 
 async function later(site, button, id) {
   const [{ chooseLater }] = await Promise.all([import('../conversation/later.js'), loadMoreText()]);
-  chooseLater(site, button, id);
+  chooseLater(site, button, id, focusAfter);
+}
+
+/** Returns a function that moves the focus from a removed row to the row after it, or else to the one before it. */
+function focusAfter(row) {
+  const rows = [...document.querySelectorAll('.inbox-item')];
+  const at = rows.indexOf(row);
+  const key = (rows[at + 1] ?? rows[at - 1])?.dataset.key;
+  return () => queueMicrotask(() => key && document.querySelector(`[data-key="${CSS.escape(key)}"] > a`)?.focus());
 }
 
 /** j and k move between rows, e marks the focused one as read and moves on, h puts it off. */
@@ -152,10 +160,9 @@ function pressed(event, column) {
   const act = { e: 'seen', h: 'later' }[event.key];
   if (!act) return false;
   const row = rows[Math.max(0, at)]?.parentNode;
-  const next = (rows[at + 1] ?? rows[at - 1])?.parentNode.dataset.key;
+  const focusNext = focusAfter(row);
   row?.querySelector(`[data-act="${act}"]`)?.click();
-  if (act === 'later') return true;
-  queueMicrotask(() => column.querySelector(`[data-key="${CSS.escape(next ?? '')}"] > a`)?.focus());
+  if (act === 'seen') focusNext();
   return true;
 }
 

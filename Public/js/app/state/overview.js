@@ -64,10 +64,11 @@ export class Overview {
     clearTimeout(this.#timer);
     this.#since = null;
     const turn = ++this.#asked;
+    const isCurrent = () => turn === this.#asked && parley === this.#site.parley;
     const seen = new Set(this.seen);
     try {
       const found = await this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
-      if (turn !== this.#asked || parley !== this.#site.parley) return;
+      if (!isCurrent()) return;
       this.#failures = 0;
       this.#site.keepUsers(found.included.users);
       [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [found.data, found.notifications, found.unread, found.up_to, true];
@@ -79,7 +80,7 @@ export class Overview {
       this.#site.say('overview');
     } catch (error) {
       if (!error.isTemporary) throw error;
-      if (turn !== this.#asked || parley !== this.#site.parley) return;
+      if (!isCurrent()) return;
       if (this.#site.state === 'online') this.#loadIn(error.retryAfter ?? backOff(++this.#failures));
     }
   }
