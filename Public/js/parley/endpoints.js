@@ -45,6 +45,8 @@ export const endpoints = /** @type {const} */ ({
   listTokens: 'GET /me/tokens',
   revokeToken: 'DELETE /me/tokens/{id}',
   changePassword: 'PUT /me/password',
+  listBots: 'GET /bots',
+  createBot: 'POST /bots',
   getLink: 'GET /links/{code}',
   useLink: 'POST /links/{code}',
   listInvites: 'GET /invites',

@@ -43,6 +43,8 @@ extension API {
     Endpoint(.put, "/users/{id}/approval", .user(.admin), approveUser),
     Endpoint(.delete, "/users/{id}/approval", .user(.admin), rejectUser),
     Endpoint(.post, "/users/{id}/reset", .user(.admin), createPasswordReset),
+    Endpoint(.get, "/bots", .user(.read), listBots),
+    Endpoint(.post, "/bots", .user(.admin), counts: .login, createBot),
     // Moderation.
     Endpoint(.post, "/users/{id}/warn", .user(.write), warnUser),
     Endpoint(.put, "/users/{id}/silence", .user(.write), silenceUser),

@@ -254,7 +254,7 @@ import Web
     let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
-        "/links/{code}", "/me/password", "/me/tokens", "/sessions", "/users/{id}",
+        "/bots", "/links/{code}", "/me/password", "/me/tokens", "/sessions", "/users/{id}",
       ])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])

@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 34)
+    #expect(lists == 35)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -186,13 +186,17 @@ import Testing
       try await village.expect(
         201, .post, "/moderation-rules", as: "ada", ["name": "rule \(number)", "words": ["spam"]])
     }
+    for number in 0..<5 {
+      let bot: [String: Any] = ["name": "bot\(number)", "scope": "read", "forums": [String]()]
+      try await village.expect(201, .post, "/bots", as: "ada", bot)
+    }
     let ada = village.userID("ada")
     for _ in 0..<5 {
       _ = try await village.community.store.write { tx throws(Refusal) in try tx.addBackup(by: ada) }
     }
     return [
-      ("/users", "/users", "grace", 8), ("/users", "/users?state=active", "mira", 8),
-      ("/sessions", "/sessions", "grace", 6), ("/me/tokens", "/me/tokens", "grace", 6),
+      ("/users", "/users", "grace", 13), ("/users", "/users?state=active", "mira", 13),
+      ("/bots", "/bots", "ada", 6), ("/sessions", "/sessions", "grace", 6), ("/me/tokens", "/me/tokens", "grace", 6),
       ("/invites", "/invites", "grace", 6), ("/invites", "/invites", "mira", 6),
       ("/users/{id}/sanctions", "/users/@linus/sanctions", "mira", 6), ("/reports", "/reports", "mira", 6),
       ("/audit", "/audit", "ada", 6), ("/forums", "/forums", "grace", 5), ("/forums", "/forums?query=den", "grace", 4),

@@ -10,7 +10,8 @@ import Testing
     (ParleyWire.Method.patch, "/settings", "if_revision"), (.patch, "/settings", "name"),
     (.patch, "/settings", "newcomers"), (.patch, "/me", "if_revision"), (.patch, "/me", "bio"),
     (.post, "/forums", "section"), (.post, "/conversations", "title"), (.delete, "/users/me", "password"),
-    (.post, "/sessions", "device"), (.post, "/me/tokens", "expires_at"), (.post, "/uploads", "type"),
+    (.post, "/sessions", "device"), (.post, "/me/tokens", "expires_at"), (.post, "/bots", "forums"),
+    (.post, "/bots", "display_name"), (.post, "/uploads", "type"),
   ])
   func `null for a member without null is refused`(
     method: ParleyWire.Method, path: String, member: String
@@ -21,7 +22,7 @@ import Testing
       case "/forums": body["title"] = "seeds"
       case "/conversations": body["kind"] = "group"
       case "/sessions": (body["name"], body["password"]) = ("ada", "ada’s password")
-      case "/me/tokens": (body["name"], body["scope"]) = ("bot", "read")
+      case "/me/tokens", "/bots": (body["name"], body["scope"]) = ("bot", "read")
       case "/uploads": (body["name"], body["size"]) = ("a.txt", 1)
       default: break
       }
@@ -43,6 +44,7 @@ import Testing
         (.patch, "/conversations/\(topic)", "TopicChange"), (.patch, "/conversations/\(group)", "ConversationChange"),
         (.post, "/conversations", "ConversationDraft"), (.post, "/conversations/\(room)/messages", "MessageDraft"),
         (.patch, "/messages/\(message)", "MessageChange"), (.post, "/invites", "InviteDraft"),
+        (.post, "/bots", "BotDraft"),
         (.post, "/reports", "ReportDraft"), (.post, "/removals", "RemovalDraft"),
         (.put, "/users/@grace/ban", "BanDraft"),
       ]

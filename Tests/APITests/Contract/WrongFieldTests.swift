@@ -50,6 +50,9 @@ import Testing
       "/me/tokens", #"{"scope":"all","expires_at":"soon"}"#,
       ["name missing", "scope invalid", "expires_at invalid"]),
     Request(
+      "/bots", #"{"scope":"all","forums":["x"],"password":"p"}"#,
+      ["name missing", "scope invalid", "forums[0] invalid", "password unknown_field"]),
+    Request(
       "/reports", #"{"message_id":"x","why":1}"#, ["reason missing", "message_id invalid", "why unknown_field"]),
     Request("/invites", #"{"role":"king","max_uses":"1"}"#, ["role invalid", "max_uses wrong_type"]),
     Request("/conversations", #"{"kind":"club","distinct":7}"#, ["kind invalid", "distinct wrong_type"]),

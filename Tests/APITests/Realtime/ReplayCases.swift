@@ -50,8 +50,8 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "post /links/{code}",
       { stage in
-        let link = try await stage.request(.post, "/users/\(stage.id("robo"))/reset", as: "ada", [:])
-        try await stage.request(.post, "/links/\(link["code"] ?? "")", ["password": "robo’s new password"])
+        let link = try await stage.request(.post, "/users/\(stage.id("zoe"))/reset", as: "ada", [:])
+        try await stage.request(.post, "/links/\(link["code"] ?? "")", ["password": "zoe’s new password"])
       }),
     ReplayCase("post /sessions", { try await $0.village.signIn("linus", "linus’s password") }),
     ReplayCase(
@@ -116,7 +116,9 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "delete /users/{id}/approval", before: { try await waiting($0) },
       { try await $0.request(.delete, "/users/@lena/approval", as: "ada") }),
-    ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@robo/reset", as: "ada", [:]) }),
+    ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@zoe/reset", as: "ada", [:]) }),
+    ReplayCase(
+      "post /bots", { try await $0.request(.post, "/bots", as: "ada", ["name": "dice", "scope": "write"]) }),
     ReplayCase(
       "patch /settings", { try await $0.request(.patch, "/settings", as: "ada", ["welcome": "come in", "hue": 3]) }),
     ReplayCase("post /emoji", { _ = try await CustomEmojiTests.create("parrot", in: $0.village) }),

@@ -321,6 +321,7 @@ private let wholeSite = SiteSettingsChange(
       .useLink("code", password: "a long one", name: "ada", displayName: "Ada", device: "phone", cookie: true))
     try sent.take(.changePassword(from: "a short one", to: "a long one", keepTokens: true))
     try sent.take(.createToken(name: "script", scope: .read, expiresAt: time, password: "a long one", clientID: "one"))
+    try sent.take(.createBot(name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write, clientID: "one"))
     try sent.take(
       .createInvite(for: .name("grace"), role: .guest, to: ID(7), maxUses: 2, expiresAt: time, clientID: "one"))
     try sent.take(.revokeInvite(ID(4), bans: true, reason: "Because."))
@@ -390,6 +391,7 @@ private let wholeSite = SiteSettingsChange(
     #expect(file("one").isRepeatable && !file(nil).isRepeatable)
     // A second response would lack data of the first or differ from it.
     #expect(!Request<Resource<NewToken>>.createToken(name: "robot", scope: .read, clientID: "one").isRepeatable)
+    #expect(!Request<Resource<NewBot>>.createBot(name: "dice", scope: .read, clientID: "one").isRepeatable)
     let imported = Request<Resource<SignInResult>>.signUp(nil, password: "a long one", invite: "code", clientID: "one")
     #expect(!imported.isRepeatable)
   }

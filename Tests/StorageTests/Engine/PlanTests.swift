@@ -195,6 +195,9 @@ import Testing
     _ = try tx.removal(ID(7))
     _ = try tx.candidates(by: Meadow.ada, before: nil, limit: 3)
     _ = try tx.users(inBranchOf: ID(7), descendants: true, after: Meadow.ada, limit: 3)
+    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(Meadow.ada), isBackward: true, limit: 3)] {
+      _ = try tx.bots(slice)
+    }
     _ = try tx.invite(signUpOf: Meadow.ada)
     _ = try tx.deleter(of: forum)
     _ = try tx.messageCount(of: forum)

@@ -96,6 +96,19 @@ public struct NewToken: JSONReadable, Sendable, Hashable {
   }
 }
 
+/// A bot with its token.
+public struct NewBot: JSONReadable, Sendable, Hashable {
+  public let user: User
+  /// Nil if an earlier response with this idempotency key has returned it.
+  public let token: String?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    user = try object.read("user")
+    token = try object.optional("token")
+  }
+}
+
 /// A message found by the server's search, or a topic found by its title, with a snippet.
 public struct SearchMatch: JSONReadable, Sendable, Hashable {
   /// Nil for a topic found by its title.

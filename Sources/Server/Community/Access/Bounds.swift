@@ -59,6 +59,8 @@ public struct Bounds: Sendable {
   /// Sessions of a user. Beyond it the least recently used is revoked.
   public var sessions = 100
   public var tokens = 100
+  /// Forums that a new bot joins in one transaction.
+  public var botForums = 50
   /// Open invites per user.
   public var invites = 200
   public var inviteUses = 10_000

@@ -32,8 +32,8 @@ extension Community {
     return try await store.write { tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
       guard rights.contains(.govern) else { throw .forbidden }
-      // Imported users sign up by an invite instead.
-      guard let standing = user.standing, !standing.isImported,
+      // Imported users sign up by an invite instead, and bots have tokens alone.
+      guard let standing = user.standing, !standing.isImported, user.summary.role != .bot,
         standing.state == .active || standing.state == .deactivated
       else { throw .conflict }
       let link = PasswordReset(code: secret.text, expiresAt: tx.now + Self.resetTime)

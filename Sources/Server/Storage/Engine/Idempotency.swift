@@ -4,7 +4,7 @@ import ParleySQLite
 /// Kinds of rows that are created under a `client_id`, so that a repeated request creates no second one. The raw values
 /// are stored.
 public enum CreationKind: String, Sendable, Hashable, CaseIterable {
-  case user, invite, token
+  case user, invite, token, bot
   case forum, conversation, message
   case file, report, warning, removal, rule, emoji
   case heldPost = "held_post"

@@ -72,5 +72,8 @@ enum MigrationHashes {
     Migration(
       number: 23, name: "topic_tags",
       hash: "414bc3d06742e7709b859a639bd09663905d9ad2bba8828ed3eda1fca2b55e04"),
+    Migration(
+      number: 24, name: "bots",
+      hash: "d43bcf2455c56a2e99bee7cedbefcfa1f2adadb3bfef81b3946b6db52fc51031"),
   ]
 }

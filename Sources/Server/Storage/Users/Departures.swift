@@ -35,7 +35,7 @@ extension WriteTransaction {
         """
         update account
         set name = '', name_key = null, display_name = null, bio = '', status_text = null, status_emoji = null,
-          status_expires_at = null, role = 'member', state = $1, imported = 0, password = null, avatar_file_id = null, discoverable = 0, reachable_by = 'nobody', shows_receipts = 0,
+          status_expires_at = null, role = 'member', state = $1, imported = 0, password = null, owner_id = null, avatar_file_id = null, discoverable = 0, reachable_by = 'nobody', shows_receipts = 0,
           shows_presence = 0, preferences = '{}', last_seen_at = null, revision = $2
         where id = $3
         """, state.rawValue, revision, user.number)

@@ -12,15 +12,19 @@ public struct NewUser: Sendable {
   /// Created by an import: no sign-in until an invite claims the user.
   public var isImported = false
   public var displayName: String?
+  /// The member of the staff that creates a bot.
+  public let owner: ID<User>?
 
   public init(
-    name: String, role: Role, state: UserState = .active, password: String? = nil, displayName: String? = nil
+    name: String, role: Role, state: UserState = .active, password: String? = nil, displayName: String? = nil,
+    owner: ID<User>? = nil
   ) {
     self.name = name
     self.displayName = displayName
     self.role = role
     self.state = state
     self.password = password
+    self.owner = owner
   }
 }
 
@@ -31,12 +35,12 @@ extension WriteTransaction {
     let isAdded = try run { connection in
       try connection.execute(
         """
-        insert into account (id, name, name_key, display_name, role, state, imported, password, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        insert into account (id, name, name_key, display_name, role, state, imported, password, owner_id, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         on conflict (name_key) do nothing
         """, id, user.name, UserName.key(user.name), user.displayName,
         user.role.rawValue, user.state.rawValue,
-        user.isImported, user.password, Int(now)) == 1
+        user.isImported, user.password, user.owner?.number, Int(now)) == 1
     }
     guard isAdded else { throw .conflict }
     try setTerms(of: ID(id), name: user.name, displayName: user.displayName)

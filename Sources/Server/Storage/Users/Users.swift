@@ -244,7 +244,7 @@ private enum UserLists {
 extension User {
   /// Columns of `init(_: Row)`, of `account a`.
   static let columns = """
-    \(UserSummary.columns), a.state, a.imported, a.last_seen_at, \(Own.columns(of: "a"))
+    \(UserSummary.columns), a.state, a.imported, a.last_seen_at, a.owner_id, \(Own.columns(of: "a"))
     """
 
   init(_ row: borrowing Row) throws {
@@ -254,7 +254,8 @@ extension User {
       try UserSummary(row),
       standing: Standing(
         state: try row.word("state"), isImported: try row.bool("imported"),
-        lastSeenAt: try row.optionalInt("last_seen_at").map { Int64($0) }),
+        lastSeenAt: try row.optionalInt("last_seen_at").map { Int64($0) },
+        owner: try row.optionalInt("owner_id").map { ID($0) }),
       own: own)
   }
 }

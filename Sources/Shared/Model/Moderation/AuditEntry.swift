@@ -41,6 +41,7 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case userErased = "user.erased"
   case passwordReset = "user.reset"
   case roleChanged = "user.role"
+  case botCreated = "bot.created"
   case userWarned = "user.warned"
   case userSilenced = "user.silenced"
   case silenceLifted = "user.silence_lifted"

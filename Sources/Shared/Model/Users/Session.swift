@@ -57,6 +57,11 @@ public struct TokenDraft: Sendable {
   public var password: String?
   public var clientID: String?
 
+  public init(name: String, scope: Scope) {
+    self.name = name
+    self.scope = scope
+  }
+
   public init(_ object: inout JSONObject) throws(JSONError) {
     name = try object.string("name")
     scope = try object.word("scope")

@@ -73,11 +73,14 @@ public struct User: Sendable, Hashable {
     /// Imported and not claimed by an invite.
     public var isImported: Bool
     public var lastSeenAt: Int64?
+    /// The member of the staff that created the bot.
+    public var owner: ID<User>?
 
-    public init(state: UserState, isImported: Bool = false, lastSeenAt: Int64? = nil) {
+    public init(state: UserState, isImported: Bool = false, lastSeenAt: Int64? = nil, owner: ID<User>? = nil) {
       self.state = state
       self.isImported = isImported
       self.lastSeenAt = lastSeenAt
+      self.owner = owner
     }
   }
 

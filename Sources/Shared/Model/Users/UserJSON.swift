@@ -31,6 +31,7 @@ extension User: JSONMembers {
       json.field("state", standing.state.rawValue)
       json.field("imported", standing.isImported)
       json.field("last_seen_at", standing.lastSeenAt.map { Timestamp($0) })
+      if summary.role == .bot { json.field("owner_id", standing.owner) }
     }
     own?.writeFields(to: &json)
   }
@@ -45,7 +46,8 @@ extension User.Standing {
     guard let state: UserState = try object.optionalWord("state") else { return nil }
     let lastSeenAt: Timestamp? = try object.optional("last_seen_at")
     self.init(
-      state: state, isImported: try object.bool("imported"), lastSeenAt: lastSeenAt.map { Int64($0.milliseconds) })
+      state: state, isImported: try object.bool("imported"), lastSeenAt: lastSeenAt.map { Int64($0.milliseconds) },
+      owner: try object.optional("owner_id"))
   }
 }
 

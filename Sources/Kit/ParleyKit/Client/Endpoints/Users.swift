@@ -10,6 +10,36 @@ extension Request where Response == Resource<PasswordResetLink> {
   }
 }
 
+extension Request where Response == Resource<NewBot> {
+  /// `POST /bots`
+  ///
+  /// - Parameters:
+  ///   - forums: the forums that the bot joins; nil for the default forums.
+  ///   - scope: not `admin`.
+  ///   - clientID: the idempotency key. A repeated request returns no token, so the request is not retried
+  ///     automatically.
+  public static func createBot(
+    name: String, displayName: String? = nil, forums: [ID<Forum>]? = nil, scope: Scope, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("name", name)
+      json.optional("display_name", displayName)
+      json.optional("forums", forums)
+      json.field("scope", scope.rawValue)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/bots", body: body)
+  }
+}
+
+extension Request where Response == Page<Resource<Bot>> {
+  /// `GET /bots`
+  public static func listBots(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/bots", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
 extension Request where Response == Page<Resource<User>> {
   /// `GET /users`
   public static func listUsers(

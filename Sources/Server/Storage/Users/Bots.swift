@@ -1,0 +1,33 @@
+public import ParleyModel
+import ParleySQLite
+
+extension ReadTransaction {
+  /// Bots in any state, oldest first.
+  public func bots(_ slice: ListSlice) throws(Refusal) -> [Bot] {
+    let page = Keyset(slice, .ascending)
+    return try run { connection in
+      try connection.all(
+        SQL(
+          """
+          select \(User.columns), (
+              select count(*)
+              from session s
+              where s.user_id = a.id and s.kind = 'token' and (s.expires_at is null or s.expires_at > $1)
+            ) as token_count, (
+              select max(s.last_used_at)
+              from session s
+              where s.user_id = a.id and s.kind = 'token' and (s.expires_at is null or s.expires_at > $1)
+            ) as last_used_at
+          from account a
+          where a.role = 'bot' and a.id \(page.comparison) $2
+          order by a.id \(page.order)
+          limit $3
+          """), Int(now), page.number(), slice.limit
+      ) { row in
+        Bot(
+          try User(row), tokenCount: try row.int("token_count"),
+          lastUsedAt: try row.optionalInt("last_used_at").map { Int64($0) })
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+public import ParleyJSON
+
+/// A bot in the list of the staff.
+public struct Bot: Sendable, Hashable {
+  public var user: User
+  /// Its valid tokens.
+  public var tokenCount: Int
+  /// The last use of one of them, in milliseconds since 1970.
+  public var lastUsedAt: Int64?
+
+  public init(_ user: User, tokenCount: Int, lastUsedAt: Int64?) {
+    self.user = user
+    self.tokenCount = tokenCount
+    self.lastUsedAt = lastUsedAt
+  }
+}
+
+extension Bot: JSONMembers {
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    let lastUsedAt: Timestamp? = try object.optional("last_used_at")
+    self.init(
+      try User(&object), tokenCount: try object.int("token_count", in: 0...Int.max),
+      lastUsedAt: lastUsedAt.map { Int64($0.milliseconds) })
+  }
+
+  public func writeMembers(to json: inout JSONWriter) {
+    user.writeMembers(to: &json)
+    json.field("token_count", tokenCount)
+    json.field("last_used_at", lastUsedAt.map { Timestamp($0) })
+  }
+}
+
+/// Request to create a bot with a token.
+public struct BotDraft: Sendable {
+  public var name: String
+  public var displayName: String?
+  /// The forums that it joins; nil for the default forums.
+  public var forums: [ID<Forum>]?
+  public var scope: Scope
+  public var clientID: String?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    name = try object.string("name")
+    displayName = try object.optional("display_name")
+    forums = try object.optional("forums")
+    scope = try object.word("scope")
+    clientID = try object.optional("client_id")
+  }
+
+  /// The request without its `client_id`, as JSON: the same for a repeated request.
+  public var content: [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("name", name)
+      json.field("display_name", displayName)
+      json.field("forums", forums)
+      json.field("scope", scope.rawValue)
+    }
+    return json.bytes
+  }
+}

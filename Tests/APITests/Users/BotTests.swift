@@ -1,0 +1,181 @@
+import ParleyModel
+import ParleyWire
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// Bots that the staff creates with a token.
+@Suite struct BotTests {
+  private static func bearer(_ token: String?) -> Fields { ["Authorization": "Bearer \(token ?? "")"] }
+
+  @Test(arguments: TestTransport.allCases)
+  func `staff create a bot, which posts in its forums and is listed with its owner`(
+    transport: TestTransport
+  ) async throws {
+    try await Village.open(transport) { village in
+      let (forum, room) = try await village.garden("garden", "private")
+      let other = try await village.garden("meadow", "private")
+      let body: [String: Any] = ["name": "dice", "display_name": " Dice ", "forums": [forum], "scope": "write"]
+      let made = try await village.expect(201, .post, "/bots", as: "ada", body)
+      #expect(made["user.name"] == "dice" && made["user.display_name"] == "Dice" && made["user.role"] == "bot")
+      #expect(made["user.owner_id"] == village.id("ada") && made["user.state"] == "active")
+      let (id, secret) = (try #require(made["user.id"]), try #require(made["token"]))
+      let token = Self.bearer(secret)
+      let posted = try await village.request(.post, "/conversations/\(room)/messages", ["text": "six"], fields: token)
+      #expect(posted.status == 201 && posted["author_id"] == id)
+      #expect(try await village.request(.get, "/conversations/\(other.room)", fields: token).status == 404)
+      #expect(try await village.request(.post, "/bots", body, fields: token).status == 403)
+      let list = try await village.request(.get, "/bots?include=users", as: "ada")
+      #expect(list.texts("data", "name") == ["robo", "dice"] && !list.text.contains(secret))
+      #expect(list.isNull("data.0.owner_id") && list["data.1.owner_id"] == village.id("ada"))
+      #expect(list.int("data.1.token_count") == 1 && list["included.users.0.name"] == "ada")
+      let entry = try await village.request(.get, "/audit?kind=bot.created", as: "ada")
+      #expect(entry["data.0.subject_id"] == id && entry["data.0.actor_id"] == village.id("ada"))
+    }
+  }
+
+  @Test func `the last use of a bot's token is listed`() async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])
+      #expect(try await village.request(.get, "/bots", as: "ada").isNull("data.1.last_used_at"))
+      let bot = ID<User>(Int(made["user.id"] ?? "") ?? 0)
+      try await village.community.store.write { tx throws(Refusal) in
+        for token in try tx.sessions(.token, of: bot, ListSlice(limit: 10), current: nil) {
+          try tx.touch(token.id, of: bot)
+        }
+      }
+      let list = try await village.request(.get, "/bots", as: "ada")
+      #expect(list["data.1.last_used_at"] != nil && list["data.1.last_used_at"] == list["data.1.last_seen_at"])
+    }
+  }
+
+  @Test func `a bot without forums joins the default forums, one with an empty list none`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.garden("garden", "members", ["is_default": true]).forum
+      for (name, forums, joins) in [("one", nil, true), ("two", [], false)] as [(String, [String]?, Bool)] {
+        var body: [String: Any] = ["name": name, "scope": "read"]
+        body["forums"] = forums
+        let made = try await village.expect(201, .post, "/bots", as: "ada", body)
+        let bot = try #require(made["user.id"])
+        let found = try await village.request(.get, "/forums/\(forum)/members", as: "ada")
+        #expect(found.text.contains(#""id":"\#(bot)""#) == joins, "\(found.text)")
+      }
+    }
+  }
+
+  @Test func `a repeated request creates one bot and does not repeat its token`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.addUser("alma", .admin)
+      let body: [String: Any] = ["name": "dice", "scope": "write", "client_id": "c1"]
+      let first = try await village.request(.post, "/bots", as: "ada", body)
+      let again = try await village.request(.post, "/bots", as: "ada", body)
+      #expect(first.status == 201 && again.status == 200 && again["user.id"] == first["user.id"] && !again.has("token"))
+      let changes: [[String: Any]] = [
+        ["scope": "read"], ["name": "die"], ["display_name": "Die"], ["forums": [String]()],
+      ]
+      for change in changes {
+        let other = try await village.request(.post, "/bots", as: "ada", body.merging(change) { $1 })
+        #expect(other.status == 409 && other.code == "client_id_reused")
+      }
+      // A `client_id` is scoped to its user. The name is taken.
+      let alma = try await village.request(.post, "/bots", as: "alma", body)
+      #expect(alma.status == 400 && alma["errors.0.code"] == "taken")
+      let leaving = ["how": "leave", "reason": "x"]
+      try await village.expect(200, .delete, "/users/@dice", as: "ada", leaving)
+      #expect(try await village.request(.post, "/bots", as: "ada", body).status == 410)
+      #expect(try await village.request(.get, "/bots", as: "ada").texts("data", "name") == ["robo"])
+    }
+  }
+
+  @Test(arguments: [("ada", 201), ("alma", 201), ("mira", 403), ("grace", 403), ("robo", 403), ("gus", 403)])
+  func `permissions to create and list bots`(caller: String, status: Int) async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.addUser("alma", .admin)
+      let made = try await village.request(.post, "/bots", as: caller, ["name": "dice", "scope": "read"])
+      #expect(made.status == status, "\(made.text)")
+      #expect(try await village.request(.get, "/bots", as: caller).status == (status == 201 ? 200 : 403))
+      #expect(try await village.request(.get, "/bots").status == 401)
+    }
+  }
+
+  /// Rows: the scope of the credential.
+  @Test(arguments: [(Scope.read, 403), (.write, 403), (.admin, 201)])
+  func `a bot needs the scope admin, and its token ends with the one that created it`(
+    scope: Scope, status: Int
+  ) async throws {
+    try await Village.open(.inMemory) { village in
+      let end = "2100-01-01T00:00:00.000Z"
+      let credential = try await village.expect(
+        201, .post, "/me/tokens", as: "ada", ["name": "t", "scope": scope.rawValue, "expires_at": end])
+      let made = try await village.request(
+        .post, "/bots", ["name": "dice", "scope": "read"], fields: Self.bearer(credential["token"]))
+      #expect(made.status == status)
+      guard status == 201 else { return }
+      let token = Self.bearer(made["token"])
+      #expect(try await village.request(.get, "/me/tokens", fields: token)["data.0.expires_at"] == end)
+      try await village.expect(204, .delete, "/me/tokens/\(credential["id"] ?? "")", as: "ada")
+      #expect(try await village.request(.get, "/me", fields: token).status == 401)
+      #expect(try await village.request(.get, "/bots", as: "ada").int("data.1.token_count") == 0)
+    }
+  }
+
+  @Test func `wrong fields of a bot are refused`() async throws {
+    try await Village.open(.inMemory) { village in
+      let rows: [(String, Any, String)] = [
+        ("scope", "admin", "invalid"), ("scope", "all", "invalid"), ("name", "a b", "invalid"),
+        ("name", "GRACE", "taken"), ("display_name", "", "too_short"), ("forums", ["999999"], "unknown"),
+        ("forums", (1...51).map { "\($0)" }, "too_many"), ("client_id", "", "too_short"),
+        ("forums", "7", "wrong_type"), ("password", "a long one", "unknown_field"),
+      ]
+      for (field, value, code) in rows {
+        let body = ["name": "dice", "scope": "read"].merging([field: value]) { $1 } as [String: Any]
+        let refused = try await village.request(.post, "/bots", as: "ada", body)
+        #expect(refused.status == 400 && refused["errors.0.field"]?.hasPrefix(field) == true, "\(refused.text)")
+        #expect(refused["errors.0.code"] == code, "\(refused.text)")
+      }
+      // Nothing was created.
+      #expect(try await village.request(.get, "/bots", as: "ada").count("data") == 1)
+    }
+  }
+
+  @Test func `the owner of a bot is shown to moderators and the bot alone`() async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])
+      for name in ["ada", "mira"] {
+        #expect(try await village.request(.get, "/users/@dice", as: name)["owner_id"] == village.id("ada"))
+        #expect(try await !village.request(.get, "/users/@grace", as: name).has("owner_id"))
+      }
+      let own = try await village.request(.get, "/me", fields: Self.bearer(made["token"]))
+      #expect(own["owner_id"] == village.id("ada"))
+      #expect(try await !village.request(.get, "/users/@dice", as: "grace").has("owner_id"))
+      let leaving = ["how": "leave", "reason": "x"]
+      let left = try await village.expect(200, .delete, "/users/@dice", as: "ada", leaving)
+      #expect(!left.has("owner_id"))
+    }
+  }
+
+  @Test func `the bot of a forum that its owner may not read is audited as entering it`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.changeSettings(["may_create_forums": "users"])
+      let made = try await village.expect(
+        201, .post, "/forums", as: "grace", ["title": "den", "visibility": "private"])
+      let den = try #require(made["id"])
+      let body: [String: Any] = ["name": "dice", "scope": "read", "forums": [den, den]]
+      try await village.expect(201, .post, "/bots", as: "ada", body)
+      let entries = try await village.request(.get, "/audit?kind=forum.entered", as: "ada")
+      #expect(entries.texts("data", "forum_id") == [den])
+      #expect(try await village.request(.get, "/forums/\(den)/members", as: "grace").count("data") == 2)
+    }
+  }
+
+  @Test func `a bot has no password reset link`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])
+      for name in ["dice", "robo"] {
+        #expect(try await village.request(.post, "/users/@\(name)/reset", as: "ada", [:]).code == "conflict")
+      }
+    }
+  }
+}
