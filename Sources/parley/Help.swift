@@ -159,6 +159,31 @@ enum Help {
     """ + table([.scope, .name, .expires])
   }
 
+  static var bot: String {
+    """
+    parley bot add NAME [--display-name TEXT] [--scope SCOPE] [--forum ID ...]
+
+    Creates a bot: a user without a password, owned by the site's owner. Prints its API token, which is shown only once;
+    parley token NAME prints another one.
+    \(controlSocket)
+
+    Settings
+
+    """ + table([.displayName, .botScope, .botForums])
+  }
+
+  static var bots: String {
+    """
+    parley bots [--json]
+
+    Lists the bots of the site with their owners, their valid tokens and the last use of one of them.
+    \(controlSocket)
+
+    Settings
+
+    """ + table([.json])
+  }
+
   static let setup = """
     parley setup
 

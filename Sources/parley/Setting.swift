@@ -109,6 +109,13 @@ extension Setting {
   static let scope = Setting(
     name: "scope", value: "SCOPE", summary: "read, write or admin", fallback: "read",
     isFlagOnly: true)
+  static let displayName = Setting(
+    name: "display-name", value: "TEXT", summary: "name that users see", isFlagOnly: true)
+  static let botForums = Setting(
+    name: "forum", value: "ID", summary: "forum to join; without it the default forums", isRepeatable: true,
+    isFlagOnly: true)
+  static let botScope = Setting(
+    name: "scope", value: "SCOPE", summary: "read or write", fallback: "write", isFlagOnly: true)
   static let allFaults = Setting(
     name: "all", value: nil, summary: "continue after the first check that finds a fault", isFlagOnly: true)
   static let status = Setting(

@@ -53,6 +53,7 @@ import Testing
     #expect(Command.find(["new-topic", "a"])?.command.name == "create-topic")
     #expect(Command.find(["outbox", "retry", "a"])?.rest == ["a"])
     #expect(Command.find(["user", "add", "ada"])?.command.name == "user add")
+    #expect(Command.find(["bot", "add", "dice"])?.rest == ["dice"])
   }
 
   /// The options in a text, such as `--limit`.

@@ -53,7 +53,7 @@ struct Command: Sendable {
 extension Command {
   /// Commands for the operator, on the machine that has the data folder.
   static let operatorCommands: [Command] = [
-    serve, backup, restore, verify, purge, migrate, health, setup, user, invite, token, tail, printVersion,
+    serve, backup, restore, verify, purge, migrate, health, setup, user, invite, token, bot, bots, tail, printVersion,
   ]
 
   /// Commands for users, against any server.
@@ -66,7 +66,7 @@ extension Command {
   static let programCommands: [Command] = [help, completions, manual]
 
   /// Commands that the overview omits: parts of another command, and those of the completion scripts.
-  static let unlistedCommands: [Command] = UserCommand.subcommands + [completeTitles]
+  static let unlistedCommands: [Command] = UserCommand.subcommands + [addBot, completeTitles]
 
   static let listed = operatorCommands + clientCommands + programCommands
   static let all = listed + unlistedCommands
@@ -92,6 +92,17 @@ extension Command {
   /// The last words of the commands that begin with the words of `name`.
   static func names(below name: String) -> [String] {
     all.filter { $0.name.hasPrefix(name + " ") }.compactMap(\.words.last)
+  }
+
+  /// The command `name` without one of its words.
+  static func missingWord(after name: String, _ arguments: [String]) -> Outcome {
+    let words = names(below: name)
+    let similar =
+      arguments.first.flatMap { Spelling.nearest(to: $0, in: words) }
+      .map { " Did you mean parley \(name) \($0)?" } ?? ""
+    return Outcome(
+      .error,
+      "parley \(name) needs one of \(words.sorted().joined(separator: ", ")).\(similar) See parley \(name) --help.")
   }
 
   private static let printVersion = Command("version", summary: "print the version", help: "parley version\n") { _ in

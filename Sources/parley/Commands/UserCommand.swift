@@ -5,8 +5,10 @@ import ParleyWire
 
 extension Command {
   static let user = Command(
-    "user", summary: "create, list and disable users, set roles, reset passwords", help: Help.user, run: UserCommand.run
-  )
+    "user", summary: "create, list and disable users, set roles, reset passwords", help: Help.user
+  ) {
+    missingWord(after: "user", $0).report()
+  }
 }
 
 enum UserCommand {
@@ -27,17 +29,6 @@ enum UserCommand {
       "user \(word)", operands: operands, summary: summary, settings: settings, help: Help.user, run: body)
   }
 
-  /// `parley user` without one of its words.
-  static func run(_ arguments: [String]) async -> Int32 {
-    let words = Command.names(below: "user")
-    let similar =
-      arguments.first.flatMap { Spelling.nearest(to: $0, in: words) }
-      .map { " Did you mean parley user \($0)?" } ?? ""
-    return Outcome(
-      .error, "parley user needs one of \(words.sorted().joined(separator: ", ")).\(similar) See parley user --help."
-    ).report()
-  }
-
   @Sendable private static func add(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
     guard settings.isOn(.passwordStdin) else {
       throw Settings.UsageError(message: "--password-stdin is required: the password is read from standard input.")
@@ -55,17 +46,7 @@ enum UserCommand {
   }
 
   @Sendable private static func list(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
-    var users: [JSONValue] = []
-    var next: String?
-    repeat {
-      var page = try await client.response(.get, "/users" + (next.map { "?next=\($0)" } ?? ""))
-      users += try page.value("data").array()
-      next = try page.optional("next")
-    } while next != nil
-    if settings.isOn(.json) {
-      return Outcome(.success, users.map { String(decoding: $0.raw.bytes, as: UTF8.self) }.joined(separator: "\n"))
-    }
-    return Outcome(.success, try table(users))
+    try await printList(settings, of: "/users", from: client) { users, _ in try table(users) }
   }
 
   private static func table(_ users: [JSONValue]) throws -> String {
@@ -78,9 +59,40 @@ enum UserCommand {
         String(try user.string("created_at").prefix(10)), lastSeen.map { String($0.prefix(10)) } ?? "never",
       ])
     }
+    return aligned(rows)
+  }
+
+  /// All pages of a list: lines of JSON with `--json`, else a table, with the names of the included users by id.
+  static func printList(
+    _ settings: Settings, of path: String, from client: ControlClient, query: String = "",
+    _ table: (_ items: [JSONValue], _ names: [String: String]) throws -> String
+  ) async throws -> Outcome {
+    var items: [JSONValue] = []
+    var names: [String: String] = [:]
+    var next: String?
+    repeat {
+      var page = try await client.response(.get, "\(path)?limit=100\(query)" + (next.map { "&next=\($0)" } ?? ""))
+      items += try page.value("data").array()
+      if var included: JSONObject = try page.optional("included", { value throws(JSONError) in try value.object() }) {
+        for user in try included.value("users").array() {
+          var user = try user.object()
+          names[try user.string("id")] = try user.optional("name")
+        }
+      }
+      next = try page.optional("next")
+    } while next != nil
+    if settings.isOn(.json) {
+      return Outcome(.success, items.map { String(decoding: $0.raw.bytes, as: UTF8.self) }.joined(separator: "\n"))
+    }
+    return Outcome(.success, try table(items, names))
+  }
+
+  /// The rows with their columns below each other.
+  static func aligned(_ rows: [[String]]) -> String {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
-      zip(row.dropLast(), widths).map { $0 + String(repeating: " ", count: $1 - $0.count + 2) }.joined() + row[4]
+      zip(row.dropLast(), widths).map { $0 + String(repeating: " ", count: $1 - $0.count + 2) }.joined()
+        + (row.last ?? "")
     }.joined(separator: "\n")
   }
 

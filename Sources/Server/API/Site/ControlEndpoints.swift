@@ -15,6 +15,8 @@ extension API {
     Endpoint(.patch, "/users/{id}", .controlSocket, updateUser),
     Endpoint(.post, "/users/{id}/reset", .controlSocket, createPasswordReset),
     Endpoint(.post, "/users/{id}/tokens", .controlSocket, createTokenForUser),
+    Endpoint(.get, "/bots", .controlSocket, listBots),
+    Endpoint(.post, "/bots", .controlSocket, createBot),
     Endpoint(.post, "/invites", .controlSocket, createInviteLink),
     Endpoint(.get, "/events", .controlSocket, streamEvents),
   ]
