@@ -11,8 +11,8 @@ import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { settingLink } from './settings.js';
 
-const parts = { settings, invites, forums, emoji, users, reports, rules, backups, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
+const parts = { settings, invites, forums, emoji, users, bots, reports, rules, backups, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', bots: 'key', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -36,7 +36,7 @@ export async function open(shell, { part }) {
 }
 
 /** The parts that not all moderators may open. */
-const mayOpen = (site) => ({ forums: site.isHost, emoji: site.isHost, rules: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
+const mayOpen = (site) => ({ forums: site.isHost, emoji: site.isHost, bots: site.isHost, rules: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** How many; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
@@ -109,6 +109,11 @@ async function settings(shell, column) {
 async function emoji(shell, column) {
   const { customEmojiPage } = await import('./customemoji.js');
   return customEmojiPage(shell, column);
+}
+
+async function bots(shell, column) {
+  const { botsPage } = await import('./bots.js');
+  return botsPage(shell, column);
 }
 
 async function invites(shell, column) {

@@ -4,11 +4,11 @@ import { button } from './button.js';
 import { toast } from './toast.js';
 
 /** A read-only value, such as a link, with a button that copies it. */
-export function copyLine(label, value, { hint } = {}) {
+export function copyLine(label, value, { hint, copied = say('act.linkCopied') } = {}) {
   const input = el('input.field-input', { readonly: true, aria: { label }, value });
   const copy = async () => {
     await navigator.clipboard.writeText(input.value);
-    toast(say('act.linkCopied'));
+    toast(copied);
   };
   const node = el(
     'div.field',

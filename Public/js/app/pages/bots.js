@@ -1,0 +1,98 @@
+// The bots of the site: list, create. For staff. A new bot's token is shown once.
+
+import { el, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { isolate, say } from '../core/text.js';
+import { moment, time } from '../core/times.js';
+import { button } from '../parts/button.js';
+import { copyLine } from '../parts/copyline.js';
+import { dialog } from '../parts/dialog.js';
+import { empty } from '../parts/empty.js';
+import { choice, field } from '../parts/field.js';
+import { savingForm } from '../parts/form.js';
+import { personRow } from '../parts/person.js';
+import { showMoreButton } from '../parts/showmore.js';
+import { toggle } from '../parts/switch.js';
+
+/** Fills the column. */
+export async function botsPage({ site }, column) {
+  const list = el('div.setting-list');
+  const foot = el('div');
+  const load = async (next) => {
+    const page = await site.client.calls.listBots({ query: { include: 'users', next } });
+    const owners = new Map(page.included.users.map((it) => [it.id, it]));
+    const rows = page.data.map((it) => botRow(it, owners.get(it.owner_id)));
+    if (next) list.append(...rows);
+    else refill(list, rows.length ? rows : empty(say('bots.none'), { picture: 'person' }));
+    refill(foot, page.next && showMoreButton(() => load(page.next)));
+  };
+  const make = button(say('bots.make'), { kind: 'primary', picture: 'plus', on: () => createBot(site, load) });
+  refill(column, el('p.second', null, say('bots.lead')), el('div.form-foot', null, make), list, foot);
+  await load();
+}
+
+function botRow(bot, owner) {
+  const facts = [
+    isolate(`@${bot.name}`),
+    owner && say('bots.owner', { who: isolate(displayName(owner)) }),
+    bot.state === 'active' ? null : say('bots.inactive'),
+  ];
+  const used = bot.last_used_at ? time(bot.last_used_at, moment) : say('tokens.unused');
+  return personRow(bot, {
+    href: `/u/${encodeURIComponent(bot.name)}`,
+    second: facts.filter(Boolean).join(' · '),
+    end: el('span.second', null, used),
+  });
+}
+
+async function createBot(site, changed) {
+  const forums = (await site.client.calls.listForums({ query: { limit: 200 } })).data;
+  // A repeated press creates no second bot.
+  const id = crypto.randomUUID();
+  const name = field(say('door.name'), { required: true, limit: 64, hint: say('bots.nameHint'), autocomplete: 'off' });
+  const display = field(say('door.display'), { limit: 64, autocomplete: 'off' });
+  const scope = choice(say('bots.scope'), ['write', 'read'].map((it) => [it, say(`scope.${it}`)]));
+  const joins = forums.map((it) => [it.id, toggle(it.title)]);
+  const create = button(say('bots.create'), { kind: 'primary', type: 'submit' });
+  const work = async () => {
+    const chosen = joins.filter(([, { input }]) => input.checked).map(([id]) => id);
+    const made = await site.client.calls.createBot({
+      body: {
+        client_id: id,
+        name: name.input.value.trim().replace(/^@/, ''),
+        display_name: display.input.value.trim() || undefined,
+        scope: scope.input.value,
+        forums: chosen.length ? chosen : undefined,
+      },
+    });
+    node.close();
+    await changed();
+    showToken(made);
+  };
+  const node = dialog(
+    say('bots.make'),
+    savingForm(
+      create,
+      { work },
+      name,
+      display,
+      scope,
+      joins.length > 0 &&
+        el(
+          'fieldset.field',
+          null,
+          el('legend.field-label', null, say('place.forums')),
+          el('p.field-hint', null, say('bots.forumsHint')),
+          joins.map(([, it]) => it),
+        ),
+    ),
+  );
+  name.input.focus();
+}
+
+/** A repeated request has no token: its first answer was lost. */
+function showToken({ user, token }) {
+  const line = token && copyLine(say('tokens.token'), token, { copied: say('act.copied') });
+  dialog(say('bots.made', { name: isolate(displayName(user)) }), [el('p', null, say(token ? 'tokens.once' : 'bots.lost')), line]);
+  line?.input.select();
+}
