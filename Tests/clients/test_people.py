@@ -97,7 +97,8 @@ class AtRest(Site):
                 (("user", "add", "ada", "--password-stdin"), "contains no password"),
                 (("user", "role", "ada"), "needs a ROLE"), (("user", "reset", "a/b"), "is not a valid name"),
                 (("invite", "--uses", "0"), "--uses"), (("invite", "--expires", "never"), "--expires"),
-                (("token",), "needs a NAME")]:
+                (("token",), "needs a NAME"), (("bot",), "needs one of add"), (("bot", "ad"), "Did you mean parley bot add?"),
+                (("bot", "add"), "needs a NAME"), (("bots", "all"), "Unknown argument all")]:
             with self.subTest(arguments):
                 self.check_refused(self.parley(*arguments, given=""), 2, words)
         self.assertEqual(self.users(), {})
@@ -109,6 +110,19 @@ class AtRest(Site):
         self.assertRegex(self.say("invite", "--uses", "3", "--expires", "7d", "--role", "guest"),
                          r"\Ahttps://chat\.example\.org/i/[0-9a-f]{32}\n\Z")
         self.assertRegex(self.say("token", "ada", "--scope", "write", "--name", "backup"), r"\Aparley_[0-9A-Za-z]{49}\n\Z")
+        self.assertRegex(self.say("bot", "add", "dice"), r"\Aparley_[0-9A-Za-z]{49}\n\Z")
+
+    def test_bots_are_created_and_listed_with_their_owner(self):
+        self.assertEqual(self.parley("bot", "add", "dice").returncode, 1, "there is no owner")
+        self.add("ada", "--role", "owner")
+        self.say("bot", "add", "dice", "--display-name", "Dice", "--scope", "read")
+        for arguments in (("dice",), ("die", "--scope", "admin"), ("die", "--forum", "7"), ("a/b",)):
+            with self.subTest(arguments):
+                self.assertEqual(self.parley("bot", "add", *arguments).returncode, 1)
+        self.assertEqual([line.split() for line in self.say("bots").splitlines()],
+                         [["NAME", "OWNER", "STATE", "TOKENS", "LAST", "USED"], ["dice", "ada", "active", "1", "never"]])
+        bot = json.loads(self.say("bots", "--json"))
+        self.assertEqual((bot["display_name"], bot["role"], bot["token_count"]), ("Dice", "bot", 1))
 
 
 class Running(AtRest):

@@ -5,7 +5,7 @@ from test_flows import Village
 
 
 class Bots(Village):
-    def test_created_with_a_token_that_works_once_shown(self):
+    def test_created_with_a_token_that_is_shown_once(self):
         ada = self.signed_in("ada")
         self.go(ada, "/admin")
         ada.get_by_role("link", name="Bots").click()
