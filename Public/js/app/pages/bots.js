@@ -79,9 +79,9 @@ async function createBot(site, changed) {
       scope,
       joins.length > 0 &&
         el(
-          'fieldset.field',
-          null,
-          el('legend.field-label', null, say('place.forums')),
+          'div.field',
+          { role: 'group', aria: { label: say('place.forums') } },
+          el('span.field-label', null, say('place.forums')),
           el('p.field-hint', null, say('bots.forumsHint')),
           joins.map(([, it]) => it),
         ),
