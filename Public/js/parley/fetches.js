@@ -11,6 +11,7 @@ import { wait } from './time.js';
 /** @typedef {import('./store.js').Source} Source @typedef {import('./reducer.js').Rows} Rows */
 
 const mostUsers = 100;
+const aMinute = 60_000;
 
 export class Fetches {
   #sync;
@@ -19,6 +20,11 @@ export class Fetches {
    * @type {Set<string>}
    */
   #wanted = new Set();
+  /**
+   * When the server omitted a user or forum, by its name.
+   * @type {Map<string, number>}
+   */
+  #gone = new Map();
   #isFetching = false;
 
   /** @param {import('./sync.js').Sync} sync */
@@ -36,9 +42,10 @@ export class Fetches {
 
   /**
    * Fetches a thing soon: `conversation:12`, `forum:3`, `user:7`, `message:1042`, `inbox`, or `unread:12`.
-   * @param {string} name
+   * @param {string} name @param {boolean} [isShown] A view asks at each change: a thing that was just gone is not fetched again.
    */
-  want(name) {
+  want(name, isShown = false) {
+    if (isShown && Date.now() - (this.#gone.get(name) ?? 0) < aMinute) return;
     this.#wanted.add(name);
     if (!this.#isFetching) queueMicrotask(() => this.fetchWanted());
   }
@@ -115,7 +122,13 @@ export class Fetches {
    * @param {number} known
    */
   #keepThing(rows, table, id, found, known) {
-    if (!found) return rows.remove(table, id);
+    const name = `${table.slice(0, -1)}:${id}`;
+    if (!found) {
+      this.#gone.set(name, Date.now());
+      if (this.#sync.mirror[table].has(id) || rows.get(table, id)) rows.remove(table, id);
+      return undefined;
+    }
+    this.#gone.delete(name);
     return rows.put(table, { ...mergeThing(rows.get(table, id), found, known), ahead: this.#sync.mirror.position });
   }
 

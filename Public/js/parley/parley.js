@@ -224,7 +224,7 @@ export class Parley {
    */
   user(id) {
     const held = this.mirror.users.get(id) ?? null;
-    if (!held) this.#want(`user:${id}`);
+    if (!held) this.#want(`user:${id}`, true);
     return held;
   }
 
@@ -802,7 +802,7 @@ export class Parley {
           for (const one of this.#presences.all) this.tabs.tell({ kind: 'emit', name: 'presence', detail: one });
         break;
       case 'want':
-        this.sync?.fetches.want(message.name);
+        this.sync?.fetches.want(message.name, message.isShown);
         break;
       case 'leader':
         // A new tab requests the topics of the others and announces its own.
@@ -821,10 +821,10 @@ export class Parley {
     }
   }
 
-  /** @param {string} name */
-  #want(name) {
-    if (this.sync) this.sync.fetches.want(name);
-    else this.tabs.tell({ kind: 'want', name });
+  /** @param {string} name @param {boolean} [isShown] */
+  #want(name, isShown) {
+    if (this.sync) this.sync.fetches.want(name, isShown);
+    else this.tabs.tell({ kind: 'want', name, isShown });
   }
 
   /**

@@ -1020,6 +1020,51 @@ test('users that are wanted at once are fetched in one request', async () => {
   assert.equal(peer.calls.filter((call) => call.startsWith('GET /users') && call !== 'GET /users/me').length, 1);
 });
 
+test('a user that the server omits is dropped from the cache, and not fetched again at each change of it', async () => {
+  const asked = [];
+  let isThere = true;
+  const answer = (ids) => ids.filter((id) => id !== '98' || isThere).map((id) => ({ id, name: `u${id}`, revision: 1 }));
+  const { connect, parley, store } = await opened({
+    answers: {
+      'GET /users': ({ ids }) => {
+        asked.push(ids);
+        return { data: answer(ids.split(',')), next: null, previous: null };
+      },
+      'GET /users/98': () => {
+        asked.push('98');
+        return isThere ? answer(['98'])[0] : Response.json({ status: 404, code: 'not_found' }, { status: 404 });
+      },
+      'GET /users/97': () => answer(['97'])[0],
+    },
+  });
+  await connect();
+  await isLive(parley);
+  for (const id of ['97', '98']) parley.user(id);
+  await until(() => parley.user('98')?.name === 'u98', 'the users');
+  isThere = false;
+  for (const id of ['97', '98']) parley.renew(`user:${id}`);
+  await until(() => !parley.mirror.users.has('98'), 'the user to be dropped');
+  assert.equal(await store.get('users', '98'), undefined);
+  // As a view that draws its users at each change.
+  let changes = 0;
+  parley.on('change', () => {
+    changes++;
+    parley.user('98');
+  });
+  const before = asked.length;
+  for (let round = 1; round <= 3; round++) {
+    assert.equal(parley.user('98'), null);
+    await parley.setDraft('12', { text: `draft ${round}` });
+  }
+  parley.renew('user:97');
+  await until(() => changes > 3, 'the other user');
+  assert.equal(asked.length, before);
+  // An app or an event asks all the same.
+  isThere = true;
+  parley.renew('user:98');
+  await until(() => parley.user('98')?.name === 'u98', 'the user');
+});
+
 test('quick writes of a draft store the last, one after the other', async () => {
   const store = memoryStore();
   const ends = [];
