@@ -72,6 +72,18 @@ import Testing
     }
   }
 
+  /// m manages groups, j joins a self-chosen one. Columns: visitor, guest, bot, member, moderator, admin, owner.
+  @Test func `permissions over groups of users`() {
+    var group = UserGroup.blank
+    for (isSelfChosen, row) in [(false, "- - - - - m m"), (true, "- - j j j mj mj")] {
+      group.isSelfChosen = isSelfChosen
+      for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
+        let found = (Permissions.mayManageGroups(role) ? "m" : "") + (Permissions.mayJoin(group, role) ? "j" : "")
+        #expect((found.isEmpty ? "-" : found) == expected, "\(role.map { "\($0)" } ?? "nobody")")
+      }
+    }
+  }
+
   @Test func `a silenced user reads and moderates but can't post`() {
     let standing = ForumStanding(visibility: .public, role: .moderator, isSilenced: true)
     #expect(Permissions.rights(of: .member, in: standing) == [.see, .read, .join, .moderate])

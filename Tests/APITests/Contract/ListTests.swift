@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 35)
+    #expect(lists == 37)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -190,6 +190,13 @@ import Testing
       let bot: [String: Any] = ["name": "bot\(number)", "scope": "read", "forums": [String]()]
       try await village.expect(201, .post, "/bots", as: "ada", bot)
     }
+    var group = ""
+    for number in 0..<6 {
+      group = try await UserGroupTests.create("team\(number)", in: village)
+    }
+    for name in ["ada", "grace", "linus", "mira", "robo", "user0"] {
+      try await village.expect(200, .put, "/groups/\(group)/members/@\(name)", as: "ada")
+    }
     let ada = village.userID("ada")
     for _ in 0..<5 {
       _ = try await village.community.store.write { tx throws(Refusal) in try tx.addBackup(by: ada) }
@@ -222,6 +229,7 @@ import Testing
       ("/inbox", "/inbox?kind=mention&unread=true", "grace", 7), ("/unread", "/unread", "grace", 7),
       ("/files", "/files", "grace", 6), ("/backups", "/backups", "ada", 5),
       ("/moderation-rules", "/moderation-rules", "mira", 6),
+      ("/groups", "/groups", "grace", 6), ("/groups/{id}/members", "/groups/\(group)/members", "grace", 6),
     ]
   }
 }

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `the fields of a user are those of its schemas`() throws {
-    let identity: Set = ["id", "name", "bio_entities", "avatar", "created_at", "revision"]
+    let identity: Set = ["id", "name", "bio_entities", "groups", "avatar", "created_at", "revision"]
     try compare(UserSummary.self, with: "UserSummary", except: identity)
     let profile: Set = ["display_name", "bio", "status_text", "status_emoji", "status_expires_at", "role"]
     let own: Set = ["discoverable", "reachable_by", "show_receipts", "show_presence", "preferences"]
@@ -41,6 +41,9 @@ import Testing
     try compare(User.Own.self, with: "User", except: identity.union(standing).union(profile))
     let others: Set = ["name", "disabled", "addresses", "reason", "if_revision"]
     try compare(UserSummary.self, with: "UserChange", except: others.union(own))
+    try compare(UserGroup.self, with: "UserGroup", except: ["id", "revision"])
+    try compare(UserGroup.self, with: "UserGroupDraft", except: ["client_id"])
+    try compare(UserGroup.self, with: "UserGroupChange", except: ["if_revision"])
     try compare(User.Own.self, with: "UserChange", except: others.union(profile))
   }
 
@@ -57,7 +60,7 @@ import Testing
   }
 
   @Test func `the fields of the settings are those of their schemas`() throws {
-    try compare(SiteSettings.self, with: "Settings", except: ["newcomers", "emoji", "revision"])
+    try compare(SiteSettings.self, with: "Settings", except: ["newcomers", "emoji", "groups", "revision"])
     try compare(SiteSettings.self, with: "SettingsChange", except: ["newcomers", "if_revision"])
     try compare(Newcomers.self, with: "Newcomers", except: [])
     try compare(Newcomers.self, with: "NewcomersChange", except: [])

@@ -442,6 +442,34 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "patch /reports",
       before: { try await $0.request(.post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."]) },
       { try await $0.request(.patch, "/reports", as: "ada", ["user": "@grace", "state": "dismissed"]) }),
+    ReplayCase("post /groups", { _ = try await UserGroupTests.create("gardeners", in: $0.village) }),
+    ReplayCase(
+      "patch /groups/{id}",
+      {
+        let id = try await UserGroupTests.create("gardeners", in: $0.village)
+        try await $0.request(.patch, "/groups/\(id)", as: "ada", ["name": "growers", "hue": 20])
+      }),
+    ReplayCase(
+      "delete /groups/{id}",
+      {
+        let id = try await UserGroupTests.create("gardeners", in: $0.village)
+        for name in ["grace", "linus"] { try await $0.request(.put, "/groups/\(id)/members/@\(name)", as: "ada") }
+        try await $0.request(.delete, "/groups/\(id)", as: "ada")
+        await $0.village.community.store.jobs.run()
+      }),
+    ReplayCase(
+      "put /groups/{id}/members/{user}",
+      {
+        let id = try await UserGroupTests.create("gardeners", in: $0.village)
+        try await $0.request(.put, "/groups/\(id)/members/@grace", as: "ada")
+      }),
+    ReplayCase(
+      "delete /groups/{id}/members/{user}",
+      {
+        let id = try await UserGroupTests.create("gardeners", in: $0.village)
+        for name in ["grace", "linus"] { try await $0.request(.put, "/groups/\(id)/members/@\(name)", as: "ada") }
+        try await $0.request(.delete, "/groups/\(id)/members/@grace", as: "ada")
+      }),
     ReplayCase("post /moderation-rules", { _ = try await rule($0) }),
     ReplayCase(
       "post /moderation-rules/trial",

@@ -309,6 +309,9 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.createModerationRule(ModerationRuleDraft(rule, clientID: "one")))
     try sent.take(.tryModerationRule(ModerationRuleDraft(rule, clientID: "one")))
     try sent.take(.updateModerationRule(ID(6), ModerationRuleChange(rule, ifRevision: 2)))
+    let group: Patch<UserGroup> = [.set(\.name, "gardeners"), .set(\.hue, 140), .set(\.isSelfChosen, true)]
+    try sent.take(.createUserGroup(UserGroupDraft(group, clientID: "one")))
+    try sent.take(.updateUserGroup(ID(6), UserGroupChange(group, ifRevision: 2)))
     try sent.take(.createRemoval(by: .user(.id(ID(5))), since: time, in: ID(7), reason: "Because.", clientID: "one"))
     try sent.take(.createRemoval(by: .invite(ID(4)), since: time))
     try sent.take(.undoRemoval(ID(6), reason: "Because."))

@@ -24,8 +24,10 @@ import Testing
     "SCAN job USING INDEX job_open",
     // A partial index of the default forums, at a sign-up.
     "SCAN forum USING INDEX forum_default",
-    // All settings, with all custom emoji, at most 200.
+    // All settings, with all custom emoji, at most 200, and all groups of users, at most 100.
     "SCAN setting", "SCAN emoji USING COVERING INDEX sqlite_autoindex_emoji_1",
+    "SCAN user_group USING COVERING INDEX sqlite_autoindex_user_group_1",
+    "SCAN user_group USING INDEX sqlite_autoindex_user_group_1",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
   ]
@@ -237,6 +239,8 @@ import Testing
     _ = try tx.followers(of: Meadow.ada, slice)
     _ = try tx.sanctions(of: Meadow.ada, slice)
     _ = try tx.members(of: forum, slice)
+    _ = try tx.userGroups(slice)
+    _ = try tx.users(inGroup: ID(9), slice)
     _ = try tx.topics(of: forum, slice)
     _ = try tx.topics(of: forum, tagged: "seeds", slice)
     for text in [nil, "garden"] {
@@ -351,6 +355,14 @@ import Testing
       let emoji = try tx.addCustomEmoji("parrot", file.id, by: Garden.ada)
       _ = try (tx.hasCustomEmoji(named: "parrot"), tx.isCustomEmoji(file.id))
       try tx.removeCustomEmoji(emoji.id, by: Garden.ada)
+      var group = UserGroup.blank
+      group.name = "gardeners"
+      group = try tx.add(group, by: Garden.ada)
+      _ = try (tx.userGroup(named: "gardeners"), tx.userGroupCount(), tx.isMember(Garden.ada, ofGroup: group.id))
+      _ = try tx.addMember(Garden.ada, toGroup: group.id, by: Garden.ada)
+      _ = try tx.removeMember(Garden.ada, ofGroup: group.id, by: Garden.ada)
+      try tx.remove(group.id, by: Garden.ada)
+      _ = try tx.removeMembers(ofGroup: group.id, limit: 1, by: Garden.ada)
       let upload = try tx.addUpload(draft, size: 1, by: Garden.ada)
       try tx.recordReceived(1, of: upload.id)
       try tx.removeUpload(upload.id)

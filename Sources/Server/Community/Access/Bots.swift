@@ -27,7 +27,7 @@ extension Community {
       if let earlier = try tx.bot(draft, fingerprint, by: caller, actor) {
         return CreatedBot(user: earlier, token: nil)
       }
-      guard try tx.user(named: draft.name) == nil else { throw .invalid("name", .taken) }
+      try tx.checkIsFree(draft.name)
       let bot = try tx.add(NewUser(name: draft.name, role: .bot, displayName: draft.displayName, owner: actor))
       if let forums = draft.forums {
         for forum in Set(forums).sorted() { try tx.addBot(bot, to: forum, caller, actor) }

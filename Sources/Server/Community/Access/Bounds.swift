@@ -66,6 +66,8 @@ public struct Bounds: Sendable {
   public var inviteUses = 10_000
   /// Users followed, muted or blocked by one user, each.
   public var relations = 5_000
+  /// Groups of users.
+  public var userGroups = 100
   /// Addresses by which a user can be found.
   public var addresses = 10
   /// Addresses per lookup, and users returned per address.

@@ -114,7 +114,7 @@ extension WriteTransaction {
       return user
     }
     guard let name = use.name else { throw .invalid("name", .missing) }
-    guard try user(named: name) == nil else { throw .invalid("name", .taken) }
+    try checkIsFree(name)
     return try add(NewUser(name: name, role: .owner, password: hash, displayName: use.displayName))
   }
 }

@@ -113,6 +113,12 @@ public enum Permissions {
     }
   }
 
+  /// Whether the caller may create groups of users and set their members.
+  public static func mayManageGroups(_ role: Role?) -> Bool { role?.isStaff == true }
+
+  /// Whether the caller may join the group without being added.
+  public static func mayJoin(_ group: UserGroup, _ role: Role?) -> Bool { group.isSelfChosen && isFullUser(role) }
+
   /// Whether the role belongs to the circle.
   public static func includes(_ circle: SiteSettings.Circle, _ role: Role?) -> Bool {
     switch circle {

@@ -129,8 +129,7 @@ extension ReadTransaction {
     guard let name = (registration.name ?? claims?.summary.name).flatMap({ UserName($0) }) else {
       throw .invalid("name", .missing)
     }
-    let holder = try user(named: name.text)
-    guard holder == nil || holder == claims?.summary.id else { throw .invalid("name", .taken) }
+    try checkIsFree(name.text, exceptFor: claims?.summary.id)
     return CheckedSignUp(
       name: name, displayName: registration.displayName, role: invite?.role ?? .member,
       state: settings.registration == .approval && invite == nil ? .pending : .active, invite: invite, claims: claims)

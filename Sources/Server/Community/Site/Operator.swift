@@ -40,7 +40,7 @@ extension Community {
     try Texts.checkPassword(new.password, bounds)
     let hash = try await passwords.hash(new.password)
     return try await store.write { tx throws(Refusal) in
-      guard try tx.user(named: new.name) == nil else { throw .invalid("name", .taken) }
+      try tx.checkIsFree(new.name)
       let id = try tx.add(NewUser(name: new.name, role: new.role, password: hash))
       guard let user = try tx.user(id) else { throw .unavailable }
       return user.redacted(for: [.see, .inspect])

@@ -165,7 +165,7 @@ extension CommunityView {
 
 extension Caller {
   /// The role of a user that may see all users.
-  fileprivate func requireFullUser() throws(Refusal) -> Role {
+  func requireFullUser() throws(Refusal) -> Role {
     _ = try requireUser()
     guard let role, role != .guest else { throw .forbidden }
     return role
@@ -202,8 +202,7 @@ extension Community {
         guard Permissions.mayAssign(after.summary.role, by: caller.role) else { throw .forbidden }
       }
       if after.summary.name != before.summary.name, let name = after.summary.name {
-        let holder = try tx.user(named: name)
-        guard holder == nil || holder == before.summary.id else { throw .invalid("name", .taken) }
+        try tx.checkIsFree(name, exceptFor: before.summary.id)
       }
       if before.isActiveOwner, !after.isActiveOwner {
         guard try tx.hasOwner(except: before.summary.id) else { throw .lastOwner }

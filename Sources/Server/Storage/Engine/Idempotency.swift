@@ -8,6 +8,7 @@ public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case forum, conversation, message
   case file, report, warning, removal, rule, emoji
   case heldPost = "held_post"
+  case userGroup = "user_group"
 }
 
 /// The result of an earlier request.

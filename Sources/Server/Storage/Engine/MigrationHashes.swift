@@ -75,5 +75,8 @@ enum MigrationHashes {
     Migration(
       number: 24, name: "bots",
       hash: "d43bcf2455c56a2e99bee7cedbefcfa1f2adadb3bfef81b3946b6db52fc51031"),
+    Migration(
+      number: 25, name: "user_groups",
+      hash: "ef43bd6cbb5d7244eaf724f9eef4c75bae1a9709db636e7638485898bef13bd9"),
   ]
 }

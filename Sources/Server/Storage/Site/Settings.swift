@@ -13,6 +13,7 @@ extension ReadTransaction {
     }
     var settings = SiteSettings(rows: Dictionary(rows.map { ($0.name, $0.value) }) { $1 })
     settings.emoji = try customEmoji()
+    settings.groups = try userGroups()
     return settings
   }
 }

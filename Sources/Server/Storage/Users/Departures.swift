@@ -40,6 +40,7 @@ extension WriteTransaction {
         where id = $3
         """, state.rawValue, revision, user.number)
       try connection.execute("delete from user_term where user_id = $1", user.number)
+      try connection.execute("delete from user_group_member where user_id = $1", user.number)
       try connection.execute("delete from address where user_id = $1", user.number)
       try connection.execute("delete from link where user_id = $1", user.number)
       try connection.execute(

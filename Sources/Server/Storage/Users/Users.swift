@@ -262,7 +262,7 @@ extension User {
 
 extension UserSummary {
   /// Columns of `init(_: Row)`, of `account a`.
-  static let columns = "a.id, a.name, a.name_key, a.created_at, a.revision, \(columns(of: "a"))"
+  static let columns = "a.id, a.name, a.name_key, a.created_at, a.revision, \(groupColumn), \(columns(of: "a"))"
 
   init(_ row: borrowing Row) throws {
     // A departed user keeps the row, but not the name.
@@ -270,6 +270,7 @@ extension UserSummary {
     self.init(
       id: ID(try row.int("id")), name: hasName ? try row.text("name") : nil, role: .guest,
       createdAt: Int64(try row.int("created_at")), revision: try row.int("revision"))
+    groups = Self.groups(try row.optionalText("group_ids"))
     try readFields(row, from: row.position("display_name"))
   }
 }

@@ -75,6 +75,19 @@ extension Check {
     ) { row in "message \(try row.int(0)) mentions missing user \(try row.int(1))" }
     try examination.expectNone(
       """
+      select m.user_id, m.group_id
+      from user_group_member m
+      where not exists (select 1 from user_group g where g.id = m.group_id)
+      and not exists (
+        select 1
+        from job j
+        where j.kind = 'group.removal' and j.subject = m.group_id and j.finished_at is null
+      )
+      order by m.user_id, m.group_id
+      """
+    ) { row in "user \(try row.int(0)) is a member of missing group \(try row.int(1))" }
+    try examination.expectNone(
+      """
       select a.message_id, a.type, a.user_id
       from action a
       join message m on m.id = a.message_id

@@ -34,6 +34,8 @@ public struct SiteSettings: Sendable, Hashable {
   public var arrivalForum: ID<Forum>?
   /// The custom emoji, by name. Operations of their own change them.
   public package(set) var emoji: [CustomEmoji] = []
+  /// The groups of users, by name. Operations of their own change them.
+  public package(set) var groups: [UserGroup] = []
   public package(set) var revision = 1
 
   public static let hues = 0...359
@@ -95,6 +97,7 @@ extension SiteSettings: JSONWritable {
       writeFields(to: &json)
       json.field("newcomers", newcomers)
       json.field("emoji", emoji)
+      json.field("groups", groups)
       json.field("revision", revision)
     }
   }
@@ -106,6 +109,7 @@ extension SiteSettings: JSONReadable {
     try readFields(from: &object)
     newcomers = try object.optional("newcomers") ?? newcomers
     emoji = try object.optional("emoji") ?? []
+    groups = try object.optional("groups") ?? []
     revision = try object.int("revision", in: 1...Int.max)
   }
 }

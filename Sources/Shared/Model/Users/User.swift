@@ -17,6 +17,8 @@ public struct UserSummary: Sendable, Hashable {
   public var role: Role
   /// Milliseconds since 1970.
   public var createdAt: Int64
+  /// In the order of their creation.
+  public package(set) var groups: [ID<UserGroup>] = []
   /// Increases with each change, including private members.
   public var revision: Int
 

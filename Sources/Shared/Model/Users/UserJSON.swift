@@ -9,6 +9,7 @@ extension UserSummary: JSONMembers {
     json.field("name", name)
     writeFields(to: &json)
     if let bioEntities { json.field("bio_entities", bioEntities) }
+    if !groups.isEmpty { json.field("groups", groups) }
     json.field("avatar", avatar)
     json.field("created_at", Timestamp(createdAt))
     json.field("revision", revision)
@@ -21,6 +22,7 @@ extension UserSummary: JSONMembers {
       createdAt: Int64(createdAt.milliseconds), revision: try object.int("revision", in: 1...Int.max))
     try readFields(from: &object)
     bioEntities = try object.optional("bio_entities")
+    groups = try object.optional("groups") ?? []
   }
 }
 
