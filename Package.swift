@@ -98,6 +98,7 @@ let kit: [Target] = [
   sources(
     "ParleyTransport", in: "Sources/Kit/ParleyTransport", "ParleyKit", "ParleyHTTPClient", "ParleyNetworking",
     "ParleyWire"),
+  sources("ParleyURLSession", in: "Sources/Kit/ParleyURLSession", "ParleyKit"),
 ]
 
 let programs: [Target] = [
@@ -148,7 +149,8 @@ let testTargets: [Target] = [
     "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",
     "ParleyCrypto", "Web", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests(
-    "ParleyKitTests", "parley", "Samples", "ParleyKit", "ParleyTransport", "ParleyHTTPClient", "API", "Community",
+    "ParleyKitTests", "parley", "Samples", "ParleyKit", "ParleyTransport", "ParleyURLSession", "ParleyHTTPClient",
+    "API", "Community",
     "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving", "ParleyNetworking", "Web",
     "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("CommandTests", "parley", "Storage", "ParleyJSON"),
@@ -162,6 +164,7 @@ let package = Package(
   products: [
     .library(name: "ParleyKit", targets: ["ParleyKit"]),
     .library(name: "ParleyTransport", targets: ["ParleyTransport"]),
+    .library(name: "ParleyURLSession", targets: ["ParleyURLSession"]),
   ],
   targets: system + shared + server + kit + programs + testSupport + testTargets
 )

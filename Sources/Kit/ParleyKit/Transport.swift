@@ -1,5 +1,5 @@
 // The network interface of the kit: one HTTP request, one WebSocket. `ParleyTransport` implements it with Parley's own HTTP
-// client; on Apple platforms an app can implement it with URLSession (see README.md).
+// client, `ParleyURLSession` with Foundation's.
 
 /// Sends requests. An implementation must not follow redirects, store cookies, cache or retry.
 public protocol Transport: Sendable {

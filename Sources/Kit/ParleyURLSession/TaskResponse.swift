@@ -1,0 +1,143 @@
+import Foundation
+import ParleyKit
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The response of a task: the head, then the body in chunks. Its release cancels the task.
+final class TaskResponse: Sendable {
+  private let task: URLSessionDataTask
+  private let received: ResponseParts
+
+  /// Starts the task. `body` is kept until the task ends.
+  init(_ task: URLSessionDataTask, body: TemporaryFile?, _ tasks: SessionTasks) {
+    self.task = task
+    received = ResponseParts(body: body)
+    tasks.add(received, for: task)
+    task.resume()
+  }
+
+  deinit { task.cancel() }
+
+  func head() async throws(TransportFailure) -> (status: Int, fields: [TransportRequest.Field]) {
+    let response = await withTaskCancellationHandler {
+      await withCheckedContinuation { received.awaitHead($0) }
+    } onCancel: {
+      task.cancel()
+    }
+    guard let http = try response.get() as? HTTPURLResponse else { throw .malformed("no HTTP response") }
+    return (http.statusCode, http.transportFields)
+  }
+
+  /// The next chunk of the body; nil at its end.
+  func next() async throws(TransportFailure) -> [UInt8]? {
+    let chunk = await withTaskCancellationHandler {
+      await withCheckedContinuation { received.awaitChunk(of: task, $0) }
+    } onCancel: {
+      task.cancel()
+    }
+    return try chunk.get()
+  }
+}
+
+/// What a task has received and its reader has not taken. The task is suspended while that is too much.
+final class ResponseParts: Sendable {
+  typealias Head = Result<URLResponse, TransportFailure>
+  typealias Chunk = Result<[UInt8]?, TransportFailure>
+
+  private struct State {
+    var head: Head?
+    var bytes: [UInt8] = []
+    /// Success at the end of the body.
+    var end: Result<Void, TransportFailure>?
+    var isSuspended = false
+    var headReader: CheckedContinuation<Head, Never>?
+    var chunkReader: CheckedContinuation<Chunk, Never>?
+    var body: TemporaryFile?
+
+    /// The next chunk, if it is known: bytes before the end.
+    mutating func takeChunk() -> Chunk? {
+      guard bytes.isEmpty else {
+        defer { bytes = [] }
+        return .success(bytes)
+      }
+      return end?.map { nil }
+    }
+  }
+
+  private let state: Mutex<State>
+
+  private static let maxBytes = 1 << 20
+
+  init(body: TemporaryFile?) {
+    state = Mutex(State(body: body))
+  }
+
+  func awaitHead(_ reader: CheckedContinuation<Head, Never>) {
+    let head = state.withLock { state in
+      if state.head == nil { state.headReader = reader }
+      return state.head
+    }
+    if let head { reader.resume(returning: head) }
+  }
+
+  func awaitChunk(of task: URLSessionTask, _ reader: CheckedContinuation<Chunk, Never>) {
+    let (chunk, resumes) = state.withLock { state in
+      let chunk = state.takeChunk()
+      if chunk == nil { state.chunkReader = reader }
+      defer { state.isSuspended = false }
+      return (chunk, state.isSuspended)
+    }
+    if resumes { task.resume() }
+    if let chunk { reader.resume(returning: chunk) }
+  }
+
+  // MARK: Receiving
+
+  func receive(_ response: URLResponse) { receive(head: .success(response)) }
+
+  func receive(_ data: Data, of task: URLSessionTask) {
+    let (reader, suspends) = state.withLock { state in
+      let reader = state.chunkReader
+      state.chunkReader = nil
+      guard reader == nil else { return (reader, false) }
+      state.bytes += data
+      let suspends = !state.isSuspended && state.bytes.count > Self.maxBytes
+      if suspends { state.isSuspended = true }
+      return (nil, suspends)
+    }
+    reader?.resume(returning: .success(Array(data)))
+    if suspends { Self.suspend(task) }
+  }
+
+  private static func suspend(_ task: URLSessionTask) {
+    #if !canImport(FoundationNetworking)
+    // FoundationNetworking crashes if a suspended task receives data or is cancelled.
+    task.suspend()
+    #endif
+  }
+
+  func end(_ error: (any Error)?) {
+    let end: Result<Void, TransportFailure> = error.map { .failure(TransportFailure($0)) } ?? .success(())
+    receive(head: end.flatMap { .failure(.malformed("no HTTP response")) })
+    let reader = state.withLock { state in
+      state.end = end
+      state.body = nil
+      defer { state.chunkReader = nil }
+      return state.chunkReader
+    }
+    reader?.resume(returning: end.map { nil })
+  }
+
+  /// The first head counts.
+  private func receive(head: Head) {
+    let reader = state.withLock { state in
+      if state.head == nil { state.head = head }
+      defer { state.headReader = nil }
+      return state.headReader
+    }
+    reader?.resume(returning: head)
+  }
+}

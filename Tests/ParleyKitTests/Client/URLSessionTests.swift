@@ -1,0 +1,151 @@
+import Foundation
+import ParleyCrypto
+import ParleyKit
+import ParleyModel
+import ParleyNetworking
+import ParleyURLSession
+import Serving
+import Testing
+import Web
+
+/// ParleyKit over Foundation's networking. Its WebSocket needs a libcurl that has WebSockets; Debian 12's has none.
+@Suite struct URLSessionTests {
+  @Test func `a session signs in, posts and reads, and a refusal has its code`() async throws {
+    try await Daemon.run { daemon in
+      let client = try daemon.client(URLSessionTransport())
+      let session = OwnSession(client, store: KeyValueStore(read: { _ in nil }, write: { _, _ in }), now: { 0 })
+      do throws(ClientFault) {
+        try await session.signIn("ada", password: "wrong")
+        Issue.record("signed in")
+      } catch { #expect(error.problem?.code == "wrong_credentials") }
+      try await session.signIn("ada", password: Daemon.password)
+      let room = try await client.send(.createForum(title: "Garden", visibility: .public)).forum.room
+      let posted = try await client.send(.postMessage(in: room, "Grüße 🌱", clientID: "one"))
+      #expect(try await client.send(.getMessage(posted.message.id)).message.content?.text == "Grüße 🌱")
+      #expect(try await client.send(posted.setAction("like")).mine == ["like"])
+      #expect(try await client.send(posted.delete()).message.tombstone != nil)
+    }
+  }
+
+  @Test(arguments: [1_000, 9 << 20])
+  func `an uploaded file is downloaded with the same bytes`(size: Int) async throws {
+    try await Daemon.run { daemon in
+      let client = try await daemon.device(URLSessionTransport()).client
+      let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) }
+      let sent = try await client.upload(FileSource(name: "bytes.bin", bytes: bytes))
+      #expect(sent.value.size == size)
+      var received: [UInt8] = []
+      try await client.download(sent.value.id) { chunk in received += chunk }
+      #expect(try Digest.sha256(of: received) == Digest.sha256(of: bytes))
+    }
+  }
+
+  @Test func `a device without WebSockets sends and receives`() async throws {
+    try await Daemon.run { daemon in
+      let ada = try await daemon.device(URLSessionTransport())
+      let room = try await ada.client.send(.createForum(title: "Garden", visibility: .public)).forum.room
+      await ada.start()
+      _ = try await ada.outbox.sendAndWait(Draft("From ada"), in: room)
+      let other = try await daemon.device()
+      _ = try await other.client.send(.postMessage(in: room, "From another device"))
+      let texts = try await ada.messages(in: room).fresh().map(\.text)
+      #expect(texts == ["From another device", "From ada"])
+      await ada.stop()
+    }
+  }
+
+  @Test func `an unreachable server is one, also for a WebSocket`() async throws {
+    let request = TransportRequest(origin: "http://127.0.0.1:1", target: "/")
+    for isSocket in [false, true] {
+      do throws(TransportFailure) {
+        let transport = URLSessionTransport()
+        if isSocket {
+          _ = try await transport.connect(request, subprotocols: ["parley"])
+        } else {
+          _ = try await transport.send(request)
+        }
+        Issue.record("connected")
+      } catch {
+        guard case .unreachable = error else { throw error }
+      }
+    }
+  }
+
+  @Test func `a redirect is a response, and is not followed`() async throws {
+    try await Self.serve { origin in
+      let response = try await URLSessionTransport().send(TransportRequest(origin: origin, target: "/moved"))
+      #expect(response.status == 302 && response["location"] == "/endless")
+      #expect(try await response.body(limit: 1_000).isEmpty)
+    }
+  }
+
+  @Test func `the release of an unread response closes its connection`() async throws {
+    let (closed, close) = AsyncStream.makeStream(of: Void.self)
+    try await Self.serve({ close.yield() }) { origin in
+      do {
+        let response = try await URLSessionTransport().send(TransportRequest(origin: origin, target: "/endless"))
+        #expect(response.status == 200)
+        for _ in 0..<40 { #expect(try await response.next()?.isEmpty == false) }
+      }
+      for await _ in closed { break }
+    }
+  }
+
+  @Test func `a cancelled task ends its request`() async throws {
+    try await Self.serve { origin in
+      let transport = URLSessionTransport()
+      let (started, start) = AsyncStream.makeStream(of: Void.self)
+      let task = Task {
+        do throws(TransportFailure) {
+          let response = try await transport.send(TransportRequest(origin: origin, target: "/endless"))
+          while try await response.next() != nil { start.yield() }
+          return TransportFailure?.none
+        } catch { return error }
+      }
+      for await _ in started { break }
+      task.cancel()
+      #expect(await task.value == .cancelled)
+    }
+  }
+
+  @Test func `a body that ends early is not sent`() async throws {
+    try await Self.serve { origin in
+      let body = TransportBody.stream(length: 10) { [] }
+      do throws(TransportFailure) {
+        _ = try await URLSessionTransport().send(
+          TransportRequest(method: "POST", origin: origin, target: "/moved", body: body))
+        Issue.record("sent")
+      } catch { #expect(error == .sourceFailed("the body is shorter than its length")) }
+    }
+  }
+
+  /// A server with a redirect and an endless response.
+  private static func serve(
+    _ disconnected: @escaping @Sendable () -> Void = {}, _ body: (_ origin: String) async throws -> Void
+  ) async throws {
+    Signals.ignoreBrokenPipes()
+    let site = Application(
+      router: Router { routes in
+        routes.on(.get, "/moved") { _, _ in .redirect(to: "/endless") }
+        routes.on(.get, "/endless") { _, _ in
+          let chunk = [UInt8](repeating: 1, count: 65_536)
+          return Response(
+            .ok,
+            body: .stream(length: nil) { writer in
+              do { while true { try await writer.write(chunk) } } catch {
+                disconnected()
+                throw error
+              }
+            })
+        }
+      }, limits: Limits())
+    let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+    let server = try Server(.init(endpoints: [.init(socket)], loops: 1), application: site, log: { _ in })
+    try await server.start()
+    do { try await body("http://127.0.0.1:\(server.addresses[0].port ?? 0)") } catch {
+      await server.stop(within: 0)
+      throw error
+    }
+    await server.stop(within: 0)
+  }
+}
