@@ -223,7 +223,8 @@ public actor MessageWindow {
       messages: shown, deltas: Self.deltas(from: old.messages, to: shown), hasOlder: start > content.from,
       hasNewer: last != nil && hasUnfetched, gaps: gaps)
     current = update
-    if update.messages != old.messages || update.gaps != old.gaps {
+    let hasMoved = update.hasOlder != old.hasOlder || update.hasNewer != old.hasNewer
+    if update.messages != old.messages || update.gaps != old.gaps || hasMoved {
       for observer in observers.values { observer.yield(update) }
     }
     return update

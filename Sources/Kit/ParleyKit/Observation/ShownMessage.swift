@@ -7,7 +7,7 @@ public struct ShownMessage: Sendable, Hashable {
   public let target: Draft.Target
   /// Nil while unsent.
   public let held: HeldMessage?
-  public let author: ID<User>?
+  public let author: ParleyModel.ID<User>?
   public let text: String
   /// In milliseconds since 1970.
   public let displayDate: Int64
@@ -63,7 +63,7 @@ public struct ShownMessage: Sendable, Hashable {
 
   /// An unsent message with its index entry; nil if the operation sends no message.
   init?(
-    _ operation: OutboxOperation, by me: ID<User>?, _ index: MessageIndex, _ others: [OutboxOperation]
+    _ operation: OutboxOperation, by me: ParleyModel.ID<User>?, _ index: MessageIndex, _ others: [OutboxOperation]
   ) {
     guard let draft = operation.draft else { return nil }
     identity = me.map { "\($0):\(operation.id)" } ?? operation.id

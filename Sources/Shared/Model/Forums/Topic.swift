@@ -93,14 +93,14 @@ public struct ListedTopic: Sendable, Hashable {
   /// The first message without markup, on one line; at most `maxExcerpt` scalars.
   public let excerpt: String
   /// The creator, then the authors of the newest messages; at most `maxAuthors`.
-  public let authors: [ID<User>]
+  public let authors: [ParleyModel.ID<User>]
   /// The time of the newest message, or of the creation.
   public let lastActivityAt: Int64
 
   public static let maxExcerpt = 140
   public static let maxAuthors = 3
 
-  public init(_ topic: Topic, isNew: Bool?, excerpt: String, authors: [ID<User>], lastActivityAt: Int64) {
+  public init(_ topic: Topic, isNew: Bool?, excerpt: String, authors: [ParleyModel.ID<User>], lastActivityAt: Int64) {
     self.topic = topic
     self.isNew = isNew
     self.excerpt = excerpt

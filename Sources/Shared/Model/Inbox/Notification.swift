@@ -90,6 +90,9 @@ public struct InboxCounts: Sendable, Hashable {
   public init() {}
 
   public mutating func add(_ kind: Notification.Kind) { counts[kind, default: 0] += 1 }
+
+  /// The count over all kinds.
+  public var total: Int { counts.values.reduce(0, +) }
 }
 
 extension InboxCounts: JSONReadable {
@@ -106,7 +109,7 @@ extension InboxCounts: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       for kind in Notification.Kind.allCases { json.field(kind.rawValue, counts[kind] ?? 0) }
-      json.field("all", counts.values.reduce(0, +))
+      json.field("all", total)
     }
   }
 }

@@ -1,0 +1,77 @@
+public import Observation
+public import ParleyModel
+import Synchronization
+
+/// The notifications for a view, newest first. They come from the server, again after changes while `run` runs. Without a
+/// network the loaded ones stay.
+@MainActor @Observable
+public final class InboxModel {
+  /// The number of unread notifications; at most `InboxCounts.maxCounted` are counted.
+  public private(set) var unread = 0
+  /// The failure of the last request; nil if it succeeded.
+  public private(set) var failure: (any Error)?
+  /// The users that caused the notifications.
+  public let users: ListedUsers
+  private var list = ServerList<NotificationView>()
+  @ObservationIgnored private let parley: Parley
+
+  public init(_ parley: Parley) {
+    self.parley = parley
+    users = ListedUsers(parley)
+  }
+
+  public var notifications: [NotificationView] { list.elements }
+  public var isLoaded: Bool { list.isLoaded }
+  public var hasMore: Bool { list.next != nil }
+
+  /// Loads the notifications and shows every change until its task is cancelled.
+  public func run() async {
+    let counts = Mutex(await parley.cache.replica.inbox)
+    let changes = await parley.changes { update, cache in
+      counts.withLock { counts in
+        defer { counts = cache.replica.inbox }
+        return update.isErased || counts != cache.replica.inbox
+      }
+    }
+    await refresh()
+    for await _ in changes {
+      // Signing out erases the cache.
+      if await parley.cache.replica.me == nil { (list, unread) = (ServerList(), 0) } else { await refresh() }
+    }
+  }
+
+  /// Loads the list again, such as when the user pulls it down.
+  public func refresh() async {
+    await attempt { list.reload(try await page(limit: list.reloadLimit)) }
+  }
+
+  /// Loads the next page, if there is one.
+  public func loadMore() async {
+    guard let next = list.next else { return }
+    let reloads = list.reloads
+    await attempt { list.append(try await page(next: next), after: reloads) }
+  }
+
+  /// Marks all loaded notifications and the older ones as read. Needs the network.
+  public func markAllRead() async {
+    guard let newest = notifications.first else { return }
+    await attempt {
+      unread = try await parley.client.send(.markNotificationsRead(upTo: newest.id)).unread.total
+      list.reload(try await page(limit: list.reloadLimit))
+    }
+  }
+
+  private func page(limit: Int? = nil, next: String? = nil) async throws -> ServerList<NotificationView>.Page {
+    let inbox = try await parley.client.send(.listNotifications(limit: limit, next: next)).value
+    unread = inbox.unread.total
+    users.show(inbox.entries.compactMap(\.entry.actor))
+    return (inbox.entries, inbox.next)
+  }
+
+  private func attempt(_ work: () async throws -> Void) async {
+    do {
+      try await work()
+      failure = nil
+    } catch { if !Task.isCancelled { failure = error } }
+  }
+}

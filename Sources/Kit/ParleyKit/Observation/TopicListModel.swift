@@ -1,0 +1,78 @@
+public import Observation
+import ParleyJSON
+public import ParleyModel
+
+/// The topics of a forum for a view, pinned ones first, then by last activity. They come from the server, again after changes
+/// while `run` runs. Without a network the loaded ones stay.
+@MainActor @Observable
+public final class TopicListModel {
+  public nonisolated let forum: ID<Forum>
+  /// The failure of the last request; nil if it succeeded.
+  public private(set) var failure: (any Error)?
+  /// The authors of the topics.
+  public let users: ListedUsers
+  private var list = ServerList<ListedTopic>()
+  @ObservationIgnored private let parley: Parley
+  @ObservationIgnored private let filter: String?
+  @ObservationIgnored private let tag: String?
+
+  /// - Parameters:
+  ///   - filter: `new`, `unread`, `mine`, `solved` or `unsolved`.
+  ///   - tag: a hashtag of the first message.
+  public init(of forum: ID<Forum>, _ parley: Parley, filter: String? = nil, tag: String? = nil) {
+    self.forum = forum
+    self.parley = parley
+    self.filter = filter
+    self.tag = tag
+    users = ListedUsers(parley)
+  }
+
+  public var topics: [ListedTopic] { list.elements }
+  public var isLoaded: Bool { list.isLoaded }
+  public var hasMore: Bool { list.next != nil }
+
+  /// Loads the topics and shows every change until its task is cancelled.
+  public func run() async {
+    let changes = await parley.changes { [forum] update, cache in
+      update.isErased || update.forums.contains(forum)
+        || update.conversations.union(update.messages).contains {
+          cache.replica.conversations[$0]?.conversation.forum == forum
+        }
+    }
+    await refresh()
+    for await _ in changes {
+      // Signing out erases the cache.
+      if await parley.cache.replica.me == nil { list = ServerList() } else { await refresh() }
+    }
+  }
+
+  /// Loads the list again, such as when the user pulls it down.
+  public func refresh() async {
+    await attempt {
+      list.reload(try await page(limit: list.reloadLimit))
+    }
+  }
+
+  /// Loads the next page, if there is one.
+  public func loadMore() async {
+    guard let next = list.next else { return }
+    let reloads = list.reloads
+    await attempt {
+      list.append(try await page(next: next), after: reloads)
+    }
+  }
+
+  private func page(limit: Int? = nil, next: String? = nil) async throws -> ServerList<ListedTopic>.Page {
+    let page = try await parley.client.send(.listTopics(in: forum, filter: filter, tag: tag, limit: limit, next: next))
+    let topics = try page.elements.map { one in try ListedTopic(json: JSONValue(parsing: one.representation.bytes)) }
+    users.show(topics.flatMap(\.authors))
+    return (topics, page.next)
+  }
+
+  private func attempt(_ work: () async throws -> Void) async {
+    do {
+      try await work()
+      failure = nil
+    } catch { if !Task.isCancelled { failure = error } }
+  }
+}
