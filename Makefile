@@ -54,11 +54,11 @@ endure: packages ## crash, cut the power and fuzz TIMES=20 as often as the tests
 lint: ## check the format of the Swift code and the words of comments and commits
 	@Tests/tools/words
 	@echo "Checking the format of the Swift code"
-	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	@swift format lint --strict --recursive --parallel Package.swift Sources Tests Examples
 
 format: ## put the Swift code in the agreed format
 	@echo "Formatting the Swift code"
-	@swift format --in-place --recursive --parallel Package.swift Sources Tests
+	@swift format --in-place --recursive --parallel Package.swift Sources Tests Examples
 
 migrations: ## write the hashes of the migrations into the sources
 	@Tests/tools/debian python3

@@ -28,5 +28,7 @@ let package = Package(
   targets: modules + [
     program("plain"),
     program("strict", .enableUpcomingFeature("MemberImportVisibility"), .defaultIsolation(MainActor.self)),
+    // Examples/Chat
+    program("chat", .enableUpcomingFeature("MemberImportVisibility"), .defaultIsolation(MainActor.self)),
   ]
 )

@@ -1,11 +1,14 @@
 """The programs of the consumer package sign in to a daemon, post, read and compare their copy with the server's."""
 
+import os
 import subprocess
+import threading
+import time
 import unittest
 from pathlib import Path
 
 from restarting import PASSWORD, RestartingTest
-from servers import BUILD
+from servers import BUILD, TOP
 
 
 class Consumer(RestartingTest):
@@ -25,6 +28,120 @@ class Consumer(RestartingTest):
 
     def test_a_program_on_the_main_actor_with_strict_visibility_of_members(self):
         self.check("strict")
+
+
+class Chat:
+    """Examples/Chat as ada, on a terminal, with its home in the folder. `with` ends it."""
+
+    def __init__(self, url, home):
+        self.terminal, output = os.openpty()
+        self.process = subprocess.Popen(
+            [BUILD / "consumer" / "debug" / "chat", url, "ada"], stdin=subprocess.PIPE, stdout=output, stderr=output,
+            text=True, env={**os.environ, "HOME": str(home)})
+        os.close(output)
+        self.lines = []
+        self.changed = threading.Condition()
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        try:
+            with open(self.terminal, encoding="utf-8") as output:
+                for line in output:
+                    with self.changed:
+                        self.lines.append(line.rstrip("\r\n"))
+                        self.changed.notify_all()
+        except OSError:
+            pass  # The program has closed its terminal.
+
+    def type(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def see(self, *lines):
+        """Waits until the lines were printed, in this order, and forgets what was printed before."""
+        for line in lines:
+            with self.changed:
+                if not self.changed.wait_for(lambda: line in self.lines, 60):
+                    raise AssertionError(f"'{line}' is not in {self.lines}")
+                del self.lines[:self.lines.index(line) + 1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        self.process.stdin.close()
+
+
+class Example(RestartingTest):
+    def post(self, text):
+        return self.ask("POST", f"/conversations/{self.room}/messages", {"text": text})
+
+    def wait_for_like(self):
+        deadline = time.monotonic() + 60
+        while not any("like" in it.get("actions", {}) for it in
+                      self.ask("GET", f"/conversations/{self.room}/messages")["data"]):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_a_chat_is_played_online_offline_and_after_a_restart(self):
+        self.post("Who has needles?")
+        with Chat(self.url, self.folder) as chat:
+            chat.see("Password:")
+            chat.type(PASSWORD)
+            chat.see("* Connected")
+            chat.type("/forums")
+            chat.see("# Knitting")
+            chat.type("/open Knitting")
+            chat.see("— Knitting", "1 ada: Who has needles?")
+            chat.type("I have")
+            chat.see("2 ada: I have")
+            chat.type("/edit 2 I have some")
+            chat.see("2 ada: I have some")
+            self.post("Thanks \x1b[2J")
+            chat.see("3 ada: Thanks [2J")
+            chat.type("/like 3")
+            chat.see("3 ada: Thanks [2J ♥")
+            self.wait_for_like()
+            chat.type("/delete 2")
+            chat.see("2 ada: (deleted)")
+            chat.type("/edit 2000 no")
+            chat.see("There is no message 2000 on the screen.")
+            chat.type("/check")
+            chat.see("* Complete through message 3")
+            self.server.stop()
+            chat.type("From the train")
+            chat.see("… ada: From the train")
+            chat.process.kill()
+        with Chat(self.url, self.folder) as chat:
+            chat.see("* Connecting")
+            chat.type("/open Knitting")
+            chat.see("3 ada: Thanks [2J ♥")
+            self.server = self.serve()
+            chat.see("4 ada: From the train")
+            chat.type("/quit")
+            self.assertEqual(chat.process.wait(60), 0)
+        texts = [message.get("text") for message in self.ask("GET", f"/conversations/{self.room}/messages")["data"]]
+        self.assertEqual(texts.count("From the train"), 1)
+
+    def test_a_wrong_password_is_reported(self):
+        with Chat(self.url, self.folder) as chat:
+            chat.see("Password:")
+            chat.type("wrong")
+            self.assertEqual(chat.process.wait(60), 1)
+            chat.reader.join()
+            self.assertRegex(chat.lines[-1], "password")
+
+    def test_its_manifest_describes_a_package(self):
+        done = subprocess.run(
+            ["swift", "package", "--package-path", TOP / "Examples" / "Chat", "--scratch-path", BUILD / "chat", "describe"],
+            capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^    Name: chat$")
 
 
 if __name__ == "__main__":
