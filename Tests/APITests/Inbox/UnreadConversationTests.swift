@@ -93,7 +93,8 @@ import Testing
       let topic = try await village.expect(
         201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Seeds", "text": "look"])
       let page = try await village.expect(200, .get, "/unread", as: "linus")
-      #expect(page["data.0.topics.0.id"] == topic["id"] && page.int("data.0.new_topics") == 1 && page.count("data") == 1)
+      #expect(page["data.0.topics.0.id"] == topic["id"])
+      #expect(page.int("data.0.new_topics") == 1 && page.count("data") == 1)
     }
   }
 
