@@ -121,6 +121,26 @@ import Testing
     }
   }
 
+  @Test(arguments: ["password", "ban"])
+  func `the token of a bot ends with the token that created it, after`(change: String) async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.addUser("alma", .admin)
+      let credential = try await village.expect(
+        201, .post, "/me/tokens", as: "alma", ["name": "t", "scope": "admin"])
+      let made = try await village.request(
+        .post, "/bots", ["name": "dice", "scope": "read"], fields: Self.bearer(credential["token"]))
+      let token = Self.bearer(made["token"])
+      #expect(try await village.request(.get, "/me", fields: token).status == 200)
+      if change == "password" {
+        let body = ["old_password": "alma’s password", "password": "another one"]
+        try await village.expect(204, .put, "/me/password", as: "alma", body)
+      } else {
+        try await village.expect(200, .put, "/users/@alma/ban", as: "ada", ["reason": "x"])
+      }
+      #expect(try await village.request(.get, "/me", fields: token).status == 401)
+    }
+  }
+
   @Test func `wrong fields of a bot are refused`() async throws {
     try await Village.open(.inMemory) { village in
       let rows: [(String, Any, String)] = [

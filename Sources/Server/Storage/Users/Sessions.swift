@@ -179,30 +179,32 @@ extension WriteTransaction {
     }
   }
 
-  /// Ends all sessions of a user but one, and all tokens unless `keepsTokens`.
+  /// Ends all sessions of a user but one, and all tokens unless `keepsTokens`, with the tokens that these created, also
+  /// those of bots.
   public func endSessions(of user: ID<User>, except current: ID<Session>?, keepsTokens: Bool) throws(Refusal) {
     try recordEnded { connection in
       try connection.all(
         """
+        with recursive family (id) as (
+          select id
+          from session
+          where user_id = $1 and id is distinct from $2 and (kind = 'session' or not $3)
+          union
+          select s.id
+          from session s
+          join family f on s.parent_id = f.id
+        )
         delete from session
-        where user_id = $1 and id is distinct from $2 and (kind = 'session' or not $3)
+        where id in (select id from family) and id is distinct from $2
         returning id
         """, user.number, current?.number, keepsTokens
       ) { row in ID(try row.int(0)) }
     }
   }
 
-  /// Ends all sessions and tokens of a user.
+  /// Ends all sessions and tokens of a user, and the tokens that these created, also those of bots.
   public func endAllSessions(of user: ID<User>) throws(Refusal) {
-    try recordEnded { connection in
-      try connection.all(
-        """
-        delete from session
-        where user_id = $1
-        returning id
-        """, user.number
-      ) { row in ID(try row.int(0)) }
-    }
+    try endSessions(of: user, except: nil, keepsTokens: false)
   }
 
   /// Ends expired sessions and the least recently used ones beyond `most`.
