@@ -187,6 +187,11 @@ import Testing
       let entries = try await village.request(.get, "/audit?kind=forum.entered", as: "ada")
       #expect(entries.texts("data", "forum_id") == [den])
       #expect(try await village.request(.get, "/forums/\(den)/members", as: "grace").count("data") == 2)
+      // A bot that joins later is audited, too.
+      try await village.expect(201, .post, "/bots", as: "ada", ["name": "die", "scope": "read", "forums": [String]()])
+      try await village.expect(200, .put, "/forums/\(den)/members/@die", as: "ada", [:])
+      let later = try await village.request(.get, "/audit?kind=forum.entered", as: "ada")
+      #expect(later.texts("data", "forum_id") == [den, den])
     }
   }
 

@@ -29,11 +29,8 @@ extension Community {
       }
       try tx.checkIsFree(draft.name)
       let bot = try tx.add(NewUser(name: draft.name, role: .bot, displayName: draft.displayName, owner: actor))
-      if let forums = draft.forums {
-        for forum in Set(forums).sorted() { try tx.addBot(bot, to: forum, caller, actor) }
-      } else {
-        try tx.joinDefaultForums(bot)
-      }
+      let forums = if let named = draft.forums { named } else { try tx.defaultForums() }
+      for forum in Set(forums).sorted() { try tx.addBot(bot, to: forum, caller, actor) }
       let credential = try caller.session.flatMap { id throws(Refusal) in
         try tx.session(id, of: actor, current: nil)
       }
@@ -116,7 +113,7 @@ extension WriteTransaction {
     do throws(Refusal) { standing = try require(.manage, caller, in: forum) } catch .notFound {
       throw .invalid("forums", .unknown)
     }
-    try joinForum(bot, in: forum)
+    try joinForum(bot, in: forum, by: actor)
     guard !Permissions.rights(of: caller.role, in: standing).contains(.read) else { return }
     try audit(.forumEntered, by: actor, subject: forum.number, in: forum)
   }

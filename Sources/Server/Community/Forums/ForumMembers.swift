@@ -13,7 +13,8 @@ extension Community {
       let caller = try tx.reloadCaller(caller)
       let standing = try tx.require(.see, caller, in: id)
       let rights = Permissions.rights(of: caller.role, in: standing)
-      let user = try tx.user(reference, for: caller).user.summary.id
+      let member = try tx.user(reference, for: caller).user.summary
+      let user = member.id
       let old = try tx.role(of: user, in: id)
       let role = role ?? old ?? .member
       let joins = user == actor && role == .member && rights.contains(.join)
@@ -22,13 +23,13 @@ extension Community {
       let start = rights.contains(.manage) ? nil : try tx.historyStart(of: id, for: caller)
       if try tx.setMember(user, role, of: id, after: start, by: actor) {
         if old == .admin { try tx.promoteNextAdmin(of: id, excluding: user) }
-        // Staff without read access may still join; the audit log records it.
-        if user == actor, !rights.contains(.read) {
+        // Staff without read access may still join, or read with the token of a bot; the audit log records it.
+        if user == actor || member.role == .bot, !rights.contains(.read) {
           try tx.audit(.forumEntered, by: actor, subject: id.number, in: id)
         }
       }
-      guard let member = try tx.member(user, of: id) else { throw .unavailable }
-      return member
+      guard let stored = try tx.member(user, of: id) else { throw .unavailable }
+      return stored
     }
   }
 
