@@ -79,13 +79,20 @@ import Testing
         let other = try await village.request(.post, "/bots", as: "ada", body.merging(change) { $1 })
         #expect(other.status == 409 && other.code == "client_id_reused")
       }
+      // The order of the forums does not matter.
+      let forums = [try await village.garden("one").forum, try await village.garden("two").forum]
+      let named: [String: Any] = ["name": "cards", "scope": "read", "client_id": "c2"]
+      let ordered = try await village.expect(201, .post, "/bots", as: "ada", named.merging(["forums": forums]) { $1 })
+      let reordered = try await village.expect(
+        200, .post, "/bots", as: "ada", named.merging(["forums": forums.reversed() + forums]) { $1 })
+      #expect(reordered["user.id"] == ordered["user.id"])
       // A `client_id` is scoped to its user. The name is taken.
       let alma = try await village.request(.post, "/bots", as: "alma", body)
       #expect(alma.status == 400 && alma["errors.0.code"] == "taken")
       let leaving = ["how": "leave", "reason": "x"]
       try await village.expect(200, .delete, "/users/@dice", as: "ada", leaving)
       #expect(try await village.request(.post, "/bots", as: "ada", body).status == 410)
-      #expect(try await village.request(.get, "/bots", as: "ada").texts("data", "name") == ["robo"])
+      #expect(try await village.request(.get, "/bots", as: "ada").texts("data", "name") == ["robo", "cards"])
     }
   }
 

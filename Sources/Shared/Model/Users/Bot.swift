@@ -47,13 +47,13 @@ public struct BotDraft: Sendable {
     clientID = try object.optional("client_id")
   }
 
-  /// The request without its `client_id`, as JSON: the same for a repeated request.
+  /// The request without its `client_id`, as JSON: the same for a repeated request, in any order of the forums.
   public var content: [UInt8] {
     var json = JSONWriter()
     json.object { json in
       json.field("name", name)
       json.field("display_name", displayName)
-      json.field("forums", forums)
+      json.field("forums", forums.map { Set($0).sorted() })
       json.field("scope", scope.rawValue)
     }
     return json.bytes
