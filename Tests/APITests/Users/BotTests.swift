@@ -202,6 +202,16 @@ import Testing
     }
   }
 
+  @Test func `the owner is notified of the token`() async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])
+      let inbox = try await village.request(.get, "/inbox?kind=token", as: "ada")
+      #expect(inbox.count("data") == 1 && inbox["data.0.kind"] == "token")
+      let own = try await village.request(.get, "/inbox", fields: Self.bearer(made["token"]))
+      #expect(own.status == 200 && own.count("data") == 0)
+    }
+  }
+
   @Test func `a bot has no password reset link`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])

@@ -60,7 +60,8 @@ extension TokenDraft: CheckedInput {
 }
 
 extension WriteTransaction {
-  /// Creates a token and notifies its user. A token that was made by another ends with it, at the latest.
+  /// Creates a token and notifies its user, or the owner of a bot. A token that was made by another ends with it, at the
+  /// latest.
   func addToken(
     _ draft: TokenDraft, _ secret: Secret, for user: ID<User>, madeBy credential: Session? = nil, atMost limit: Int,
     by actor: ID<User>
@@ -73,7 +74,7 @@ extension WriteTransaction {
       user: user, kind: .token, digest: secret.digest, name: draft.name, scope: draft.scope,
       expiresAt: [draft.expiresAt, parent?.expiresAt].compactMap(\.self).min(), parent: parent?.id)
     let id = try add(token)
-    try addNotification(.token, of: user, by: actor)
+    try addNotification(.token, of: try self.user(user)?.standing?.owner ?? user, by: actor)
     if let clientID = draft.clientID { try remember(.token, by: user, clientID, subject: id.number) }
     guard let created = try session(id, of: user, current: nil) else { throw .unavailable }
     return CreatedToken(session: created, secret: secret.text)
