@@ -218,6 +218,10 @@ import Testing
       for name in ["dice", "robo"] {
         #expect(try await village.request(.post, "/users/@\(name)/reset", as: "ada", [:]).code == "conflict")
       }
+      // A link ends when its user becomes a bot.
+      let code = try #require(try await village.expect(201, .post, "/users/@grace/reset", as: "ada", [:])["code"])
+      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "bot"])
+      #expect(try await village.request(.post, "/links/\(code)", ["password": "another one"]).status == 410)
     }
   }
 }

@@ -95,7 +95,9 @@ extension ReadTransaction {
       guard try !hasOwner() else { throw .gone }
       return LinkPurpose(kind: .setup, user: nil, expiresAt: nil)
     case .reset:
-      guard let user = try link.user.flatMap({ id throws(Refusal) in try user(id) }) else { throw .gone }
+      guard let user = try link.user.flatMap({ id throws(Refusal) in try user(id) }), user.summary.role != .bot else {
+        throw .gone
+      }
       return LinkPurpose(kind: .reset, user: user.summary, expiresAt: link.expiresAt)
     // Invites have a table of their own.
     case .invite: throw .notFound
