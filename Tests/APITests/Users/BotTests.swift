@@ -202,6 +202,18 @@ import Testing
     }
   }
 
+  @Test func `a bot stays without its owner`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.addUser("alma", .admin)
+      try await village.expect(201, .post, "/bots", as: "alma", ["name": "dice", "scope": "read"])
+      let before = try await village.request(.get, "/users/@dice", as: "ada")
+      #expect(before["owner_id"] == "\(village.userID("alma"))")
+      try await village.expect(200, .delete, "/users/@alma", as: "ada", ["how": "leave", "reason": "x"])
+      let after = try await village.request(.get, "/users/@dice", as: "ada")
+      #expect(after.status == 200 && after["owner_id"] == nil && after.int("revision") == 2)
+    }
+  }
+
   @Test func `the owner is notified of the token`() async throws {
     try await Village.open(.inMemory) { village in
       let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])

@@ -1,6 +1,23 @@
 public import ParleyModel
 import ParleySQLite
 
+extension WriteTransaction {
+  /// Removes a departing user as the owner of bots. The bots stay, without an owner.
+  func removeOwner(_ user: ID<User>, by actor: ID<User>) throws(Refusal) {
+    let bots = try run { connection in
+      try connection.all(
+        """
+        update account
+        set owner_id = null
+        where owner_id = $1
+        returning id
+        """, user.number
+      ) { row in ID<User>(try row.int(0)) }
+    }
+    for bot in bots { try raiseRevision(of: bot, by: actor) }
+  }
+}
+
 extension ReadTransaction {
   /// Bots in any state, oldest first.
   public func bots(_ slice: ListSlice) throws(Refusal) -> [Bot] {

@@ -50,6 +50,7 @@ extension WriteTransaction {
         where created_by = $2 and revoked_at is null
         """, Int(now), user.number)
     }
+    try removeOwner(user, by: actor)
     try endAllSessions(of: user)
     if state == .erased { try noteErasure(of: before) }
     if let avatar { try letGo(of: [ID(avatar)]) }

@@ -164,7 +164,8 @@ extension WriteTransaction {
     return members.count == limit
   }
 
-  private func raiseRevision(of user: ID<User>, by actor: ID<User>) throws(Refusal) {
+  /// Raises the revision of a user after a change outside of its row, and logs it.
+  func raiseRevision(of user: ID<User>, by actor: ID<User>) throws(Refusal) {
     let revision = try run { connection in
       try connection.first(
         """
