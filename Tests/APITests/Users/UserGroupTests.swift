@@ -15,6 +15,21 @@ import Testing
     return try #require(made["id"], "\(made.text)")
   }
 
+  @Test func `groups, their members and bots have limits`() async throws {
+    var bounds = Bounds()
+    (bounds.userGroups, bounds.userGroupMembers, bounds.bots) = (1, 1, 2)
+    try await Village.open(.inMemory, bounds: bounds) { village in
+      let group = try await Self.create("one", in: village)
+      #expect(try await village.request(.post, "/groups", as: "ada", ["name": "two"]).code == "too_many")
+      for _ in 0..<2 { try await village.expect(200, .put, "/groups/\(group)/members/@grace", as: "ada") }
+      #expect(try await village.request(.put, "/groups/\(group)/members/@mira", as: "ada").code == "too_many")
+      // The site has a bot already.
+      try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])
+      let refused = try await village.request(.post, "/bots", as: "ada", ["name": "die", "scope": "read"])
+      #expect(refused.code == "too_many")
+    }
+  }
+
   @Test(arguments: TestTransport.allCases)
   func `staff creates, changes and deletes groups, which the settings list`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in

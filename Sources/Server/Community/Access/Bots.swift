@@ -27,6 +27,7 @@ extension Community {
       if let earlier = try tx.bot(draft, fingerprint, by: caller, actor) {
         return CreatedBot(user: earlier, token: nil)
       }
+      guard try tx.botCount() < bounds.bots else { throw .tooMany(limit: bounds.bots) }
       try tx.checkIsFree(draft.name)
       let bot = try tx.add(NewUser(name: draft.name, role: .bot, displayName: draft.displayName, owner: actor))
       let forums = if let named = draft.forums { named } else { try tx.defaultForums() }

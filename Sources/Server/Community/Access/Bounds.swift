@@ -59,6 +59,8 @@ public struct Bounds: Sendable {
   /// Sessions of a user. Beyond it the least recently used is revoked.
   public var sessions = 100
   public var tokens = 100
+  /// Bots of the site.
+  public var bots = 200
   /// Forums that a new bot joins in one transaction.
   public var botForums = 50
   /// Open invites per user.
@@ -66,8 +68,9 @@ public struct Bounds: Sendable {
   public var inviteUses = 10_000
   /// Users followed, muted or blocked by one user, each.
   public var relations = 5_000
-  /// Groups of users.
+  /// Groups of users, and members of each.
   public var userGroups = 100
+  public var userGroupMembers = 10_000
   /// Addresses by which a user can be found.
   public var addresses = 10
   /// Addresses per lookup, and users returned per address.

@@ -71,13 +71,16 @@ extension Community {
     _ reference: UserReference, to id: ID<UserGroup>, by caller: Caller
   ) async throws(Refusal) -> User {
     let actor = try caller.requireUser(.write)
-    return try await store.write { tx throws(Refusal) in
+    return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       guard let group = try tx.userGroup(id) else { throw .notFound }
       let user = try tx.user(reference, for: caller).user.summary.id
       let joins = user == actor && Permissions.mayJoin(group, caller.role)
       if !joins { try tx.requireGroupManager(caller) }
       guard try tx.isActive(user) else { throw .notFound }
+      if try !tx.isMember(user, ofGroup: id), try tx.memberCount(ofGroup: id) >= bounds.userGroupMembers {
+        throw .tooMany(limit: bounds.userGroupMembers)
+      }
       if try tx.addMember(user, toGroup: id, by: actor), !joins {
         try tx.audit(.groupMemberAdded, by: actor, subject: user.number, reason: group.name)
       }

@@ -19,6 +19,12 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
+  public func botCount() throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first("select count(*) from account where role = 'bot'") { row in try row.int(0) } ?? 0
+    }
+  }
+
   /// Bots in any state, oldest first.
   public func bots(_ slice: ListSlice) throws(Refusal) -> [Bot] {
     let page = Keyset(slice, .ascending)

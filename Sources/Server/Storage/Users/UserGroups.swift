@@ -54,6 +54,14 @@ extension ReadTransaction {
     }
   }
 
+  public func memberCount(ofGroup group: ID<UserGroup>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first("select count(*) from user_group_member where group_id = $1", group.number) { row in
+        try row.int(0)
+      } ?? 0
+    }
+  }
+
   public func isMember(_ user: ID<User>, ofGroup group: ID<UserGroup>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
