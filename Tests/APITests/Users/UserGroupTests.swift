@@ -63,7 +63,7 @@ import Testing
       try await village.expect(410, .post, "/groups", as: "ada", body)
       #expect(try await village.expect(200, .get, "/settings").count("groups") == 0)
       let audit = try await village.expect(200, .get, "/audit?limit=3", as: "ada")
-      #expect(audit.texts("data", "kind") == ["group.deleted", "group.changed", "group.created"])
+      #expect(audit.texts("data", "kind") == ["user_group.deleted", "user_group.changed", "user_group.created"])
       #expect(audit["data.1.changes.0.to"] == "growers")
     }
   }
@@ -130,7 +130,7 @@ import Testing
       for _ in 0..<2 { try await village.expect(204, .delete, path, as: "ada") }
       #expect(try await village.expect(200, .get, "/users/@grace", as: "linus").list("groups").isEmpty)
       let audit = try await village.expect(200, .get, "/audit?limit=2", as: "ada")
-      #expect(audit.texts("data", "kind") == ["group.member_removed", "group.member_added"])
+      #expect(audit.texts("data", "kind") == ["user_group.member_removed", "user_group.member_added"])
       #expect(audit.texts("data", "subject_id") == [grace, grace] && audit["data.0.reason"] == "gardeners")
     }
   }
@@ -147,7 +147,7 @@ import Testing
       try await village.expect(403, .put, path + "me", as: "grace")
       try await village.expect(403, .get, "/groups/\(id)/members", as: "grace")
       let kinds = try await village.expect(200, .get, "/audit", as: "ada").texts("data", "kind")
-      #expect(!kinds.contains("group.member_added"))
+      #expect(!kinds.contains("user_group.member_added"))
     }
   }
 

@@ -29,7 +29,7 @@ extension Community {
       try tx.checkIsFree(new.name)
       let group = try tx.add(new, by: actor)
       if let clientID = draft.clientID { try tx.remember(.userGroup, by: actor, clientID, subject: group.id.number) }
-      try tx.audit(.groupCreated, by: actor, subject: group.id.number, reason: group.name)
+      try tx.audit(.userGroupCreated, by: actor, subject: group.id.number, reason: group.name)
       return CreatedUserGroup(group: group, isNew: true)
     }
   }
@@ -47,7 +47,7 @@ extension Community {
       guard after != before else { return before }
       if after.name != before.name { try tx.checkIsFree(after.name, exceptForGroup: id) }
       try tx.audit(
-        .groupChanged, by: actor, subject: id.number, reason: after.name,
+        .userGroupChanged, by: actor, subject: id.number, reason: after.name,
         changes: after.changes(since: before, texts: ["name"]))
       return try tx.change(before, to: after, by: actor)
     }
@@ -62,7 +62,7 @@ extension Community {
       try tx.remove(id, by: actor)
       _ = try tx.startJob(
         kind: JobKind.groupRemoval.name, subject: id.number, by: actor, state: UserGroupRemoval(of: id, by: actor))
-      try tx.audit(.groupDeleted, by: actor, subject: id.number, reason: group.name)
+      try tx.audit(.userGroupDeleted, by: actor, subject: id.number, reason: group.name)
     }
   }
 
@@ -82,7 +82,7 @@ extension Community {
         throw .tooMany(limit: bounds.userGroupMembers)
       }
       if try tx.addMember(user, toGroup: id, by: actor), !joins {
-        try tx.audit(.groupMemberAdded, by: actor, subject: user.number, reason: group.name)
+        try tx.audit(.userGroupMemberAdded, by: actor, subject: user.number, reason: group.name)
       }
       let (changed, rights) = try tx.user(.id(user), for: caller)
       return try tx.withEntities(changed.redacted(for: rights))
@@ -101,7 +101,7 @@ extension Community {
       let leaves = user == actor && group.isSelfChosen
       if !leaves { try tx.requireGroupManager(caller) }
       if try tx.removeMember(user, ofGroup: id, by: actor), !leaves {
-        try tx.audit(.groupMemberRemoved, by: actor, subject: user.number, reason: group.name)
+        try tx.audit(.userGroupMemberRemoved, by: actor, subject: user.number, reason: group.name)
       }
     }
   }
