@@ -76,7 +76,7 @@ function subjectOf(site, { kind, subject_id: id, forum_id: at }) {
   const way = (href, words) => (href ? el('a', { href }, words) : words);
   const [family, what] = kind.split('.');
   const forum = site.forums.get(family === 'forum' ? (at ?? id) : at);
-  const person = family === 'user' || family === 'bot' || what === 'member_removed' ? site.person(id) : null;
+  const person = family === 'user' || family === 'bot' || what.startsWith('member_') ? site.person(id) : null;
   return {
     whom: person && way(person.name && `/u/${encodeURIComponent(person.name)}`, displayName(person)),
     forum: way(forum && forumAddress(forum), forum?.title ?? say('audit.forum')),
