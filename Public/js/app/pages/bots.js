@@ -2,7 +2,7 @@
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { isolate, say } from '../core/text.js';
+import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 import { button } from '../parts/button.js';
 import { copyLine } from '../parts/copyline.js';
@@ -13,6 +13,7 @@ import { savingForm } from '../parts/form.js';
 import { personRow } from '../parts/person.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { toggle } from '../parts/switch.js';
+import { toast } from '../parts/toast.js';
 
 /** Fills the column. */
 export async function botsPage({ site }, column) {
@@ -66,8 +67,9 @@ async function createBot(site, changed) {
       },
     });
     node.close();
-    await changed();
+    // The token is shown only once, also if the list can't be loaded.
     showToken(made);
+    changed().catch((error) => toast(sayProblem(error)));
   };
   const node = dialog(
     say('bots.make'),
