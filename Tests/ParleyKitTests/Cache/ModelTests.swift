@@ -171,12 +171,24 @@ import Testing
       let id: Int
     }
     var list = ServerList<Row>()
-    list.reload(([Row(id: 3), Row(id: 2)], "next"))
-    let reloads = list.reloads
-    list.append(([Row(id: 2), Row(id: 1)], nil), after: reloads)
+    let first = list.start()
+    let isShown = list.reload(([Row(id: 3), Row(id: 2)], "next"), of: first)
+    #expect(isShown)
+    let isAppended = list.append(([Row(id: 2), Row(id: 1)], nil), after: first)
+    #expect(isAppended)
     #expect(list.elements.map(\.id) == [3, 2, 1] && list.next == nil)
-    list.reload(([Row(id: 4)], "more"))
-    list.append(([Row(id: 0)], nil), after: reloads)
+    // The answers of two requests arrive in the other order.
+    let (earlier, later) = (list.start(), list.start())
+    let isLaterShown = list.reload(([Row(id: 4)], "more"), of: later)
+    #expect(isLaterShown)
+    let isEarlierShown = list.reload(([Row(id: 5)], nil), of: earlier)
+    #expect(!isEarlierShown)
+    let isOldAppended = list.append(([Row(id: 0)], nil), after: first)
+    #expect(!isOldAppended)
     #expect(list.elements.map(\.id) == [4] && list.next == "more")
+    let running = list.start()
+    list.clear()
+    let isRunningShown = list.reload(([Row(id: 6)], nil), of: running)
+    #expect(!isRunningShown && list.elements.isEmpty && !list.isLoaded)
   }
 }

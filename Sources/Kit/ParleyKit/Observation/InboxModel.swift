@@ -36,36 +36,48 @@ public final class InboxModel {
     await refresh()
     for await _ in changes {
       // Signing out erases the cache.
-      if await parley.cache.replica.me == nil { (list, unread) = (ServerList(), 0) } else { await refresh() }
+      if await parley.cache.replica.me == nil {
+        list.clear()
+        unread = 0
+      } else {
+        await refresh()
+      }
     }
   }
 
   /// Loads the list again, such as when the user pulls it down.
   public func refresh() async {
-    await attempt { list.reload(try await page(limit: list.reloadLimit)) }
+    await attempt { try await reload() }
   }
 
   /// Loads the next page, if there is one.
   public func loadMore() async {
     guard let next = list.next else { return }
-    let reloads = list.reloads
-    await attempt { list.append(try await page(next: next), after: reloads) }
+    let request = list.shown
+    await attempt {
+      let inbox = try await parley.client.send(.listNotifications(next: next)).value
+      if list.append((inbox.entries, inbox.next), after: request) { show(inbox) }
+    }
   }
 
   /// Marks all loaded notifications and the older ones as read. Needs the network.
   public func markAllRead() async {
     guard let newest = notifications.first else { return }
     await attempt {
-      unread = try await parley.client.send(.markNotificationsRead(upTo: newest.id)).unread.total
-      list.reload(try await page(limit: list.reloadLimit))
+      _ = try await parley.client.send(.markNotificationsRead(upTo: newest.id))
+      try await reload()
     }
   }
 
-  private func page(limit: Int? = nil, next: String? = nil) async throws -> ServerList<NotificationView>.Page {
-    let inbox = try await parley.client.send(.listNotifications(limit: limit, next: next)).value
+  private func reload() async throws {
+    let request = list.start()
+    let inbox = try await parley.client.send(.listNotifications(limit: list.reloadLimit)).value
+    if list.reload((inbox.entries, inbox.next), of: request) { show(inbox) }
+  }
+
+  private func show(_ inbox: Inbox) {
     unread = inbox.unread.total
     users.show(inbox.entries.compactMap(\.entry.actor))
-    return (inbox.entries, inbox.next)
   }
 
   private func attempt(_ work: () async throws -> Void) async {

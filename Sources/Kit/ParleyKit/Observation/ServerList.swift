@@ -5,8 +5,11 @@ struct ServerList<Element> {
   private(set) var elements: [Element] = []
   private(set) var next: String?
   private(set) var isLoaded = false
-  /// The number of reloads. The page after a list that was reloaded in the meantime is dropped.
-  private(set) var reloads = 0
+  /// The number of the last request that was started.
+  private var started = 0
+  /// The number of the request whose answer is shown. Answers of earlier requests are dropped, and so is the page after a
+  /// list that was reloaded in the meantime.
+  private(set) var shown = 0
 
   /// The most elements of a page.
   static var maxPage: Int { 200 }
@@ -15,16 +18,31 @@ struct ServerList<Element> {
   /// How many elements a reload requests: those shown, so that the list stays as long.
   var reloadLimit: Int { min(Self.maxPage, max(Self.size, elements.count)) }
 
-  mutating func reload(_ page: Page) {
-    (elements, next, isLoaded) = (page.elements, page.next, true)
-    reloads += 1
+  /// Call it before the request whose answer goes to `reload`.
+  mutating func start() -> Int {
+    started += 1
+    return started
   }
 
-  /// Appends the page after the list as it was after `reload`.
-  mutating func append(_ page: Page, after reload: Int) where Element: Identifiable {
-    guard reload == reloads else { return }
+  /// Shows the first page. Returns false if the answer of a later request is shown, or if the list was cleared.
+  mutating func reload(_ page: Page, of request: Int) -> Bool {
+    guard request > shown else { return false }
+    (elements, next, isLoaded, shown) = (page.elements, page.next, true, request)
+    return true
+  }
+
+  /// Removes the elements, and drops the answers of running requests.
+  mutating func clear() {
+    (elements, next, isLoaded) = ([], nil, false)
+    shown = start()
+  }
+
+  /// Appends the page after the list of a request. Returns false if the list is another one.
+  mutating func append(_ page: Page, after request: Int) -> Bool where Element: Identifiable {
+    guard request == shown else { return false }
     let known = Set(elements.map(\.id))
     elements += page.elements.filter { !known.contains($0.id) }
     next = page.next
+    return true
   }
 }

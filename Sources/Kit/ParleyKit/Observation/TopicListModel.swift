@@ -42,30 +42,32 @@ public final class TopicListModel {
     await refresh()
     for await _ in changes {
       // Signing out erases the cache.
-      if await parley.cache.replica.me == nil { list = ServerList() } else { await refresh() }
+      if await parley.cache.replica.me == nil { list.clear() } else { await refresh() }
     }
   }
 
   /// Loads the list again, such as when the user pulls it down.
   public func refresh() async {
     await attempt {
-      list.reload(try await page(limit: list.reloadLimit))
+      let request = list.start()
+      let page = try await page(limit: list.reloadLimit)
+      if list.reload(page, of: request) { users.show(page.elements.flatMap(\.authors)) }
     }
   }
 
   /// Loads the next page, if there is one.
   public func loadMore() async {
     guard let next = list.next else { return }
-    let reloads = list.reloads
+    let request = list.shown
     await attempt {
-      list.append(try await page(next: next), after: reloads)
+      let page = try await page(next: next)
+      if list.append(page, after: request) { users.show(page.elements.flatMap(\.authors)) }
     }
   }
 
   private func page(limit: Int? = nil, next: String? = nil) async throws -> ServerList<ListedTopic>.Page {
     let page = try await parley.client.send(.listTopics(in: forum, filter: filter, tag: tag, limit: limit, next: next))
     let topics = try page.elements.map { one in try ListedTopic(json: JSONValue(parsing: one.representation.bytes)) }
-    users.show(topics.flatMap(\.authors))
     return (topics, page.next)
   }
 
