@@ -52,6 +52,8 @@ public final class RoomModel {
   }
 
   private func readRow() async {
+    // After a request without a network.
+    users.show(messages.compactMap(\.author))
     do {
       let new = try await parley.cache.shown(conversation)
       if row != new { row = new }
