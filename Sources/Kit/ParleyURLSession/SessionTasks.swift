@@ -10,6 +10,7 @@ import FoundationNetworking
 final class SessionTasks: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate, Sendable {
   private let responses = Mutex<[Int: ResponseParts]>([:])
   private let handshakes = Mutex<[Int: Handshake]>([:])
+  private let pings = Mutex<[Int: SocketPings]>([:])
 
   func add(_ response: ResponseParts, for task: URLSessionTask) {
     responses.withLock { $0[task.taskIdentifier] = response }
@@ -17,6 +18,10 @@ final class SessionTasks: NSObject, URLSessionDataDelegate, URLSessionWebSocketD
 
   func add(_ handshake: Handshake, for task: URLSessionTask) {
     handshakes.withLock { $0[task.taskIdentifier] = handshake }
+  }
+
+  func add(_ socketPings: SocketPings, for task: URLSessionTask) {
+    pings.withLock { $0[task.taskIdentifier] = socketPings }
   }
 
   func urlSession(
@@ -34,6 +39,7 @@ final class SessionTasks: NSObject, URLSessionDataDelegate, URLSessionWebSocketD
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     responses.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end(error)
     handshakes.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end(task, error)
+    pings.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end()
   }
 
   /// The contract has no redirects: a redirect is a captive portal, and its response is the response.
@@ -57,5 +63,6 @@ final class SessionTasks: NSObject, URLSessionDataDelegate, URLSessionWebSocketD
   ) {
     let handshake = handshakes.withLock { $0.removeValue(forKey: webSocketTask.taskIdentifier) }
     handshake?.end(.failure(.interrupted("the socket closed during the handshake")))
+    pings.withLock { $0[webSocketTask.taskIdentifier] }?.end()
   }
 }

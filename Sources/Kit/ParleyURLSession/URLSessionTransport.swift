@@ -61,11 +61,13 @@ public final class URLSessionTransport: Transport {
     }
     let task = session.webSocketTask(with: request)
     task.maximumMessageSize = Self.maxMessageBytes
+    let pings = SocketPings()
+    tasks.add(pings, for: task)
     try await SocketOpening(task, tasks).wait()
-    return Self.live(task)
+    return Self.live(task, pings)
   }
 
-  private static func live(_ task: URLSessionWebSocketTask) -> LiveSocket {
+  private static func live(_ task: URLSessionWebSocketTask, _ pings: SocketPings) -> LiveSocket {
     let ending = { @Sendable in
       let reason = task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? ""
       return LiveSocket.Ending(code: task.closeCode == .invalid ? 1006 : task.closeCode.rawValue, reason: reason)
@@ -81,11 +83,11 @@ public final class URLSessionTransport: Transport {
         }
       },
       ping: { () async throws(LiveSocket.Ending) in
-        let error = await withCheckedContinuation { pong in task.sendPing { pong.resume(returning: $0) } }
-        if error != nil { throw ending() }
+        guard await pings.send(on: task) else { throw ending() }
       },
       close: { code, reason in
         task.cancel(with: .init(rawValue: code) ?? .normalClosure, reason: Data(reason.utf8))
+        pings.end()
       })
   }
 
