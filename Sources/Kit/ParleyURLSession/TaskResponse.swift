@@ -65,6 +65,23 @@ final class ResponseParts: Sendable {
       }
       return end?.map { nil }
     }
+
+    // Both are called in the lock: the task is suspended if and only if `isSuspended` is set.
+
+    mutating func suspend(_ task: URLSessionTask) {
+      #if !canImport(FoundationNetworking)
+      // FoundationNetworking crashes if a suspended task receives data or is cancelled.
+      guard !isSuspended else { return }
+      isSuspended = true
+      task.suspend()
+      #endif
+    }
+
+    mutating func resume(_ task: URLSessionTask) {
+      guard isSuspended else { return }
+      isSuspended = false
+      task.resume()
+    }
   }
 
   private let state: Mutex<State>
@@ -84,13 +101,12 @@ final class ResponseParts: Sendable {
   }
 
   func awaitChunk(of task: URLSessionTask, _ reader: CheckedContinuation<Chunk, Never>) {
-    let (chunk, resumes) = state.withLock { state in
+    let chunk = state.withLock { state in
       let chunk = state.takeChunk()
       if chunk == nil { state.chunkReader = reader }
-      defer { state.isSuspended = false }
-      return (chunk, state.isSuspended)
+      state.resume(task)
+      return chunk
     }
-    if resumes { task.resume() }
     if let chunk { reader.resume(returning: chunk) }
   }
 
@@ -99,24 +115,15 @@ final class ResponseParts: Sendable {
   func receive(_ response: URLResponse) { receive(head: .success(response)) }
 
   func receive(_ data: Data, of task: URLSessionTask) {
-    let (reader, suspends) = state.withLock { state in
+    let reader = state.withLock { state in
       let reader = state.chunkReader
       state.chunkReader = nil
-      guard reader == nil else { return (reader, false) }
+      guard reader == nil else { return reader }
       state.bytes += data
-      let suspends = !state.isSuspended && state.bytes.count > Self.maxBytes
-      if suspends { state.isSuspended = true }
-      return (nil, suspends)
+      if state.bytes.count > Self.maxBytes { state.suspend(task) }
+      return reader
     }
     reader?.resume(returning: .success(Array(data)))
-    if suspends { Self.suspend(task) }
-  }
-
-  private static func suspend(_ task: URLSessionTask) {
-    #if !canImport(FoundationNetworking)
-    // FoundationNetworking crashes if a suspended task receives data or is cancelled.
-    task.suspend()
-    #endif
   }
 
   func end(_ error: (any Error)?) {
