@@ -32,14 +32,29 @@ final class SocketOpening: Sendable {
 
 final class Handshake: Sendable {
   typealias Opened = Result<Void, TransportFailure>
-  private let reader = Mutex<CheckedContinuation<Opened, Never>?>(nil)
 
-  func await(_ opened: CheckedContinuation<Opened, Never>) { reader.withLock { $0 = opened } }
+  private struct State {
+    /// Kept for a reader that comes later, such as when the task is cancelled before its start.
+    var result: Opened?
+    var reader: CheckedContinuation<Opened, Never>?
+  }
 
+  private let state = Mutex(State())
+
+  func await(_ reader: CheckedContinuation<Opened, Never>) {
+    let result = state.withLock { state in
+      if state.result == nil { state.reader = reader }
+      return state.result
+    }
+    if let result { reader.resume(returning: result) }
+  }
+
+  /// The first result counts.
   func end(_ result: Opened) {
-    let reader = reader.withLock { reader in
-      defer { reader = nil }
-      return reader
+    let reader = state.withLock { state in
+      if state.result == nil { state.result = result }
+      defer { state.reader = nil }
+      return state.reader
     }
     reader?.resume(returning: result)
   }
