@@ -5,7 +5,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The delegate of a session: passes what happens to the objects of its tasks. FoundationNetworking does not call the
+/// The delegate of a session: passes its events to the objects of its tasks. FoundationNetworking does not call the
 /// delegates of single tasks.
 final class SessionTasks: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate, Sendable {
   private let responses = Mutex<[Int: ResponseParts]>([:])
