@@ -115,8 +115,10 @@ export class Client {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', stop);
     const timeout = setTimeout(stop, this.timeout);
+    /** @type {Response | undefined} */
+    let answer;
     try {
-      const answer = await this.fetch(`${this.base}${path}${queryText(query)}`, {
+      answer = await this.fetch(`${this.base}${path}${queryText(query)}`, {
         method,
         headers: {
           ...(this.token ? { Authorization: `Bearer ${this.token}` } : {}),
@@ -130,13 +132,14 @@ export class Client {
       const text = await answer.text();
       const said = readJSON(text);
       // A cut answer, or a page of a captive portal, is no answer.
-      if (answer.ok && text !== '' && said === undefined) throw networkProblem(new TypeError('no JSON'));
+      if (answer.ok && text !== '' && said === undefined) throw networkProblem(new Error('no JSON'));
       if (answer.ok || answer.status === 304) return { status: answer.status, headers: answer.headers, body: said };
       throw this.#problem(answer, said);
     } catch (error) {
       if (error instanceof Problem) throw error;
       if (signal?.aborted && isAbort(error)) throw error;
-      throw networkProblem(error);
+      // A cut answer: the browser let the page read it, so its origin is permitted.
+      throw networkProblem(answer ? new Error('cut off', { cause: error }) : error);
     } finally {
       clearTimeout(timeout);
       signal?.removeEventListener('abort', stop);
@@ -148,7 +151,7 @@ export class Client {
     if (answer.status === 401 && said?.code !== 'wrong_credentials') this.onSignedOut?.();
     // The server never answers with a page: this is a proxy or a captive portal.
     if (said === undefined && answer.headers.get('content-type')?.startsWith('text/html')) {
-      return networkProblem(new TypeError(`a page with status ${answer.status}`));
+      return networkProblem(new Error(`a page with status ${answer.status}`));
     }
     const seconds = Number(answer.headers.get('retry-after') ?? NaN);
     const retryAfter = Number.isFinite(seconds) ? seconds * 1000 : null;

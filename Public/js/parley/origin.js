@@ -4,7 +4,8 @@ import { Problem } from './problem.js';
 
 /**
  * Tells a server that does not permit the page's origin from one that cannot be reached: the browser hides the answers of its
- * API, which looks like no network. The library itself can be read by every page.
+ * API, which looks like no network. The library itself can be read by every page. Only if it can be read while an answer of
+ * the API cannot, the origin is not permitted: the network may have failed for a moment. `fetch` fails with a `TypeError`.
  * @param {import('./client.js').Client} client @param {Problem} error
  */
 export async function explained(client, error) {
@@ -13,9 +14,12 @@ export async function explained(client, error) {
   const timeout = setTimeout(() => timer.abort(), client.timeout);
   try {
     const options = /** @type {const} */ ({ cache: 'no-store', credentials: 'omit' });
-    const { ok } = await client.fetch(`${client.origin}/js/parley/problem.js`, { ...options, signal: timer.signal });
+    const get = (/** @type {string} */ path) => client.fetch(client.origin + path, { ...options, signal: timer.signal });
+    if (!(await get('/js/parley/problem.js')).ok) return error;
+    const cause = await get('/api/v1/server').then(() => null, (failure) => failure);
+    if (!(cause instanceof TypeError)) return error;
     const detail = `the server needs --cors-origin ${globalThis.location.origin}`;
-    return ok ? new Problem({ code: 'origin_not_allowed', detail }, { cause: error.cause }) : error;
+    return new Problem({ code: 'origin_not_allowed', detail }, { cause });
   } finally {
     clearTimeout(timeout);
   }

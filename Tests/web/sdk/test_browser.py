@@ -450,6 +450,23 @@ class OtherOrigin(ServingTest):
         said = page.evaluate("() => parley.ready.then(() => 'ready', ({ code, message }) => [code, message])")
         self.assertEqual(said, ["origin_not_allowed", f"the server needs --cors-origin {self.refused}"])
 
+    def test_a_permitted_origin_is_not_the_reason_of_a_failed_request(self):
+        page = self.page(self.permitted)
+        codes = page.evaluate("""async (url) => {
+          const failing = [
+            () => Promise.reject(new TypeError('no network')),
+            async () => new Response('{"id": ', { status: 200 }),
+            async () => new Response('<p>Sign in</p>', { status: 200, headers: { 'Content-Type': 'text/html' } }),
+          ];
+          return Promise.all(failing.map(async (answer) => {
+            const fetch = (address, options) =>
+              address.includes('/users/') ? answer() : globalThis.fetch(address, options);
+            const client = new library.Client({ url, token: 'parley_none', fetch, tries: 1 });
+            return client.calls.getUser({ id: 'me' }).then(() => 'answered', ({ code }) => code);
+          }));
+        }""", self.server.url)
+        self.assertEqual(codes, ["network"] * 3)
+
 
 if __name__ == "__main__":
     unittest.main()
