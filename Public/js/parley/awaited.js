@@ -1,6 +1,7 @@
 // Operations that wait until the server has processed them. Each rejects with the problem of its attempt; the operation then
 // stays in the outbox, and `parley.retry` or the next connection sends it.
 
+import { rangeAt } from './history.js';
 import { Problem } from './problem.js';
 
 /** @typedef {import('./parley.js').Parley} Parley @typedef {import('./outbox.js').Operation} Operation */
@@ -9,11 +10,15 @@ import { Problem } from './problem.js';
 /** How long another tab may take to announce the answer of an operation that it has removed, in milliseconds. */
 const announcement = 1_000;
 
+/** How many pages of earlier messages are fetched after a message is sent. */
+const mostPages = 50;
+
 /**
- * Sends a message and waits until the server has it.
+ * Sends a message and waits until the server has it. A sent message is returned also if an earlier one cannot be fetched.
  * @param {Parley} parley @param {string} conversation @param {Parameters<Parley['send']>[1]} message
  * @param {Blob[]} [files] @param {Parameters<Parley['send']>[3]} [options]
- * @returns {Promise<Message[]>} The messages after the newest cached one up to the sent one, which is the last.
+ * @returns {Promise<Message[]>} The messages after the newest cached one up to the sent one, which is the last. Without the
+ *   older ones if they are too many, or could not be fetched.
  */
 export async function sendAndWait(parley, conversation, message, files = [], options = {}) {
   const before = (await parley.store.get('history', conversation))?.held ?? [];
@@ -22,8 +27,23 @@ export async function sendAndWait(parley, conversation, message, files = [], opt
   const earlier = before.map((/** @type {[number, number]} */ [, end]) => end).filter((/** @type {number} */ end) => end < sent.seq);
   if (earlier.length === 0) return [sent];
   const from = Math.max(...earlier) + 1;
-  if (from < sent.seq) await parley.pages.complete(conversation, from, sent.seq - 1, {});
-  return parley.pages.held(conversation, from, sent.seq);
+  return heldUpTo(parley, sent, from);
+}
+
+/**
+ * @param {Parley} parley @param {Message} sent @param {number} from
+ * @returns {Promise<Message[]>} Without a gap.
+ */
+async function heldUpTo({ pages }, sent, from) {
+  const { conversation_id: conversation, seq } = sent;
+  try {
+    if (from < seq) await pages.complete(conversation, from, seq - 1, { mostPages }).catch(() => {});
+    const [first] = rangeAt((await pages.history(conversation)).held, seq) ?? [seq];
+    const held = await pages.held(conversation, Math.max(from, first), seq);
+    return held[held.length - 1]?.id === sent.id ? held : [sent];
+  } catch {
+    return [sent];
+  }
 }
 
 /**

@@ -24,9 +24,10 @@ const all = [];
 afterEach(() => all.splice(0).forEach((parley) => parley.close()));
 
 async function opened() {
-  const network = { isUp: true, isCutAfter: false };
+  const network = { isUp: true, isCutAfter: false, hasPages: true };
   const fetch = async (address, options) => {
-    if (!network.isUp) throw new TypeError('no network');
+    const isPage = (options.method ?? 'GET') === 'GET' && /\/messages\?/.test(address);
+    if (!network.isUp || (isPage && !network.hasPages)) throw new TypeError('no network');
     const answer = await globalThis.fetch(address, options);
     if (!network.isCutAfter || options.method !== 'POST') return answer;
     network.isCutAfter = false;
@@ -68,6 +69,19 @@ test('a sent message comes with the messages before it that were not cached', as
   }
   const new_ = await sendAndWait(parley, id, { text: 'last' });
   assert.deepEqual(new_.map(({ text }) => text), [...Array.from({ length: 120 }, (_, index) => `seed ${index + 1}`), 'last']);
+});
+
+test('a sent message is returned also if the messages before it cannot be fetched', async () => {
+  const { parley, network, id } = await opened();
+  await sendAndWait(parley, id, { text: 'first' });
+  parley.sync.live.stop();
+  for (let number = 1; number <= 120; number++) {
+    await ada.client.calls.postMessage({ id, body: { text: `seed ${number}` } });
+  }
+  network.hasPages = false;
+  const new_ = await sendAndWait(parley, id, { text: 'last' });
+  assert.equal(new_.at(-1).text, 'last');
+  assert.ok(new_.length < 121 && new_.every(({ seq }, index) => seq === new_[0].seq + index));
 });
 
 test('without a network an operation rejects and stays in the outbox', async () => {
