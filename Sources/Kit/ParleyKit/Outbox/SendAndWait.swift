@@ -5,19 +5,16 @@ public import ParleyModel
 
 extension Outbox {
   /// Sends a message and waits until the server has it.
-  /// - Returns: the messages that were not cached up to the sent one, oldest first.
+  /// - Returns: the messages that were not cached up to the sent one, oldest first; without the older ones if they are too
+  ///   many, or could not be fetched.
   public func sendAndWait(_ draft: Draft, in conversation: ID<Conversation>) async throws -> [Message] {
     let before = await cache.history(of: conversation).held
     let message = try await waitUntilSent { try await send(draft, in: conversation) }
-    guard let message, let seq = try await cache.messages(.ids([message])).first?.message.seq else { return [] }
-    if let last = before.all.last(where: { $0.upperBound < seq })?.upperBound, last + 1 < seq {
-      try await fetchMissed(in: last + 1...seq - 1, of: conversation)
-    }
-    var new: [Message] = []
-    for seqs in before.missing(in: 1...seq) {
-      new += try await cache.messages(.range(seqs, of: conversation)).map(\.message)
-    }
-    return new
+    guard let message, let sent = try await cache.messages(.ids([message])).first?.message else { return [] }
+    let last = before.all.last(where: { $0.upperBound < sent.seq })?.upperBound
+    // The message is sent, so a failure from here on is none of its sending.
+    if let last, last + 1 < sent.seq { try? await fetchMissed(in: last + 1...sent.seq - 1, of: conversation) }
+    do { return try await cache.new(upTo: sent, since: before) } catch { return [sent] }
   }
 
   /// Edits a message and waits until the server has the change. A failed message is sent again with the new text.
@@ -88,29 +85,44 @@ extension Outbox {
     throw ClientFault.cancelled
   }
 
-  /// Fetches messages that the response to a post did not have: it has at most 100.
+  /// The pages of missed messages that are fetched.
+  private static let maxMissedPages = 50
+
+  /// Fetches messages that the response to a post did not have: it has at most 100. The newest pages are fetched.
   private func fetchMissed(in seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
-    while let last = try await cache.messageBeforeGap(in: seqs, of: conversation) {
+    for _ in 0..<Self.maxMissedPages {
+      guard let next = try await cache.messageAfterGap(in: seqs, of: conversation) else { return }
       let known = await cache.responseAge
       let page = try await client.send(
         .listMessages(
-          in: conversation, after: last.id, order: "asc", limit: Sync.pageSize, includeMachine: true, includeMuted: true
+          in: conversation, before: next.id, order: "desc", limit: Sync.pageSize, includeMachine: true,
+          includeMuted: true
         ))
       let messages = page.elements.map(\.value)
-      guard let newest = messages.last, newest.message.seq > last.seq else { return }
-      try await cache.hold(missed: messages, asOf: known)
+      guard let oldest = messages.last, oldest.message.seq < next.seq else { return }
+      try await cache.hold(missed: messages.reversed(), asOf: known)
     }
   }
 }
 
 extension Cache {
-  /// The message before the first gap of a range; nil if there is none.
-  fileprivate func messageBeforeGap(
+  /// The messages up to a sent one that were not held before, without a gap.
+  fileprivate func new(upTo sent: Message, since before: SeqRanges) throws(CacheFault) -> [Message] {
+    let first = history(of: sent.conversation).held.range(at: sent.seq)?.lowerBound ?? sent.seq
+    var new: [Message] = []
+    for seqs in before.missing(in: first...sent.seq) {
+      new += try messages(.range(seqs, of: sent.conversation)).map(\.message)
+    }
+    return new
+  }
+
+  /// The message after the last gap of a range; nil if there is none.
+  fileprivate func messageAfterGap(
     in seqs: ClosedRange<Int>, of conversation: ID<Conversation>
   ) throws(CacheFault) -> Message? {
-    guard let gap = history(of: conversation).held.missing(in: seqs).first, gap.lowerBound > 1 else { return nil }
-    let before = gap.lowerBound - 1
-    return try messages(.range(before...before, of: conversation)).first?.message
+    guard let gap = history(of: conversation).held.missing(in: seqs).last else { return nil }
+    let after = gap.upperBound + 1
+    return try messages(.range(after...after, of: conversation)).first?.message
   }
 
   fileprivate func hold(missed messages: [MessageView], asOf age: ResponseAge) throws(CacheFault) {
