@@ -126,6 +126,8 @@ async function processed(parley, add) {
         if (own.kind === 'delete' && own.target === id) resolve(null);
         else if (own.id === id || own.target === id) reject(cancelled());
       })),
+    // Also after another user has signed in.
+    parley.on('closed', () => reject(cancelled())),
     parley.on('signedOut', (problem) => take(() => reject(problem ?? cancelled()))),
     parley.on('change', () => take(async (own) => {
       if (isHeld(own.id) || gone !== undefined) return;
@@ -144,7 +146,7 @@ async function processed(parley, add) {
     if (connection === 'stopped' && reason) throw reason;
     const failed = parley.operations().find(({ id, state }) => id === operation.target && state === 'failed');
     if (failed) throw asProblem(failed.reason);
-    if (isHeld(operation.id)) await parley.retry(operation.id);
+    if (isHeld(operation.id)) await Promise.race([parley.retry(operation.id), result]);
     return await result;
   } finally {
     for (const end of ends) end();

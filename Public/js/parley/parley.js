@@ -626,7 +626,7 @@ export class Parley {
   /**
    * `change` (the cache), `state`, `event`, `sent`, `failed`, `cancelled`, `waiting`, `progress`, `typing`,
    * `presence` (null when all of it becomes unknown), `forumActivity`, `activity` (calls in progress), `notice`, `reset`,
-   * `signedOut`, `accountChanged`, `fault`.
+   * `signedOut`, `accountChanged`, `closed`, `fault`.
    * @param {string} kind @param {(detail: any) => void} listener @returns {() => void} Ends it.
    */
   on(kind, listener) {
@@ -962,6 +962,7 @@ export class Parley {
     this.outbox.stop();
     this.tabs.close();
     this.store.close();
+    this.#emit('closed', null);
   }
 }
 

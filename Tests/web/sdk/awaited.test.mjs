@@ -120,6 +120,17 @@ test('a refused operation rejects with the problem and can be repaired', async (
   assert.equal((await retryAndWait(parley, refused.id)).text, 'short');
 });
 
+test('a waiting operation rejects when its Parley is closed, and stays in the outbox', async () => {
+  const { parley, id } = await opened();
+  parley.outbox.stop();
+  const waiting = sendAndWait(parley, id, { text: 'later' });
+  await until(() => parley.state.waiting === 1, 'the operation');
+  const end = assert.rejects(waiting, { code: 'cancelled' });
+  parley.close();
+  await end;
+  assert.equal(parley.operations({ conversation: id }).length, 1);
+});
+
 test('a cancelled operation rejects, and the deletion of an unsent message resolves to null', async () => {
   const { parley, id } = await opened();
   parley.outbox.stop();
