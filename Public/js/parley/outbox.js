@@ -373,6 +373,9 @@ export class Outbox {
       if (this.#isRunning && !stop.signal.aborted) {
         this.emit('fault', error);
         this.#rest(conversation, this.pause(maxPause));
+        const next = this.#waiting().find((op) => op.conversation_id === conversation);
+        const reason = new Problem({ code: 'not_stored', detail: String(error) });
+        if (next) this.emit('waiting', { id: next.id, reason: reason.toJSON() });
       }
     } finally {
       this.#lanes.delete(conversation);

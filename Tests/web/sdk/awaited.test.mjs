@@ -33,15 +33,18 @@ async function opened() {
     network.isCutAfter = false;
     throw new TypeError('cut off');
   };
+  const cache = { isFull: false };
+  const memory = memoryStore();
+  const update = (...transition) => (cache.isFull ? Promise.reject(new Error('disk full')) : memory.update(...transition));
   const parley = await Parley.open({
-    url: daemon.url, token: ada.token, store: memoryStore(), fetch, live: { WebSocket }, BroadcastChannel: null,
+    url: daemon.url, token: ada.token, store: { ...memory, update }, fetch, live: { WebSocket }, BroadcastChannel: null,
   });
   all.push(parley);
   await parley.ready;
   await until(() => parley.state.connection === 'live', 'the connection to be live');
   const body = { kind: 'channel', type: 'com.example.notes', title: 'garden' };
   const { id } = await ada.client.calls.createConversation({ body });
-  return { parley, network, id };
+  return { parley, network, cache, id };
 }
 
 test('each operation resolves to the message that the server has', async () => {
@@ -129,6 +132,20 @@ test('a waiting operation rejects when its Parley is closed, and stays in the ou
   parley.close();
   await end;
   assert.equal(parley.operations({ conversation: id }).length, 1);
+});
+
+test('a waiting operation rejects when the cache cannot be written', async () => {
+  const { parley, cache, id } = await opened();
+  parley.outbox.stop();
+  const waiting = sendAndWait(parley, id, { text: 'later' });
+  await until(() => parley.state.waiting === 1, 'the operation');
+  const end = assert.rejects(waiting, { code: 'not_stored' });
+  cache.isFull = true;
+  parley.outbox.start();
+  await end;
+  cache.isFull = false;
+  const [{ id: name }] = parley.operations({ conversation: id });
+  assert.equal((await retryAndWait(parley, name)).text, 'later');
 });
 
 test('a cancelled operation rejects, and the deletion of an unsent message resolves to null', async () => {
