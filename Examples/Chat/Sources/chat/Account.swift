@@ -5,6 +5,7 @@ import ParleyTransport
 /// The user's session and replica, in a folder of the home directory.
 struct Account {
   let parley: Parley
+  private let secret: URL
 
   /// Continues the stored session, or signs in.
   init(_ address: ServerAddress, _ name: String, password: () async -> String) async throws {
@@ -12,7 +13,7 @@ struct Account {
     let folder = URL.homeDirectory.appending(path: ".parley-chat/\(name)@\(host)")
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let secret = folder.appending(path: "token")
+    secret = folder.appending(path: "token")
     let now = { @Sendable in Int64(Date().timeIntervalSince1970 * 1_000) }
     let client = Client(address, over: try NetworkTransport(), token: try? String(contentsOf: secret, encoding: .utf8))
     if client.token == nil {
@@ -29,5 +30,10 @@ struct Account {
     }
     let cache = folder.appending(path: "cache.db").path
     parley = try Parley(client, clock: Outbox.Clock(now: now), open: open) { try DiskStore(cache) }
+  }
+
+  /// Removes the token of an ended session: the next start signs in.
+  func removeToken() {
+    do { try FileManager.default.removeItem(at: secret) } catch { print("* \(error.localizedDescription)") }
   }
 }

@@ -3,6 +3,7 @@ import ParleyKit
 
 /// Lists and the open conversation on the terminal, from the models of ParleyKit.
 final class Chat {
+  private let account: Account
   private let parley: Parley
   private let forums: ForumListModel
   private let inbox: InboxModel
@@ -13,10 +14,11 @@ final class Chat {
   private var tasks: [Task<Void, Never>] = []
   private var roomTasks: [Task<Void, Never>] = []
 
-  init(_ parley: Parley) {
-    self.parley = parley
-    forums = ForumListModel(parley)
-    inbox = InboxModel(parley)
+  init(_ account: Account) {
+    self.account = account
+    parley = account.parley
+    forums = ForumListModel(account.parley)
+    inbox = InboxModel(account.parley)
   }
 
   func start() async {
@@ -24,7 +26,10 @@ final class Chat {
     tasks = [
       Task { await forums.run() },
       Task {
-        for await state in await parley.states() { print(Self.text(of: state)) }
+        for await state in await parley.states() {
+          if state == .signedOut { account.removeToken() }
+          print(Self.text(of: state))
+        }
       },
     ]
   }
@@ -39,7 +44,7 @@ final class Chat {
     case .stopped: "* Connecting"
     case .live: "* Connected"
     case .retrying(let fault): "* \(fault.userMessage)"
-    case .signedOut: "* Signed out. Start the program again."
+    case .signedOut: "* Signed out. Start the program again to sign in."
     case .userChanged: "* Another user has signed in."
     case .cacheFailed(let fault): "* The cache failed: \(fault)"
     }

@@ -32,7 +32,7 @@ do {
   print((error as? ClientFault)?.userMessage ?? "\(error)")
   exit(1)
 }
-let chat = Chat(account.parley)
+let chat = Chat(account)
 await chat.start()
 for await line in lines {
   if line == "/quit" { break }
