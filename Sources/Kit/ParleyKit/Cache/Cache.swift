@@ -837,6 +837,11 @@ public actor Cache {
     try save([draft.map { CacheRow(.draft, key, writing: $0) } ?? CacheRow(.draft, key, nil)])
   }
 
+  /// Removes the draft of a conversation if it is one of these.
+  func removeDraft(_ drafts: [Draft?], in conversation: ID<Conversation>) throws(CacheFault) {
+    if let held = draft(in: conversation), drafts.contains(held) { try setDraft(nil, in: conversation) }
+  }
+
   // MARK: Observers
 
   /// The changes from now on.

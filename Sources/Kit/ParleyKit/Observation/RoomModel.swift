@@ -74,11 +74,12 @@ public final class RoomModel {
 
   public func send(_ text: String) async { await send(Draft(text)) }
 
-  /// Queues a message, and removes the draft.
+  /// Queues a message, and removes the draft. A draft that is stored meanwhile stays.
   public func send(_ draft: Draft) async {
     await attempt {
+      let before = await parley.cache.draft(in: conversation)
       try await parley.outbox.send(draft, in: conversation)
-      try await parley.cache.setDraft(nil, in: conversation)
+      try await parley.cache.removeDraft([before, draft], in: conversation)
     }
   }
 
