@@ -16,7 +16,8 @@ public final class RoomModel {
   public private(set) var hasNewer = false
   /// Indexes of `messages` with missing messages before them: see `MessageWindow.Update`.
   public private(set) var gaps: [Int] = []
-  /// The failure of the last call; nil if it succeeded.
+  /// The failure of the last call; nil if it succeeded. The success of `markRead`, of `setSticking` and of what `run` loads
+  /// does not remove it.
   public private(set) var failure: (any Error)?
   /// The authors of the messages.
   public let users: ListedUsers
@@ -36,7 +37,7 @@ public final class RoomModel {
   /// Loads the newest messages and shows every change until its task is cancelled.
   public func run() async {
     async let row: Void = followRow()
-    async let newest: Void = showNewest()
+    async let newest: Void = loadNewest()
     for await update in await window.updates() {
       (messages, gaps) = (update.messages, update.gaps)
       (hasOlder, hasNewer) = (update.hasOlder, update.hasNewer)
@@ -44,6 +45,8 @@ public final class RoomModel {
     }
     _ = await (row, newest)
   }
+
+  private func loadNewest() async { await attempt(keepingFailure: true) { try await window.newest() } }
 
   private func followRow() async {
     let changes = await parley.changes { _, _ in true }
@@ -68,7 +71,9 @@ public final class RoomModel {
   /// Shows a message with those around it.
   public func show(_ message: ID<Message>) async { await attempt { try await window.around(message) } }
   /// Call it when the view is scrolled to the end, and when it no longer is.
-  public func setSticking(_ isSticking: Bool) async { await attempt { try await window.setSticking(isSticking) } }
+  public func setSticking(_ isSticking: Bool) async {
+    await attempt(keepingFailure: true) { try await window.setSticking(isSticking) }
+  }
 
   // MARK: Messages
 
@@ -114,13 +119,13 @@ public final class RoomModel {
   /// Marks the messages shown as read.
   public func markRead() async {
     guard let last = messages.last(where: { !$0.isUnsent })?.message else { return }
-    await attempt { try await parley.outbox.markRead(last.id, in: conversation) }
+    await attempt(keepingFailure: true) { try await parley.outbox.markRead(last.id, in: conversation) }
   }
 
-  private func attempt(_ work: () async throws -> Void) async {
+  private func attempt(keepingFailure: Bool = false, _ work: () async throws -> Void) async {
     do {
       try await work()
-      failure = nil
+      if !keepingFailure { failure = nil }
     } catch { if !Task.isCancelled { failure = error } }
   }
 }
