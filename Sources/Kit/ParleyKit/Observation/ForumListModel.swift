@@ -4,6 +4,7 @@ public import ParleyModel
 /// The forums for a view, by last activity, newest first, while `run` runs. It shows the cache, also offline.
 @MainActor @Observable
 public final class ForumListModel {
+  /// The cached forums, by last activity, newest first.
   public private(set) var forums: [HeldForum] = []
   /// Whether the forums are cached: false at the first start, before the first synchronization.
   public private(set) var isLoaded = false

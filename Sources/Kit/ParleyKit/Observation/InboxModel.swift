@@ -20,8 +20,11 @@ public final class InboxModel {
     users = ListedUsers(parley)
   }
 
+  /// The loaded notifications, newest first.
   public var notifications: [NotificationView] { list.elements }
+  /// Whether the first page has been loaded since the start or the last sign-out.
   public var isLoaded: Bool { list.isLoaded }
+  /// Whether `loadMore` has a page to load.
   public var hasMore: Bool { list.next != nil }
 
   /// Loads the notifications and shows every change until its task is cancelled.

@@ -7,12 +7,15 @@ public import ParleyModel
 /// A failed call sets `failure`; sending works offline.
 @MainActor @Observable
 public final class RoomModel {
+  /// The id of the conversation.
   public nonisolated let conversation: ID<Conversation>
   /// The row of the conversation, with its title, unread count and draft; nil if it is not cached.
   public private(set) var row: ShownConversation?
   /// Oldest first, unsent messages last.
   public private(set) var messages: [ShownMessage] = []
+  /// Whether there are messages before `messages`.
   public private(set) var hasOlder = false
+  /// Whether there are messages after `messages`.
   public private(set) var hasNewer = false
   /// Indexes of `messages` with missing messages before them: see `MessageWindow.Update`.
   public private(set) var gaps: [Int] = []
@@ -65,8 +68,11 @@ public final class RoomModel {
 
   // MARK: Moving
 
+  /// Shows the newest messages.
   public func showNewest() async { await attempt { try await window.newest() } }
+  /// Adds messages before those shown, such as when the view is scrolled to its beginning.
   public func showOlder() async { await attempt { try await window.older() } }
+  /// Adds messages after those shown.
   public func showNewer() async { await attempt { try await window.newer() } }
   /// Shows a message with those around it.
   public func show(_ message: ID<Message>) async { await attempt { try await window.around(message) } }
@@ -77,6 +83,7 @@ public final class RoomModel {
 
   // MARK: Messages
 
+  /// Queues a message with this text, and removes the draft.
   public func send(_ text: String) async { await send(Draft(text)) }
 
   /// Queues a message, and removes the draft. A draft that is stored meanwhile stays.
@@ -93,10 +100,12 @@ public final class RoomModel {
     await attempt { try await parley.cache.setDraft(draft, in: conversation) }
   }
 
+  /// Queues the edit of a message. An unsent one is sent with the new text.
   public func edit(_ message: ShownMessage, to text: String) async {
     await attempt { try await parley.outbox.edit(message.target, in: conversation, to: text) }
   }
 
+  /// Queues the deletion of a message. An unsent one is not sent.
   public func delete(_ message: ShownMessage) async {
     await attempt { try await parley.outbox.delete(message.target, in: conversation) }
   }

@@ -6,6 +6,7 @@ public import ParleyModel
 /// while `run` runs. Without a network the loaded ones stay.
 @MainActor @Observable
 public final class TopicListModel {
+  /// The forum of the topics.
   public nonisolated let forum: ID<Forum>
   /// The failure of the last request; nil if it succeeded.
   public private(set) var failure: (any Error)?
@@ -27,8 +28,11 @@ public final class TopicListModel {
     users = ListedUsers(parley)
   }
 
+  /// The loaded topics, pinned ones first, then by last activity.
   public var topics: [ListedTopic] { list.elements }
+  /// Whether the first page has been loaded since the start or the last sign-out.
   public var isLoaded: Bool { list.isLoaded }
+  /// Whether `loadMore` has a page to load.
   public var hasMore: Bool { list.next != nil }
 
   /// Loads the topics and shows every change until its task is cancelled.
