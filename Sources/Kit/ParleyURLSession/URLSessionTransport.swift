@@ -17,12 +17,14 @@ public final class URLSessionTransport: Transport {
 
   /// - Parameter configuration: timeouts and the use of cellular networks; caches, cookies and stored passwords are disabled.
   public init(_ configuration: URLSessionConfiguration = .ephemeral) {
-    configuration.urlCache = nil
-    configuration.httpCookieStorage = nil
-    configuration.httpShouldSetCookies = false
-    configuration.urlCredentialStorage = nil
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    session = URLSession(configuration: configuration, delegate: tasks, delegateQueue: nil)
+    // A copy: the caller may use its object for other sessions.
+    let own = (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
+    own.urlCache = nil
+    own.httpCookieStorage = nil
+    own.httpShouldSetCookies = false
+    own.urlCredentialStorage = nil
+    own.requestCachePolicy = .reloadIgnoringLocalCacheData
+    session = URLSession(configuration: own, delegate: tasks, delegateQueue: nil)
   }
 
   deinit { session.finishTasksAndInvalidate() }
