@@ -42,7 +42,7 @@ public struct NetworkTransport: Transport {
 
   private static func call(_ exchange: TransportRequest) throws(TransportFailure) -> (ClientRequest, Destination) {
     guard let origin = WebAddress(origin: exchange.origin), let destination = Destination(origin) else {
-      throw .unreachable("\(exchange.origin) is no server’s address")
+      throw .unreachable("\(exchange.origin) is not a server address")
     }
     var fields = Fields()
     for field in exchange.fields { fields.add(field.name, field.value) }

@@ -95,7 +95,7 @@ public final class URLSessionTransport: Transport {
 
   private static func request(_ exchange: TransportRequest) throws(TransportFailure) -> URLRequest {
     guard let url = URL(string: exchange.origin + exchange.target) else {
-      throw .unreachable("\(exchange.origin) is no server’s address")
+      throw .unreachable("\(exchange.origin) is not a server address")
     }
     var request = URLRequest(url: url)
     request.httpMethod = exchange.method
