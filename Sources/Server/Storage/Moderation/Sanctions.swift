@@ -101,23 +101,6 @@ extension WriteTransaction {
     }
   }
 
-  /// Logs a change of a user's private data in the user's stream.
-  public func logPrivateChange(of user: ID<User>, by actor: ID<User>) throws(Refusal) {
-    let revision = try run { connection in
-      try connection.first(
-        """
-        update account
-        set revision = revision + 1
-        where id = $1
-        returning revision
-        """, user.number
-      ) { row in try row.int(0) }
-    }
-    guard let revision else { return }
-    try log(
-      .preferencesUpdated, in: .user(user), subject: user.number, revision: revision, actor: actor.number)
-  }
-
   /// Reactivates users with an expired ban. Returns whether more remain.
   func liftExpiredBans(limit: Int) throws(Refusal) -> Bool {
     let due = try run { connection in

@@ -14,7 +14,7 @@ extension WriteTransaction {
         """, user.number
       ) { row in ID<User>(try row.int(0)) }
     }
-    for bot in bots { try raiseRevision(of: bot, by: actor) }
+    for bot in bots { try logChange(of: bot, by: actor) }
   }
 }
 

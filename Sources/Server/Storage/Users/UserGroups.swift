@@ -134,7 +134,7 @@ extension WriteTransaction {
         on conflict (user_id, group_id) do nothing
         """, user.number, group.number, Int(now)) == 1
     }
-    if isAdded { try raiseRevision(of: user, by: actor) }
+    if isAdded { try logChange(of: user, by: actor) }
     return isAdded
   }
 
@@ -149,7 +149,7 @@ extension WriteTransaction {
         where user_id = $1 and group_id = $2
         """, user.number, group.number) == 1
     }
-    if isRemoved { try raiseRevision(of: user, by: actor) }
+    if isRemoved { try logChange(of: user, by: actor) }
     return isRemoved
   }
 
@@ -170,22 +170,6 @@ extension WriteTransaction {
     }
     for member in members { _ = try removeMember(member, ofGroup: group, by: actor) }
     return members.count == limit
-  }
-
-  /// Raises the revision of a user after a change outside of its row, and logs it.
-  func raiseRevision(of user: ID<User>, by actor: ID<User>) throws(Refusal) {
-    let revision = try run { connection in
-      try connection.first(
-        """
-        update account
-        set revision = revision + 1
-        where id = $1
-        returning revision
-        """, user.number
-      ) { row in try row.int(0) }
-    }
-    guard let revision else { throw .notFound }
-    try log(.userUpdated, in: .site, subject: user.number, revision: revision, actor: actor.number)
   }
 }
 

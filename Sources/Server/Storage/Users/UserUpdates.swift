@@ -47,6 +47,32 @@ extension WriteTransaction {
     if user.state != .pending { try log(.userUpdated, in: .site, subject: id, revision: 1, actor: id) }
     return ID(id)
   }
+
+  /// Logs a change of a user that is outside of its row, such as a group.
+  func logChange(of user: ID<User>, by actor: ID<User>) throws(Refusal) {
+    guard let revision = try raiseRevision(of: user) else { throw .notFound }
+    try log(.userUpdated, in: .site, subject: user.number, revision: revision, actor: actor.number)
+  }
+
+  /// Logs a change of a user's private data in the user's stream.
+  public func logPrivateChange(of user: ID<User>, by actor: ID<User>) throws(Refusal) {
+    guard let revision = try raiseRevision(of: user) else { return }
+    try log(
+      .preferencesUpdated, in: .user(user), subject: user.number, revision: revision, actor: actor.number)
+  }
+
+  private func raiseRevision(of user: ID<User>) throws(Refusal) -> Int? {
+    try run { connection in
+      try connection.first(
+        """
+        update account
+        set revision = revision + 1
+        where id = $1
+        returning revision
+        """, user.number
+      ) { row in try row.int(0) }
+    }
+  }
 }
 
 /// Data for sign-in by name.
