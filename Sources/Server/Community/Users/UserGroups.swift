@@ -146,17 +146,6 @@ extension ReadTransaction {
   fileprivate func requireGroupManager(_ caller: Caller) throws(Refusal) {
     guard caller.scope >= .admin, Permissions.mayManageGroups(try reloadCaller(caller).role) else { throw .forbidden }
   }
-
-  /// Throws unless the name is free for a user or group, or belongs to the excepted one.
-  func checkIsFree(
-    _ name: String, exceptFor user: ID<User>? = nil, exceptForGroup group: ID<UserGroup>? = nil
-  ) throws(Refusal) {
-    let holder = try self.user(named: name)
-    let groupHolder = try userGroup(named: name)?.id
-    guard holder == nil || holder == user, groupHolder == nil || groupHolder == group else {
-      throw .invalid("name", .taken)
-    }
-  }
 }
 
 // MARK: Removing the members of a deleted group

@@ -313,6 +313,17 @@ extension User {
 }
 
 extension ReadTransaction {
+  /// Throws unless the name is free for a user or group, or belongs to the excepted one.
+  func checkIsFree(
+    _ name: String, exceptFor user: ID<User>? = nil, exceptForGroup group: ID<UserGroup>? = nil
+  ) throws(Refusal) {
+    let holder = try self.user(named: name)
+    let groupHolder = try userGroup(named: name)?.id
+    guard holder == nil || holder == user, groupHolder == nil || groupHolder == group else {
+      throw .invalid("name", .taken)
+    }
+  }
+
   /// Resolves a user reference. Throws `notFound` for an unknown name.
   func userID(_ reference: UserReference, for caller: Caller) throws(Refusal) -> ID<User> {
     switch reference {
