@@ -21,20 +21,74 @@ enum OpenSSL {
     return result
   }
 
-  static func hmacSHA256(_ bytes: Span<UInt8>, key: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+  static func hmac(
+    _ algorithm: Digest.Algorithm, _ bytes: Span<UInt8>, key: Span<UInt8>
+  ) throws(CryptoError) -> [UInt8] {
     guard let keyCount = Int32(exactly: key.count) else { throw CryptoError(operation: .hmac, reason: "key too long") }
-    var result = [UInt8](repeating: 0, count: Digest.Algorithm.sha256.byteCount)
+    var result = [UInt8](repeating: 0, count: algorithm.byteCount)
     ERR_clear_error()
     let isDone = unsafe bytes.withUnsafeBufferPointer { bytes in
       unsafe key.withUnsafeBufferPointer { key in
         unsafe result.withUnsafeMutableBufferPointer { result in
           unsafe CParleyOpenSSL.HMAC(
-            EVP_sha256(), key.baseAddress, keyCount, bytes.baseAddress, bytes.count, result.baseAddress, nil) != nil
+            algorithm.implementation, key.baseAddress, keyCount, bytes.baseAddress, bytes.count, result.baseAddress,
+            nil) != nil
         }
       }
     }
     try check(isDone, .hmac)
     return result
+  }
+
+  /// AES-256-GCM: the cipher text and its tag.
+  static func seal(
+    _ bytes: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, context: Span<UInt8>
+  ) throws(CryptoError) -> [UInt8] {
+    guard key.count == SealedBox.keyBytes, nonce.count == SealedBox.nonceBytes else {
+      throw CryptoError(operation: .seal, reason: "key or nonce of another length")
+    }
+    var result = [UInt8](repeating: 0, count: bytes.count + SealedBox.tagBytes)
+    ERR_clear_error()
+    let status = unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe key.withUnsafeBufferPointer { key in
+        unsafe nonce.withUnsafeBufferPointer { nonce in
+          unsafe context.withUnsafeBufferPointer { context in
+            unsafe result.withUnsafeMutableBufferPointer { result in
+              unsafe parley_seal(
+                key.baseAddress, nonce.baseAddress, context.baseAddress, context.count, bytes.baseAddress, bytes.count,
+                result.baseAddress)
+            }
+          }
+        }
+      }
+    }
+    try check(status == 1, .seal)
+    return result
+  }
+
+  /// Nil if the tag is wrong: another key or context, or changed bytes.
+  static func unseal(
+    _ sealed: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, context: Span<UInt8>
+  ) throws(CryptoError) -> [UInt8]? {
+    guard key.count == SealedBox.keyBytes, nonce.count == SealedBox.nonceBytes, sealed.count >= SealedBox.tagBytes
+    else { throw CryptoError(operation: .unseal, reason: "key, nonce or text of another length") }
+    var result = [UInt8](repeating: 0, count: sealed.count - SealedBox.tagBytes)
+    ERR_clear_error()
+    let status = unsafe sealed.withUnsafeBufferPointer { sealed in
+      unsafe key.withUnsafeBufferPointer { key in
+        unsafe nonce.withUnsafeBufferPointer { nonce in
+          unsafe context.withUnsafeBufferPointer { context in
+            unsafe result.withUnsafeMutableBufferPointer { result in
+              unsafe parley_unseal(
+                key.baseAddress, nonce.baseAddress, context.baseAddress, context.count, sealed.baseAddress,
+                result.count, result.baseAddress)
+            }
+          }
+        }
+      }
+    }
+    try check(status >= 0, .unseal)
+    return status == 1 ? result : nil
   }
 
   static func scrypt(

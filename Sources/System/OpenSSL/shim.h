@@ -2,6 +2,7 @@
 #pragma once
 // SHA1_Init and the like. EVP loads the providers of all algorithms: 2 MB that an idle daemon does not need.
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include <limits.h>
 #include <time.h>
 #include <sys/random.h>
 #include <openssl/sha.h>
@@ -35,6 +36,36 @@ static inline int parley_random(unsigned char *bytes, size_t count) {
     count -= (size_t)taken;
   }
   return 1;
+}
+
+// AES-256-GCM with a nonce of 12 bytes. `sealed` gets the cipher text and a tag of 16 bytes.
+static inline int parley_seal(const unsigned char *key, const unsigned char *nonce, const unsigned char *context,
+                              size_t context_count, const unsigned char *text, size_t count, unsigned char *sealed) {
+  if (count > INT_MAX || context_count > INT_MAX) return 0;
+  EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+  int taken = 0;
+  int done = cipher && EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) == 1
+    && (context_count == 0 || EVP_EncryptUpdate(cipher, NULL, &taken, context, (int)context_count) == 1)
+    && (count == 0 || EVP_EncryptUpdate(cipher, sealed, &taken, text, (int)count) == 1)
+    && EVP_EncryptFinal_ex(cipher, sealed + count, &taken) == 1
+    && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, 16, sealed + count) == 1;
+  EVP_CIPHER_CTX_free(cipher);
+  return done;
+}
+// 1 if the tag is right, 0 if it is wrong, -1 for a failure of OpenSSL. `count` does not include the tag.
+static inline int parley_unseal(const unsigned char *key, const unsigned char *nonce, const unsigned char *context,
+                                size_t context_count, const unsigned char *sealed, size_t count, unsigned char *text) {
+  if (count > INT_MAX || context_count > INT_MAX) return -1;
+  EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+  int taken = 0;
+  int ready = cipher && EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) == 1
+    && (context_count == 0 || EVP_DecryptUpdate(cipher, NULL, &taken, context, (int)context_count) == 1)
+    && (count == 0 || EVP_DecryptUpdate(cipher, text, &taken, sealed, (int)count) == 1)
+    && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, 16, (void *)(sealed + count)) == 1;
+  unsigned char scrap[16];
+  int result = !ready ? -1 : EVP_DecryptFinal_ex(cipher, scrap, &taken) == 1;
+  EVP_CIPHER_CTX_free(cipher);
+  return result;
 }
 
 static inline long parley_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
