@@ -283,6 +283,18 @@ func `a truncated response is an error`(script: [Scripted.Line]) async throws {
   }
 }
 
+@Test func `a repeatable POST is sent again over another connection`() async throws {
+  let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
+  let script: @Sendable (Int, String) -> [Scripted.Line] = { number, _ in number == 1 ? [.abort] : [.say(answer)] }
+  try await Scripted.run(script) { server in
+    let client = try HTTPClient()
+    #expect(try await ask(ClientRequest("/"), client, server).status == 200)
+    var request = ClientRequest(.post, "/", body: .bytes([1]))
+    request.isRepeatable = true
+    #expect(try await ask(request, client, server).status == 200)
+  }
+}
+
 @Test func `an expired idle connection carries no request, even while it closes`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")] }) { server in
     var configuration = ClientConfiguration()

@@ -9,6 +9,8 @@ public struct ClientRequest: Sendable {
   public var body: ClientRequestBody
   /// Limit of the response body.
   public var maxResponseBytes: Int
+  /// Whether the server recognizes a repetition, so that the request may be sent again over another connection.
+  public var isRepeatable = false
   /// Time limit from the start to the end of the response body; nil: only `ClientConfiguration.inactivityTimeout` applies.
   public var timeout: Duration?
 
@@ -57,7 +59,8 @@ public enum ClientRequestBody: Sendable {
 extension ClientRequest {
   /// RFC 9110 §9.2.2: methods that are safe to repeat.
   var isIdempotent: Bool {
-    switch method {
+    if isRepeatable { return true }
+    return switch method {
     case .get, .head, .put, .delete, .options: true
     case .post, .patch, .other: false
     }

@@ -218,6 +218,46 @@ import Testing
     }
   }
 
+  @Test func `a POST follows no redirect and reads no more than its limit`() async throws {
+    let long = String(repeating: "x", count: 1 << 20)
+    let server = try CannedServer { target in
+      switch target {
+      case "/moved": .redirect(to: "/hook", status: 308)
+      case "/long": .text("HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n" + long)
+      case "/endless": .beginning(Array("HTTP/1.1 202 Accepted\r\nContent-Length: 5\r\n\r\nab".utf8))
+      default: .text("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n")
+      }
+    }
+    try await Self.client([server], time: 2_000) { client in
+      func post(_ path: String) async throws -> UntrustedReply {
+        try await client.post([], ["webhook-id": "msg_1"], to: "\(server.url)\(path)", maxBytes: 16_384)
+      }
+      #expect(try await post("/moved").status == 308)
+      #expect(try await post("/long").status == 200)
+      // The head is the answer.
+      #expect(try await post("/endless").status == 202)
+      let busy = try await post("/hook")
+      #expect(busy.status == 503 && busy.fields["retry-after"] == "7")
+      #expect(server.requests.count == 4 && server.requests.allSatisfy { $0.contains("webhook-id: msg_1") })
+    }
+  }
+
+  @Test func `a POST needs TLS, except to an exception`() async throws {
+    try await Self.client([], names: ["public.example.org": ["8.8.8.8"]]) { client in
+      for link in ["http://public.example.org/", "http://8.8.8.8/", "https://127.0.0.1/", "https://localhost/"] {
+        await #expect(throws: UntrustedFault.refused, "\(link)") {
+          try await client.post([1], [:], to: link, maxBytes: 1)
+        }
+      }
+      #expect(client.address(of: "https://public.example.org/a", requiresTLS: true) != nil)
+      #expect(client.address(of: "http://public.example.org/a") != nil)
+    }
+    let policy = UntrustedPolicy.alsoAllowing([(try #require(IPAddress("127.0.0.1")), 9_999)])
+    #expect(policy.address(of: "http://127.0.0.1:9999/", requiresTLS: true) != nil)
+    #expect(policy.address(of: "http://127.0.0.1:9998/", requiresTLS: true) == nil)
+    #expect(policy.address(of: "http://example.org:9999/", requiresTLS: true) == nil)
+  }
+
   @Test func `concurrent fetches are limited`() async throws {
     let server = try CannedServer { _ in .silence }
     let local = try #require(IPAddress("127.0.0.1"))

@@ -29,16 +29,39 @@ public final class UntrustedClient: Sendable {
     names = NameResolver(maxConcurrent: limits.maxLookups)
     self.resolve = resolve
     var configuration = ClientConfiguration()
-    // Most linked servers receive one request only.
-    configuration.maxIdleConnections = 0
+    configuration.maxIdleConnections = limits.maxIdleConnections
     http = try HTTPClient(trust: trust, configuration: configuration)
   }
 
   public func close() { http.close() }
 
   /// The normalized URL of a link; nil if the policy refuses it.
-  public func address(of link: String) -> WebAddress? {
-    do throws(UntrustedFault) { return try policy.target(link).address } catch { return nil }
+  public func address(of link: String, requiresTLS: Bool = false) -> WebAddress? {
+    policy.address(of: link, requiresTLS: requiresTLS)
+  }
+
+  /// Sends a POST over TLS. Follows no redirect, and reads at most `maxBytes` of the response. The server must recognize a
+  /// repetition: the client may send the request twice.
+  public func post(
+    _ body: [UInt8], _ fields: Fields, to link: String, maxBytes: Int
+  ) async throws(UntrustedFault) -> UntrustedReply {
+    guard activeCount.add(1, ordering: .relaxed).newValue <= limits.maxFetches else {
+      activeCount.subtract(1, ordering: .relaxed)
+      throw .busy
+    }
+    defer { activeCount.subtract(1, ordering: .relaxed) }
+    let end = ContinuousClock.now + .milliseconds(limits.timeout)
+    let target = try policy.target(link, requiresTLS: true)
+    var request = ClientRequest(.post, target.address.target, fields, body: .bytes(body))
+    request.isRepeatable = true
+    let answer = try await send(request, to: target, end)
+    var size = 0
+    // Reading the end keeps the connection. The status is the answer, also if the rest fails.
+    while size < maxBytes {
+      guard let piece = try? await answer.next() else { break }
+      size += piece.count
+    }
+    return UntrustedReply(status: answer.status.code, fields: answer.fields)
   }
 
   public func fetch(_ link: String, _ accepted: AcceptedContent) async throws(UntrustedFault) -> UntrustedResponse {
@@ -64,22 +87,28 @@ public final class UntrustedClient: Sendable {
   }
 
   /// Sends one request to the first reachable address of the checked ones.
-  private func exchange(
-    _ target: UntrustedTarget, _ accepted: AcceptedContent, _ end: ContinuousClock.Instant
-  ) async throws(UntrustedFault) -> Outcome {
+  private func send(
+    _ request: ClientRequest, to target: UntrustedTarget, _ end: ContinuousClock.Instant
+  ) async throws(UntrustedFault) -> ClientResponse {
     let addresses = try await addresses(of: target, end).prefix(Self.maxAddresses)
     guard !addresses.isEmpty else { throw .unknownHost }
     guard let destination = Destination(target.address, at: Array(addresses)) else { throw .refused }
+    var request = request
+    request.timeout = end - .now
+    do throws(ClientError) { return try await http.send(request, to: destination) } catch {
+      throw UntrustedFault(error)
+    }
+  }
+
+  private func exchange(
+    _ target: UntrustedTarget, _ accepted: AcceptedContent, _ end: ContinuousClock.Instant
+  ) async throws(UntrustedFault) -> Outcome {
     // No compression, so that the limits count the bytes on the wire. The fields identify neither the site nor the user.
     let fields: Fields = [
       "User-Agent": "Mozilla/5.0 (compatible; Parley; link preview)", "Accept": accepted.accept,
       "Accept-Encoding": "identity",
     ]
-    let request = ClientRequest(target.address.target, fields, timeout: end - .now)
-    let answer: ClientResponse
-    do throws(ClientError) { answer = try await http.send(request, to: destination) } catch {
-      throw UntrustedFault(error)
-    }
+    let answer = try await send(ClientRequest(target.address.target, fields), to: target, end)
     if [301, 302, 303, 307, 308].contains(answer.status.code), let location = answer.fields["location"] {
       return .redirect(location)
     }
@@ -190,6 +219,12 @@ public struct UntrustedResponse: Sendable {
   public let body: [UInt8]
 }
 
+/// The head of a response to `UntrustedClient.post`.
+public struct UntrustedReply: Sendable {
+  public let status: Int
+  public let fields: Fields
+}
+
 /// Limits of one fetch, and of all fetches together.
 public struct UntrustedLimits: Sendable {
   /// From the first name lookup to the last byte, including redirects; in milliseconds.
@@ -198,6 +233,8 @@ public struct UntrustedLimits: Sendable {
   /// Concurrent fetches and concurrent name lookups. A lookup occupies a thread.
   public var maxFetches = 32
   public var maxLookups = 16
+  /// Idle connections per server. Most linked servers receive one request only.
+  public var maxIdleConnections = 0
 
   public init() {}
 }

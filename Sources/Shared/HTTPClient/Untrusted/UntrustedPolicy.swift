@@ -32,15 +32,24 @@ public struct UntrustedPolicy: Sendable {
     "arpa", "test", "invalid", "cluster", "consul",
   ]
 
+  /// The normalized URL of a link; nil if the policy refuses it.
+  ///
+  /// - Parameter requiresTLS: refuses `http`, except to an exception.
+  public func address(of link: String, requiresTLS: Bool = false) -> WebAddress? {
+    do throws(UntrustedFault) { return try target(link, requiresTLS: requiresTLS).address } catch { return nil }
+  }
+
   /// Parses a link as typed by a user. The addresses of a name are checked separately after the lookup.
-  func target(_ link: String) throws(UntrustedFault) -> UntrustedTarget {
+  func target(_ link: String, requiresTLS: Bool = false) throws(UntrustedFault) -> UntrustedTarget {
     guard link.utf8.count <= Self.maxLinkBytes, let address = WebAddress(Self.encoded(link)),
       address.scheme == .http || address.scheme == .https, let meaning = ParsedHost(address.host)
     else { throw .refused }
     switch meaning {
     case .address(let ip):
       guard allows(ip, port: address.port) else { throw .refused }
+      guard !requiresTLS || address.scheme == .https || isException(ip, port: address.port) else { throw .refused }
     case .name(let name):
+      guard !requiresTLS || address.scheme == .https else { throw .refused }
       let labels = name.split(separator: ".")
       guard labels.count > 1, let last = labels.last, !Self.internalNames.contains(String(last)) else { throw .refused }
       guard Self.ports.contains(address.port) || exceptions.contains(where: { $0.port == address.port }) else {
@@ -51,8 +60,11 @@ public struct UntrustedPolicy: Sendable {
   }
 
   func allows(_ address: IPAddress, port: Int) -> Bool {
-    if exceptions.contains(where: { $0.address == address && $0.port == port }) { return true }
-    return address.isPublic && Self.ports.contains(port)
+    isException(address, port: port) || address.isPublic && Self.ports.contains(port)
+  }
+
+  private func isException(_ address: IPAddress, port: Int) -> Bool {
+    exceptions.contains { $0.address == address && $0.port == port }
   }
 
   /// Removes the fragment and percent-encodes path and query, as browsers do. The host is unchanged: an internationalized
