@@ -43,6 +43,16 @@ import Testing
     #expect(throws: JSONError.refused([JSONFieldError(field: "", reason: .outOfRange)])) { try value(text).double() }
   }
 
+  @Test func `a text with a number outside the range of Double is refused by its field`() throws {
+    try value(#"{"a":[1e308,"1e999",{"b":-1.5E+2}],"c":12}"#).requireFiniteNumbers()
+    let digits = String(repeating: "9", count: 310)
+    for (text, field) in [(#"{"a":[0,{"b":1e999}]}"#, "a[1].b"), (#"{"a":-1E400}"#, "a"), (digits, "")] {
+      #expect(throws: JSONError.refused([JSONFieldError(field: field, reason: .outOfRange)])) {
+        try value(text).requireFiniteNumbers()
+      }
+    }
+  }
+
   @Test(arguments: [
     (#""""#, ""), (#""plain""#, "plain"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{c}\n\r\t"),
     (#""\u0041\u00e9\u20AC""#, "Aé€"),

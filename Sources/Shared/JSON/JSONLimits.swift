@@ -18,6 +18,9 @@ public enum JSONLimits {
   /// The maximum bytes of a field's path in an error: keys are untrusted.
   static let pathBytes = 200
 
+  /// A number of this length without an exponent is finite: the maximum `Double` has 309 digits.
+  static let finiteDigits = 308
+
   /// A longer number is not converted to `Double`: 17 digits are always sufficient, and a megabyte of digits is abuse.
   static let doubleBytes = 1_000
 }

@@ -112,6 +112,17 @@ public struct JSONValue: Sendable {
     return value
   }
 
+  /// Refuses a text with a number that overflows `Double` (RFC 7493 §2.2): many readers refuse every text that contains
+  /// one, so it must not be stored for others.
+  public func requireFiniteNumbers() throws(JSONError) {
+    for number in nodes.indices where nodes[number].token == .number {
+      let range = nodes[number].range
+      let isLong = range.count > JSONLimits.finiteDigits
+      guard isLong || text[range].contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { continue }
+      _ = try JSONValue(document, index: number).double()
+    }
+  }
+
   public func object() throws(JSONError) -> JSONObject {
     guard node.token == .object || node.token == .wildcard else { throw error(.wrongType(expected: .object)) }
     return JSONObject(self)

@@ -15,6 +15,10 @@ public struct Timestamp: Hashable, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  public func append(to bytes: inout [UInt8]) {
+    bytes.append(addingCapacity: Self.length) { output in write(to: &output) }
+  }
+
   /// The length in bytes.
   static let length = 24
 
@@ -41,8 +45,8 @@ public struct Timestamp: Hashable, Sendable {
     output.append(UInt8(ascii: "Z"))
   }
 
-  /// Parses a time with `Z` or an offset and up to nine fractional digits, of which three are used. Leap seconds are
-  /// rejected, since they have no milliseconds of their own.
+  /// Parses a time with `Z` or an offset and fractional digits, of which three are used. Leap seconds are rejected, since
+  /// they have no milliseconds of their own, and so are times that an offset moves out of the years 0 to 9999.
   public static func parse(_ text: String) -> Int? {
     var reader = FixedReader(text)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
@@ -53,14 +57,16 @@ public struct Timestamp: Hashable, Sendable {
       let offset = offset(&reader), reader.isAtEnd
     else { return nil }
     let minutes = date.daysSince1970 * 1_440 + hour * 60 + minute - offset
-    return (minutes * 60 + second) * 1_000 + fraction
+    let seconds = minutes * 60 + second
+    guard (CivilDate.firstSecond...CivilDate.lastSecond).contains(seconds) else { return nil }
+    return seconds * 1_000 + fraction
   }
 
   private static func fraction(_ reader: inout FixedReader) -> Int? {
     guard reader.take(".") else { return 0 }
     var milliseconds = 0
     var digits = 0
-    while digits < 9, let digit = reader.number(1) {
+    while let digit = reader.number(1) {
       if digits < 3 { milliseconds = milliseconds * 10 + digit }
       digits += 1
     }
