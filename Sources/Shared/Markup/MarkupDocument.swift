@@ -40,6 +40,17 @@ public struct MarkupDocument: Sendable {
     }
   }
 
+  /// Whether a mention, hashtag or address may start at a position of a text: not within a word.
+  public static func startsWord(_ text: Span<UInt8>, at position: Int) -> Bool {
+    text.startsWord(at: position, from: 0)
+  }
+
+  /// Whether the byte at a position is between two letters or digits, where it is no emphasis.
+  public static func isWithinWord(_ text: Span<UInt8>, at position: Int) -> Bool {
+    guard position > 0, position + 1 < text.count else { return false }
+    return text.isWord(text.scalar(before: position)) && text.isWord(text.scalar(at: position + 1).scalar)
+  }
+
   /// The text without markup, for notifications and lists: one line per line, spoilers hidden. A text over `limit`
   /// scalars is cut between two characters and ends in `…`, which counts.
   public func plainText(limit: Int = .max) -> String {

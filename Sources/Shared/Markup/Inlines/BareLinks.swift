@@ -204,7 +204,8 @@ extension Span<UInt8> {
     return self[position] != UInt8(ascii: "@") && !isWord(scalar(at: position).scalar)
   }
 
-  private func isWord(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a name can't start after the scalar.
+  func isWord(_ scalar: Unicode.Scalar) -> Bool {
     ScalarKind(scalar) == .word && !scalar.isEastAsian
   }
 }

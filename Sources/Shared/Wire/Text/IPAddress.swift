@@ -98,7 +98,11 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// The dotted form, or RFC 5952: lowercase, the longest run of zeros as `::`.
   public var description: String {
-    if let ipv4 { return "\(ipv4 >> 24).\(ipv4 >> 16 & 255).\(ipv4 >> 8 & 255).\(ipv4 & 255)" }
+    guard ipv4 == nil else {
+      var bytes: [UInt8] = []
+      append(to: &bytes)
+      return String(decoding: bytes, as: UTF8.self)
+    }
     let groups = (0..<8).map { index in
       UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> UInt64((3 - index % 4) * 16))
     }
@@ -113,6 +117,15 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     func join(_ part: ArraySlice<UInt16>) -> String { part.map { String($0, radix: 16) }.joined(separator: ":") }
     guard best.count >= 2 else { return join(groups[...]) }
     return join(groups[..<best.lowerBound]) + "::" + join(groups[best.upperBound...])
+  }
+
+  /// Appends the description.
+  public func append(to bytes: inout [UInt8]) {
+    guard let ipv4 else { return bytes.append(description) }
+    for shift: UInt32 in [24, 16, 8, 0] {
+      if shift < 24 { bytes.append(UInt8(ascii: ".")) }
+      bytes.append(decimal: Int(ipv4 >> shift & 255))
+    }
   }
 }
 

@@ -27,7 +27,7 @@ public struct MediaType: Sendable, Hashable {
   /// The value of the parameter with this lowercase name.
   public subscript(_ parameter: String) -> String? { parameters[parameter] }
 
-  public var isJSON: Bool { type == "application" && (subtype == "json" || subtype.hasSuffix("+json")) }
+  public var isJSON: Bool { essence == "application/json" }
   public var isForm: Bool { essence == "application/x-www-form-urlencoded" }
   public var isMultipartForm: Bool { essence == "multipart/form-data" }
 }
