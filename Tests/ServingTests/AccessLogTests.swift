@@ -1,4 +1,7 @@
+import Glibc
+import ParleyWire
 import Testing
+import Web
 
 @testable import Serving
 
@@ -13,5 +16,33 @@ import Testing
   ])
   func `credentials in a path are not logged`(path: String, shown: String) {
     #expect(AccessLog.redactSecrets(path) == shown)
+  }
+
+  @Test(arguments: [
+    (AccessLog.Format.text, true, "2026-11-20T15:16:41.123Z 192.0.2.7 GET /forums/é 200 1042 0us 0badcafe-1c3\n"),
+    (.text, false, "2026-11-20T15:16:41.123Z unix GET /forums/é 200 1042 12us 0badcafe-1c3 cut\n"),
+    (
+      .json, true,
+      """
+      {"at":"2026-11-20T15:16:41.123Z","client":"192.0.2.7","method":"GET","path":"/forums/é","status":200,"bytes":1042,\
+      "microseconds":0,"request":"0badcafe-1c3"}
+
+      """
+    ),
+  ])
+  func `a request is one line without its query`(format: AccessLog.Format, isComplete: Bool, line: String) throws {
+    var ends: [Int32] = [0, 0]
+    try #require(unsafe pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    let log = AccessLog(format: format, descriptor: ends[1])
+    let head = RequestHead(method: .get, target: Target(path: "/forums/é", query: "token=1"), fields: [:])
+    log.logRequest(
+      head, status: 200, sent: 1042, id: RequestID(process: 0x0bad_cafe, number: 0x1c3),
+      client: isComplete ? IPAddress("192.0.2.7") : nil, at: 1_795_187_801_123, nanoseconds: isComplete ? 999 : 12_999,
+      isAborted: !isComplete)
+    log.finish()
+    var bytes = [UInt8](repeating: 0, count: 1_000)
+    let count = unsafe read(ends[0], &bytes, bytes.count)
+    #expect(String(decoding: bytes.prefix(count), as: UTF8.self) == line)
   }
 }

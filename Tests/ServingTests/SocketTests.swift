@@ -73,9 +73,14 @@ struct SocketTests {
       try client.send(get("/socket"))
       let answer = try client.answer()
       #expect(answer.status == 426)
+      #expect(answer.text.contains(#""type":"http://garden.example/docs/errors#"#), "\(answer.text)")
       #expect(answer.head.fields["upgrade"] == "websocket")
       #expect(answer.head.fields["sec-websocket-version"] == "13")
       #expect(client.isOver())
+      let other = try running.connect()
+      try other.send("HEAD /socket HTTP/1.1\r\nHost: a\r\n\r\n")
+      let head = try other.answer(to: .head)
+      #expect(head.status == 405 && head.head.fields["allow"] == "GET")
     }
   }
 

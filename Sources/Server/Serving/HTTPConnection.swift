@@ -416,7 +416,7 @@ final class HTTPConnection: StreamHandler, RequestMemory {
       if shard.isDraining { socket.drain() }
     } catch {
       let problem = Problem(refused: error.status, error.reason, fields: error.fields)
-      let origin = shard.application.addresses.mainOrigin
+      let origin = shard.application.addresses.origin(peer: peer, isEncrypted: isEncrypted, exchange.head)
       exchange.answer(problem.response(id: exchange.id, origin: origin), on: self, loop)
     }
   }
@@ -438,7 +438,8 @@ final class HTTPConnection: StreamHandler, RequestMemory {
   private func reject(_ status: Status, _ explanation: String, _ loop: isolated EventLoop) {
     guard let stream else { return }
     let id = shard.nextID()
-    stream.write(shard.rejection(Problem(refused: status, explanation), id, now: loop.now))
+    let problem = Problem(refused: status, explanation)
+    stream.write(shard.rejection(problem, id, isEncrypted: isEncrypted, now: loop.now))
     shard.accessLog?.logRejected(status: status, client: peer, id: id, at: shard.clock.milliseconds(loop.now))
     finishAndClose()
   }

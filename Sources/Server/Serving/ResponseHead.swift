@@ -60,8 +60,9 @@ extension Shard {
 
 extension Shard {
   /// The complete response to a request without a valid head.
-  func rejection(_ problem: Problem, _ id: RequestID, now: Int64) -> [UInt8] {
-    let response = problem.response(id: id, origin: application.addresses.mainOrigin)
+  func rejection(_ problem: Problem, _ id: RequestID, isEncrypted: Bool, now: Int64) -> [UInt8] {
+    let origin = application.addresses.origin(peer: nil, isEncrypted: isEncrypted, nil)
+    let response = problem.response(id: id, origin: origin)
     var output = beginHead(response.status, response.fields, now: now)
     application.commonFields.append(to: &output, unlessIn: response.fields)
     output.append("Content-Length: \(response.length ?? 0)\r\n")
