@@ -19,8 +19,11 @@ let relaxed: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-func sources(_ name: String, in folder: String, _ dependencies: Target.Dependency...) -> Target {
-  .target(name: name, dependencies: dependencies, path: folder, exclude: ["README.md"], swiftSettings: strict)
+func sources(
+  _ name: String, in folder: String, exclude: [String] = [], _ dependencies: Target.Dependency...
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: folder, exclude: ["README.md"] + exclude, swiftSettings: strict)
 }
 
 /// Nothing loads a program at run time, so it exports no symbols, and its relocations are packed: 2.4 MB less to read at
@@ -83,6 +86,9 @@ let server: [Target] = [
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
     "ParleyCrypto"),
   sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
+  sources(
+    "Webhooks", in: "Sources/Server/Webhooks", "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient",
+    "ParleyWire", "ParleyCrypto", "ParleyJSON"),
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
   sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
   sources(
@@ -101,11 +107,13 @@ let kit: [Target] = [
   sources("ParleyURLSession", in: "Sources/Kit/ParleyURLSession", "ParleyKit"),
 ]
 
+/// An executable can't be imported by another one, so `ParleyProgram` has all but the call of it.
 let programs: [Target] = [
-  program(
-    "parley", in: "Sources/parley", "API", "Community", "PubSub", "Serving", "ParleyNetworking", "ParleyHTTPClient",
-    "Previews", "ParleyKit", "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON",
-    "ParleyCrypto"),
+  sources(
+    "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Community", "PubSub", "Serving",
+    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "ParleyKit", "ParleyTransport", "ParleyWire", "Web",
+    "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
+  program("parley", in: "Sources/parley/Main", "ParleyProgram"),
   program(
     "parley-bench", in: "Tests/bench/parley-bench", "Serving", "ParleyNetworking", "ParleyWire", "Web", "Storage",
     "ParleySQLite", "ParleyModel", "ParleyKit", "ParleyTransport", "ParleyJSON", "ParleyCrypto"),
@@ -121,6 +129,9 @@ let testSupport: [Target] = [
   .executableTarget(
     name: "crash-writer", dependencies: ["TestSupport", "Storage", "ParleyModel"], path: "Tests/Crash/crash-writer",
     swiftSettings: relaxed),
+  .executableTarget(
+    name: "parley-loopback", dependencies: ["ParleyProgram", "ParleyHTTPClient", "ParleyWire"],
+    path: "Tests/Loopback/parley-loopback", swiftSettings: strict, linkerSettings: compact),
 ]
 
 let testTargets: [Target] = [
@@ -144,7 +155,7 @@ let testTargets: [Target] = [
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
-    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "ParleyHTTPClient", "TestSupport"),
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "ParleyHTTPClient", "TestSupport"),
   tests(
     "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",
     "ParleyCrypto", "Web", "ParleyWire", "ParleyJSON", "TestSupport"),
@@ -153,7 +164,7 @@ let testTargets: [Target] = [
     "API", "Community",
     "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving", "ParleyNetworking", "Web",
     "ParleyWire", "ParleyJSON", "TestSupport"),
-  tests("CommandTests", "parley", "Storage", "ParleyJSON"),
+  tests("CommandTests", "ParleyProgram", "Storage", "ParleyJSON"),
   tests("BenchTests", "parley-bench", "ParleyNetworking"),
 ]
 

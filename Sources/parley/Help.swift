@@ -71,8 +71,8 @@ enum Help {
 
     Prints events until it is interrupted: from the server of the data folder, with the owner's rights, or, without --data
     and ./data, from the server of the signed-in user. TOPICS is a comma-separated list of me (all your conversations),
-    conversation:ID, forum:ID, app:NAME and presence. --json prints events as clients receive them. --after first prints
-    the events after a cursor.
+    conversation:ID, forum:ID, forum:ID/messages (all conversations of a forum), app:NAME and presence. --json prints
+    events as clients receive them. --after first prints the events after a cursor.
 
     """
 
@@ -112,6 +112,26 @@ enum Help {
     """ + table([.data, .share])
   }
 
+  static var destroy: String {
+    """
+    parley destroy message ID --reason TEXT
+    parley destroy file ID --reason TEXT
+    parley destroy user NAME --reason TEXT
+
+    Destroys illegal content at once and for good: a message with its files, all files with the content of a file, or a
+    user with all messages and files. Text, earlier texts, the sealed text of a removed message, files, previews and
+    copies in reports leave the data folder, and the database is rewritten as by parley purge. The same files can't be
+    uploaded again, and a restore of an older backup destroys the content again. Backups and the folders that a restore
+    replaced keep it; the command lists those in the data folder. The audit log keeps the id and TEXT: do not quote the
+    content. NAME is a name, @name or an id; the link of a message ends with its id.
+    \(controlSocket)
+    Exit status 1: the content is destroyed, but its bytes are still in the database, for example because a backup reads it.
+
+    Settings
+
+    """ + table([.reason, .data, .share])
+  }
+
   private static let controlSocket = """
     The command uses the control socket of the running server, or opens the data folder itself. It uses the settings
     --data and --share of parley serve, and for links --public-url, or else --listen and the TLS settings.
@@ -124,15 +144,16 @@ enum Help {
     parley user role NAME ROLE
     parley user disable NAME
     parley user enable NAME
-    parley user reset NAME
+    parley user reset NAME [--second-factor]
 
-    Manages the users of the site. reset prints a password reset link, valid once, for a day.
+    Manages the users of the site. reset prints a password reset link, valid once, for a day. With --second-factor it
+    removes the two-step sign-in instead, for a user who lost the authenticator app and the recovery codes.
     \(controlSocket)
     Changes of roles and states are recorded in the name of the site's owner.
 
     Settings
 
-    """ + table([.role, .passwordStdin, .json])
+    """ + table([.role, .passwordStdin, .secondFactor, .json])
   }
 
   static var invite: String {
@@ -184,6 +205,83 @@ enum Help {
     """ + table([.json])
   }
 
+  static var webhooks: String {
+    """
+    parley webhooks list [--json]
+    parley webhooks create CONVERSATION NAME
+    parley webhooks rotate WEBHOOK
+    parley webhooks delete WEBHOOK
+
+    \(webhookWords)
+
+    Settings
+
+    """ + table([.json])
+  }
+
+  /// For the commands that change webhooks.
+  static var webhookChanges: String {
+    """
+    parley webhooks create CONVERSATION NAME
+    parley webhooks rotate WEBHOOK
+    parley webhooks delete WEBHOOK
+
+    \(webhookWords)
+
+    """
+  }
+
+  private static var webhookWords: String {
+    """
+    Incoming webhooks: URLs by which other programs post to one conversation. create and rotate print the URL, which is
+    shown only once; whoever has it may post. rotate replaces it. CONVERSATION and WEBHOOK are ids.
+    \(controlSocket)
+    """
+  }
+
+  private static var endpointWords: String {
+    """
+    Outgoing webhooks: URLs of other programs that receive events, signed by Standard Webhooks. create and rotate print the
+    secret, which is shown only once; after rotate the earlier one signs, too, for 24 hours. TOPICS are separated by commas:
+    me, conversation:ID, forum:ID, forum:ID/messages. The owner is the first owner of the site, who reads the events.
+    \(controlSocket)
+    """
+  }
+
+  static var endpoints: String {
+    """
+    parley endpoints list [--json]
+    parley endpoints deliveries ENDPOINT [--json]
+
+    \(endpointWords)
+
+    Settings
+
+    """ + table([.json])
+  }
+
+  static var newEndpoint: String {
+    """
+    parley endpoints create NAME URL TOPICS [--events KINDS]
+
+    \(endpointWords)
+
+    Settings
+
+    """ + table([.events])
+  }
+
+  /// For the commands that change endpoints.
+  static var endpointChanges: String {
+    """
+    parley endpoints enable|disable|rotate|delete ENDPOINT
+    parley endpoints redeliver ENDPOINT DELIVERY
+
+    \(endpointWords)
+
+    """
+  }
+
   static let setup = """
     parley setup
 
@@ -215,9 +313,12 @@ enum Help {
     Verifies FILE, unpacks it beside the existing data, checks the database, and then moves it into place. Stop the server
     of the folder first. Exit status 1: FILE is not a complete backup, and nothing was changed.
 
-    Prints what was undone since the backup, compared with the replaced data, and adds it to the audit log. Ends all
-    sessions and tokens, and unused links of `parley setup` and `parley user reset`. The next start erases again what the
-    journal of erasures names.
+    Prints what was undone since the backup, compared with the replaced data, and adds it to the audit log. Later bans,
+    silences, roles, passwords, second factors and uses of invites stay if the replaced database can be read. Ends all
+    sessions and tokens, and unused links of `parley setup` and `parley user reset`, and revokes the URLs of all webhooks;
+    with --keep-sessions only of those that ended since the backup. The next start erases again what the journal of
+    erasures names. A backup does not have the file secrets.key of the data folder: without it, users with two-step
+    sign-in need a recovery code, or the help of `parley user reset`.
 
     Settings
 

@@ -68,13 +68,20 @@ extension Setting {
   static let keepEvents = Setting(
     name: "keep-events", value: "DAYS",
     summary: "retention of the event log; clients offline for longer resynchronize", fallback: "unlimited")
+  static let backupEvery = Setting(
+    name: "backup-every", value: "HOURS", summary: "interval of scheduled backups", fallback: "none")
+  static let backupKeep = Setting(
+    name: "backup-keep", value: "N", summary: "number of scheduled backups that stay; older ones are deleted",
+    fallback: "7")
+  static let backupTo = Setting(
+    name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder")
   static let outgoing = Setting(
     name: "outgoing", value: "HOW",
     summary: "on or off: request linked pages for link previews", fallback: "on")
 
   static let general: [Setting] = [
     listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
-    loops, polling, keepEvents, outgoing, log, development,
+    loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, log, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in
@@ -98,6 +105,11 @@ extension Setting {
   static let passwordStdin = Setting(
     name: "password-stdin", value: nil, summary: "read the password from standard input, its first line",
     isFlagOnly: true)
+  static let secondFactor = Setting(
+    name: "second-factor", value: nil, summary: "remove the two-step sign-in of a user who lost the authenticator app",
+    isFlagOnly: true)
+  static let reason = Setting(
+    name: "reason", value: "TEXT", summary: "reason for the audit log", isFlagOnly: true)
   static let json = Setting(name: "json", value: nil, summary: "print one JSON object per line", isFlagOnly: true)
   static let uses = Setting(
     name: "uses", value: "N", summary: "maximum number of uses", fallback: "unlimited", isFlagOnly: true)
@@ -106,6 +118,9 @@ extension Setting {
     fallback: "never", isFlagOnly: true)
   static let forum = Setting(
     name: "forum", value: "ID", summary: "forum to join", isFlagOnly: true)
+  static let events = Setting(
+    name: "events", value: "KINDS", summary: "kinds of events, such as message.created,message.edited", fallback: "all",
+    isFlagOnly: true)
   static let scope = Setting(
     name: "scope", value: "SCOPE", summary: "read, write or admin", fallback: "read",
     isFlagOnly: true)

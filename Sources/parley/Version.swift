@@ -4,5 +4,5 @@ import API
 let version = "0.1.0"
 
 extension API.Release {
-  static let current = API.Release(version: parley.version, web: parley.version)
+  static let current = API.Release(version: ParleyProgram.version, web: ParleyProgram.version)
 }

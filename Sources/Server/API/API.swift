@@ -12,6 +12,8 @@ public struct API: Sendable {
   let limiter: RateLimiter
   /// Nil if link previews are disabled.
   let previews: LinkPreviews?
+  /// Nil if the server sends no requests to others.
+  let outgoing: OutgoingWebhooks?
   let hints: OperatorHints
 
   /// The prefix of every path.
@@ -34,12 +36,14 @@ public struct API: Sendable {
 
   public init(
     _ community: Community, release: Release = Release(), rates: RateLimits = RateLimits(),
-    previews: LinkPreviews? = nil, log: @escaping @Sendable (String) -> Void = { _ in }
+    previews: LinkPreviews? = nil, outgoing: OutgoingWebhooks? = nil,
+    log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.community = community
     self.release = release
     limiter = RateLimiter(rates)
     self.previews = previews
+    self.outgoing = outgoing
     hints = OperatorHints(log: log)
   }
 
@@ -86,6 +90,8 @@ struct Endpoint: Sendable {
     case anyone
     /// A user with a credential of this scope.
     case user(Scope)
+    /// A webhook, by the secret in the path. Other credentials are ignored.
+    case webhook
     /// The operator, over the control socket in the data folder.
     case controlSocket
   }
@@ -114,7 +120,7 @@ struct Endpoint: Sendable {
 
   func handler(of api: API) -> Handler {
     { request, server throws(Problem) in
-      var caller = Caller.visitor(network: server.network)
+      var caller = Caller.visitor(network: server.networkHash)
       do {
         let context = try RequestContext(request, server, api, for: self, &caller)
         // Unsafe methods are checked before they change any state, safe ones after they have read their query.

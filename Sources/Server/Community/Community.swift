@@ -61,8 +61,24 @@ extension ReadTransaction {
   @discardableResult
   func require(_ needed: Rights, _ caller: Caller, in conversation: ID<Conversation>) throws(Refusal) -> Standing {
     let (rights, standing) = try rights(of: caller, in: conversation)
-    guard rights.isSuperset(of: needed) else { throw caller.user == nil ? .unauthenticated : .forbidden }
+    guard rights.isSuperset(of: needed) else {
+      guard let user = caller.user else { throw .unauthenticated }
+      throw try refusal(of: user, in: conversation, needed.contains(.write) && standing.isSilenced)
+    }
     return standing
+  }
+
+  /// Why a user may not write in a conversation.
+  func refusal(of user: ID<User>, in conversation: ID<Conversation>, _ isSilenced: Bool) throws(Refusal) -> Refusal {
+    try refusal(of: user, in: isSilenced ? try forum(of: conversation) : nil, isSilenced)
+  }
+
+  /// Why a user may not write in a forum, or outside of forums.
+  func refusal(of user: ID<User>, in forum: ID<Forum>?, _ isSilenced: Bool) throws(Refusal) -> Refusal {
+    guard isSilenced else { return .forbidden }
+    var silence = try sanction(.silence, of: user)
+    if silence == nil, let forum { silence = try sanction(.silence, of: user, in: forum) }
+    return silence.map { .silenced(until: $0.until, reason: $0.reason) } ?? .forbidden
   }
 
   /// Throws unless the caller has all of the rights `needed`. Throws `notFound` if the caller may not see the forum.
@@ -71,7 +87,11 @@ extension ReadTransaction {
     guard let standing = try standing(of: caller.user, in: forum) else { throw .notFound }
     let rights = Permissions.rights(of: caller.role, in: standing)
     guard rights.contains(.see) else { throw .notFound }
-    guard rights.isSuperset(of: needed) else { throw caller.user == nil ? .unauthenticated : .forbidden }
+    guard rights.isSuperset(of: needed) else {
+      guard let user = caller.user else { throw .unauthenticated }
+      let isWriting = !needed.isDisjoint(with: [.write, .startTopics, .mentionRoom])
+      throw try refusal(of: user, in: forum, isWriting && standing.isSilenced)
+    }
     return standing
   }
 }

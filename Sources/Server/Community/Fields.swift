@@ -22,8 +22,10 @@ extension Texts {
     try label(text, "title", scalars: bounds.titleScalars)
   }
 
+  /// A text without a visible character is empty.
   static func checkMessage(_ text: String, _ bounds: Bounds, canBeEmpty: Bool = false) throws(Refusal) {
-    _ = try block(text, "text", scalars: bounds.messageScalars, atLeast: canBeEmpty ? 0 : 1)
+    _ = try block(text, "text", scalars: bounds.messageScalars)
+    guard canBeEmpty || text.isVisible else { throw .invalid("text", .tooShort(min: 1)) }
   }
 
   /// A user's name for a device.

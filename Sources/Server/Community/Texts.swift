@@ -10,16 +10,17 @@ enum Texts {
     return tag.lowercased()
   }
 
-  /// Trims white space at both ends. Refuses control characters, including line ends.
+  /// Trims white space at both ends. Refuses control characters, including line ends. A text without a visible character
+  /// is too short.
   static func line(_ text: String, _ field: String, scalars limit: Int, atLeast minimum: Int = 1) throws(Refusal)
     -> String
   {
     let trimmed = text.trimmingWhitespace()
     let count = try length(of: trimmed, field, limit)
-    guard count >= minimum else { throw .invalid(field, .tooShort(min: minimum)) }
-    guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw .invalid(field, .invalid)
+    guard count >= minimum, count == 0 || trimmed.isVisible else {
+      throw .invalid(field, .tooShort(min: max(minimum, 1)))
     }
+    guard !trimmed.unicodeScalars.contains(where: \.isLineBreakOrControl) else { throw .invalid(field, .invalid) }
     return trimmed
   }
 
@@ -45,7 +46,21 @@ enum Texts {
   }
 }
 
+extension Unicode.Scalar {
+  fileprivate var isLineBreakOrControl: Bool {
+    [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
+  }
+}
+
 extension String {
+  /// Whether a character leaves a mark: zero-width and other ignorable ones don't.
+  var isVisible: Bool {
+    unicodeScalars.contains { scalar in
+      !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint
+        && scalar.properties.generalCategory != .format
+    }
+  }
+
   fileprivate func trimmingWhitespace() -> String {
     let scalars = unicodeScalars
     guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),

@@ -57,6 +57,11 @@ public final class LinkPreviews: Sendable {
   /// The cached picture for the key of a preview.
   public func picture(_ key: String) -> PreviewPicture? { state.withLock { $0.cache.picture(key) } }
 
+  /// Forgets all previews. A running fetch is stored when it ends.
+  public func removeAll() {
+    state.withLock { $0.cache = PreviewCache(limits) }
+  }
+
   private func find(_ address: WebAddress) async -> Outcome {
     let outcome: Outcome
     do throws(PreviewFault) {
@@ -85,7 +90,7 @@ public final class LinkPreviews: Sendable {
         ]))
     var preview = LinkPreview(url: answer.address.description)
     if answer.type.type == "image" {
-      guard let picture = Self.picture(answer.body) else { throw .unreachable }
+      guard let picture = picture(answer.body) else { throw .unreachable }
       preview.isImage = true
       preview.picture = picture
       return preview
@@ -123,14 +128,14 @@ public final class LinkPreviews: Sendable {
 
   private func picture(at link: String) async -> PreviewPicture? {
     let accepted = AcceptedContent(accept: "image/*", [.init("image/", maxBytes: limits.picture)])
-    guard let picture = (try? await ask(link, accepted)).flatMap({ Self.picture($0.body) }),
+    guard let picture = (try? await ask(link, accepted)).flatMap({ self.picture($0.body) }),
       min(picture.width, picture.height) >= limits.minSide
     else { return nil }
     return picture
   }
 
   /// Detects the format from the bytes, ignoring the declared media type, and removes the picture's metadata.
-  private static func picture(_ bytes: [UInt8]) -> PreviewPicture? {
+  private func picture(_ bytes: [UInt8]) -> PreviewPicture? {
     let format = FileFormat.sniff(bytes.span.extracting(first: FileFormat.bytesToSniff))
     guard format.isPicture else { return nil }
     var (kept, size) = (bytes, PixelSize(format, firstBytes: bytes.span))
@@ -142,7 +147,7 @@ public final class LinkPreviews: Sendable {
         return nil
       }
     }
-    guard let size else { return nil }
+    guard let size, max(size.width, size.height) <= limits.maxSide else { return nil }
     let key = (0..<2).map { _ in
       let half = String(UInt64.random(in: .min ... .max), radix: 16)
       return String(repeating: "0", count: 16 - half.count) + half
@@ -160,6 +165,8 @@ public struct PreviewLimits: Sendable {
   public var picture = 1_048_576
   /// In pixels. Smaller pictures are tracking pixels and are ignored.
   public var minSide = 16
+  /// In pixels. A small file can be a picture that takes gigabytes when it is decoded.
+  public var maxSide = 4_096
   /// Maximum of cached entries, and of their bytes including pictures.
   public var pages = 2_000
   public var bytes = 33_554_432

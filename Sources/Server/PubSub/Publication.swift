@@ -66,7 +66,9 @@ public enum AccessChange: Sendable, Hashable {
     case .userUpdated:
       guard event.stream == .site else { return nil }
       self = .user(ID(event.subject))
-    case .forumUpdated, .forumDeleted: self = .forum(ID(event.subject))
+    case .forumUpdated, .forumDeleted:
+      // In the stream of a user: the user's access by groups.
+      if case .user(let user) = event.stream { self = .user(user) } else { self = .forum(ID(event.subject)) }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .participantJoined, .participantChanged, .forumCreated, .notificationCreated, .notificationRead,
       .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,

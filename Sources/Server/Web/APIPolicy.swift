@@ -41,7 +41,7 @@ public struct APIPolicy: Sendable {
       response.fields.add("Access-Control-Expose-Headers", Self.exposedHeaders)
       return
     }
-    response.fields.add("Access-Control-Allow-Methods", response.fields["allow"] ?? "")
+    if let methods = response.fields["allow"] { response.fields.add("Access-Control-Allow-Methods", methods) }
     response.fields.add("Access-Control-Allow-Headers", Self.allowedHeaders)
     response.fields.add("Access-Control-Max-Age", String(Self.maxAge))
   }

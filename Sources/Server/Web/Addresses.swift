@@ -30,9 +30,6 @@ public struct Addresses: Sendable {
     self.proxyFields = proxyFields
   }
 
-  /// The main public origin; empty if the origin depends on the request.
-  public var mainOrigin: String { publicOrigins.first?.origin ?? "" }
-
   public func trusts(_ peer: IPAddress?) -> Bool {
     guard let peer else { return trustsUnixSocket }
     return trusted.contains { $0.contains(peer) }
@@ -51,9 +48,14 @@ public struct Addresses: Sendable {
     return nearest
   }
 
-  func origin(peer: IPAddress?, isEncrypted: Bool, _ head: RequestHead) -> String {
-    publicOrigins.first?.origin ?? requestOrigin(peer: peer, isEncrypted: isEncrypted, head)
+  /// - Parameter head: nil for a request without a valid head.
+  public func origin(peer: IPAddress?, isEncrypted: Bool, _ head: RequestHead?) -> String {
+    if let main = publicOrigins.first?.origin { return main }
+    guard let head else { return Self.localOrigin(isEncrypted ? "https" : "http") }
+    return requestOrigin(peer: peer, isEncrypted: isEncrypted, head)
   }
+
+  private static func localOrigin(_ scheme: String) -> String { "\(scheme)://localhost" }
 
   func isOwn(_ text: String, peer: IPAddress?, isEncrypted: Bool, _ head: RequestHead) -> Bool {
     guard let origin = WebAddress(origin: text)?.origin else { return false }
@@ -70,7 +72,7 @@ public struct Addresses: Sendable {
       if let forwarded = hop.scheme { scheme = forwarded }
       if let forwarded = hop.host { host = forwarded }
     }
-    return WebAddress("\(scheme)://\(host ?? "localhost")")?.origin ?? "\(scheme)://localhost"
+    return host.flatMap { WebAddress("\(scheme)://\($0)")?.origin } ?? Self.localOrigin(scheme)
   }
 
   // MARK: Forwarding fields

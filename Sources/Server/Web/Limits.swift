@@ -77,7 +77,7 @@ public struct Limits: Sendable {
       name: "file", unit: .bytes, meaning: "one uploaded file; else 413", path: \.file, range: 1_024...1_099_511_627_776
     ),
     Entry(
-      name: "guest-files", unit: .bytes, meaning: "all files of one guest; else 413", path: \.guestFiles,
+      name: "guest-files", unit: .bytes, meaning: "all files of one guest or new user; else 413", path: \.guestFiles,
       range: 1_024...1_125_899_906_842_624),
     Entry(
       name: "user-files", unit: .bytes, meaning: "all files of one user; else 413", path: \.userFiles,

@@ -16,12 +16,19 @@ public enum Refusal: Error, Sendable, Hashable {
   case clientIDReused
   /// Invalid fields. Never empty.
   case invalid([FieldFault])
-  /// The operation needs the password, or a session that began a few minutes ago.
-  case stepUpRequired
+  /// The operation needs a new proof that the session is the user's: the password, with a code if they have a second
+  /// factor.
+  case stepUpRequired(needsCode: Bool)
+  /// The password of a sign-in is right; the challenge is to be answered with a code.
+  case secondFactorRequired(challenge: String, expiresAt: Int64)
+  /// The site requires a second factor, and the user has set up none.
+  case secondFactorMissing
   /// The user is authenticated but not active: pending or disabled.
   case notAdmitted(UserState)
   /// The user is authenticated but banned, without `until` permanently.
   case banned(until: Int64?, reason: String?)
+  /// The user is silenced here, without `until` permanently.
+  case silenced(until: Int64?, reason: String?)
   /// The maximum number of objects is reached; the caller must delete some first.
   case tooMany(limit: Int)
   /// Over the size limit, in bytes.
@@ -38,6 +45,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case newcomer(Newcomers.Limit, max: Int, until: Int64, seconds: Int)
   /// The poll takes no more votes.
   case pollClosed
+  /// The secret of the webhook was revoked; it needs a new one.
+  case secretRevoked
   /// A rule of the staff refuses the text.
   case contentRefused
   /// A moderator reviews the post before it is published. A repeated request makes no second one.
@@ -66,8 +75,11 @@ public enum Refusal: Error, Sendable, Hashable {
     case .clientIDReused: "client_id_reused"
     case .invalid: "invalid"
     case .stepUpRequired: "step_up_required"
+    case .secondFactorRequired: "second_factor_required"
+    case .secondFactorMissing: "second_factor_missing"
     case .notAdmitted(let state): "account_\(state.rawValue)"
     case .banned: "account_\(UserState.disabled.rawValue)"
+    case .silenced: "silenced"
     case .tooMany: "too_many"
     case .tooLarge: "too_large"
     case .noRoom: "no_room"
@@ -76,6 +88,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .rateLimited: "rate_limited"
     case .newcomer: "newcomer_limited"
     case .pollClosed: "poll_closed"
+    case .secretRevoked: "secret_revoked"
     case .contentRefused: "content_refused"
     case .heldForReview: "held_for_review"
     case .unavailable: "unavailable"
@@ -89,9 +102,9 @@ public enum Refusal: Error, Sendable, Hashable {
     switch self {
     case .unavailable, .damaged, .diskFull: true
     case .unauthenticated, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused, .invalid,
-      .stepUpRequired,
-      .notAdmitted, .banned, .tooMany,
-      .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .contentRefused,
+      .stepUpRequired, .secondFactorRequired, .secondFactorMissing,
+      .notAdmitted, .banned, .silenced, .tooMany,
+      .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .secretRevoked, .contentRefused,
       .heldForReview:
       false
     }
@@ -129,6 +142,12 @@ public struct FieldFault: Sendable, Hashable {
     case mismatch
     /// The user does not accept messages, or may not receive them.
     case unreachable
+    /// A code of a second factor that was used before.
+    case used
+    /// A code of another time: the clock of the device is wrong.
+    case clockOff
+    /// The server has lost the key of its sealed secrets, so it can't check codes of authenticator apps.
+    case keyLost
 
     public var name: String {
       switch self {
@@ -144,6 +163,9 @@ public struct FieldFault: Sendable, Hashable {
       case .unknown: "unknown"
       case .mismatch: "mismatch"
       case .unreachable: "unreachable"
+      case .used: "used"
+      case .clockOff: "clock_off"
+      case .keyLost: "key_lost"
       }
     }
   }

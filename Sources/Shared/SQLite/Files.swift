@@ -45,6 +45,11 @@ enum Files {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("\(path) can't be removed") }
   }
 
+  /// Only the owner may read or write the file.
+  static func restrict(_ path: String) throws(SQLiteError) {
+    guard unsafe chmod(path, 0o600) == 0 else { throw failure("The mode of \(path) can't be changed") }
+  }
+
   /// Syncs the contents of a file, or the entries of a folder.
   static func sync(_ path: String) throws(SQLiteError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -8,8 +8,8 @@ import ParleyCrypto
 /// 4. Each missing migration runs in one transaction with the row that records it. Foreign keys are off meanwhile,
 /// because SQLite makes many changes only by rebuilding a table (sqlite.org/lang_altertable.html §7), and are checked
 /// before the commit.
-/// 5. After a failure the snapshot is restored, so that the previous version can run again. After success it is
-/// deleted: it would retain content that users delete later.
+/// 5. After a failure the snapshot is restored, so that the previous version can run again. After success it replaces
+/// that of the migrations before, and the caller decides how long it stays: it retains content that users delete later.
 ///
 /// After a power cut in between, the next start finds the snapshot, keeps it and continues with the next migration.
 public struct Migrator: Sendable {
@@ -22,7 +22,11 @@ public struct Migrator: Sendable {
     self.known = known
   }
 
+  /// The snapshot before the last successful migration.
   public static func snapshotPath(of database: String) -> String { database + ".before-migration" }
+
+  /// The snapshot before a migration that has not succeeded yet.
+  public static func unfinishedSnapshotPath(of database: String) -> String { database + ".migrating" }
 
   /// All migrations with their state, without changes. A reader suffices; nil stands for a missing database.
   public func status(of connection: Connection?) throws(MigrationError) -> [MigrationStatus] {
@@ -43,10 +47,10 @@ public struct Migrator: Sendable {
   @discardableResult public func migrate(_ connection: Connection, at now: Int) throws(MigrationError) -> [Migration] {
     let texts = try readFiles()
     let level = try appliedMigrations(in: connection).count
-    let snapshot = Self.snapshotPath(of: connection.path)
+    let snapshot = Self.unfinishedSnapshotPath(of: connection.path)
     guard level < known.count else {
       // Left by a power cut after the last migration.
-      try discard(snapshot)
+      try keep(snapshot, of: connection)
       return []
     }
     // Left by a power cut during an earlier attempt: older than the database, and the state to restore.
@@ -62,7 +66,7 @@ public struct Migrator: Sendable {
       }
       isChanged = true
     }
-    if hasSnapshot { try discard(snapshot) }
+    if hasSnapshot { try keep(snapshot, of: connection) }
     return Array(known.dropFirst(level))
   }
 
@@ -155,8 +159,27 @@ public struct Migrator: Sendable {
   // MARK: The snapshot
 
   private func makeSnapshot(of connection: Connection, at path: String) throws(MigrationError) {
-    do { try connection.backUp(to: path) } catch {
+    do {
+      do { try connection.backUp(to: path) } catch let error as SQLiteError where error.code == .full {
+        // Make room.
+        try Files.remove(Self.snapshotPath(of: connection.path))
+        try connection.backUp(to: path)
+      }
+      try Files.restrict(path)
+    } catch {
       throw .noSnapshot(path: path, reason: (error as? SQLiteError)?.message ?? "\(error)")
+    }
+  }
+
+  /// Replaces the snapshot of the migrations before.
+  private func keep(_ snapshot: String, of connection: Connection) throws(MigrationError) {
+    let kept = Self.snapshotPath(of: connection.path)
+    do {
+      guard Files.exists(snapshot) else { return }
+      for file in [snapshot + "-wal", snapshot + "-shm", kept + "-wal", kept + "-shm"] { try Files.remove(file) }
+      try Files.publish(snapshot, as: kept)
+    } catch {
+      throw .unreadable("The snapshot \(snapshot)", reason: error.message)
     }
   }
 

@@ -33,13 +33,9 @@ extension Outcome {
 }
 
 extension Problem {
-  /// The message of a refusal, with the reason of each invalid field.
+  /// The message of a refusal, with the command to run next.
   var commandMessage: String {
     switch code {
-    case "invalid", "unknown_field":
-      guard !errors.isEmpty else { return userMessage }
-      return
-        "Invalid value: \(errors.map { "\($0.field) \(Self.phrases[$0.code] ?? "is invalid")" }.joined(separator: ", "))."
     case "forbidden":
       return "\(userMessage) parley whoami prints your user and role."
     case "conflict":
@@ -47,9 +43,4 @@ extension Problem {
     default: return userMessage
     }
   }
-
-  private static let phrases = [
-    "missing": "is missing", "taken": "is taken", "too_short": "is too short", "too_long": "is too long",
-    "too_many": "has too many elements", "unknown": "is unknown", "out_of_range": "is out of range",
-  ]
 }

@@ -53,12 +53,15 @@ struct Command: Sendable {
 extension Command {
   /// Commands for the operator, on the machine that has the data folder.
   static let operatorCommands: [Command] = [
-    serve, backup, restore, verify, purge, migrate, health, setup, user, invite, token, bot, bots, tail, printVersion,
+    serve, backup, restore, verify, purge, destroy, migrate, health, setup, user, invite, token, bot, bots, webhooks,
+    endpoints,
+    tail, printVersion,
   ]
 
   /// Commands for users, against any server.
   static let clientCommands: [Command] = [
-    login, logout, whoami, listForums, listTopics, listConversations, read, search, listNotifications, post, reply,
+    login, logout, whoami, listSignIns, listForums, listTopics, listConversations, read, search, listNotifications,
+    post, reply,
     react, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel, api,
   ]
 
@@ -66,7 +69,9 @@ extension Command {
   static let programCommands: [Command] = [help, completions, manual]
 
   /// Commands that the overview omits: parts of another command, and those of the completion scripts.
-  static let unlistedCommands: [Command] = UserCommand.subcommands + [addBot, completeTitles]
+  static let unlistedCommands: [Command] =
+    UserCommand.subcommands + DestroyCommand.subcommands + WebhookCommand.subcommands + EndpointCommand.subcommands
+    + [addBot, completeTitles]
 
   static let listed = operatorCommands + clientCommands + programCommands
   static let all = listed + unlistedCommands

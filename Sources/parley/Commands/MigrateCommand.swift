@@ -44,7 +44,11 @@ enum MigrateCommand {
     do throws(StoreFault) {
       let applied = try Schema.migrate(folder, migrations: migrations, at: Clock.wall() / 1_000_000)
       for file in applied { Terminal.print("applied \(file)\n") }
-      if applied.isEmpty { Terminal.print("The database is up to date.\n") }
+      if applied.isEmpty {
+        Terminal.print("The database is up to date.\n")
+      } else if let notice = Schema.previousDatabaseNotice(folder) {
+        Terminal.print("\(notice)\n")
+      }
       return 0
     } catch {
       throw Settings.UsageError(message: error.description)

@@ -60,7 +60,7 @@ enum RestoreCommand {
       "Restored \(file) to \(data): \(restored.report.summary), verified. Clients will resynchronize."
     text += "\n\(restored.undone)\n\(sessions(restored, keepsSessions))"
     if restored.erasedAgain > 0 {
-      text += "\nThe next start erases the erased users again. Delete \(data)/erasures before it to keep them."
+      text += "\nThe next start erases again what was erased. Delete \(data)/erasures before it to keep it."
     }
     if let warning = restored.warning { text += "\n\(warning)" }
     if let replaced = restored.replaced {

@@ -11,6 +11,7 @@ import PubSub
 import Serving
 import Storage
 import Web
+import Webhooks
 
 extension Command {
   static let serve = Command(
@@ -43,9 +44,11 @@ enum ServeCommand {
     _ = try settings.limits()
     let (addresses, crossOrigins) = (try addresses(settings), try settings.origins(.corsOrigin))
     let eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
+    let backupHours = try settings.number(.backupEvery, in: 1...8_760)
+    let backupCount = try settings.number(.backupKeep, in: 1...1_000) ?? 7
     let (loops, polling, accessLog) = (try loops(settings), try polling(settings), try accessLog(settings))
     Allocator.configure(cores: loops)
-    let allowsPreviews = try allowsPreviews(settings)
+    let allowsOutgoing = try allowsOutgoing(settings)
     let share = try FileSystem.share(settings.text(.share))
     let certificates = try Certificates(settings, data: data)
     if !settings.all(.redirect).isEmpty, certificates == nil {
@@ -76,9 +79,10 @@ enum ServeCommand {
     let store = try openStore(folder, FileSystem.migrations(share), logError) { publisher.enqueue($0) }
     await store.eraseAgain()
     let community = Community(store, publisher: publisher, bounds: bounds)
-    let outgoing = allowsPreviews ? try UntrustedClient() : nil
-    let previews = outgoing.map { LinkPreviews($0, now: { Clock.wall() / 1_000_000 }) }
-    let api = API(community, release: .current, rates: rates, previews: previews, log: logError)
+    let outgoing = allowsOutgoing ? try OutgoingRequests(community) : nil
+    let api = API(
+      community, release: .current, rates: rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
+      log: logError)
 
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
@@ -90,12 +94,19 @@ enum ServeCommand {
         isDevelopment: settings.isOn(.development), log: logError),
       accessLog: accessLog, log: logError)
     try await server.start()
+    let deliveries = outgoing.map { outgoing in Task { await outgoing.deliverer.start() } }
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let control = await controlServer(api, origin, data, logError)
     let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: eventAge, checksIntegrity: true) { Allocator.trim() }
     let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
+    let backups = backupHours.map { hours in
+      let scheduled = ScheduledBackups(
+        store, in: settings.text(.backupTo), every: Int64(hours) * 3_600_000, keeping: backupCount,
+        program: API.Release.current.version)
+      return every(ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
+    }
     let clock = every(.seconds(1)) {
       community.hub.tick(now: Clock.monotonic() / 1_000_000, wall: Clock.wall() / 1_000_000)
     }
@@ -135,9 +146,12 @@ enum ServeCommand {
     await stop(server, signals.events)
     // No more requests. Commit pending writes.
     housekeeping.cancel()
+    backups?.cancel()
     await housekeeping.value
+    await backups?.value
     await control?.stop()
-    outgoing?.close()
+    deliveries?.cancel()
+    await outgoing?.stop()
     await store.close()
     return 0
   }
@@ -286,7 +300,7 @@ enum ServeCommand {
     return polling
   }
 
-  private static func allowsPreviews(_ settings: Settings) throws(Settings.UsageError) -> Bool {
+  private static func allowsOutgoing(_ settings: Settings) throws(Settings.UsageError) -> Bool {
     switch settings.text(.outgoing) ?? "on" {
     case "on": return true
     case "off": return false

@@ -18,7 +18,8 @@ enum UserCommand {
     subcommand("role", operands: ["NAME", "ROLE"], "set the role of a user", run: setRole),
     subcommand("disable", operands: ["NAME"], "disable a user and revoke the sessions", run: disable),
     subcommand("enable", operands: ["NAME"], "enable a disabled user", run: enable),
-    subcommand("reset", operands: ["NAME"], "print a password reset link", run: createPasswordReset),
+    subcommand(
+      "reset", operands: ["NAME"], settings: [.secondFactor], "print a password reset link", run: createPasswordReset),
   ]
 
   private static func subcommand(
@@ -126,7 +127,12 @@ enum UserCommand {
   @Sendable private static func createPasswordReset(_ settings: Settings, _ client: ControlClient) async throws
     -> Outcome
   {
-    var response = try await client.response(.post, try path(settings.operands[0]) + "/reset")
+    let name = settings.operands[0]
+    if settings.isOn(.secondFactor) {
+      _ = try await client.response(.post, try path(name) + "/reset-second-factor")
+      return Outcome(.success, "\(name) signs in with the password alone, until they set up two-step sign-in again.")
+    }
+    var response = try await client.response(.post, try path(name) + "/reset")
     return Outcome(.success, try response.string("url"))
   }
 

@@ -9,7 +9,7 @@ struct ControlClient {
 
   /// Sends a request and returns the JSON object of its response.
   func response(
-    _ method: ParleyWire.Method, _ path: String, _ members: (inout JSONWriter) -> Void = { _ in }
+    _ method: ParleyWire.Method, _ path: String, timeout: Int = 30, _ members: (inout JSONWriter) -> Void = { _ in }
   ) async throws -> JSONObject {
     let socket = try ControlSocket(in: data)
     var json = JSONWriter()
@@ -17,11 +17,11 @@ struct ControlClient {
     var request = HTTPRequest(
       address: socket.address, host: "localhost", name: "the daemon", method: method, path: path)
     if !method.isSafe { request.body = json.bytes }
-    request.timeout = 30
+    request.timeout = timeout
     defer { withExtendedLifetime(socket) {} }
     let (status, body) = try await request.response()
     guard status.code < 300 else { throw RefusedRequest(status, body) }
-    return try JSONValue(parsing: body).object()
+    return try JSONValue(parsing: status == .noContent ? Array("{}".utf8) : body).object()
   }
 
   /// Runs a long operation in the daemon, shows its progress and returns its outcome.

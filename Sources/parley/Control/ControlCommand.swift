@@ -5,6 +5,7 @@
 import API
 import Community
 import ParleyJSON
+import ParleyKit
 import ParleyNetworking
 import ParleyWire
 import Storage
@@ -55,7 +56,9 @@ extension Command {
     let outcome: Result<Outcome, any Error>
     do {
       let server = try await ControlServer(
-        API(Community(store, publisher: API.publisher())), origin, in: folder.path, log: Terminal.log)
+        API(
+          Community(store, publisher: API.publisher()), outgoing: .checking(Invocation.outgoingPolicy)), origin,
+        in: folder.path, log: Terminal.log)
       do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
       await server.stop()
     } catch {
@@ -75,37 +78,25 @@ struct RefusedRequest: Error {
     do {
       var object = try JSONValue(parsing: body).object()
       let code = try object.string("code")
-      let faults: [Fault] = try object.optional("errors") ?? []
+      let faults: [Problem.FieldError] = try object.optional("errors") ?? []
       let title = try object.string("title")
-      message = faults.first?.message ?? Self.messages[code] ?? title
+      message = faults.first.map(Self.message) ?? Self.messages[code] ?? title
     } catch {
       message = "The daemon answered \(status.code) \(status.reason). It may be another version."
     }
   }
 
   private static let messages = [
-    "not_found": "There is no user with this name.",
+    "not_found": "No user, message, topic or file has this name or id.",
     "conflict": "The state of the user does not allow this.",
     "gone": "The site already has an owner.",
-    "last_owner": "The site has no owner. parley setup prints the setup link for the first one.",
+    "last_owner": "The site needs an owner. Make another user an owner first, or run parley setup if there is none.",
     "unavailable": "The server is unavailable. Try again later.",
     "disk_full": "The disk of the server is full. Make room on it and try again.",
     "database_damaged": "The database is damaged, and the server refuses all changes. See its log.",
   ]
 
-  private struct Fault: JSONReadable {
-    let message: String
-
-    init(json value: JSONValue) throws(JSONError) {
-      var object = try value.object()
-      let field = try object.string("field").replacing("_", with: " ")
-      let code = try object.string("code")
-      message = "The \(field) \(Self.phrases[code] ?? "is invalid")."
-    }
-
-    private static let phrases = [
-      "missing": "is missing", "taken": "is taken", "too_short": "is too short", "too_long": "is too long",
-      "unknown": "is unknown", "out_of_range": "is out of range",
-    ]
+  private static func message(_ fault: Problem.FieldError) -> String {
+    "The \(fault.field.replacing("_", with: " ")) \(fault.userMessage)."
   }
 }

@@ -48,13 +48,17 @@ enum DaemonRoutes {
     }
   }
 
-  private static var health: Response {
+  private static let healthJSON: [UInt8] = {
     var json = JSONWriter()
     json.object { json in
       json.field("status", "ok")
       json.field("version", version)
     }
-    var response = Response.json(json.bytes)
+    return json.bytes
+  }()
+
+  private static var health: Response {
+    var response = Response.json(healthJSON)
     response.fields.add("Cache-Control", "no-store")
     return response
   }

@@ -30,7 +30,7 @@ extension API {
 
   /// Returns the file of a finished backup, with ranges.
   @Sendable static func getBackupContent(_ context: RequestContext) async throws -> Response {
-    let (backup, path) = try context.view.getBackup(context.id(), for: context.caller)
+    let (backup, path) = try context.view.getBackupContent(context.id(), for: context.caller)
     guard backup.state == .done, let file = OpenFile(path) else {
       throw backup.state == .running ? Refusal.conflict : Refusal.gone
     }

@@ -59,6 +59,13 @@ extension API {
     return .one(try await context.community.undoRemoval(try context.id(), reason: reason, by: context.caller))
   }
 
+  @Sendable static func destroyContent(_ context: RequestContext) async throws -> Response {
+    let draft = try await context.body { body in try DestructionDraft(&body) }
+    let destruction = try await context.community.destroyContent(draft, by: context.caller)
+    context.api.previews?.removeAll()
+    return .one(destruction)
+  }
+
   @Sendable static func listAuditEntries(_ context: RequestContext) async throws -> Response {
     let (actor, filter, page) = try context.query { query in
       var filter = AuditFilter()

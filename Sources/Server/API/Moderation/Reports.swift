@@ -35,7 +35,7 @@ extension API {
 
   @Sendable static func getReport(_ context: RequestContext) async throws -> Response {
     let report = try context.view.getReport(try context.id(), for: context.caller)
-    return .one(report).tagged("\(report.revision)-\(report.copy == nil ? 0 : 1)", since: context.community.start)
+    return .one(report).tagged(report.tag, since: context.community.start)
   }
 
   @Sendable static func updateReports(_ context: RequestContext) async throws -> Response {
@@ -51,6 +51,14 @@ extension API {
     } now: {
       try context.view.getReport(id, for: context.caller)
     }
+  }
+}
+
+extension Report {
+  /// The revision, and what is left of the copies: their removal does not change the revision.
+  fileprivate var tag: String {
+    let copies = [copy?.bytes.count, held.map { _ in 1 }, surroundings?.bytes.count]
+    return "\(revision)-" + copies.map { "\($0 ?? 0)" }.joined(separator: "-")
   }
 }
 

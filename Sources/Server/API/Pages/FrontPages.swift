@@ -18,6 +18,7 @@ extension PageContext {
   /// The first public forums with their counts and newest messages.
   func forums() async throws -> [ListedForum] {
     let forums = try view.listForums(PageRequest(limit: Self.maxForums), for: caller).items.map(\.forum)
+      .sorted { ($0.position, $0.id) < ($1.position, $1.id) }
     let counts = try view.getTopicCounts(of: forums.map(\.id), for: caller)
     let last = try await messages(forums.compactMap(\.lastMessage))
     return forums.map { forum in

@@ -23,7 +23,7 @@ struct PageContext {
     let target = request.head.target
     query = try Query(target.query, path: target.path)
     view = server.locals.object(CommunityView.self) { api.community.view() }
-    caller = .visitor(network: server.network)
+    caller = .visitor(network: server.networkHash)
     site = PageSite(
       settings: try view.getSettings(), origin: server.origin, files: files,
       words: files.languages.words(for: request.fields),

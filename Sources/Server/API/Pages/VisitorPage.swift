@@ -139,9 +139,9 @@ struct VisitorPage: Sendable {
 extension TagWriter {
   mutating func breadcrumb(_ links: [(title: String, path: String)]) {
     tag("nav", ["class": "crumbs", "aria-label": words[.breadcrumb]]) { html in
-      for (title, path) in links {
+      for (index, (title, path)) in links.enumerated() {
+        if index > 0 { html.tag("span", ["aria-hidden": "true"], "›") }
         html.tag("a", ["href": path]) { $0.tag("bdi", [:], title) }
-        html.tag("span", ["aria-hidden": "true"], "›")
       }
     }
   }

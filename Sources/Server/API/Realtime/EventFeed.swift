@@ -38,6 +38,7 @@ extension API {
         // Reads again if the page had streams without a subscription: their events may have been missed.
         if subscriber.covers(page.streams) { await subscriber.wait() }
       } while !subscriber.isDone
+      if let ban = subscriber.ban { throw ban }
     }
     return context.syncAnswer(found)
   }
@@ -64,6 +65,9 @@ extension API {
       let subscriber = LongPollSubscriber(live, caller, until: nil)
       defer { subscriber.leave() }
       try await Self.write(first, topics, community, live, subscriber, to: writer)
+      if case .banned(let until, let reason) = subscriber.ban {
+        try await writer.write(ServerSentEvent.bytes(Control.banned(until: until, reason: reason), id: nil))
+      }
     }
     return Response(.ok, fields: fields, body: .stream(length: nil, write), isNegotiated: true)
   }

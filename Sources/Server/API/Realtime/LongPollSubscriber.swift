@@ -18,6 +18,7 @@ final class LongPollSubscriber: Subscriber {
   /// Permissions have changed since the last page was requested.
   private var isStale = false
   private var hasEnded = false
+  private var isSessionOver = false
   private let mayExpire: Bool
 
   /// The maximum number of queued signals. Further ones are dropped.
@@ -39,6 +40,13 @@ final class LongPollSubscriber: Subscriber {
 
   /// Whether the wait is over for good.
   var isDone: Bool { hasEnded || Task.isCancelled || mayExpire && isPastDeadline }
+
+  /// The ban that has ended the session.
+  var ban: Refusal? {
+    guard isSessionOver else { return nil }
+    do throws(Refusal) { try live.view.checkAdmitted(caller) } catch { if case .banned = error { return error } }
+    return nil
+  }
 
   // MARK: Subscriptions
 
@@ -121,7 +129,7 @@ final class LongPollSubscriber: Subscriber {
   }
 
   func sessionEnded() {
-    hasEnded = true
+    (hasEnded, isSessionOver) = (true, true)
     wakeUp.yield()
   }
 

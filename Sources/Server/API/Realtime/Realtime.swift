@@ -37,7 +37,8 @@ extension RequestContext {
     let prefix = RealtimeSocket.tokenPrefix
     let tokens = request.fields.list("sec-websocket-protocol").filter { $0.hasPrefix(prefix) }
     guard let token = tokens.first else { return caller }
-    guard tokens.count == 1, let known = try view.authenticate(String(token.dropFirst(prefix.count))),
+    guard tokens.count == 1,
+      let known = try view.authenticate(String(token.dropFirst(prefix.count)), from: server.networkText),
       known.scope == .read
     else { throw Problem.unauthenticated }
     return known
@@ -102,6 +103,15 @@ enum Control {
       json.field("event", "notice")
       json.field("code", "lost")
       json.field("topic", topic)
+    }
+  }
+
+  /// Tells the client why its session ends.
+  static func banned(until: Int64?, reason: String?) -> [UInt8] {
+    object { json in
+      json.field("event", "banned")
+      json.field("until", until.map { Timestamp($0) })
+      json.field("reason", reason)
     }
   }
 

@@ -16,6 +16,8 @@ struct RealtimeClient {
   /// The connection whose presence the hub counts.
   private let connection: ObjectIdentifier
   private let openedAt: Int64
+  /// When the use of the session was last noted.
+  private var usedAt: Int64
 
   private var view: CommunityView { live.view }
   private var community: Community { live.view.community }
@@ -27,6 +29,7 @@ struct RealtimeClient {
     self.live = live
     connection = ObjectIdentifier(socket)
     openedAt = live.now
+    usedAt = live.now
   }
 
   // MARK: Authentication
@@ -34,9 +37,12 @@ struct RealtimeClient {
   /// Throws if the session has ended.
   func checkSession() throws(Refusal) { try view.checkSession(of: caller) }
 
+  /// Throws unless the user may sign in.
+  func checkAdmitted() throws(Refusal) { try view.checkAdmitted(caller) }
+
   /// Authenticates the client with a token. Returns whether it was a visitor until now.
   mutating func authenticate(_ token: String) throws(Refusal) -> Bool {
-    guard let known = try view.authenticate(token) else { throw .unauthenticated }
+    guard let known = try view.authenticate(token, from: address?.networkText) else { throw .unauthenticated }
     guard caller.user == nil || caller.user == known.user else { throw .conflict }
     defer { caller = known }
     return caller.user == nil
@@ -47,10 +53,17 @@ struct RealtimeClient {
     caller.user == nil && now - openedAt >= RealtimeLimits.identification
   }
 
+  /// Notes twice a day that the session is in use: it would end while its only use is this connection.
+  mutating func keepSession(at now: Int64) {
+    guard now - usedAt >= RealtimeLimits.sessionUse else { return }
+    usedAt = now
+    community.noteUse(by: caller, from: address?.networkText)
+  }
+
   // MARK: Presence
 
   func arrive() {
-    guard let user = caller.user else { return }
+    guard let user = caller.user, caller.scope >= .write else { return }
     do throws(Refusal) {
       guard try view.showsPresence(user) else { return }
       try updatePresence(.online, of: user)
@@ -75,12 +88,13 @@ struct RealtimeClient {
 
   func sendTyping(in conversation: ID<Conversation>) throws {
     try count(.signalling)
+    try view.requireSecondFactor(of: caller)
     try view.sendTyping(in: conversation, by: caller)
   }
 
   func setPresence(_ presence: Signal.Presence) throws {
     try count(.signalling)
-    let user = try caller.requireUser()
+    let user = try caller.requireUser(.write)
     guard try view.showsPresence(user) else { return }
     try updatePresence(presence, of: user)
   }
@@ -90,6 +104,7 @@ struct RealtimeClient {
       throw Refusal.invalid("data", .tooLong(limit: RealtimeLimits.appBytes))
     }
     try count(.signalling)
+    try view.requireSecondFactor(of: caller)
     community.hub.publish(.app(app, from: try view.appSender(by: caller), data: data))
   }
 
@@ -103,6 +118,7 @@ struct RealtimeClient {
   /// Runs a change. Returns the members of its answer after the commit is durable.
   func change(_ command: RealtimeCommand) async throws -> (inout JSONWriter) -> Void {
     if community.store.isDiskFull, !command.worksOnFullDisk { throw Refusal.diskFull }
+    try view.requireSecondFactor(of: caller)
     switch command {
     case .send(let draft, let conversation):
       let posted = try await community.postMessage(draft, in: conversation, by: caller)

@@ -29,9 +29,11 @@ enum RealtimeCommand {
 
   /// Parses the object of a command and its `id`.
   static func open(_ bytes: [UInt8]) throws(JSONError) -> (JSONObject, id: JSONRaw) {
-    var object = try JSONValue(parsing: bytes, nullIsAbsent: false).object()
+    let root = try JSONValue(parsing: bytes, nullIsAbsent: false)
+    var object = try root.object()
     let id = try object.value("id")
     guard id.kind == .number || id.kind == .string, id.raw.bytes.count <= 64 else { throw id.error(.invalid) }
+    try root.requireFiniteNumbers()
     return (object, id.raw)
   }
 

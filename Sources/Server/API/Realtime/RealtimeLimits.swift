@@ -17,8 +17,11 @@ enum RealtimeLimits {
   static let commands = Allowance(burst: 256, perMinute: 1_200)
   /// The authentication timeout in milliseconds.
   static let identification: Int64 = 10_000
+  /// The interval in milliseconds at which an open connection counts as a use of its session: 12 hours, less than the
+  /// shortest lifetime without use.
+  static let sessionUse: Int64 = 43_200_000
   /// The send timeout in milliseconds: the time without progress of a non-empty queue.
-  static let stuck: Int64 = 30_000
+  static let sendTimeout: Int64 = 30_000
   /// The size of a catch-up page.
   static let page = PageBounds(events: 200, bytes: 131_072)
   /// The maximum size of published app data in bytes.

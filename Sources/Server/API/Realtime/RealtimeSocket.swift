@@ -135,7 +135,12 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   func eventsLost() { perform(reader.state.eventsLost()) }
 
-  func sessionEnded() { close(.ended) }
+  func sessionEnded() {
+    do throws(Refusal) { try client.checkAdmitted() } catch {
+      if case .banned(let until, let reason) = error { send(Control.banned(until: until, reason: reason)) }
+    }
+    close(.ended)
+  }
 
   /// Closes with a random reconnect delay, so that clients do not return all at once.
   func hubClosed() { close(.goingAway, "restarting; retry in \(Int.random(in: 500...10_000)) ms") }
@@ -143,8 +148,9 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   func tick(_ now: Int64) {
     output.sendPresence(community.hub)
     if client.isUnidentified(at: now) { return close(.unidentified) }
+    client.keepSession(at: now)
     perform(reader.retry())
-    if output.isStuck(at: now) { close(.tooSlow) }
+    if output.isTooSlow(at: now) { close(.tooSlow) }
   }
 
   private func close(_ reason: CloseReason) {

@@ -13,7 +13,7 @@ struct SocketOutput {
   private var waitingBytes = 0
   /// Present users with an unsent presence.
   private var unsentPresence: [ID<User>] = []
-  private var stuck: (queued: Int, since: Int64)?
+  private var unread: (queued: Int, since: Int64)?
 
   init(_ socket: any WebSocket) { self.socket = socket }
 
@@ -104,17 +104,17 @@ struct SocketOutput {
   // MARK: Timeout
 
   /// Whether the client has not read from a long queue during the send timeout.
-  mutating func isStuck(at now: Int64) -> Bool {
+  mutating func isTooSlow(at now: Int64) -> Bool {
     let queued = socket.queued
     guard queued > RealtimeLimits.signalQueue || isBlocked else {
-      stuck = nil
+      unread = nil
       return false
     }
-    guard let before = stuck, queued >= before.queued else {
-      stuck = (queued, now)
+    guard let before = unread, queued >= before.queued else {
+      unread = (queued, now)
       return false
     }
-    return now - before.since >= RealtimeLimits.stuck
+    return now - before.since >= RealtimeLimits.sendTimeout
   }
 }
 

@@ -31,10 +31,26 @@ extension Problem {
     case .clientIDReused:
       self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
-    case .stepUpRequired: self = Problem(.forbidden, code: refusal.code, title: "Confirm it with your password.")
+    case .stepUpRequired(let needsCode):
+      self = Problem(
+        .forbidden, code: refusal.code, title: "Confirm it with your password.",
+        params: [("methods", .list([needsCode ? "password_and_code" : "password"]))])
+    case .secondFactorRequired(let challenge, let expiresAt):
+      self = Problem(
+        .forbidden, code: refusal.code, title: "Enter a code of your authenticator app.",
+        params: [
+          ("challenge", .text(challenge)), ("expires_at", .text(Timestamp.format(Int(expiresAt)))),
+          ("methods", .list(["totp", "recovery_code"])),
+        ])
+    case .secondFactorMissing:
+      self = Problem(.forbidden, code: refusal.code, title: "The site requires two-step sign-in. Set it up first.")
     case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This user may not sign in.")
     case .banned(let until, let reason):
       self = Problem(.forbidden, code: refusal.code, title: "This user is banned.")
+      if let until { params.append(("until", .text(Timestamp.format(Int(until))))) }
+      if let reason { params.append(("reason", .text(reason))) }
+    case .silenced(let until, let reason):
+      self = Problem(.forbidden, code: refusal.code, title: "You are silenced.")
       if let until { params.append(("until", .text(Timestamp.format(Int(until))))) }
       if let reason { params.append(("reason", .text(reason))) }
     case .tooMany(let limit):
@@ -62,6 +78,8 @@ extension Problem {
         ("until", .text(Timestamp.format(Int(until)))),
       ]
     case .pollClosed: self = Problem(.conflict, code: refusal.code, title: "This poll takes no more votes.")
+    case .secretRevoked:
+      self = Problem(.conflict, code: refusal.code, title: "The secret of this webhook was revoked. Create a new one.")
     case .contentRefused:
       self = Problem(.forbidden, code: refusal.code, title: "A rule of the site refuses this text.")
     case .heldForReview:
@@ -168,7 +186,9 @@ extension Problem.FieldProblem {
   init(_ fault: FieldFault) {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
-      case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable: []
+      case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable, .used, .clockOff,
+        .keyLost:
+        []
       case .notAllowed(let allowed): [("allowed", .list(allowed))]
       case .tooShort(let min): [("min", .number(min))]
       case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]

@@ -31,14 +31,26 @@ final class RateLimiter: Sendable {
     case guess(Guess)
   }
 
-  /// Password attempts that are counted together. The target may not exist.
+  /// Attempts with a password, code or secret that are counted together. The target may not exist.
   enum Guess: Hashable {
     /// On a device on which the user signed in before.
     case onDevice(String)
     /// From other devices of a network.
     case at(String, from: IPAddress?)
+    /// Codes after the right password, from all networks together: there are only a million.
+    case code(ID<User>)
+    /// Codes in proofs, from all sessions of the user together. Apart from `code`: neither locks the other.
+    case proofCode(ID<User>)
+    /// The user's own password, given in one session.
+    case inSession(ID<Session>)
+    /// The same, given with any token of the user.
+    case byTokens(of: ID<User>)
+    /// Unknown secrets of webhooks, from one network.
+    case webhook(from: IPAddress?)
 
     static func at(_ name: String, by client: IPAddress?) -> Guess { .at(UserName.key(name), from: client?.network) }
+
+    static func webhook(by client: IPAddress?) -> Guess { .webhook(from: client?.network) }
   }
 
   private struct Buckets {
@@ -127,7 +139,7 @@ final class RateLimiter: Sendable {
     case .reporting: address.map { .address($0.network) }
     // Counted by the name in the body: see `Guess`.
     case .guessing: nil
-    case .sending, .discovery, .previewing, .searching, .digesting, .signalling, .writing:
+    case .sending, .delivering, .discovery, .previewing, .searching, .digesting, .signalling, .writing:
       caller.user.map { .user($0) } ?? address.map { .address($0.subscriber) }
     }
   }
@@ -145,7 +157,7 @@ extension RateLimiter.Quota {
 
 extension Context {
   /// The hash of the network that the client is counted by.
-  var network: Int { client?.subscriber.hashValue ?? 0 }
+  var networkHash: Int { client?.subscriber.hashValue ?? 0 }
 }
 
 extension IPAddress {
@@ -156,4 +168,7 @@ extension IPAddress {
   fileprivate var network: IPAddress {
     if let ipv4 { IPAddress(ipv4: ipv4 & 0xffff_ff00) } else { IPAddress(high: high & ~0xffff, low: 0) }
   }
+
+  /// The same as text, such as `192.0.2.0/24`.
+  var networkText: String { "\(network)/\(ipv4 == nil ? 48 : 24)" }
 }

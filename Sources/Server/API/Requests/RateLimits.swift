@@ -11,6 +11,8 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case discovery
   /// Link previews.
   case previewing
+  /// Messages of a webhook.
+  case delivering
   /// Searches of messages.
   case searching
   /// Digests of conversations.
@@ -30,6 +32,7 @@ public struct RateLimits: Sendable {
   public var registration = Allowance(burst: 20, perMinute: 2)
   public var sending = Allowance(burst: 60, perMinute: 120)
   public var discovery = Allowance(burst: 10, perDay: 10)
+  public var delivering = Allowance(burst: 60, perMinute: 60)
   public var previewing = Allowance(burst: 60, perMinute: 60)
   public var searching = Allowance(burst: 60, perMinute: 120)
   public var digesting = Allowance(burst: 600, perMinute: 300)
@@ -47,6 +50,7 @@ public struct RateLimits: Sendable {
     case .sending: sending
     case .discovery: discovery
     case .previewing: previewing
+    case .delivering: delivering
     case .searching: searching
     case .digesting: digesting
     case .signalling: signalling
@@ -73,7 +77,8 @@ extension RateLimits {
   public static let all: [Entry] = [
     Entry(name: "login", meaning: "password and link attempts per address and minute", path: \.login.perMinute),
     Entry(name: "login-burst", meaning: "burst of the limit above", path: \.login.burst),
-    Entry(name: "guessing", meaning: "wrong passwords per name, network and day", path: \.guessing.perDay),
+    Entry(
+      name: "guessing", meaning: "wrong passwords and webhook URLs per name, network and day", path: \.guessing.perDay),
     Entry(name: "guessing-burst", meaning: "burst of the limit above", path: \.guessing.burst),
     Entry(
       name: "registration", meaning: "registrations per address and minute", path: \.registration.perMinute),
@@ -87,6 +92,8 @@ extension RateLimits {
       meaning: "typing, presence and app signals per user and minute",
       path: \.signalling.perMinute),
     Entry(name: "signals-burst", meaning: "burst of the limit above", path: \.signalling.burst),
+    Entry(name: "webhooks", meaning: "messages per webhook and minute", path: \.delivering.perMinute),
+    Entry(name: "webhooks-burst", meaning: "burst of the limit above", path: \.delivering.burst),
     Entry(
       name: "previews", meaning: "link previews per user and minute", path: \.previewing.perMinute),
     Entry(name: "previews-burst", meaning: "burst of the limit above", path: \.previewing.burst),

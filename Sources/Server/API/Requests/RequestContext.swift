@@ -34,8 +34,12 @@ struct RequestContext {
       return
     }
     api.hints.examine(request.fields, server)
-    caller = try Authentication.caller(of: request, server, api, view)
+    caller =
+      endpoint.access == .webhook
+      ? try Authentication.webhook(of: request, server, api, view).caller
+      : try Authentication.caller(of: request, server, api, view)
     known = caller
+    if caller.lacksSecondFactor, !endpoint.worksWithoutSecondFactor { throw Refusal.secondFactorMissing }
     if case .user(let scope) = endpoint.access { _ = try caller.requireUser(scope) }
     if !endpoint.method.isSafe, community.store.isDiskFull, !endpoint.worksOnFullDisk { throw Refusal.diskFull }
     if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.uptime) }
@@ -99,7 +103,9 @@ struct RequestContext {
     }
     let bytes = try await request.body.collect()
     do {
-      var object = try JSONValue(parsing: bytes, nullIsAbsent: false).object()
+      let root = try JSONValue(parsing: bytes, nullIsAbsent: false)
+      try root.requireFiniteNumbers()
+      var object = try root.object()
       let value = try read(&object)
       try object.finish()
       return value

@@ -59,6 +59,13 @@ extension Response {
   /// of its data gives them again.
   func tagged(_ revision: String, since start: String) -> Response { tagged("\(start)-\(revision)") }
 
+  /// The same for content whose bytes may differ (RFC 9110 §8.8.1).
+  func weaklyTagged(_ revision: String, since start: String) -> Response {
+    var response = self
+    response.fields.add("ETag", EntityTag("\(start)-\(revision)", isWeak: true).description)
+    return response
+  }
+
   private static func own(_ json: JSONWriter, _ status: Status) -> Response {
     var response = Response.json(json.bytes, status)
     response.fields.add("Cache-Control", "private, no-cache")

@@ -11,7 +11,7 @@ extension API {
     let release = context.api.release
     let tag =
       "\(facts.settings.revision)-\(facts.isSetUp ? 1 : 0)-\(facts.epoch)-\(release.version)-\(release.web)"
-      + (context.api.previews == nil ? "-alone" : "")
+      + (context.api.previews == nil ? "-alone" : "") + (context.caller.user == nil ? "" : "-user")
     return Response.object { json in
       json.field("name", facts.settings.name)
       json.field("hue", facts.settings.hue)
@@ -22,6 +22,7 @@ extension API {
       json.field("start", facts.start)
       json.field("policy", facts.settings.registration.rawValue)
       json.field("set_up", facts.isSetUp)
+      json.field("signed_in", context.caller.user != nil)
       json.field("contact_url", facts.settings.contactURL)
       json.field("privacy_url", facts.settings.privacyURL)
       json.field("link_previews", facts.settings.linkPreviews && context.api.previews != nil)

@@ -10,6 +10,6 @@ extension API {
     json.value(snapshot)
     let end = json.bytes.firstIndex(of: UInt8(ascii: ",")) ?? 0
     let state = Fingerprint(ofMany: json.bytes.span.extracting(droppingFirst: end))
-    return .written(json).tagged(state.hexadecimal, since: context.community.start)
+    return .written(json).weaklyTagged(state.hexadecimal, since: context.community.start)
   }
 }

@@ -1,4 +1,5 @@
 import Community
+import ParleyModel
 import ParleyWire
 import Web
 
@@ -10,25 +11,32 @@ enum Authentication {
   /// The cookie that marks a device on which a user signed in; it outlives the session.
   static func deviceCookieName(_ server: Context) -> String { cookieName(server) + "-device" }
 
-  /// The cookie's lifetime in seconds: one year. A session without use ends before, after `Session.maxIdleTime`.
-  static let cookieAge = 365 * 86_400
+  /// The cookie's lifetime in seconds: that of the longest session. A session may end before.
+  static let cookieAge = SiteSettings.sessionDays.upperBound * 86_400
 
   static func caller(
     of request: Request, _ server: Context, _ api: API, _ view: CommunityView
   ) throws -> Caller {
     if let field = request.fields["authorization"] {
-      guard let token = bearer(field), let known = try view.authenticate(token) else {
+      guard let token = bearer(field), let known = try view.authenticate(token, from: server.networkText) else {
         throw Problem.unauthenticated
       }
       return known
     }
     guard request.fields.has("cookie"), let token = Cookies(request.fields)[cookieName(server)] else {
-      return .visitor(network: server.network)
+      return .visitor(network: server.networkHash)
     }
     // Browsers send the cookie from pages of any origin, so changes require our own origin (CSRF).
     if !request.method.isSafe { try requireOwnOrigin(request, server, api) }
     // A browser keeps the cookie of an ended session, and can sign in all the same. `Endpoint.access` refuses the rest.
-    return try view.authenticate(token) ?? .visitor(network: server.network)
+    return try view.authenticate(token, from: server.networkText) ?? .visitor(network: server.networkHash)
+  }
+
+  /// The webhook with the secret in the path. A disabled one, too, is not found.
+  static func webhook(of request: Request, _ server: Context, _ api: API, _ view: CommunityView) throws -> Webhook {
+    if let found = try view.webhook(withSecret: request.parameters["secret"] ?? "") { return found }
+    try api.limiter.count(.webhook(by: server.client), now: server.uptime)
+    throw Refusal.notFound
   }
 
   /// Whether the request has a session cookie, which may have ended.

@@ -13,17 +13,41 @@ extension API {
       )
     }
     try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
-    let guess = try context.guess(at: name)
-    if let guess { try context.api.limiter.count(guess, now: context.server.uptime) }
-    let opened: OpenedSession
-    do throws(Refusal) {
-      opened = try await context.community.signIn(name: name, password: password, on: device)
-    } catch {
-      if let guess, error != .wrongCredentials { context.api.limiter.refund(guess, now: context.server.uptime) }
-      throw error
+    let opened = try await context.counting(
+      try context.guess(at: name), isWrong: { $0 == .wrongCredentials }
+    ) { () async throws(Refusal) in
+      try await context.community.signIn(name: name, password: password, on: device, from: context.origin)
     }
-    if let guess { context.api.limiter.refund(guess, now: context.server.uptime) }
     return try context.signedIn(opened, wantsCookie: wantsCookie)
+  }
+
+  @Sendable static func confirmSignIn(_ context: RequestContext) async throws -> Response {
+    let (challenge, code, device, wantsCookie) = try await context.body { body in
+      (
+        try body.string("challenge"), try body.string("code"), try body.optional("device") ?? "",
+        try body.optional("cookie") ?? false
+      )
+    }
+    try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
+    guard let user = try context.view.user(challengedBy: challenge) else {
+      throw Refusal.invalid("challenge", .unknown)
+    }
+    let opened = try await context.counting(try context.codeGuess(of: user)) { () async throws(Refusal) in
+      try await context.community.confirmSignIn(challenge, code: code, on: device, from: context.origin)
+    }
+    return try context.signedIn(opened, wantsCookie: wantsCookie)
+  }
+
+  @Sendable static func proveSession(_ context: RequestContext) async throws -> Response {
+    let (password, code): (String, String?) = try await context.body { body in
+      (try body.string("password"), try body.optional("code"))
+    }
+    try await context.countingProof(with: code) {
+      try await context.counting(try context.passwordGuess()) { () async throws(Refusal) in
+        try await context.community.proveSession(password: password, code: code, by: context.caller)
+      }
+    }
+    return Response(.noContent)
   }
 
   @Sendable static func listSessions(_ context: RequestContext) async throws -> Response {
@@ -39,6 +63,16 @@ extension API {
     return response
   }
 
+  @Sendable static func revokeOtherSessions(_ context: RequestContext) async throws -> Response {
+    try await context.community.revokeOtherSessions(by: context.caller)
+    return Response(.noContent)
+  }
+
+  @Sendable static func listSignIns(_ context: RequestContext) async throws -> Response {
+    let page = try context.query { query in try query.page() }
+    return try .page(try context.view.listSignIns(page, for: context.caller), context)
+  }
+
   @Sendable static func changePassword(_ context: RequestContext) async throws -> Response {
     let (old, new, keepsTokens) = try await context.body { body in
       (
@@ -46,13 +80,20 @@ extension API {
         try body.optional("keep_tokens") ?? false
       )
     }
-    try await context.community.changePassword(from: old, to: new, keepsTokens: keepsTokens, by: context.caller)
+    try await context.counting(
+      try context.passwordGuess(), isWrong: { $0.isWrongPassword("old_password") }
+    ) { () async throws(Refusal) in
+      try await context.community.changePassword(from: old, to: new, keepsTokens: keepsTokens, by: context.caller)
+    }
     return Response(.noContent)
   }
 
   @Sendable static func createToken(_ context: RequestContext) async throws -> Response {
     let draft = try await context.body { body in try TokenDraft(&body) }
-    let made = try await context.community.createToken(draft, by: context.caller)
+    let guess = draft.password == nil ? nil : try context.passwordGuess()
+    let made = try await context.counting(guess, isWrong: { $0.isWrongPassword() }) { () async throws(Refusal) in
+      try await context.community.createToken(draft, by: context.caller)
+    }
     return .object(made.secret == nil ? .ok : .created) { json in
       made.session.writeMembers(to: &json)
       if let secret = made.secret { json.field("token", secret) }
@@ -70,12 +111,57 @@ extension API {
 }
 
 extension RequestContext {
-  /// The bucket of a password attempt. Nil with a session of the same user: guesses by others can't lock the user out.
+  var deviceMark: String? { Cookies(request.fields)[Authentication.deviceCookieName(server)] }
+
+  /// The bucket of a password attempt. A session of the same user has its own: guesses by others can't lock the user out.
   fileprivate func guess(at name: String) throws -> RateLimiter.Guess? {
-    guard try name.utf8.count <= UserName.maxBytes && !view.isSignInName(name, caller) else { return nil }
-    let mark = Cookies(request.fields)[Authentication.deviceCookieName(server)]
-    if let device = try mark.flatMap({ try view.device(markedBy: $0, for: name) }) { return .onDevice(device) }
+    guard name.utf8.count <= UserName.maxBytes else { return nil }
+    if try view.isSignInName(name, caller) { return try passwordGuess() }
+    if let device = try deviceMark.flatMap({ try view.device(markedBy: $0, for: name) }) { return .onDevice(device) }
     return .at(name, by: server.client)
+  }
+
+  /// The bucket of a code. A device on which the user passed the second step before has its own.
+  fileprivate func codeGuess(of user: ID<User>) throws -> RateLimiter.Guess {
+    let device = try deviceMark.flatMap { try view.device(markedBy: $0, withFactorOf: user) }
+    return device.map { .onDevice($0) } ?? .code(user)
+  }
+
+  /// The bucket of the caller's own password. The tokens of a user share one, because a token can create more.
+  func passwordGuess() throws -> RateLimiter.Guess? {
+    guard let user = caller.user, let session = caller.session else { return nil }
+    return try view.isToken(caller) ? .byTokens(of: user) : .inSession(session)
+  }
+
+  /// Counts a guess that turns out to be wrong, by default one with an invalid field. It is counted before, so that
+  /// parallel guesses do not pass.
+  ///
+  /// - Parameter guess: nil is not counted.
+  func counting<Value>(
+    _ guess: RateLimiter.Guess?, isWrong: (Refusal) -> Bool = { if case .invalid = $0 { true } else { false } },
+    _ body: () async throws(Refusal) -> Value
+  ) async throws -> Value {
+    guard let guess else { return try await body() }
+    try api.limiter.count(guess, now: server.uptime)
+    do throws(Refusal) {
+      let value = try await body()
+      api.limiter.refund(guess, now: server.uptime)
+      return value
+    } catch {
+      if !isWrong(error) { api.limiter.refund(guess, now: server.uptime) }
+      throw error
+    }
+  }
+
+  /// Counts the code of a proof as a guess, if it turns out to be wrong.
+  fileprivate func countingProof(with code: String?, _ body: () async throws -> Void) async throws {
+    guard code != nil, let user = caller.user else { return try await body() }
+    try api.limiter.count(.proofCode(user), now: server.uptime)
+    do { try await body() } catch {
+      if (error as? Refusal)?.isWrongCode != true { api.limiter.refund(.proofCode(user), now: server.uptime) }
+      throw error
+    }
+    api.limiter.refund(.proofCode(user), now: server.uptime)
   }
 
   /// A page of another origin must not sign its visitor in (login CSRF).
@@ -91,7 +177,7 @@ extension RequestContext {
       json.field("user", opened.user)
     }
     guard wantsCookie else { return response }
-    let mark = try view.deviceMark(for: opened.user.summary.id)
+    let mark = try view.deviceMark(for: opened)
     for cookie in [
       cookie(holding: opened.token, maxAge: Authentication.cookieAge),
       cookie(Authentication.deviceCookieName(server), holding: mark, maxAge: Authentication.cookieAge),
@@ -110,5 +196,19 @@ extension RequestContext {
   fileprivate func sessions(_ kind: Session.Kind) throws -> Response {
     let page = try query { query in try query.page() }
     return try .page(try view.sessions(kind, page, for: caller), self)
+  }
+}
+
+extension Refusal {
+  /// Whether a code was given and is wrong.
+  fileprivate var isWrongCode: Bool {
+    guard case .invalid(let faults) = self else { return false }
+    return faults.contains { $0.field == "code" }
+  }
+
+  /// Whether the password in this field is wrong.
+  func isWrongPassword(_ field: String = "password") -> Bool {
+    guard case .invalid(let faults) = self else { return false }
+    return faults.contains(FieldFault(field: field, code: .invalid))
   }
 }

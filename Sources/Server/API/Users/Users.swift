@@ -13,7 +13,7 @@ extension API {
       (try Registration(&body), try body.optional("cookie") ?? false)
     }
     try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
-    let registered = try await context.community.signUp(registration)
+    let registered = try await context.community.signUp(registration, from: context.origin)
     let status: Status = registered.isNew ? .created : .ok
     guard let session = registered.session else {
       return .object(status) { json in json.field("user", registered.user) }
@@ -56,7 +56,11 @@ extension API {
 
   @Sendable static func deleteUser(_ context: RequestContext) async throws -> Response {
     let leaving = try await context.body { body in try Leaving(&body) }
-    let departed = try await context.community.deleteUser(try context.reference(), leaving, by: context.caller)
+    let reference = try context.reference()
+    let guess = leaving.password == nil ? nil : try context.passwordGuess()
+    let departed = try await context.counting(guess, isWrong: { $0.isWrongPassword() }) { () async throws(Refusal) in
+      try await context.community.deleteUser(reference, leaving, by: context.caller)
+    }
     return .object { json in
       departed.user.writeMembers(to: &json)
       json.field("job_id", departed.job)
@@ -90,7 +94,7 @@ extension API {
       (try LinkUse(&body), try body.optional("cookie") ?? false)
     }
     try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
-    let opened = try await context.community.useLink(try context.code(), use)
+    let opened = try await context.community.useLink(try context.code(), use, from: context.origin)
     return try context.signedIn(opened, wantsCookie: wantsCookie)
   }
 }

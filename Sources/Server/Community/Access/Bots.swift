@@ -1,6 +1,5 @@
 // Bots that the staff creates: users without a password, with a token and an owner.
 
-import ParleyCrypto
 public import ParleyModel
 import Storage
 
@@ -27,6 +26,8 @@ extension Community {
       if let earlier = try tx.bot(draft, fingerprint, by: caller, actor) {
         return CreatedBot(user: earlier, token: nil)
       }
+      // Its token outlives the session.
+      try tx.requireProof(of: caller)
       guard try tx.botCount() < bounds.bots else { throw .tooMany(limit: bounds.bots) }
       try tx.checkIsFree(draft.name)
       let bot = try tx.add(NewUser(name: draft.name, role: .bot, displayName: draft.displayName, owner: actor))
@@ -84,11 +85,6 @@ extension BotDraft: CheckedInput {
     try check.finish()
     return checked
   }
-
-  /// The digest that tells a repeated request from another one with the same `client_id`.
-  fileprivate func fingerprint() throws(Refusal) -> [UInt8] {
-    do { return try Digest.sha256(of: content) } catch { throw .unavailable }
-  }
 }
 
 extension ReadTransaction {
@@ -107,7 +103,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Makes a new bot a member of a forum. Its token is returned to the caller: if they may not read the forum, the audit
   /// log records it as if they had joined.
-  fileprivate func addBot(
+  func addBot(
     _ bot: ID<User>, to forum: ID<Forum>, _ caller: Caller, _ actor: ID<User>
   ) throws(Refusal) {
     let standing: ForumStanding

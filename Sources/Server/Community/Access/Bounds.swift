@@ -63,6 +63,25 @@ public struct Bounds: Sendable {
   public var bots = 200
   /// Forums that a new bot joins in one transaction.
   public var botForums = 50
+  /// Incoming webhooks of the site and of a conversation, and bytes of a request to one.
+  public var webhooks = 1_000
+  public var conversationWebhooks = 20
+  public var webhookBody = 262_144
+  /// Unicode scalars of a name that a request to a webhook sets for its message.
+  public var webhookNameScalars = 80
+  /// Outgoing webhooks of the site and of a user; bytes of a URL, and topics of one.
+  public var webhookEndpoints = 200
+  public var userWebhookEndpoints = 20
+  public var endpointAddressBytes = 2_048
+  public var endpointTopics = 20
+  /// Milliseconds: before the second attempt to deliver an event, and between later ones. Each failure doubles the time.
+  public var webhookRetryDelay: Int64 = 1_000
+  public var webhookMaxRetryDelay: Int64 = 3 * 3_600_000
+  /// The longest time, in milliseconds, that a server may ask for by `Retry-After`.
+  public var webhookMaxRetryAfter: Int64 = 6 * 3_600_000
+  /// Milliseconds of failed attempts until a webhook is disabled, and the minimum of attempts, in case the daemon was off.
+  public var webhookPatience: Int64 = 3 * 86_400_000
+  public var webhookMinFailures = 10
   /// Open invites per user.
   public var invites = 200
   public var inviteUses = 10_000
@@ -71,6 +90,13 @@ public struct Bounds: Sendable {
   /// Groups of users, and members of each.
   public var userGroups = 100
   public var userGroupMembers = 10_000
+  /// Groups with access to a forum, and forums to which a group has access: all change in one transaction when the group
+  /// is deleted.
+  public var forumGroups = 50
+  public var groupForums = 200
+  /// Groups mentioned in a message. A group with more members than this is mentioned once per 10 minutes.
+  public var groupMentions = 5
+  public var freelyMentionedMembers = 50
   /// Addresses by which a user can be found.
   public var addresses = 10
   /// Addresses per lookup, and users returned per address.

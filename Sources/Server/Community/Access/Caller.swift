@@ -9,6 +9,8 @@ public struct Caller: Sendable, Hashable {
   public let scope: Scope
   /// The session or token that authenticated the request.
   public let session: ID<Session>?
+  /// Whether the user may change nothing before they set up the second factor that the site requires.
+  public let lacksSecondFactor: Bool
   /// Distinguishes visitors: the hash of the network address.
   private var network = 0
 
@@ -21,7 +23,10 @@ public struct Caller: Sendable, Hashable {
     return visitor
   }
 
-  public init(user: ID<User>?, role: Role?, scope: Scope, session: ID<Session>?) {
+  public init(
+    user: ID<User>?, role: Role?, scope: Scope, session: ID<Session>?, lacksSecondFactor: Bool = false
+  ) {
+    self.lacksSecondFactor = lacksSecondFactor
     self.user = user
     self.role = role
     self.scope = scope

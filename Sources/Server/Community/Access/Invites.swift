@@ -23,6 +23,7 @@ extension Community {
       guard Permissions.mayInvite(as: draft.role, by: caller.role, try tx.settings().mayInvite) else {
         throw .forbidden
       }
+      if draft.role.isModerator || draft.claims != nil { try tx.requireProof(of: caller) }
       if let expiresAt = draft.expiresAt, expiresAt <= tx.now { throw .invalid("expires_at", .invalid) }
       if let forum = draft.forum { try tx.checkInviteForum(in: forum, caller) }
       let claimed = try draft.claims.map { claims throws(Refusal) in try tx.imported(claims, caller) }
@@ -113,12 +114,16 @@ extension InviteDraft {
 }
 
 extension ReadTransaction {
-  /// Whether the invite is open and its creator could still create it. The invite of a banned or demoted user is void.
+  /// Whether the invite is open and its creator could still create it. The invite of a banned or demoted user is void, and
+  /// one into a forum whose members its creator no longer manages.
   func isUsable(_ invite: Invite) throws(Refusal) -> Bool {
     guard invite.isOpen(at: now), let creator = try user(invite.createdBy), creator.standing?.state == .active else {
       return false
     }
-    return Permissions.mayInvite(as: invite.role, by: creator.summary.role, try settings().mayInvite)
+    let role = creator.summary.role
+    guard Permissions.mayInvite(as: invite.role, by: role, try settings().mayInvite) else { return false }
+    guard let forum = invite.forum, let standing = try standing(of: invite.createdBy, in: forum) else { return true }
+    return Permissions.mayInvite(into: standing, by: role)
   }
 
   /// An invite as its creator and moderators see it.
@@ -143,9 +148,8 @@ extension ReadTransaction {
   fileprivate func checkInviteForum(in forum: ID<Forum>, _ caller: Caller) throws(Refusal) {
     do throws(Refusal) {
       let standing = try require(.see, caller, in: forum)
-      guard standing.visibility == .private else { return }
-      try require(.manage, caller, in: forum)
-      _ = try caller.requireUser(.admin)
+      guard Permissions.mayInvite(into: standing, by: caller.role) else { throw .forbidden }
+      if standing.visibility == .private { _ = try caller.requireUser(.admin) }
     } catch .notFound {
       throw .invalid("forum_id", .unknown)
     }

@@ -31,7 +31,7 @@ extension Community {
     let secret = try Secret.make()
     return try await store.write { tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
-      guard rights.contains(.govern) else { throw .forbidden }
+      try tx.requireReset(of: user, rights, by: caller)
       // Imported users sign up by an invite instead, and bots have tokens alone.
       guard let standing = user.standing, !standing.isImported, user.summary.role != .bot,
         standing.state == .active || standing.state == .deactivated
@@ -44,8 +44,10 @@ extension Community {
     }
   }
 
-  /// Signs in with the link and consumes it.
-  public func useLink(_ code: String, _ use: LinkUse) async throws(Refusal) -> OpenedSession {
+  /// Signs in with the link and consumes it. A user with a second factor gets the new password and a challenge.
+  public func useLink(
+    _ code: String, _ use: LinkUse, from origin: SignInOrigin = SignInOrigin()
+  ) async throws(Refusal) -> OpenedSession {
     let use = try use.checked(bounds)
     guard let link = Secret(parsing: code) else { throw .notFound }
     let kind = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.purpose(of: link).kind }
@@ -53,10 +55,18 @@ extension Community {
     guard kind == .setup || (use.name ?? use.displayName) == nil else { throw .invalid("name", .unknownField) }
     let hash = try await passwords.hash(use.password)
     let secret = try Secret.makeToken()
-    return try await store.write { [bounds] tx throws(Refusal) in
+    // A challenge is an outcome of the transaction: if it were thrown, the link would not be consumed.
+    let outcome: Result<OpenedSession, Refusal> = try await store.write {
+      [bounds, linkKey, deviceKey] tx throws(Refusal) in
       let user = try tx.useUp(link, use, hash)
-      return try tx.activeSession(of: user, secret, on: use.device, bounds)
+      if let challenge = try tx.recordedChallenge(for: user, key: linkKey, by: .link, on: use.device, from: origin) {
+        return .failure(challenge)
+      }
+      return .success(
+        try tx.activeSession(
+          of: user, secret, by: .link, on: use.device, from: origin, bounds, deviceKey: deviceKey))
     }
+    return try outcome.get()
   }
 }
 

@@ -22,6 +22,7 @@ final class Passwords: Sendable {
 
   private struct Work {
     var waiting = 0
+    var count = 0
     var next = 0
   }
 
@@ -74,6 +75,9 @@ final class Passwords: Sendable {
     }
   }
 
+  /// How many hashes were queued since the start.
+  var hashCount: Int { work.withLock { $0.count } }
+
   var waitingCount: Int { work.withLock { $0.waiting } }
 
   /// Queues work for a lane. Throws `unavailable` if the queue is full.
@@ -91,6 +95,7 @@ final class Passwords: Sendable {
     work.withLock { work in
       guard work.waiting < Self.maxQueued else { return nil }
       work.waiting += 1
+      work.count += 1
       work.next = (work.next + 1) % lanes.count
       return lanes[work.next]
     }

@@ -113,11 +113,26 @@ public enum Permissions {
     }
   }
 
+  /// Whether the caller may invite new members into the forum: a reader, and into a private forum only its admins.
+  static func mayInvite(into forum: ForumStanding, by role: Role?) -> Bool {
+    rights(of: role, in: forum).isSuperset(of: forum.visibility == .private ? [.see, .manage] : .see)
+  }
+
   /// Whether the caller may create groups of users and set their members.
   public static func mayManageGroups(_ role: Role?) -> Bool { role?.isStaff == true }
 
   /// Whether the caller may join the group without being added.
   public static func mayJoin(_ group: UserGroup, _ role: Role?) -> Bool { group.isSelfChosen && isFullUser(role) }
+
+  /// Whether the caller may notify the members of the group by a mention.
+  public static func mayMention(_ group: UserGroup, _ role: Role?, isMember: Bool) -> Bool {
+    guard let role else { return false }
+    switch group.mentionableBy {
+    case .users: return isMember || isFullUser(role)
+    case .members: return isMember || role.isStaff
+    case .staff: return role.isStaff
+    }
+  }
 
   /// Whether the role belongs to the circle.
   public static func includes(_ circle: SiteSettings.Circle, _ role: Role?) -> Bool {
@@ -148,29 +163,32 @@ public enum Permissions {
     let isReader =
       switch forum.visibility {
       case .public: true
-      case .members: isMember || isFullUser(role)
-      case .private: isMember
+      case .members: isMember || isFullUser(role) || forum.groupAccess != nil
+      case .private: isMember || forum.groupAccess != nil
       }
     if isReader { rights.insert([.see, .read]) }
     // Staff manages every forum but reads a private one only as a member: joining is visible to the members.
     if role?.isStaff == true { rights.insert([.see, .manage, .arrange]) }
     guard isReader, let role else { return rights }
-    // Guests cannot join by themselves.
-    if isMember || isFullUser(role) { rights.insert(.join) }
+    // Guests cannot join by themselves. A group's access to a private forum ends with it, a membership would not.
+    if isMember || isFullUser(role) && forum.visibility != .private { rights.insert(.join) }
     let moderates = role.isModerator || forum.role == .moderator || forum.role == .admin
     if moderates { rights.insert(.moderate) }
     if forum.role == .admin { rights.insert(.manage) }
     guard !forum.isArchived, !forum.isSilenced, !forum.isLocked || moderates else { return rights }
+    // A group with read access does not write, even where the readers of the forum do.
+    let readsWithoutGroup = isMember || forum.visibility == .public || forum.visibility == .members && isFullUser(role)
     let allows = { (policy: ForumPolicy) in
       switch policy {
-      case .readers: isMember || role != .guest
+      case .readers: isMember || moderates || role != .guest && readsWithoutGroup
       case .members: isMember || moderates
       case .moderators: moderates
       }
     }
-    if allows(forum.write) { rights.insert(.write) }
-    if allows(forum.startTopics) { rights.insert(.startTopics) }
-    if allows(forum.write), allows(forum.roomMention) { rights.insert(.mentionRoom) }
+    let writesByGroup = forum.groupAccess == .write
+    if writesByGroup || allows(forum.write) { rights.insert(.write) }
+    if writesByGroup || allows(forum.startTopics) { rights.insert(.startTopics) }
+    if rights.contains(.write), allows(forum.roomMention) { rights.insert(.mentionRoom) }
     return rights
   }
 
@@ -183,7 +201,8 @@ public enum Permissions {
   /// Whether the caller may set public actions such as a like. Readers may, even where few may write.
   public static func maySetActions(_ role: Role?, in standing: Standing) -> Bool {
     let rights = rights(of: role, in: standing)
-    let isInvited = standing.participant != nil || standing.forum?.role != nil || standing.isOwner
+    let isAdmitted = standing.forum.map { $0.role != nil || $0.groupAccess != nil } ?? false
+    let isInvited = standing.participant != nil || isAdmitted || standing.isOwner
     guard rights.contains(.read), isFullUser(role) || (role != nil && isInvited) else { return false }
     if standing.isSilenced || standing.isBlocked || standing.participant?.isRequest == true { return false }
     if standing.forum?.isArchived == true { return false }
@@ -207,7 +226,8 @@ public enum Permissions {
   /// The first readable message of the conversation.
   public static func fromSeq(of role: Role?, in standing: Standing) -> Int {
     if let participant = standing.participant, standing.forum == nil { return participant.fromSeq }
-    if standing.isOwner { return 1 }
+    // Groups are admitted to the whole history, as members added by a manager are.
+    if standing.isOwner || standing.forum?.groupAccess != nil { return 1 }
     let open = isFullUser(role) ? standing.usersFromSeq : standing.anyoneFromSeq
     guard let forum = standing.forum, forum.role != nil else { return open }
     return forum.visibility == .private ? standing.memberFromSeq : min(standing.memberFromSeq, open)

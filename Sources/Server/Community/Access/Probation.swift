@@ -18,12 +18,17 @@ struct PostCounts {
 
 extension ReadTransaction {
   /// The user's counts of this hour including `more`, or nil if the user is not new. Throws if a limit is exceeded.
-  func probation(of caller: Caller, in standing: Standing, adding more: PostCounts) throws(Refusal) -> Probation? {
+  ///
+  /// - Parameter known: for a caller that has read it.
+  func probation(
+    of caller: Caller, in standing: Standing, adding more: PostCounts, known: Newcomer? = nil
+  ) throws(Refusal) -> Probation? {
     guard let user = caller.user, isOnProbation(caller.role, standing) else { return nil }
-    let newcomers = try newcomers()
-    guard let newcomer = try newcomer(user, countingTo: newcomers.messages) else { return nil }
-    let probationEndsAt = newcomer.createdAt + Int64(newcomers.days) * 86_400_000
-    guard probationEndsAt > now || newcomer.messages < newcomers.messages else { return nil }
+    let found: Newcomer? = if let known { known } else { try newcomer(user) }
+    guard let newcomer = found else { return nil }
+    let limits = newcomer.limits
+    let probationEndsAt = newcomer.probationEndsAt
+    guard newcomer.isNew(at: now) else { return nil }
 
     var hour = newcomer.hour ?? Probation(since: now)
     // If the clock was set back, start a new hour.
@@ -35,7 +40,7 @@ extension ReadTransaction {
       (Newcomers.Limit.messages, hour.messages, more.messages), (.links, hour.links, more.links),
       (.mentions, hour.mentions, more.mentions),
     ] {
-      let allowed = newcomers.perHour(limit)
+      let allowed = limits.perHour(limit)
       guard added > 0, count > allowed else { continue }
       // An amount above the hourly limit is refused until the user is no longer new.
       let end = hour.since + Self.hour

@@ -7,16 +7,24 @@ public struct OpenedSession: Sendable {
   public let token: String
   /// The signed-in user, with their own fields.
   public let user: User
+  /// When the second factor that the sign-in has passed was set up; nil for a sign-in of one step.
+  public let secondFactor: Int64?
 }
 
 extension CommunityView {
   /// Authenticates a token. Nil if the token is unknown, expired or revoked.
-  public func authenticate(_ token: String) throws(Refusal) -> Caller? {
+  ///
+  /// - Parameter address: the network of the client.
+  public func authenticate(_ token: String, from address: String? = nil) throws(Refusal) -> Caller? {
     guard let secret = Secret(parsing: token) else { return nil }
     let (known, now) = try read { tx throws(Refusal) in (try tx.session(withDigest: secret.digest), tx.now) }
     guard let known else { return nil }
-    if known.lastUsedAt.map({ now - $0 > Community.touchInterval }) ?? true { community.touch(known.id, known.user) }
-    return Caller(user: known.user, role: known.role, scope: known.scope, session: known.id)
+    if known.lastUsedAt.map({ now - $0 > Community.touchInterval }) ?? true {
+      community.touch(known.id, known.user, from: address)
+    }
+    return Caller(
+      user: known.user, role: known.role, scope: known.scope, session: known.id,
+      lacksSecondFactor: known.lacksSecondFactor)
   }
 
   /// Throws if the caller's credential is no longer valid.
@@ -24,10 +32,33 @@ extension CommunityView {
     _ = try read { tx throws(Refusal) in try tx.revalidate(caller) }
   }
 
+  /// Throws if the caller may change nothing before they set up a second factor. For a connection: this may have changed
+  /// since it was authenticated.
+  public func requireSecondFactor(of caller: Caller) throws(Refusal) {
+    guard let user = caller.user else { return }
+    if try read({ tx throws(Refusal) in try tx.lacksSecondFactor(user) }) { throw .secondFactorMissing }
+  }
+
+  /// Throws unless the caller may sign in again.
+  public func checkAdmitted(_ caller: Caller) throws(Refusal) {
+    let user = try caller.requireUser()
+    try read { tx throws(Refusal) in
+      guard let state = try tx.user(user)?.standing?.state else { throw .unauthenticated }
+      try tx.checkMaySignIn(user, state)
+    }
+  }
+
   /// Whether the name is the caller's sign-in name.
   public func isSignInName(_ name: String, _ caller: Caller) throws(Refusal) -> Bool {
     guard let user = caller.user else { return false }
     return try read { tx throws(Refusal) in try tx.user(named: UserName.key(name)) == user }
+  }
+
+  /// Whether the caller's credential is a token.
+  public func isToken(_ caller: Caller) throws(Refusal) -> Bool {
+    guard let session = caller.session else { return false }
+    let user = try caller.requireUser()
+    return try read { tx throws(Refusal) in try tx.session(session, of: user, current: nil)?.kind == .token }
   }
 
   /// The caller's sessions or tokens, newest first.
@@ -45,25 +76,52 @@ extension CommunityView {
 
 extension Community {
   /// Signs in with name and password. The error does not tell whether the name or the password was wrong. A deactivated
-  /// user is reactivated.
-  public func signIn(name: String, password: String, on device: String) async throws(Refusal) -> OpenedSession {
+  /// user is reactivated. A user with a second factor gets a challenge, for `confirmSignIn`.
+  public func signIn(
+    name: String, password: String, on device: String, from origin: SignInOrigin = SignInOrigin()
+  ) async throws(Refusal) -> OpenedSession {
     let device = try Texts.device(device, bounds)
     guard password.utf8.count <= bounds.passwordBytes, name.utf8.count <= UserName.maxBytes else {
       throw .wrongCredentials
     }
+    // Once more if the stored hash has changed meanwhile: by another sign-in, which made it costlier, or by a new password.
+    for _ in 1...2 {
+      let outcome = try await signInOnce(name, password, on: device, from: origin)
+      if let outcome { return try outcome.get() }
+    }
+    throw .wrongCredentials
+  }
+
+  /// Nil if the stored hash is no longer the one that was checked.
+  private func signInOnce(
+    _ name: String, _ password: String, on device: String, from origin: SignInOrigin
+  ) async throws(Refusal) -> Result<OpenedSession, Refusal>? {
     let known = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.credentials(named: name) }
     let isRight = try await passwords.isRight(password, for: known?.password)
-    guard isRight, let known, let hash = known.password else { throw .wrongCredentials }
+    guard isRight, let known, let hash = known.password else {
+      if let known { noteFailure(.password, .wrongPassword, of: known.user, on: device, from: origin) }
+      throw .wrongCredentials
+    }
     if !known.state.maySignIn {
+      noteFailure(.password, .refused, of: known.user, on: device, from: origin)
       try await store.readInBackground(.credentials) { tx throws(Refusal) in
         try tx.checkMaySignIn(known.user, known.state)
       }
     }
-    let reloadCaller = passwords.isOutdated(hash) ? try await passwords.hash(password) : nil
+    let newHash = passwords.isOutdated(hash) ? try await passwords.hash(password) : nil
     let secret = try Secret.makeToken()
-    return try await store.write { [bounds] tx throws(Refusal) in
-      if let reloadCaller { try tx.rehashPassword(reloadCaller, of: known.user, from: hash) }
-      return try tx.activeSession(of: known.user, secret, on: device, bounds)
+    // A challenge is an outcome of the transaction: if it were thrown, the hash would not be stored.
+    return try await store.write { [bounds, linkKey, deviceKey] tx throws(Refusal) in
+      guard try tx.password(of: known.user) == hash else { return nil }
+      if let newHash { try tx.rehashPassword(newHash, of: known.user, from: hash) }
+      if let challenge = try tx.recordedChallenge(
+        for: known.user, key: linkKey, by: .password, on: device, from: origin)
+      {
+        return .failure(challenge)
+      }
+      return .success(
+        try tx.activeSession(
+          of: known.user, secret, by: .password, on: device, from: origin, bounds, deviceKey: deviceKey))
     }
   }
 
@@ -73,6 +131,12 @@ extension Community {
     guard let session else { return try await endCurrent(of: user, caller) }
     guard session == caller.session || caller.scope >= .admin else { throw .forbidden }
     try await store.write { tx throws(Refusal) in try tx.end(session, .session, of: user) }
+  }
+
+  /// Revokes the caller's sessions except the current one. Tokens stay.
+  public func revokeOtherSessions(by caller: Caller) async throws(Refusal) {
+    let user = try caller.requireUser(.admin)
+    try await store.write { tx throws(Refusal) in try tx.endOtherSessions(of: user, except: caller.session) }
   }
 
   /// Revokes the current session or token.
@@ -90,12 +154,13 @@ extension Community {
   ) async throws(Refusal) {
     let user = try caller.requireUser(.admin)
     try Texts.checkPassword(new, bounds)
-    guard old.utf8.count <= bounds.passwordBytes else { throw .invalid("old_password", .invalid) }
-    let storedHash = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.password(of: user) }
-    guard try await passwords.isRight(old, for: storedHash) else { throw .invalid("old_password", .invalid) }
+    try await store.readInBackground(.credentials) { tx throws(Refusal) in
+      try tx.requireProofBesidesPassword(of: caller)
+    }
+    let storedHash = try await checkPassword(old, "old_password", of: user)
     let hash = try await passwords.hash(new)
     try await store.write { tx throws(Refusal) in
-      // A concurrent change may have been committed meanwhile.
+      try tx.requireProofBesidesPassword(of: caller)
       guard try tx.password(of: user) == storedHash else { throw .conflict }
       try tx.setPassword(hash, of: user)
       try tx.endSessions(of: user, except: caller.session, keepsTokens: keepsTokens)
@@ -105,9 +170,15 @@ extension Community {
   /// The resolution of a session's last-used time, in milliseconds.
   static let touchInterval: Int64 = 5 * 60 * 1_000
 
+  /// Notes that the caller's session is in use by an open connection.
+  public func noteUse(by caller: Caller, from address: String?) {
+    guard let session = caller.session, let user = caller.user else { return }
+    touch(session, user, from: address)
+  }
+
   /// Updates the last-used time in the background. A lost update is repeated by the next use.
-  fileprivate func touch(_ session: ID<Session>, _ user: ID<User>) {
-    Task { _ = try? await store.write { tx throws(Refusal) in try tx.touch(session, of: user) } }
+  fileprivate func touch(_ session: ID<Session>, _ user: ID<User>, from address: String?) {
+    Task { _ = try? await store.write { tx throws(Refusal) in try tx.touch(session, of: user, from: address) } }
   }
 }
 
@@ -121,6 +192,11 @@ extension UserState {
 }
 
 extension ReadTransaction {
+  /// The password is a proof of users without a second factor. The others need another.
+  fileprivate func requireProofBesidesPassword(of caller: Caller) throws(Refusal) {
+    if try hasSecondFactor(try caller.requireUser()) { try requireProof(of: caller) }
+  }
+
   /// Throws unless a user in this state may sign in. A banned user receives the end and the reason of the ban.
   func checkMaySignIn(_ user: ID<User>, _ state: UserState) throws(Refusal) {
     guard !state.maySignIn else { return }
@@ -132,9 +208,10 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Opens a session for an authenticated user.
+  /// Opens a session for an authenticated user, and notifies them of a new device.
   func activeSession(
-    of userID: ID<User>, _ secret: Secret, on device: String, _ bounds: Bounds
+    of userID: ID<User>, _ secret: Secret, by method: SignIn.Method, on device: String, from origin: SignInOrigin,
+    _ bounds: Bounds, deviceKey: [UInt8]?, secondFactor: Int64? = nil
   ) throws(Refusal) -> OpenedSession {
     guard var user = try user(userID), let state = user.standing?.state else { throw .unauthenticated }
     try checkMaySignIn(userID, state)
@@ -143,9 +220,19 @@ extension WriteTransaction {
       user.standing?.state = .active
       user = try change(before, to: user, by: userID)
     }
-    let session = NewSession(user: userID, kind: .session, digest: secret.digest, name: device, scope: .admin)
+    let name = origin.name(of: device)
+    let hasMark =
+      try origin.mark.flatMap { text throws(Refusal) in
+        try mark(text, of: userID, key: deviceKey)
+      } != nil
+    let isNew = hasMark ? false : try isNewDevice(name, from: origin.address, of: userID)
+    let session = NewSession(
+      user: userID, kind: .session, digest: secret.digest, name: name, scope: .admin, address: origin.address)
     let id = try add(session)
+    try addSignIn(
+      method, .signedIn, of: userID, on: name, from: origin.address, isNewDevice: isNew, session: id)
+    if isNew { try addNotification(.signIn, of: userID, session: id, by: userID) }
     try trimSessions(of: userID, limit: bounds.sessions)
-    return OpenedSession(id: id, token: secret.text, user: user)
+    return OpenedSession(id: id, token: secret.text, user: user, secondFactor: secondFactor)
   }
 }

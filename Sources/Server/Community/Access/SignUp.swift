@@ -14,21 +14,23 @@ public struct SignUpResult: Sendable {
 }
 
 extension Community {
-  public func signUp(_ registration: Registration) async throws(Refusal) -> SignUpResult {
+  public func signUp(
+    _ registration: Registration, from origin: SignInOrigin = SignInOrigin()
+  ) async throws(Refusal) -> SignUpResult {
     let registration = try registration.checked(bounds)
-    if let earlier = try await registered(registration) { return earlier }
-    do throws(Refusal) { return try await createUser(registration) } catch {
+    if let earlier = try await registered(registration, origin) { return earlier }
+    do throws(Refusal) { return try await createUser(registration, origin) } catch {
       // A parallel request with the same `client_id` may have taken the name and used up the invite.
-      guard case .invalid = error, let earlier = try await registered(registration) else { throw error }
+      guard case .invalid = error, let earlier = try await registered(registration, origin) else { throw error }
       return earlier
     }
   }
 
-  private func createUser(_ registration: Registration) async throws(Refusal) -> SignUpResult {
+  private func createUser(_ registration: Registration, _ origin: SignInOrigin) async throws(Refusal) -> SignUpResult {
     _ = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.checkedSignUp(of: registration) }
     let hash = try await passwords.hash(registration.password)
     let secret = try Secret.makeToken()
-    return try await store.write { [bounds] tx throws(Refusal) in
+    return try await store.write { [bounds, deviceKey] tx throws(Refusal) in
       let checkedSignUp = try tx.checkedSignUp(of: registration)
       let userID = try tx.insertUser(checkedSignUp, hash)
       if let clientID = registration.clientID {
@@ -38,26 +40,52 @@ extension Community {
         guard let user = try tx.user(userID) else { throw .unavailable }
         return SignUpResult(user: user, session: nil, isNew: true)
       }
-      let session = try tx.activeSession(of: userID, secret, on: registration.device, bounds)
+      let session = try tx.activeSession(
+        of: userID, secret, by: .signUp, on: registration.device, from: origin, bounds, deviceKey: deviceKey)
       return SignUpResult(user: session.user, session: session, isNew: true)
     }
   }
 
   /// Finds the user created by an earlier request with the same `client_id` and name. The password proves that it is
   /// the same user.
-  private func registered(_ registration: Registration) async throws(Refusal) -> SignUpResult? {
+  private func registered(
+    _ registration: Registration, _ origin: SignInOrigin
+  ) async throws(Refusal) -> SignUpResult? {
     guard let clientID = registration.clientID, let name = registration.name else { return nil }
+    // Once more if the stored hash has changed meanwhile, as for a sign-in.
+    for _ in 1...2 {
+      let outcome = try await registeredOnce(registration, name, clientID, origin)
+      if let outcome { return try outcome.get() }
+    }
+    return nil
+  }
+
+  /// Nil if the stored hash is no longer the one that was checked.
+  private func registeredOnce(
+    _ registration: Registration, _ name: String, _ clientID: String, _ origin: SignInOrigin
+  ) async throws(Refusal) -> Result<SignUpResult?, Refusal>? {
     let known = try await store.readInBackground(.credentials) { tx throws(Refusal) -> Credentials? in
       guard let known = try tx.credentials(named: name) else { return nil }
       return try tx.remembered(.user, by: known.user, clientID) == nil ? nil : known
     }
-    guard let known, try await passwords.isRight(registration.password, for: known.password) else { return nil }
+    guard let known, try await passwords.isRight(registration.password, for: known.password) else {
+      return .success(nil)
+    }
     let secret = try Secret.makeToken()
-    return try await store.write { [bounds] tx throws(Refusal) in
+    return try await store.write { [bounds, linkKey, deviceKey] tx throws(Refusal) in
       guard let user = try tx.user(known.user) else { throw .unavailable }
-      guard user.standing?.state != .pending else { return SignUpResult(user: user, session: nil, isNew: false) }
-      let session = try tx.activeSession(of: known.user, secret, on: registration.device, bounds)
-      return SignUpResult(user: session.user, session: session, isNew: false)
+      guard try tx.password(of: known.user) == known.password else { return nil }
+      if let challenge = try tx.recordedChallenge(
+        for: known.user, key: linkKey, by: .signUp, on: registration.device, from: origin)
+      {
+        return .failure(challenge)
+      }
+      guard user.standing?.state != .pending else {
+        return .success(SignUpResult(user: user, session: nil, isNew: false))
+      }
+      let session = try tx.activeSession(
+        of: known.user, secret, by: .signUp, on: registration.device, from: origin, bounds, deviceKey: deviceKey)
+      return .success(SignUpResult(user: session.user, session: session, isNew: false))
     }
   }
 
@@ -168,6 +196,7 @@ extension WriteTransaction {
     after.standing?.isImported = false
     after.standing?.state = .active
     try setPassword(hash, of: before.summary.id)
+    try noteClaim(of: before.summary.id)
     return try change(before, to: after, by: before.summary.id).summary.id
   }
 }

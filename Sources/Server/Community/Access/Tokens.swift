@@ -9,35 +9,25 @@ public struct CreatedToken: Sendable {
 }
 
 extension Community {
-  /// A session of this age, in milliseconds, may create a token of scope `admin` without the password: ten minutes.
-  static let stepUpTime: Int64 = 600_000
-
   /// Creates a token. Its scope and expiry are bounded by the caller's credential. Scope `admin` needs the password or a
-  /// new session: a stolen credential alone creates none.
+  /// proof of the session: a stolen credential alone creates none. With a second factor the password is not enough.
   public func createToken(_ draft: TokenDraft, by caller: Caller) async throws(Refusal) -> CreatedToken {
     let user = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
     guard draft.scope <= caller.scope else { throw .forbidden }
-    let isConfirmed = try await isConfirmed(by: draft.password, of: user)
+    if let password = draft.password { try await checkPassword(password, "password", of: user) }
     let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
       if let earlier = try tx.token(draft, of: user) { return CreatedToken(session: earlier, secret: nil) }
       guard let current = caller.session, let credential = try tx.session(current, of: user, current: nil) else {
         throw .unauthenticated
       }
-      let isNewSession = credential.kind == .session && tx.now - credential.createdAt < Self.stepUpTime
-      guard draft.scope < .admin || isConfirmed || isNewSession else { throw .stepUpRequired }
+      if draft.scope >= .admin, try !tx.isProved(caller) {
+        let needsCode = try tx.hasSecondFactor(user)
+        guard draft.password != nil, !needsCode else { throw .stepUpRequired(needsCode: needsCode) }
+      }
       return try tx.addToken(draft, secret, for: user, madeBy: credential, atMost: bounds.tokens, by: user)
     }
-  }
-
-  /// Whether the request holds the user's password. Throws if it holds a wrong one.
-  private func isConfirmed(by password: String?, of user: ID<User>) async throws(Refusal) -> Bool {
-    guard let password else { return false }
-    guard password.utf8.count <= bounds.passwordBytes else { throw .invalid("password", .invalid) }
-    let hash = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.password(of: user) }
-    guard try await passwords.isRight(password, for: hash) else { throw .invalid("password", .invalid) }
-    return true
   }
 
   /// Revokes a token and the tokens that it created. No-op if already revoked.

@@ -92,9 +92,10 @@ struct ReceivedContent {
   let format: FileFormat
   let size: PixelSize?
 
-  /// An image of more than `maxPixels` becomes a file of unknown format.
+  /// An image of more than `maxPixels` becomes a file of unknown format, as does one of unknown size that a browser would
+  /// display.
   init(_ content: StoredContent, _ format: FileFormat, _ size: PixelSize?, maxPixels: Int) {
-    let isTooLarge = size.map { $0.area > maxPixels } ?? false
+    let isTooLarge = size.map { $0.area > maxPixels } ?? (format.kind == .image && format.isShownInline)
     self.content = content
     self.format = isTooLarge ? .unknown : format
     self.size = isTooLarge ? nil : size

@@ -1,7 +1,6 @@
 // Signed file URLs that work without a token for one hour, for media players and other programs that cannot send
 // headers. A URL has its creator's read access and ends with the creator's session.
 
-import ParleyCrypto
 public import ParleyModel
 import Storage
 
@@ -15,13 +14,12 @@ public struct SignedFileLink: Sendable {
 
 extension Community {
   static let linkLife: Int64 = 3_600_000
+  fileprivate static let linkPurpose = "file"
 
   /// Signs `claim` for one file.
   func linkSignature(of claim: String, _ id: ID<File>) throws(Refusal) -> String {
     guard let linkKey else { throw .unavailable }
-    do {
-      return Hex.text(try HMAC.sha256(of: Array("file \(id) \(claim)".utf8), key: linkKey))
-    } catch { throw .unavailable }
+    return try TextSignature.make(Self.linkPurpose, "\(id) \(claim)", key: linkKey)
   }
 }
 
@@ -44,9 +42,10 @@ extension CommunityView {
     guard token.utf8.count <= 200, parts.count == 4, let user = ID<User>(parts[0]),
       let session = ID<Session>(parts[1]), let endsAt = Int64(parts[2])
     else { throw .notFound }
+    guard let key = community.linkKey else { throw .unavailable }
+    let claim = parts.prefix(3).joined(separator: ".")
     return try read { tx throws(Refusal) in
-      let expected = try community.linkSignature(of: parts.prefix(3).joined(separator: "."), id)
-      guard ConstantTime.isEqual(Array(parts[3].utf8), Array(expected.utf8)), tx.now < endsAt,
+      guard try TextSignature.isRight(parts[3], Community.linkPurpose, "\(id) \(claim)", key: key), tx.now < endsAt,
         endsAt <= tx.now + Community.linkLife, let known = try tx.activeSession(session), known.user == user
       else { throw .notFound }
       let creator = Caller(user: user, role: known.role, scope: .read, session: session)

@@ -11,7 +11,7 @@ extension Community {
     guard size <= bounds.fileBytes else { throw .tooLarge(limit: bounds.fileBytes) }
     let bounds = bounds
     return try await store.write { tx throws(Refusal) in
-      let quota = self.quota(of: try tx.reloadCaller(caller))
+      let quota = try tx.quota(of: try tx.reloadCaller(caller), bounds)
       let others = try tx.openUploads(of: owner)
       guard others.count < bounds.uploads else { throw .tooMany(limit: bounds.uploads) }
       // Reserve the space of all started uploads, so that none fails after its transfer.
@@ -61,10 +61,9 @@ extension Community {
     let file = NewFile(
       owner: upload.owner, upload.draft, taken.content, kind: taken.format.kind.rawValue,
       mimeType: taken.format.mimeType, width: taken.size?.width, height: taken.size?.height)
-    let quota = quota(of: caller)
-    let created = try await store.write { tx throws(Refusal) in
+    let created = try await store.write { [bounds] tx throws(Refusal) in
       guard try tx.upload(upload.id) != nil else { throw .notFound }
-      let created = try tx.make(file, by: caller, in: quota)
+      let created = try tx.make(file, by: caller, in: try tx.quota(of: caller, bounds))
       try tx.removeUpload(upload.id)
       return created
     }

@@ -13,12 +13,6 @@ public struct CreatedFile: Sendable {
 }
 
 extension Community {
-  /// The quota of the caller and of the site.
-  func quota(of caller: Caller) -> FileQuota {
-    let guest = min(bounds.guestFileBytes, bounds.userFileBytes)
-    return FileQuota(user: caller.role == .guest ? guest : bounds.userFileBytes, site: bounds.siteFileBytes)
-  }
-
   /// Begins to receive content.
   ///
   /// - Parameter announced: the size, if known. Content above the remaining space is refused before it is sent.
@@ -28,8 +22,8 @@ extension Community {
     let owner = try caller.requireUser(.write)
     let limit = limit ?? bounds.fileBytes
     if let announced, announced > limit + Self.maxFormOverhead { throw .tooLarge(limit: limit) }
-    let (settings, quota, left) = try view.read { tx throws(Refusal) in
-      let quota = self.quota(of: try tx.reloadCaller(caller))
+    let (settings, quota, left) = try view.read { [bounds] tx throws(Refusal) in
+      let quota = try tx.quota(of: try tx.reloadCaller(caller), bounds)
       return (try tx.settings(), quota, try tx.room(of: owner, quota))
     }
     let reservation = uploadQuota.reserve(for: owner, left)
@@ -53,20 +47,20 @@ extension Community {
     let file = NewFile(
       owner: owner, draft, taken.content, kind: taken.format.kind.rawValue, mimeType: taken.format.mimeType,
       width: taken.size?.width, height: taken.size?.height, preview: small)
-    let quota = quota(of: caller)
-    return try await store.write { tx throws(Refusal) in try tx.make(file, by: caller, in: quota) }
+    return try await store.write { [bounds] tx throws(Refusal) in
+      try tx.make(file, by: caller, in: try tx.quota(of: caller, bounds))
+    }
   }
 
   /// Sets or replaces the preview. Only for the uploader.
   public func setFilePreview(_ preview: FileIntake, of id: ID<File>, by caller: Caller) async throws(Refusal) -> File {
     let owner = try caller.requireUser(.write)
     let small = try await preview.finishedPreview(bounds)
-    let quota = quota(of: caller)
-    return try await store.write { tx throws(Refusal) in
+    return try await store.write { [bounds] tx throws(Refusal) in
       try tx.checkSession(caller)
       let stored = try tx.file(id, for: caller)
       guard stored.file.owner == owner else { throw .forbidden }
-      return try tx.setPreview(small, of: stored, in: quota)
+      return try tx.setPreview(small, of: stored, in: try tx.quota(of: caller, bounds))
     }
   }
 
@@ -75,11 +69,11 @@ extension Community {
     let owner = try caller.requireUser(.write)
     try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
-      guard let stored = try tx.keptFile(id), stored.file.owner == owner else {
-        // No-op if already deleted. Throws `forbidden` for another user's visible file.
-        if try tx.keptFile(id) == nil { return }
-        _ = try tx.file(id, for: caller)
-        throw .forbidden
+      // Without effect for a deleted file, and for an invisible one, whose existence is not revealed.
+      guard let stored = try tx.keptFile(id) else { return }
+      guard stored.file.owner == owner else {
+        if try tx.mayRead(stored, caller) { throw .forbidden }
+        return
       }
       guard stored.isUnused else { throw .conflict }
       try tx.remove(stored)
@@ -181,6 +175,18 @@ extension ReadTransaction {
 
   func checkSession(_ caller: Caller) throws(Refusal) {
     guard try hasValidSession(caller) else { throw .unauthenticated }
+  }
+
+  /// The quota of the caller and of the site. Guests and new users may store less.
+  func quota(of caller: Caller, _ bounds: Bounds) throws(Refusal) -> FileQuota {
+    let isLimited =
+      switch caller.role {
+      case .guest: true
+      case .member: try caller.user.flatMap { user throws(Refusal) in try newcomer(user) }?.isNew(at: now) ?? false
+      case nil, .owner, .admin, .moderator, .bot: false
+      }
+    let limit = isLimited ? min(bounds.guestFileBytes, bounds.userFileBytes) : bounds.userFileBytes
+    return FileQuota(user: limit, site: bounds.siteFileBytes)
   }
 
   /// The remaining bytes of the user and of the site.

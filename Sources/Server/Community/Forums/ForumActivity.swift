@@ -10,7 +10,8 @@ extension ReadTransaction {
     let limited = try forumsWithHistoryStart(among: forums.map(\.forum.id), for: caller.user ?? ID(0))
     for index in forums.indices {
       let forum = forums[index].forum
-      let standing = ForumStanding(visibility: forum.visibility, role: forums[index].role)
+      let standing = ForumStanding(
+        visibility: forum.visibility, role: forums[index].role, groupAccess: forums[index].groupAccess)
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
       var activity = ForumActivity()
       activity.topicCount = try topicCount(of: forum.id, max: Forum.maxCounted)
@@ -24,7 +25,8 @@ extension ReadTransaction {
       }
       if let user = caller.user {
         activity.unread = unread?[forum.id] ?? 0
-        activity.newTopics = forums[index].role == nil ? 0 : try newTopics(in: forum.id, for: user).count
+        let isOwn = forums[index].role != nil || forums[index].groupAccess != nil
+        activity.newTopics = isOwn ? try newTopics(in: forum.id, for: user).count : 0
       }
       forums[index].activity = activity
       forums[index].memberCount = try memberCount(of: forum.id)

@@ -24,7 +24,8 @@ extension Community {
       if try tx.setMember(user, role, of: id, after: start, by: actor) {
         if old == .admin { try tx.promoteNextAdmin(of: id, excluding: user) }
         // Staff without read access may still join, or read with the token of a bot; the audit log records it.
-        if user == actor || member.role == .bot, !rights.contains(.read) {
+        let isOutside = !rights.contains(.read) || standing.visibility == .private && standing.role == nil
+        if user == actor || member.role == .bot, isOutside {
           try tx.audit(.forumEntered, by: actor, subject: id.number, in: id)
         }
       }
@@ -103,7 +104,7 @@ extension WriteTransaction {
   }
 
   /// The same for one user, in this transaction if few conversations are affected.
-  fileprivate func removeUnreadable(
+  func removeUnreadable(
     of forum: ID<Forum>, _ user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
     guard try !mayRead(forum, user, role: try self.user(user)?.summary.role) else { return }

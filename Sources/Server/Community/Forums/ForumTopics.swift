@@ -19,7 +19,8 @@ extension Community {
     let draft = try draft.checked(bounds)
     var text: ParsedText?
     if draft.hasMessage {
-      text = try await ParsedText.of(draft.text ?? "", bounds, canBeEmpty: draft.text == nil)
+      let canBeEmpty = draft.text == nil || !draft.attachments.isEmpty
+      text = try await ParsedText.of(draft.text ?? "", bounds, canBeEmpty: canBeEmpty)
     }
     let bounds = bounds
     let rules = try await compiledRules()
@@ -45,7 +46,8 @@ extension Community {
         try tx.hold(HeldPost(draft), by: creator, in: nil, of: forum, rule, bounds)
         return nil
       }
-      let (id, opening) = try tx.startTopic(draft.title, text, draft.attachments, draft.poll, in: forum, by: caller)
+      let (id, opening) = try tx.startTopic(
+        draft.title, text, draft.attachments, draft.poll, in: forum, by: caller, bounds)
       if let rule, let opening, let message = try tx.message(opening.id) {
         try tx.report(message, in: forum, rule, bounds)
       }
@@ -97,7 +99,7 @@ extension WriteTransaction {
   /// Adds a topic, with its first message if there is one.
   func startTopic(
     _ title: String, _ text: ParsedText?, _ attachments: [ID<File>], _ poll: PollDraft?, in forum: ID<Forum>,
-    by caller: Caller
+    by caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> (topic: ID<Conversation>, opening: StoredMessage?) {
     let author = try caller.requireUser()
     let topic = try addTopic(title, tags: Topic.tags(from: text?.hashtags ?? []), in: forum, by: author)
@@ -105,7 +107,7 @@ extension WriteTransaction {
     var message = NewMessage(conversation: topic, author: author, text: text.markdown)
     message.attachments = attachments
     message.poll = poll.map { Poll($0) }
-    return (topic, try publish(&message, text, Standing(kind: .topic), by: caller))
+    return (topic, try publish(&message, text, Standing(kind: .topic), by: caller, bounds))
   }
 }
 

@@ -23,7 +23,9 @@ extension Community {
       guard Permissions.includes(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
       guard !draft.arranges || caller.role?.isStaff == true else { throw .forbidden }
       if let icon = draft.fields[\.icon] ?? nil { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
+      try tx.checkGroups(of: draft.fields.applied(to: .blank), since: .blank, by: caller, bounds)
       let created = try tx.add(draft, by: creator)
+      try tx.startGroupNotices(about: created, to: created.groups, by: creator)
       if let clientID = draft.clientID { try tx.remember(.forum, by: creator, clientID, subject: created.id.number) }
       return CreatedForum(forum: try tx.forum(created.id, for: caller), isNew: true)
     }
@@ -43,11 +45,17 @@ extension Community {
       let after = change.fields.applied(to: before)
       guard after != before else { return try tx.forum(id, for: caller) }
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
+      try tx.checkGroups(of: after, since: before, by: caller, bounds)
+      let read = try tx.rights(of: caller, in: id).contains(.read)
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)
       _ = try tx.change(before, to: after, by: actor)
       try tx.audit(
         .forumChanged, by: actor, subject: id.number, in: id, reason: change.reason,
         changes: after.changes(since: before, texts: ["section"]))
+      // Staff reads a private forum by joining, or by a group of its own.
+      if after.visibility == .private, !read, try tx.rights(of: caller, in: id).contains(.read) {
+        try tx.audit(.forumEntered, by: actor, subject: id.number, in: id)
+      }
       var view = try tx.forum(id, for: caller)
       view.job = job
       return view
@@ -81,9 +89,10 @@ extension Community {
       guard let forum = try tx.forum(id) else { throw .notFound }
       try tx.delete(forum, by: actor)
       try tx.startLosses(of: id, by: actor)
+      try tx.startGroupNotices(about: forum, to: forum.groups, by: actor)
       let job = try tx.startJob(
         kind: JobKind.forumErasure.name, subject: id.number, by: actor, state: ForumErasure(id, by: actor))
-      try tx.audit(.forumDeleted, by: actor, subject: id.number, in: id)
+      try tx.audit(.forumDeleted, by: actor, subject: id.number, in: id, reason: forum.title)
       return job
     }
   }
@@ -137,6 +146,11 @@ extension CommunityView {
 }
 
 extension ReadTransaction {
+  fileprivate func rights(of caller: Caller, in forum: ID<Forum>) throws(Refusal) -> ForumRights {
+    guard let standing = try standing(of: caller.user, in: forum) else { return [] }
+    return Permissions.rights(of: caller.role, in: standing)
+  }
+
   fileprivate func forums(
     with text: String? = nil, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<ForumView> {
@@ -149,7 +163,9 @@ extension ReadTransaction {
     let standing = try require(.see, caller, in: id)
     guard let forum = try forum(id) else { throw .notFound }
     let seesMembers = !Permissions.rights(of: caller.role, in: standing).isDisjoint(with: [.read, .manage])
-    return ForumView(forum, role: standing.role, memberCount: seesMembers ? try memberCount(of: id) : nil)
+    return ForumView(
+      forum, role: standing.role, groupAccess: standing.groupAccess,
+      memberCount: seesMembers ? try memberCount(of: id) : nil)
   }
 
   /// Slow mode and lock need the right to moderate, all other fields the right to manage.
@@ -174,19 +190,25 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Applies a change of visibility: opens the history, and starts a job that removes participants without read access.
+  /// Applies a change of visibility and of groups: opens the history, and starts jobs that inform the members of the groups
+  /// and remove participants without read access. Returns the latter.
   fileprivate func move(
     _ before: Forum, to after: Forum, _ from: ForumChange.HistoryStart, by actor: ID<User>
   ) throws(Refusal) -> ID<Job>? {
-    guard before.visibility != after.visibility else { return nil }
-    guard after.visibility.isWider(than: before.visibility) else { return try startLosses(of: before.id, by: actor) }
+    let groups = after.groups(changedFrom: before)
+    try startGroupNotices(about: after, to: groups, by: actor)
+    let mayLose =
+      before.visibility.isWider(than: after.visibility)
+      || after.visibility != .public && groups.contains { after.access(of: $0) == nil }
+    let job = mayLose ? try startLosses(of: before.id, by: actor) : nil
+    guard after.visibility.isWider(than: before.visibility) else { return job }
     let start: ID<Message>? =
       switch from {
       case .now: latestMessageID
       case .beginning: nil
       }
     try openHistory(of: before.id, after: start, from: before.visibility, to: after.visibility)
-    return nil
+    return job
   }
 }
 
@@ -226,6 +248,14 @@ extension Patch<Forum> {
     check { () throws(Refusal) in
       try checked.revise(\.section) { name throws(Refusal) in
         try Texts.label(name, "section", scalars: bounds.titleScalars)
+      }
+    }
+    for (path, name) in [(\Forum.readGroups, "read_groups"), (\Forum.writeGroups, "write_groups")] {
+      check { () throws(Refusal) in
+        try checked.revise(path) { groups throws(Refusal) in
+          guard groups.count <= bounds.forumGroups else { throw .invalid(name, .tooMany(limit: bounds.forumGroups)) }
+          return Set(groups).sorted()
+        }
       }
     }
     try check.finish()

@@ -101,7 +101,11 @@ extension WriteTransaction {
     let recipients = try recipients(of: message, in: kind)
     for user in recipients.users {
       try addNotification(
-        user.cause.kind, of: user.user, in: message.conversation, message: stored.id, by: message.author)
+        user.cause.kind, of: user.user, in: message.conversation, message: stored.id, by: message.author,
+        after: user.offset)
+    }
+    for group in recipients.groups {
+      try notify(group, of: stored.id, in: message.conversation, by: message.author)
     }
     guard let forum = recipients.forum else { return }
     try notifyRoom(forum, for: stored.id, in: message.conversation, by: message.author)

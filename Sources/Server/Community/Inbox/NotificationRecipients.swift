@@ -17,6 +17,8 @@ struct NotificationRecipients: Sendable, Hashable {
   struct Recipient: Sendable, Hashable {
     let user: ID<User>
     let cause: NotificationCause
+    /// The last offset of the user's stream.
+    let offset: Int
   }
 
   /// Recipients notified individually, without duplicates: at most `Bounds.mentions` and two more.
@@ -24,6 +26,20 @@ struct NotificationRecipients: Sendable, Hashable {
   /// The forum whose members are all notified by `@room`. They are read in chunks by `roomMentionRecipients` and may include
   /// some of `users`.
   var forum: ID<Forum>?
+  /// Groups whose members are notified, as mentioned, in chunks. They may include some of `users`.
+  var groups: [ID<UserGroup>] = []
+
+  fileprivate func includes(_ user: ID<User>) -> Bool { users.contains { $0.user == user } }
+
+  /// Adds a user whose level allows it; at most once.
+  fileprivate mutating func add(_ candidate: NotificationCandidate, _ cause: NotificationCause) {
+    guard !includes(candidate.user) else { return }
+    switch (candidate.level, cause) {
+    case (.everything, _), (.mentions, .mention), (.mentions, .reply), (.mentions, .room):
+      users.append(Recipient(user: candidate.user, cause: cause, offset: candidate.offset))
+    case (.mentions, .direct), (.nothing, _): break
+    }
+  }
 }
 
 extension ReadTransaction {
@@ -36,6 +52,7 @@ extension ReadTransaction {
     var recipients = NotificationRecipients()
     guard message.kind == .message, !message.isMachineOnly else { return recipients }
     if message.text.callsRoom { recipients.forum = try forum(of: message.conversation) }
+    recipients.groups = message.text.groups
     // Read access was checked when the mentions were resolved.
     for user in message.text.mentions { try add(user, .mention, of: message, to: &recipients) }
     if let answered = try message.replyTo.flatMap({ id throws(Refusal) in try author(of: id) }),
@@ -43,9 +60,8 @@ extension ReadTransaction {
     {
       try add(answered, .reply, of: message, to: &recipients)
     }
-    guard kind == .direct else { return recipients }
-    for participant in try participants(of: message.conversation, ListSlice(limit: 2)) {
-      try add(participant.user, .direct, of: message, to: &recipients)
+    if kind == .direct, let other = try directCandidate(from: message.author, in: message.conversation) {
+      recipients.add(other, .direct)
     }
     return recipients
   }
@@ -53,17 +69,13 @@ extension ReadTransaction {
   private func add(
     _ user: ID<User>, _ cause: NotificationCause, of message: NewMessage, to recipients: inout NotificationRecipients
   ) throws(Refusal) {
-    guard user != message.author, !recipients.users.contains(where: { $0.user == user }),
-      let level = try notificationLevel(of: user, from: message.author, in: message.conversation)
+    guard user != message.author, !recipients.includes(user),
+      let candidate = try notificationCandidate(user, from: message.author, in: message.conversation)
     else { return }
-    switch (level, cause) {
-    case (.everything, _), (.mentions, .mention), (.mentions, .reply), (.mentions, .room):
-      recipients.users.append(.init(user: user, cause: cause))
-    case (.mentions, .direct), (.nothing, _): break
-    }
+    recipients.add(candidate, cause)
   }
 
-  private func mayRead(_ user: ID<User>, _ conversation: ID<Conversation>) throws(Refusal) -> Bool {
+  func mayRead(_ user: ID<User>, _ conversation: ID<Conversation>) throws(Refusal) -> Bool {
     guard let role = try self.user(user)?.summary.role, let standing = try standing(of: user, in: conversation)
     else { return false }
     return Permissions.rights(of: role, in: standing).contains(.read)

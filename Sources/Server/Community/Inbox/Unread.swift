@@ -127,7 +127,7 @@ extension ReadTransaction {
         entries.append(UnreadEntry(item: item, latest: topic.unreadUpTo))
       }
     }
-    for scope in try joinedForums(of: user) {
+    for scope in try ownForums(of: user) {
       guard let forum = scope.forum, try historyStart(of: scope.conversation, for: caller) != nil else { continue }
       let item = UnreadItem(.forum, scope.conversation, forum: forum)
       entries.append(try entry(item, nil, newTopicsOf: forum, except: omitted, user))
@@ -136,6 +136,13 @@ extension ReadTransaction {
       guard scope.level == .everything || notifications.byConversation[scope.conversation] != nil else { continue }
       guard let item = try unread(scope, .conversation(scope.kind), notifications, caller, user) else { continue }
       entries.append(UnreadEntry(item: item, latest: scope.unreadUpTo))
+    }
+    // Notifications in conversations that the user takes no part in, such as the room of a forum read by a group.
+    let known = counted.union(scopes.map(\.conversation))
+    let others = Set(notifications.byConversation.keys).subtracting(known).sorted()
+    for scope in try unreadScopes(of: others) {
+      guard let item = try unread(scope, .conversation(scope.kind), notifications, caller, user) else { continue }
+      entries.append(UnreadEntry(item: item))
     }
     return entries.filter { !$0.item.isEmpty }.sorted { $0.item.isMorePressing(than: $1.item) }
   }

@@ -56,7 +56,7 @@ final class HTMLRenderer: Sendable {
     for turn: Turn, _ work: @escaping @Sendable () -> Value
   ) async throws(Refusal) -> Value {
     let thread = try await queue.take(for: turn)
-    defer { queue.putBack(thread) }
+    defer { queue.putBack(thread, of: turn) }
     return await thread.run(work)
   }
 }

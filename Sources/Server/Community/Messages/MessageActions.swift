@@ -12,7 +12,7 @@ extension Community {
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
-      try found.requireActionRights(type, caller)
+      try tx.requireRights(to: type, on: found, caller)
       let isSet = try tx.isSet(type, on: id, by: user)
       if !isSet {
         guard found.message.tombstone == nil else { throw .gone }
@@ -34,7 +34,7 @@ extension Community {
       // Users may always remove their own action, even without the right to set one.
       case .personal, .everyone: _ = try tx.remove(type, from: id, in: conversation, by: user)
       case .moderators:
-        try found.requireActionRights(type, caller)
+        try tx.requireRights(to: type, on: found, caller)
         try tx.removeAll(type, from: id, in: conversation, by: user)
       }
     }
@@ -73,15 +73,19 @@ extension CommunityView {
   }
 }
 
-extension ReadableMessage {
-  fileprivate func requireActionRights(_ type: ActionType, _ caller: Caller) throws(Refusal) {
+extension ReadTransaction {
+  fileprivate func requireRights(
+    to type: ActionType, on found: ReadableMessage, _ caller: Caller
+  ) throws(Refusal) {
     let maySetActions =
       switch type.reach {
       case .personal: true
-      case .everyone: Permissions.maySetActions(caller.role, in: standing)
-      case .moderators: rights.contains(.moderate)
+      case .everyone: Permissions.maySetActions(caller.role, in: found.standing)
+      case .moderators: found.rights.contains(.moderate)
       }
-    guard maySetActions else { throw .forbidden }
+    guard !maySetActions else { return }
+    let isSilenced = type.reach == .everyone && found.standing.isSilenced
+    throw try refusal(of: try caller.requireUser(), in: found.message.conversation, isSilenced)
   }
 }
 

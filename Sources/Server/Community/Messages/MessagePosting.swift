@@ -16,6 +16,14 @@ extension Community {
   public func postMessage(
     _ draft: MessageDraft, in conversation: ID<Conversation>, by caller: Caller
   ) async throws(Refusal) -> PostedMessage {
+    try await post(draft, in: conversation, by: caller) { _ throws(Refusal) in }
+  }
+
+  /// - Parameter check: runs first in the transaction of the post.
+  func post(
+    _ draft: MessageDraft, in conversation: ID<Conversation>, by caller: Caller,
+    after check: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void
+  ) async throws(Refusal) -> PostedMessage {
     let author = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
     let text = try await ParsedText.of(draft.text, bounds, canBeEmpty: draft.canBeEmpty)
@@ -23,20 +31,24 @@ extension Community {
     let rules = try await compiledRules()
     defer { hub.stopTyping(author, in: conversation) }
     let posted: PostedMessage? = try await store.write { tx throws(Refusal) in
-      let (caller, rights, standing) = try tx.reloadCaller(caller, in: conversation)
+      try check(tx)
+      let (caller, rights, known) = try tx.reloadAuthor(caller, in: conversation)
+      let standing = known.standing
       var message = NewMessage(draft, text.markdown, in: conversation, by: author)
       let isPrivate = try tx.isPrivateChannel(conversation, standing)
       let probation: Probation?
       do throws(Refusal) {
         try tx.check(draft, in: conversation, rights, standing, caller)
-        probation = isPrivate ? nil : try tx.probation(of: caller, in: standing, adding: text.counted)
+        probation =
+          isPrivate
+          ? nil : try tx.probation(of: caller, in: standing, adding: text.counted, known: known.newcomer)
       } catch {
         // A repeated post returns its message even if a lock, slow mode or silence was set since.
         guard let earlier = try tx.earlier(message) else { throw error }
         return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
       // A repeated post sends no notifications.
-      if text.mentionsRoom, let earlier = try tx.earlier(message) {
+      if text.mentionCount > 0, let earlier = try tx.earlier(message) {
         return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
       let rule = try tx.rule(
@@ -50,7 +62,7 @@ extension Community {
           HeldPost(draft), by: author, in: conversation, of: try tx.forum(of: conversation), rule, bounds)
         return nil
       }
-      let stored = try tx.publish(&message, text, standing, by: caller)
+      let stored = try tx.publish(&message, text, standing, after: known.end, by: caller, bounds)
       guard stored.isNew else { return try tx.repeatedPost(stored.id, to: caller, bounds) }
       if let probation { try tx.store(probation, of: author) }
       let published = message.posted(stored, at: tx.now)
@@ -76,11 +88,16 @@ extension Community {
     return try await store.write { [text] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
-      guard found.isBy(caller), found.rights.contains(.write), found.message.kind == .message else { throw .forbidden }
+      guard found.isBy(caller), found.message.kind == .message else { throw .forbidden }
+      guard found.rights.contains(.write) else {
+        throw try tx.refusal(of: editor, in: found.message.conversation, found.standing.isSilenced)
+      }
       guard let content = found.message.content else { throw .gone }
-      let isTextEmpty = (text?.markdown ?? content.text).isEmpty
+      let isTextVisible = (text?.markdown ?? content.text).isVisible
       let hasFiles = !(change.attachments ?? content.attachments).isEmpty
-      guard !isTextEmpty || hasFiles || found.message.isMachineOnly else {
+      // An older text may be blank: a change of other fields does not concern it.
+      let isConcerned = change.text != nil || change.attachments != nil
+      guard !isConcerned || isTextVisible || hasFiles || found.message.isMachineOnly else {
         throw .invalid("text", .tooShort(min: 1))
       }
       if let attachments = change.attachments {
@@ -106,10 +123,10 @@ extension Community {
         // A published message is not held.
         if let rule, rule.action != .report { throw .contentRefused }
       }
-      // An edit sends no notifications; existing `@room` mentions stay.
-      let allowsRoomMention = try content.hasRoomMention()
+      // An edit sends no notifications; existing mentions of `@room` and of groups stay.
+      let notified = try content.notified()
       let resolved = try text.map { text throws(Refusal) in
-        try tx.resolved(text, in: conversation, allowsRoomMention: allowsRoomMention)
+        try tx.resolved(text, in: conversation, allowsRoomMention: notified.room, groups: notified.groups)
       }
       let revision = try tx.edit(
         id, to: resolved, attachments: change.attachments, by: editor, ifRevision: change.ifRevision)
@@ -157,7 +174,7 @@ extension WriteTransaction {
     _ draft: MessageDraft, in conversation: ID<Conversation>, _ rights: Rights, _ standing: Standing, _ caller: Caller
   ) throws(Refusal) {
     let author = try caller.requireUser()
-    guard rights.contains(.write) else { throw .forbidden }
+    guard rights.contains(.write) else { throw try refusal(of: author, in: conversation, standing.isSilenced) }
     if draft.isMachineOnly, standing.kind == .direct { throw .invalid("machine_only", .invalid) }
     let start = Permissions.fromSeq(of: caller.role, in: standing)
     for (field, anchor) in [("reply_to", draft.replyTo), ("catch_up_after", draft.catchUpAfter)] {
@@ -175,13 +192,17 @@ extension WriteTransaction {
   }
 
   /// Stores a message with its mentions and notifies their recipients. A repeated message changes nothing.
+  ///
+  /// - Parameter end: the end of the conversation, for a caller that has read it.
   func publish(
-    _ message: inout NewMessage, _ text: ParsedText, _ standing: Standing, by caller: Caller
+    _ message: inout NewMessage, _ text: ParsedText, _ standing: Standing, after end: ConversationEnd? = nil,
+    by caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> StoredMessage {
     message.text =
       try message.isMachineOnly
-      ? resolved(text, in: message.conversation) : resolvedForPosting(text, in: message.conversation, by: caller)
-    let stored = try post(message)
+      ? resolved(text, in: message.conversation)
+      : resolvedForPosting(text, in: message.conversation, by: caller, bounds)
+    let stored = try post(message, after: end)
     guard stored.isNew else { return stored }
     if standing.kind == .topic {
       try joinTopic(from: message, at: stored.seq, isParticipant: standing.participant != nil)
@@ -219,10 +240,10 @@ extension ReadTransaction {
 }
 
 extension Message.Content {
-  /// Whether the message has notified `@room`.
-  fileprivate func hasRoomMention() throws(Refusal) -> Bool {
+  /// Whether the message has notified `@room`, and the groups that it has notified.
+  fileprivate func notified() throws(Refusal) -> (room: Bool, groups: Set<ID<UserGroup>>) {
     do {
-      return try namesRoom()
+      return (try namesRoom(), try mentionedGroups())
     } catch {
       throw .unavailable
     }

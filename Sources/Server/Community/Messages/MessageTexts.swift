@@ -53,14 +53,25 @@ struct ParsedText: Sendable {
   /// Whether the text mentions `@room`.
   var mentionsRoom: Bool { entities.contains { $0.mentionsRoom } }
 
-  /// The text as stored. `find` returns the user of a name and whether they can read the message. Without
-  /// `allowsRoomMention`, `@room` is plain text.
+  /// Names of users and groups, in the form for comparison.
+  var mentionedNames: Set<String> {
+    Set(entities.filter { $0.kind == .mention && !$0.mentionsRoom }.map { UserName.key($0.value) })
+  }
+
+  /// Whose name is mentioned.
+  enum Mentioned {
+    /// `reads`: whether they can read the message.
+    case user(ID<User>, reads: Bool)
+    case group(ID<UserGroup>)
+  }
+
+  /// The text as stored. `find` returns whose name it is. Without `allowsRoomMention`, `@room` is plain text.
   func resolved(
-    allowsRoomMention: Bool, _ find: (String) throws(Refusal) -> (id: ID<User>, reads: Bool)?
+    allowsRoomMention: Bool, _ find: (String) throws(Refusal) -> Mentioned?
   ) throws(Refusal) -> MessageText {
     var text = MessageText(markdown)
     var found = MessageEntities()
-    var users: [String: (id: ID<User>, reads: Bool)?] = [:]
+    var known: [String: Mentioned?] = [:]
     for entity in entities {
       let span = MessageEntities.Span(position: entity.position, length: entity.length)
       switch entity.kind {
@@ -74,12 +85,18 @@ struct ParsedText: Sendable {
         if allowsRoomMention { found.mentions.append(.init(span, name: entity.value, user: nil)) }
       case .mention:
         let key = UserName.key(entity.value)
-        let user: (id: ID<User>, reads: Bool)?
-        if let known = users[key] { user = known } else { user = try find(key) }
-        users[key] = .some(user)
-        guard let user else { continue }
-        found.mentions.append(.init(span, name: entity.value, user: user.id))
-        if user.reads, !text.mentions.contains(user.id) { text.mentions.append(user.id) }
+        let mentioned: Mentioned?
+        if let earlier = known[key] { mentioned = earlier } else { mentioned = try find(key) }
+        known[key] = .some(mentioned)
+        switch mentioned {
+        case .user(let user, let reads):
+          found.mentions.append(.init(span, name: entity.value, user: user))
+          if reads, !text.mentions.contains(user) { text.mentions.append(user) }
+        case .group(let group):
+          found.mentions.append(.init(span, name: entity.value, user: nil, group: group))
+          if !text.groups.contains(group) { text.groups.append(group) }
+        case nil: continue
+        }
       }
     }
     text.entities = found.stored
@@ -88,27 +105,34 @@ struct ParsedText: Sendable {
 }
 
 extension ReadTransaction {
-  /// Resolves mentions to users. Users without read access to the conversation are not mentioned.
+  /// Resolves mentions to users, and to those of the groups. Users without read access to the conversation are not
+  /// mentioned.
   func resolved(
-    _ text: ParsedText, in conversation: ID<Conversation>, allowsRoomMention: Bool = false
+    _ text: ParsedText, in conversation: ID<Conversation>, allowsRoomMention: Bool = false,
+    groups: Set<ID<UserGroup>> = []
   ) throws(Refusal) -> MessageText {
     try text.resolved(allowsRoomMention: allowsRoomMention) { name throws(Refusal) in
-      guard let user = try user(called: name) else { return nil }
-      guard let standing = try standing(of: user.id, in: conversation) else { return (user.id, false) }
-      return (user.id, Permissions.rights(of: user.role, in: standing).contains(.read))
+      guard let user = try user(called: name) else {
+        guard !groups.isEmpty, let group = try userGroup(named: name)?.id, groups.contains(group) else { return nil }
+        return .group(group)
+      }
+      guard let standing = try standing(of: user.id, in: conversation) else { return .user(user.id, reads: false) }
+      return .user(user.id, reads: Permissions.rights(of: user.role, in: standing).contains(.read))
     }
   }
 }
 
 extension WriteTransaction {
-  /// Resolves the text of a new message. `@room` is plain text unless the caller may notify the forum.
-  func resolvedForPosting(_ text: ParsedText, in conversation: ID<Conversation>, by caller: Caller) throws(Refusal)
-    -> MessageText
-  {
+  /// Resolves the text of a new message. `@room` and the names of groups are plain text unless the caller may notify
+  /// them.
+  func resolvedForPosting(
+    _ text: ParsedText, in conversation: ID<Conversation>, by caller: Caller, _ bounds: Bounds
+  ) throws(Refusal) -> MessageText {
+    let groups = try groupsToMention(in: text, in: conversation, by: caller, bounds)
     guard text.mentionsRoom, let forum = try forum(of: conversation), try mayMentionRoom(forum, for: caller) else {
-      return try resolved(text, in: conversation)
+      return try resolved(text, in: conversation, groups: groups)
     }
-    var resolved = try resolved(text, in: conversation, allowsRoomMention: true)
+    var resolved = try resolved(text, in: conversation, allowsRoomMention: true, groups: groups)
     resolved.callsRoom = true
     return resolved
   }

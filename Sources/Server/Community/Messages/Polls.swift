@@ -12,7 +12,9 @@ extension Community {
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
       let poll = try found.requirePoll()
-      guard Permissions.maySetActions(caller.role, in: found.standing) else { throw .forbidden }
+      guard Permissions.maySetActions(caller.role, in: found.standing) else {
+        throw try tx.refusal(of: user, in: found.message.conversation, found.standing.isSilenced)
+      }
       let options = try poll.checkedVote(options)
       if try tx.vote(of: user, in: id) != options {
         guard !poll.isClosed(at: tx.now) else { throw .pollClosed }

@@ -1,5 +1,6 @@
 // Search in the messages that the caller may read.
 
+import ParleyMarkup
 public import ParleyModel
 import Storage
 
@@ -68,7 +69,7 @@ extension Community {
         for id in ids {
           let topic = ID<Conversation>(id.number)
           if let message = messages[id] {
-            let text = try tx.searchableText(of: id)
+            let text = message.message.content?.shownText ?? ""
             hits.append(SearchHit(.message(message), SearchSnippet(of: text, for: words ?? search.locationName)))
           } else if let title = try tx.searchableTitle(of: topic) {
             hits.append(SearchHit(.topic(topic, title: title), SearchSnippet(of: title, for: words)))
@@ -88,6 +89,14 @@ extension Community {
         return SearchHit(.message(shown), hit.snippet)
       }
     }
+  }
+}
+
+extension Message.Content {
+  /// The text without markup, with the options of a poll, for a snippet.
+  fileprivate var shownText: String {
+    ([MarkupDocument(text).plainText()] + (poll?.options.map(\.text) ?? [])).filter { !$0.isEmpty }
+      .joined(separator: " · ")
   }
 }
 
@@ -141,9 +150,10 @@ extension ReadTransaction {
     var search = search
     guard search.order == .newest else {
       search.limit = request.page.limit
-      return ListPage(try self.search(search))
+      return ListPage(try self.search(search).ids)
     }
-    return try ListPage(request.page, by: { ListKey($0) }) { slice throws(Refusal) in
+    var examined: ID<Message>?
+    var page = try ListPage(request.page, by: { ListKey($0) }) { slice throws(Refusal) in
       var search = search
       search.isAscending = request.isAscending != slice.isBackward
       search.limit = slice.limit
@@ -156,8 +166,18 @@ extension ReadTransaction {
         }
       }
       let hits = try self.search(search)
-      return search.isAscending ? hits.reversed() : hits
+      // The first slice is the page itself.
+      if slice.limit > 1 { examined = hits.examined }
+      return search.isAscending ? hits.ids.reversed() : hits.ids
     }
+    // A page that ended early has a next one, with or without hits.
+    guard let examined else { return page }
+    if request.page.position?.direction == .previous {
+      page.previous = ListPosition(.previous, from: ListKey(examined))
+    } else {
+      page.next = ListPosition(.next, from: ListKey(examined))
+    }
+    return page
   }
 
   /// The conversations that the caller may read: all, or those of one forum, or one.

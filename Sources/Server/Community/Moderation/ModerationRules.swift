@@ -230,7 +230,7 @@ extension WriteTransaction {
       guard let standing = try standing(of: report.user, in: forum),
         Permissions.rights(of: caller.role, in: standing).isSuperset(of: [.read, .startTopics, .write])
       else { throw .conflict }
-      let (topic, stored) = try startTopic(title, text, held.attachments, held.poll, in: forum, by: caller)
+      let (topic, stored) = try startTopic(title, text, held.attachments, held.poll, in: forum, by: caller, bounds)
       if let clientID = held.clientID {
         try remember(.conversation, by: report.user, clientID, subject: topic.number)
       }
@@ -241,7 +241,7 @@ extension WriteTransaction {
       else { throw .conflict }
       var message = try NewMessage(held, in: conversation, by: report.user)
       if let anchor = held.replyTo, try position(of: anchor) == nil { message.replyTo = nil }
-      report.message = try publish(&message, text, standing, by: caller).id
+      report.message = try publish(&message, text, standing, by: caller, bounds).id
     }
     report.held = nil
   }
@@ -258,38 +258,23 @@ extension Bounds {
   }()
 }
 
-extension ModerationRuleDraft: CheckedInput {
-  public func checked(_ bounds: Bounds) throws(Refusal) -> ModerationRuleDraft {
-    var checked = self
+extension ModerationRule: CheckedRecord {
+  public static func checked(
+    _ fields: Patch<ModerationRule>, _ bounds: Bounds
+  ) throws(Refusal) -> Patch<ModerationRule> {
+    var fields = fields
     var check = FieldChecks()
-    checked.fields.check(&check, bounds)
-    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
+    check { () throws(Refusal) in
+      try fields.revise(\.name) { name throws(Refusal) in try Texts.line(name, "name", scalars: bounds.labelScalars) }
+    }
+    check { () throws(Refusal) in
+      try fields.revise(\.words) { words throws(Refusal) in try RuleTerms.words(words, bounds) }
+    }
+    check { () throws(Refusal) in
+      try fields.revise(\.domains) { domains throws(Refusal) in try RuleTerms.domains(domains, bounds) }
+    }
     try check.finish()
-    return checked
-  }
-}
-
-extension ModerationRuleChange: CheckedInput {
-  public func checked(_ bounds: Bounds) throws(Refusal) -> ModerationRuleChange {
-    var checked = self
-    var check = FieldChecks()
-    checked.fields.check(&check, bounds)
-    try check.finish()
-    return checked
-  }
-}
-
-extension Patch<ModerationRule> {
-  fileprivate mutating func check(_ check: inout FieldChecks, _ bounds: Bounds) {
-    check { () throws(Refusal) in
-      try revise(\.name) { name throws(Refusal) in try Texts.line(name, "name", scalars: bounds.labelScalars) }
-    }
-    check { () throws(Refusal) in
-      try revise(\.words) { words throws(Refusal) in try RuleTerms.words(words, bounds) }
-    }
-    check { () throws(Refusal) in
-      try revise(\.domains) { domains throws(Refusal) in try RuleTerms.domains(domains, bounds) }
-    }
+    return fields
   }
 }
 

@@ -72,7 +72,7 @@ extension Community {
         try tx.audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
       }
       try tx.publishHeldPost(of: before, &after, bounds)
-      let closed = try tx.change(before, to: after)
+      let closed = try tx.store(before, after, by: actor, bounds)
       // A held post is decided alone.
       let isClosed = closed.state != before.state && closed.state != .open && before.held == nil
       return (closed, try isClosed ? tx.closeDuplicates(like: closed, by: actor, bounds) : false)
@@ -116,7 +116,18 @@ extension WriteTransaction {
       try audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
     }
     try publishHeldPost(of: before, &after, bounds)
-    _ = try self.change(before, to: after)
+    _ = try store(before, after, by: actor, bounds)
+  }
+
+  /// Stores a changed report. Its notifications need no attention after it is closed.
+  fileprivate func store(
+    _ before: Report, _ after: Report, by actor: ID<User>, _ bounds: Bounds
+  ) throws(Refusal) -> Report {
+    if before.state == .open, after.state != .open {
+      let moderators = try keepersOfOrder(in: before.forum, limit: bounds.reportRecipients)
+      try markNotificationsRead(of: moderators, about: before.id, by: actor)
+    }
+    return try change(before, to: after)
   }
 
   /// Publishes the held post of a report that is dismissed.

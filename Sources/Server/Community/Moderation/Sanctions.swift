@@ -68,6 +68,7 @@ extension Community {
     return try await store.write { tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
       guard rights.contains(.sanction) else { throw .forbidden }
+      if user.summary.role.isStaff { try tx.requireProof(of: caller) }
       try tx.checkEnd(draft.until)
       return try tx.ban(user, draft, by: actor)
     }
@@ -163,6 +164,7 @@ extension WriteTransaction {
     try lift(.ban, of: user, by: actor)
     let ban = try impose(new, by: actor)
     try endAllSessions(of: user)
+    try revokeWebhooks(of: user)
     var after = before
     after.standing?.state = .disabled
     _ = try change(before, to: after, by: actor)

@@ -212,10 +212,15 @@ private struct CurrentState {
     }
   }
 
-  /// Everyone may learn that a private forum exists and can be joined, but not its content.
+  /// Everyone may learn that a private forum exists and can be joined, but not its content. The stream of a user tells
+  /// that the user's access may have changed, not how.
   private func forum(_ event: Event) -> DeliveredEvent.Content? {
     guard let forum = forums[ID(event.subject)] else { return nil }
-    return event.stream == .site && forum.visibility == .private ? nil : .forum(forum)
+    switch event.stream {
+    case .user: return nil
+    case .site: return forum.visibility == .private ? nil : .forum(forum)
+    case .forum, .conversation: return .forum(forum)
+    }
   }
 
   private func user(_ event: Event) -> DeliveredEvent.Content? {

@@ -29,6 +29,7 @@ extension Community {
     let store = store
     let backup = try await store.write { tx throws(Refusal) in
       guard try tx.reloadCaller(caller).role == .owner else { throw .forbidden }
+      try tx.requireProof(of: caller)
       guard !store.isBackingUp else { throw .conflict }
       guard try tx.backupFileCount(in: store.folder) < Self.maxBackups else { throw .tooMany(limit: Self.maxBackups) }
       let backup = try tx.addBackup(by: actor)
@@ -44,6 +45,7 @@ extension Community {
     let store = store
     let found = try await store.write { tx throws(Refusal) in
       guard try tx.reloadCaller(caller).role == .owner else { throw .forbidden }
+      try tx.requireProof(of: caller)
       return try tx.backup(id, in: store.folder)
     }
     guard let found else { return }
@@ -66,6 +68,16 @@ extension CommunityView {
     let store = community.store
     guard let backup = try read({ tx throws(Refusal) in try tx.backup(id, in: store.folder) }) else { throw .notFound }
     return (backup, store.path(of: backup))
+  }
+
+  /// The same to read its content, which has all secrets of the site.
+  public func getBackupContent(
+    _ id: ID<StoredBackup>, for caller: Caller
+  ) throws(Refusal) -> (StoredBackup, path: String) {
+    _ = try caller.requireUser(.admin)
+    guard caller.role == .owner else { throw .forbidden }
+    try read { tx throws(Refusal) in try tx.requireProof(of: caller) }
+    return try getBackup(id, for: caller)
   }
 
   /// The backups created through the API, newest first, for owners.

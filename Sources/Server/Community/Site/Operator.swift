@@ -56,7 +56,8 @@ extension Community {
     let actor = try operatorCaller.requireUser()
     return try await store.write { [bounds] tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(operatorCaller))
-      guard rights.contains(.govern) else { throw .forbidden }
+      // The bot of a webhook has the secret of its URL alone: lists of bots do not show it.
+      guard rights.contains(.govern), try !tx.isBotOfWebhook(user.summary.id) else { throw .forbidden }
       if let state = user.standing?.state { try tx.checkMaySignIn(user.summary.id, state) }
       return try tx.addToken(draft, secret, for: user.summary.id, atMost: bounds.tokens, by: actor)
     }

@@ -34,6 +34,7 @@ extension Community {
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)
       guard after != before else { return before }
+      if after.requireSecondFactor != before.requireSecondFactor { try tx.requireProof(of: caller) }
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
       if let forum = after.arrivalForum, forum != before.arrivalForum {
         guard try tx.forum(forum) != nil else { throw .invalid("arrival_forum", .unknown) }
@@ -42,7 +43,9 @@ extension Community {
         after.changes(since: before, texts: ["name", "contact_url", "privacy_url"])
         + after.newcomers.changes(since: before.newcomers, prefix: "newcomers.")
       try tx.audit(.settingsChanged, by: actor, subject: 0, changes: changes)
-      return try tx.change(after, by: actor)
+      let changed = try tx.change(after, by: actor)
+      try tx.shortenSessions()
+      return changed
     }
   }
 }

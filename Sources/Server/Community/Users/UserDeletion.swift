@@ -22,13 +22,16 @@ extension Community {
     if let reason = leaving.reason { _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars, atLeast: 1) }
     let verifiedHash = try await verifiedHash(of: leaving, reference, caller)
     return try await store.write { tx throws(Refusal) in
-      let (before, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
+      let caller = try tx.reloadCaller(caller)
+      let (before, rights) = try tx.user(reference, for: caller)
       let userID = before.summary.id
       let isSelf = userID == actor
       guard rights.contains(isSelf ? .own : .dismiss) else { throw .forbidden }
       if isSelf {
         // The password may have been changed concurrently.
         guard let verifiedHash, try tx.password(of: userID) == verifiedHash else { throw .conflict }
+        // With a second factor the password is not enough.
+        if try tx.hasSecondFactor(userID) { try tx.requireProof(of: caller) }
       } else {
         guard leaving.password == nil else { throw .invalid("password", .unknownField) }
         guard leaving.reason != nil else { throw .invalid("reason", .missing) }
@@ -36,6 +39,7 @@ extension Community {
       guard let state = try before.state(after: leaving.how) else {
         return LeaveResult(user: before.redacted(for: rights), job: try tx.job(.departure, about: userID.number))
       }
+      if !isSelf { try tx.requireProof(of: caller) }
       if before.isActiveOwner {
         guard try tx.hasOwner(except: userID) else { throw .lastOwner }
       }
@@ -49,18 +53,13 @@ extension Community {
   private func verifiedHash(
     of leaving: Leaving, _ reference: UserReference, _ caller: Caller
   ) async throws(Refusal) -> String? {
-    let (isSelf, storedHash) = try await store.readInBackground(.credentials) { tx throws(Refusal) -> (Bool, String?) in
-      let user = try tx.userID(reference, for: caller)
-      guard user == caller.user else { return (false, nil) }
-      return (true, try tx.password(of: user))
+    let user = try await store.readInBackground(.credentials) { tx throws(Refusal) in
+      try tx.userID(reference, for: caller)
     }
-    guard isSelf else { return nil }
+    guard user == caller.user else { return nil }
     guard leaving.reason == nil else { throw .invalid("reason", .unknownField) }
     guard let password = leaving.password else { throw .invalid("password", .missing) }
-    guard password.utf8.count <= bounds.passwordBytes, try await passwords.isRight(password, for: storedHash) else {
-      throw .invalid("password", .invalid)
-    }
-    return storedHash
+    return try await checkPassword(password, "password", of: user)
   }
 }
 

@@ -59,6 +59,9 @@ extension Community {
     try await store.write { tx throws(Refusal) in
       try tx.requireGroupManager(caller)
       guard let group = try tx.userGroup(id) else { return }
+      for forum in try tx.endAccess(ofGroup: id, by: actor) where try tx.forum(forum)?.visibility != .public {
+        try tx.startLosses(of: forum, by: actor)
+      }
       try tx.remove(id, by: actor)
       _ = try tx.startJob(
         kind: JobKind.groupRemoval.name, subject: id.number, by: actor, state: UserGroupRemoval(of: id, by: actor))
@@ -74,15 +77,20 @@ extension Community {
     return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       guard let group = try tx.userGroup(id) else { throw .notFound }
-      let user = try tx.user(reference, for: caller).user.summary.id
+      let member = try tx.user(reference, for: caller).user.summary
+      let user = member.id
       let joins = user == actor && Permissions.mayJoin(group, caller.role)
       if !joins { try tx.requireGroupManager(caller) }
       guard try tx.isActive(user) else { throw .notFound }
       if try !tx.isMember(user, ofGroup: id), try tx.memberCount(ofGroup: id) >= bounds.userGroupMembers {
         throw .tooMany(limit: bounds.userGroupMembers)
       }
-      if try tx.addMember(user, toGroup: id, by: actor), !joins {
-        try tx.audit(.userGroupMemberAdded, by: actor, subject: user.number, reason: group.name)
+      // Staff may read a private forum by a group, or with the token of a bot; the audit log records it.
+      let isStaffEntry = Permissions.mayManageGroups(caller.role) && (user == actor || member.role == .bot)
+      let entered = isStaffEntry ? try tx.privateForums(openedTo: user, byGroup: id) : []
+      if try tx.addMember(user, toGroup: id, by: actor) {
+        if !joins { try tx.audit(.userGroupMemberAdded, by: actor, subject: user.number, reason: group.name) }
+        for forum in entered { try tx.audit(.forumEntered, by: actor, subject: forum.number, in: forum) }
       }
       let (changed, rights) = try tx.user(.id(user), for: caller)
       return try tx.withEntities(changed.redacted(for: rights))
@@ -100,7 +108,9 @@ extension Community {
       let user = try tx.user(reference, for: caller).user.summary.id
       let leaves = user == actor && group.isSelfChosen
       if !leaves { try tx.requireGroupManager(caller) }
-      if try tx.removeMember(user, ofGroup: id, by: actor), !leaves {
+      guard try tx.removeMember(user, ofGroup: id, by: actor) else { return }
+      try tx.removeUnreadable(ofGroup: id, user, by: actor)
+      if !leaves {
         try tx.audit(.userGroupMemberRemoved, by: actor, subject: user.number, reason: group.name)
       }
     }
@@ -161,25 +171,9 @@ extension JobKind {
 
 // MARK: Validation
 
-extension Patch<UserGroup> {
-  fileprivate func check() throws(Refusal) {
-    if let name = self[\.name] { try Texts.checkName(name) }
-  }
-}
-
-extension UserGroupDraft: CheckedInput {
-  public func checked(_ bounds: Bounds) throws(Refusal) -> UserGroupDraft {
-    var check = FieldChecks()
-    check { () throws(Refusal) in try fields.check() }
-    check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
-    try check.finish()
-    return self
-  }
-}
-
-extension UserGroupChange: CheckedInput {
-  public func checked(_ bounds: Bounds) throws(Refusal) -> UserGroupChange {
-    try fields.check()
-    return self
+extension UserGroup: CheckedRecord {
+  public static func checked(_ fields: Patch<UserGroup>, _ bounds: Bounds) throws(Refusal) -> Patch<UserGroup> {
+    if let name = fields[\.name] { try Texts.checkName(name) }
+    return fields
   }
 }

@@ -12,18 +12,19 @@ extension ReadTransaction {
     return Caller(user: id, role: role, scope: caller.scope, session: caller.session)
   }
 
-  /// The same with the caller's rights in a conversation, from one query.
-  func reloadCaller(
+  /// The same for the author of a post, with the rights in the conversation, from one query.
+  func reloadAuthor(
     _ caller: Caller, in conversation: ID<Conversation>
-  ) throws(Refusal) -> (Caller, Rights, Standing) {
-    if let id = caller.user, let (role, standing) = try standing(ofActive: id, in: conversation) {
-      let rights = Permissions.rights(of: role, in: standing)
-      guard rights.contains(.read) else { throw .notFound }
-      return (Caller(user: id, role: role, scope: caller.scope, session: caller.session), rights, standing)
+  ) throws(Refusal) -> (caller: Caller, rights: Rights, author: AuthorStanding) {
+    let id = try caller.requireUser()
+    guard let author = try authorStanding(of: id, in: conversation) else {
+      _ = try reloadCaller(caller)
+      throw .notFound
     }
-    let caller = try reloadCaller(caller)
-    let (rights, standing) = try rights(of: caller, in: conversation)
-    return (caller, rights, standing)
+    let rights = Permissions.rights(of: author.role, in: author.standing)
+    guard rights.contains(.read) else { throw .notFound }
+    let caller = Caller(user: id, role: author.role, scope: caller.scope, session: caller.session)
+    return (caller, rights, author)
   }
 
   /// Reloads the caller. Throws if the credential is no longer valid.
@@ -200,6 +201,10 @@ extension Community {
       try after.summary.settleStatus(change.fields, now: tx.now)
       if after.summary.role != before.summary.role {
         guard Permissions.mayAssign(after.summary.role, by: caller.role) else { throw .forbidden }
+        try tx.requireProof(of: caller)
+      }
+      if change.endsSessions == true || change.isDisabled != nil && before.summary.role.isStaff {
+        try tx.requireProof(of: caller)
       }
       if after.summary.name != before.summary.name, let name = after.summary.name {
         try tx.checkIsFree(name, exceptFor: before.summary.id)
@@ -213,8 +218,18 @@ extension Community {
       let changed = try tx.change(before, to: after, by: actor, hasNewAddresses: hasNewAddresses ?? false)
       // Setting the state replaces a ban.
       if change.isDisabled != nil { try tx.lift(.ban, of: before.summary.id, by: actor) }
-      if after.standing?.state == .disabled, before.standing?.state != .disabled {
+      let isDisabled = after.standing?.state == .disabled && before.standing?.state != .disabled
+      if isDisabled {
         try tx.endAllSessions(of: before.summary.id)
+      } else if change.endsSessions == true {
+        try tx.endSessions(of: before.summary.id, except: caller.session, keepsTokens: false)
+        try tx.audit(.sessionsEnded, by: actor, subject: before.summary.id.number, reason: change.reason)
+      }
+      // They know the secrets, which only the staff creates.
+      let leavesStaff = before.summary.role.isStaff && !after.summary.role.isStaff
+      if isDisabled || leavesStaff { try tx.revokeWebhooks(of: before.summary.id) }
+      if before.summary.role == .bot, after.summary.displayName != before.summary.displayName {
+        try tx.raiseRevisionOfWebhook(ofBot: before.summary.id)
       }
       for action in before.audited(after) where actor != before.summary.id || action != .userChanged {
         // Texts and the state are personal data, which is erased with the user.

@@ -1,42 +1,108 @@
-// The journal of erasures: a text file beside the database with one line per erased user. A restore merges the lines of
-// the replaced folder and of the backup, and the next start erases those users again. A line has an id and digests only:
+// The journal of erasures: a text file beside the database with one line per erased user, destroyed message and destroyed
+// content of files. A restore merges the lines of the replaced folder and of the backup, and the next start erases them
+// again. A line has an id and digests only:
 //
 //     17 <SHA-256 of the id and the time of creation> <first digits of the SHA-256 of the rest of the line>
+//     destroyed 17 <SHA-256 of the word, the id and the time of creation> <as above>
+//     message 29 <SHA-256 of the word, the id and the time of creation> <as above>
+//     file <SHA-256 of the content> <as above>
+//
+// A destroyed user has two lines: the second one is for the files.
 //
 // A line is appended and synced after the commit of an erasure, before its caller gets the answer. Each start adds the
-// erased users of the database that have no line, such as after a kill between the two.
+// erasures of the database that have no line, such as after a kill between the two.
 
 import ParleyCrypto
 import ParleySQLite
 
-/// An erased user, in a form that an older database of the same site recognizes.
+/// An erased user, a destroyed message, or destroyed content of files, in a form that an older database of the same site
+/// recognizes.
 struct Erasure: Hashable, Sendable {
-  let user: Int
-  /// In hexadecimal. The time of creation separates users of different sites with the same id.
+  enum Subject: Hashable, Sendable {
+    case user(Int)
+    /// An erased user whose files were destroyed, too.
+    case destroyedUser(Int)
+    case message(Int)
+    case content
+  }
+
+  let subject: Subject
+  /// In hexadecimal. The time of creation separates users and messages of different sites with the same id.
   let digest: String
 
   private static let checksumLength = 16
 
   init(user: Int, createdAt: Int) throws(CryptoError) {
-    self.user = user
+    subject = .user(user)
     digest = Hex.text(try Digest.sha256(of: Array("\(user) \(createdAt)".utf8)))
+  }
+
+  init(destroyedUser user: Int, createdAt: Int) throws(CryptoError) {
+    subject = .destroyedUser(user)
+    digest = Hex.text(try Digest.sha256(of: Array("destroyed \(user) \(createdAt)".utf8)))
+  }
+
+  init(message: Int, createdAt: Int) throws(CryptoError) {
+    subject = .message(message)
+    digest = Hex.text(try Digest.sha256(of: Array("message \(message) \(createdAt)".utf8)))
+  }
+
+  init(content: [UInt8]) {
+    subject = .content
+    digest = Hex.text(content)
   }
 
   /// Nil for a damaged line.
   init?(line: String) throws(CryptoError) {
-    let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 3, let user = Int(parts[0]) else { return nil }
-    self.user = user
-    digest = String(parts[1])
+    let parts = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    switch (parts.first, parts.count) {
+    case ("destroyed", 4):
+      guard let user = Int(parts[1]) else { return nil }
+      subject = .destroyedUser(user)
+    case ("message", 4):
+      guard let message = Int(parts[1]) else { return nil }
+      subject = .message(message)
+    case ("file", 3): subject = .content
+    case (_, 3):
+      guard let user = Int(parts[0]) else { return nil }
+      subject = .user(user)
+    case (_, _): return nil
+    }
+    digest = parts[parts.count - 2]
     guard try self.line == line else { return nil }
   }
 
   var line: String {
     get throws(CryptoError) {
-      let text = "\(user) \(digest)"
+      let text =
+        switch subject {
+        case .user(let user): "\(user) \(digest)"
+        case .destroyedUser(let user): "destroyed \(user) \(digest)"
+        case .message(let message): "message \(message) \(digest)"
+        case .content: "file \(digest)"
+        }
       return "\(text) \(Hex.text(try Digest.sha256(of: Array(text.utf8))).prefix(Self.checksumLength))"
     }
   }
+
+  var user: Int? {
+    switch subject {
+    case .user(let user): user
+    case .destroyedUser, .message, .content: nil
+    }
+  }
+}
+
+/// The erasures of a journal that a database does not have.
+struct MissingErasures: Sendable {
+  /// Without those of `destroyedUsers`.
+  var users: [Int] = []
+  var destroyedUsers: [Int] = []
+  var messages: [Int] = []
+  /// SHA-256 of contents of files.
+  var contents: [[UInt8]] = []
+
+  var count: Int { users.count + destroyedUsers.count + messages.count + contents.count }
 }
 
 /// The journal of an open store.
@@ -87,7 +153,7 @@ struct ErasureJournal: Sendable {
       try Self.write(erasures, in: folder)
     } catch {
       log(
-        "The journal of erasures can't be used: \(error). After a restore, users that were erased after the backup come "
+        "The journal of erasures can't be used: \(error). After a restore, what was erased after the backup comes "
           + "back.")
     }
   }
@@ -172,9 +238,9 @@ struct ErasureJournal: Sendable {
 }
 
 extension Connection {
-  /// The erased users of the database.
+  /// The erasures of the database: users, messages and contents of files.
   func erasures() throws(SQLiteError) -> [Erasure] {
-    try all(
+    let users = try all(
       """
       select id, created_at
       from account
@@ -182,21 +248,78 @@ extension Connection {
       order by id
       """
     ) { row in try Erasure(user: try row.int(0), createdAt: try row.int(1)) }
+    // The audit log is never changed.
+    let destroyedUsers = try all(
+      """
+      select a.id, a.created_at
+      from account a
+      where a.state = 'erased' and exists (select 1 from audit where subject = a.id and action = 'user.destroyed')
+      order by a.id
+      """
+    ) { row in try Erasure(destroyedUser: try row.int(0), createdAt: try row.int(1)) }
+    guard try knowsDestruction() else { return users + destroyedUsers }
+    let messages = try all(
+      """
+      select m.id, m.created_at
+      from destroyed_message d
+      join message m on m.id = d.message_id
+      where d.message_id > 0
+      order by d.message_id
+      """
+    ) { row in try Erasure(message: try row.int(0), createdAt: try row.int(1)) }
+    let contents = try all("select digest from destroyed_content where digest > x'' order by digest") { row in
+      Erasure(content: try row.bytes(0))
+    }
+    return users + destroyedUsers + messages + contents
   }
 
-  /// The users of a journal that the database has, not erased.
-  func unerasedUsers(_ erasures: [Erasure]) throws(SQLiteError) -> [Int] {
-    var users: [Int] = []
+  /// The erasures of a journal that have to be repeated in this database.
+  func missing(_ erasures: [Erasure]) throws(SQLiteError) -> MissingErasures {
+    let knowsDestruction = try knowsDestruction()
+    var missing = MissingErasures()
     for erasure in erasures {
-      let isSame = try first(
-        """
-        select created_at
-        from account
-        where id = $1 and state <> 'erased'
-        """, erasure.user
-      ) { row in try Erasure(user: erasure.user, createdAt: try row.int(0)) == erasure }
-      if isSame == true { users.append(erasure.user) }
+      switch erasure.subject {
+      case .user(let user):
+        let isSame = try first(
+          """
+          select created_at
+          from account
+          where id = $1 and state <> 'erased'
+          """, user
+        ) { row in try Erasure(user: user, createdAt: try row.int(0)) == erasure }
+        if isSame == true { missing.users.append(user) }
+      case .destroyedUser(let user):
+        let isSame = try first(
+          """
+          select created_at
+          from account a
+          where id = $1 and (
+            state <> 'erased' or not exists (select 1 from audit where subject = a.id and action = 'user.destroyed'))
+          """, user
+        ) { row in try Erasure(destroyedUser: user, createdAt: try row.int(0)) == erasure }
+        if isSame == true { missing.destroyedUsers.append(user) }
+      case .message(let message):
+        let isSame = try first("select created_at from message where id = $1", message) { row in
+          try Erasure(message: message, createdAt: try row.int(0)) == erasure
+        }
+        guard isSame == true else { continue }
+        let isDestroyed =
+          knowsDestruction
+          ? try first("select 1 from destroyed_message where message_id = $1", message) { _ in true } : nil
+        if isDestroyed == nil { missing.messages.append(message) }
+      case .content:
+        guard let digest = Hex.bytes(erasure.digest) else { continue }
+        let isDestroyed =
+          knowsDestruction ? try first("select 1 from destroyed_content where digest = $1", digest) { _ in true } : nil
+        if isDestroyed == nil { missing.contents.append(digest) }
+      }
     }
-    return users
+    missing.users.removeAll { missing.destroyedUsers.contains($0) }
+    return missing
+  }
+
+  /// Databases of older versions do not have the tables.
+  private func knowsDestruction() throws(SQLiteError) -> Bool {
+    try first("select 1 from sqlite_schema where name = 'destroyed_content'") { _ in true } ?? false
   }
 }

@@ -19,7 +19,10 @@ struct PendingRestore {
 
   private static let databaseNames =
     ["-wal", "-shm"].map { BackupName.database + $0 }
-    + [Migrator.snapshotPath(of: BackupName.database), BackupName.database]
+    + [
+      Migrator.unfinishedSnapshotPath(of: BackupName.database), Migrator.snapshotPath(of: BackupName.database),
+      BackupName.database,
+    ]
 
   private var ready: String { "\(folder)/\(Self.ready)" }
 

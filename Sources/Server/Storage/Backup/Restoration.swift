@@ -150,8 +150,8 @@ struct Restoration {
     let contents: ErasureJournal.Contents
     do { contents = try ErasureJournal.read(in: folder.path) } catch {
       throw BackupFault.impossible(
-        "The journal of erasures can't be read: \(error). Without it, erased users come back: repair it, or move it "
-          + "elsewhere. Nothing was changed.")
+        "The journal of erasures can't be read: \(error). Without it, erased users and destroyed content come back: "
+          + "repair it, or move it elsewhere. Nothing was changed.")
     }
     let warning = contents.warning(folder.path)
     if warning != nil { try ErasureJournal.keepDamaged(in: folder.path) }
@@ -162,22 +162,26 @@ struct Restoration {
   }
 
   /// Changes the epoch, so that clients resynchronize, and advances the id counter. The counter of events stays. Ends
-  /// sessions and links, and adds the entry of the audit log.
+  /// sessions and links, applies the carried changes, and adds the entry of the audit log.
   private func startHistory(
     _ path: String, _ manifest: BackupManifest, _ comparison: Comparison, _ erasures: [Erasure]
   ) throws -> (undone: String, erasedAgain: Int) {
     let connection = try Connection.writer(path)
     defer { connection.close() }
-    let erasedAgain = try connection.unerasedUsers(erasures).count
-    let sentence = Self.sentence(manifest, comparison, erasedAgain)
+    let missing = try connection.missing(erasures)
+    let sentence = Self.sentence(manifest, comparison, missing)
     try connection.transaction {
       try Epoch.change(connection)
       try connection.execute("update counter set value = value + $1 where name = 'id'", Self.idGap)
-      try endSessions(connection, (try? comparison.get())?.undone)
+      let undone = (try? comparison.get())?.undone
+      try endSessions(connection, undone)
+      try connection.revokeWebhooks(keepsSessions ? undone?.revokedWebhooks ?? [] : nil)
+      try undone?.carried.apply(to: connection)
+      try connection.disableWebhookEndpoints(undone?.endedEndpoints ?? [], tokens: undone?.revokedTokens ?? [], at: now)
       try connection.auditRestore(sentence, at: now)
     }
     try connection.checkpoint(.truncate)
-    return (sentence, erasedAgain)
+    return (sentence, missing.count)
   }
 
   /// Ends all sessions and tokens, or those that have ended since the backup. A used link would be valid again.
@@ -193,21 +197,61 @@ struct Restoration {
     }
   }
 
-  private static func sentence(_ manifest: BackupManifest, _ comparison: Comparison, _ erasedAgain: Int) -> String {
+  private static func sentence(
+    _ manifest: BackupManifest, _ comparison: Comparison, _ missing: MissingErasures
+  ) -> String {
     let time = Timestamp.format(manifest.createdAt).prefix(16).replacing("T", with: " ")
     switch comparison {
     case .success(let (undone, _)):
-      let items = undone.items(erasedAgain: erasedAgain)
+      let items = undone.items(erasedAgain: missing)
       return "Undone since the backup of \(time) UTC: \(items.isEmpty ? "nothing" : items.joined(separator: ", "))."
     case .failure(let incomparable):
-      let erased = Undone.erasedUsers(erasedAgain).map { " Certain: \($0)." } ?? ""
+      let items = Undone.items(erasedAgain: missing)
+      let erased = items.isEmpty ? "" : " Certain: \(items.joined(separator: ", "))."
       return "What was undone since the backup of \(time) UTC is unknown, because the replaced database can't be "
-        + "compared: \(incomparable.reason).\(erased)"
+        + "compared: \(incomparable.reason).\(erased) Bans, silences, roles, passwords, second factors and invites are those of "
+        + "the backup."
     }
   }
 }
 
 extension Connection {
+  /// Revokes the secrets of webhooks, which an end since the backup would give back; nil for all.
+  fileprivate func revokeWebhooks(_ webhooks: [Int]?) throws(SQLiteError) {
+    let exists = try first("select 1 from pragma_table_list where name = 'webhook'") { _ in true }
+    guard exists == true else { return }
+    guard let webhooks else {
+      try execute(
+        "update webhook set digest = null, enabled = 0, revision = revision + 1 where digest is not null")
+      return
+    }
+    for webhook in webhooks {
+      try execute(
+        "update webhook set digest = null, enabled = 0, revision = revision + 1 where id = $1", webhook)
+    }
+  }
+
+  /// Disables outgoing webhooks that have ended since the backup, by themselves, with their token or with their owner. The
+  /// others go on after a `reset`.
+  fileprivate func disableWebhookEndpoints(
+    _ endpoints: [Int], tokens: [Int], at now: Int64
+  ) throws(SQLiteError) {
+    let exists = try first("select 1 from pragma_table_list where name = 'webhook_endpoint'") { _ in true }
+    guard exists == true else { return }
+    try execute(
+      """
+      update webhook_endpoint
+      set enabled = 0, disabled_reason = 'restored', disabled_at = $1, next_attempt_at = null, revision = revision + 1
+      where enabled = 1 and (
+        id in (select value from json_each($2)) or token_id in (select value from json_each($3))
+        or owner_id not in (select id from account where state = 'active' and role in ('owner', 'admin'))
+      )
+      """, Int(now), endpoints.jsonText, tokens.jsonText)
+    // The restore has ended the tokens, not their user.
+    try execute("update webhook_endpoint set token_id = null where token_id not in (select id from session)")
+    try execute("delete from webhook_delivery where state = 'pending'")
+  }
+
   /// Adds an entry to the audit log of a restored database, in the name of an owner: the operator has no account.
   fileprivate func auditRestore(_ reason: String, at now: Int64) throws(SQLiteError) {
     try execute("update counter set value = value + 1 where name = 'id'")

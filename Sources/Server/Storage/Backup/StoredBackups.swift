@@ -7,6 +7,9 @@ import ParleySQLite
 extension DataFolder {
   var backups: String { path + "/backups" }
 
+  /// The names of all copies of the site in the folder.
+  public var copies: [String] { Self.copies(in: path).map { String($0.dropFirst(path.utf8.count + 1)) } }
+
   /// The paths of all copies of the site in a data folder: backups, and the contents that a restore replaced.
   public static func copies(in path: String) -> [String] {
     let folder = path + "/backups"

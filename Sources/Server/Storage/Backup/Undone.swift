@@ -1,15 +1,19 @@
 import ParleySQLite
 
 /// What a restore undoes: rows of the replaced database that the restored one does not have.
-struct Undone: Hashable, Sendable {
+struct Undone: Sendable {
   var messages = 0
   /// Deletions by authors and moderators. The messages are back.
   var deletions = 0
-  var bans = 0
-  var revokedInvites = 0
+  /// What stays as in the replaced database.
+  var carried: CarriedChanges
   /// The sessions and tokens of the restored database that have ended since: revoked, or lost with a new password.
   var endedSessions: [Int] = []
   var revokedTokens: [Int] = []
+  /// The webhooks of the restored database whose secrets have been revoked since, or that were disabled.
+  var revokedWebhooks: [Int] = []
+  /// The outgoing webhooks of the restored database that were disabled, deleted or sent elsewhere since.
+  var endedEndpoints: [Int] = []
 
   /// Compares two databases that no process writes. Throws `Incomparable` with the reason why that is impossible.
   static func compare(replaced: String, restored: String, at now: Int64) throws(Incomparable) -> (
@@ -22,6 +26,9 @@ struct Undone: Hashable, Sendable {
       try connection.execute("attach database $1 as restored", restored.hasPrefix("/") ? restored : "./\(restored)")
       guard try connection.sharesHistory() else {
         throw Incomparable(reason: "its history is not that of the backup")
+      }
+      guard try connection.continuesHistory() else {
+        throw Incomparable(reason: "it does not continue the backup, which may be newer")
       }
       return (try connection.undone(at: Int(now)), try connection.erasures())
     } catch let incomparable as Incomparable {
@@ -38,20 +45,24 @@ struct Undone: Hashable, Sendable {
   }
 
   /// Counts with nouns, without zeros.
-  func items(erasedAgain: Int) -> [String] {
-    [
-      Self.item(messages, "message"),
-      Self.item(deletions, "message deletion"),
-      Self.item(bans, "ban"),
-      Self.item(revokedInvites, "revoked invite"),
-      Self.item(revokedTokens.count, "revoked token", note: "still revoked"),
-      Self.item(endedSessions.count, "ended session", note: "still ended"),
-      Self.erasedUsers(erasedAgain),
-    ].compactMap(\.self)
+  func items(erasedAgain missing: MissingErasures) -> [String] {
+    ([Self.item(messages, "message"), Self.item(deletions, "message deletion")]
+      + carried.items.map { Self.item($0.count, $0.noun, note: $0.note) }
+      + [
+        Self.item(revokedTokens.count, "revoked token", note: "still revoked"),
+        Self.item(revokedWebhooks.count, "revoked webhook", note: "still revoked"),
+        Self.item(endedEndpoints.count, "changed outgoing webhook", note: "disabled"),
+        Self.item(endedSessions.count, "ended session", note: "still ended"),
+      ]).compactMap(\.self) + Self.items(erasedAgain: missing)
   }
 
-  static func erasedUsers(_ count: Int) -> String? {
-    item(count, "erased user", note: "erased again at the next start")
+  static func items(erasedAgain missing: MissingErasures) -> [String] {
+    [
+      item(missing.users.count, "erased user", note: "erased again at the next start"),
+      item(missing.destroyedUsers.count, "destroyed user", note: "destroyed again at the next start"),
+      item(missing.messages.count, "destroyed message", note: "destroyed again at the next start"),
+      item(missing.contents.count, "destroyed file", note: "destroyed again at the next start"),
+    ].compactMap(\.self)
   }
 
   private static func item(_ count: Int, _ noun: String, note: String? = nil) -> String? {
@@ -85,6 +96,20 @@ extension Connection {
     ) { _ in true } ?? false
   }
 
+  /// Whether the database has gone on from the state of the attached one. A database that an older backup was restored into
+  /// has not, if the attached one is newer: its starts begin before the end of the attached one, or it has fewer events.
+  fileprivate func continuesHistory() throws(SQLiteError) -> Bool {
+    let end = try number("select value from restored.counter where name = 'event'")
+    guard try number("select value from main.counter where name = 'event'") >= end else { return false }
+    guard try number("select count(*) from pragma_table_list where name = 'start'") == 2 else { return true }
+    return try number(
+      """
+      select count(*)
+      from main.start m
+      where m.first_event <= $1 and not exists (select 1 from restored.start r where r.number = m.number)
+      """, end) == 0
+  }
+
   fileprivate func undone(at now: Int) throws(SQLiteError) -> Undone {
     Undone(
       messages: try number(
@@ -101,21 +126,40 @@ extension Connection {
         join restored.message r on r.id = m.id
         where m.deletion in ('author', 'moderator') and r.deletion is null
         """),
-      bans: try number(
-        """
-        select count(*)
-        from main.sanction m
-        where m.kind = 'ban' and m.lifted_at is null and (m.until is null or m.until > $1)
-          and not exists (select 1 from restored.sanction r where r.id = m.id)
-        """, now),
-      revokedInvites: try number(
-        """
-        select count(*)
-        from main.invite m
-        join restored.invite r on r.id = m.id
-        where m.revoked_at is not null and r.revoked_at is null and (r.expires_at is null or r.expires_at > $1)
-        """, now),
-      endedSessions: try endedSessions("session", at: now), revokedTokens: try endedSessions("token", at: now))
+      carried: try CarriedChanges(self, at: now),
+      endedSessions: try endedSessions("session", at: now), revokedTokens: try endedSessions("token", at: now),
+      revokedWebhooks: try revokedWebhooks(), endedEndpoints: try endedEndpoints())
+  }
+
+  private func endedEndpoints() throws(SQLiteError) -> [Int] {
+    // Databases of older versions have no outgoing webhooks.
+    guard try number("select count(*) from pragma_table_list where name = 'webhook_endpoint'") == 2 else { return [] }
+    return try all(
+      """
+      select r.id
+      from restored.webhook_endpoint r
+      left join main.webhook_endpoint m on m.id = r.id
+      where r.enabled = 1 and (
+        m.enabled is not 1 or m.url <> r.url or m.topics <> r.topics or m.events <> r.events
+        or m.secret is not r.secret
+      )
+      order by r.id
+      """
+    ) { row in try row.int(0) }
+  }
+
+  private func revokedWebhooks() throws(SQLiteError) -> [Int] {
+    // Databases of older versions have no webhooks.
+    guard try number("select count(*) from pragma_table_list where name = 'webhook'") == 2 else { return [] }
+    return try all(
+      """
+      select r.id
+      from restored.webhook r
+      left join main.webhook m on m.id = r.id
+      where r.digest is not null and (m.digest is not r.digest or m.enabled < r.enabled)
+      order by r.id
+      """
+    ) { row in try row.int(0) }
   }
 
   private func endedSessions(_ kind: String, at now: Int) throws(SQLiteError) -> [Int] {

@@ -124,7 +124,8 @@ extension ReadTransaction {
   }
 
   /// The conversations of a participant, last active first. `activity` is the id of the last message or, without one,
-  /// of the conversation. Conversations of a forum are included if its visibility is in `seen` or the user is a member.
+  /// of the conversation. Conversations of a forum are included if its visibility is in `seen`, or the user is a
+  /// member or reads by a group.
   public func conversations(
     of user: ID<User>, seeing seen: [Visibility], kind: Conversation.Kind?, type: String?, _ slice: ListSlice
   ) throws(Refusal) -> [(id: ID<Conversation>, activity: Int)] {
@@ -147,6 +148,12 @@ extension ReadTransaction {
               select 1
               from forum_member m
               where m.forum_id = c.forum_id and m.user_id = $1
+            )
+            or exists (
+              select 1
+              from forum_group g
+              join user_group_member n on n.group_id = g.group_id and n.user_id = $1
+              where g.forum_id = c.forum_id and g.access >= 'read'
             )
           )
           order by activity \(page.order)

@@ -15,32 +15,34 @@ extension ReadTransaction {
   /// The open conversations of a participant, and the user's own feed.
   public func followedConversations(of user: ID<User>) throws(Refusal) -> [FollowedConversation] {
     try run { connection in
-      try connection.all(
-        """
-        select p.conversation_id, p.from_seq, p.from_offset, c.forum_id, f.visibility, m.role,
-          coalesce(f.users_from_id, 0) <> 0 or coalesce(f.anyone_from_id, 0) <> 0 or coalesce(m.from_id, 0) <> 0
-        from participant p
-        join conversation c on c.id = p.conversation_id
-        left join forum f on f.id = c.forum_id
-        left join forum_member m on m.forum_id = c.forum_id and m.user_id = p.user_id
-        where p.user_id = $1 and c.state = 'open' and f.deleted_at is null
-        union all
-        select c.id, 1, 1, null, null, null, 0
-        from conversation c
-        where c.owner_id = $1 and c.kind = 'feed' and c.state = 'open'
-        """, user.number
-      ) { row in
+      try connection.all(Self.followedByUser, user.number) { row in
         var forum: (id: ID<Forum>, standing: ForumStanding, hasStart: Bool)?
         if let id = try row.optionalInt(3) {
-          forum = (
-            ID(id), ForumStanding(visibility: try row.word(4), role: try row.optionalWord(5)), try row.bool(6)
-          )
+          let standing = ForumStanding(
+            visibility: try row.word(4), role: try row.optionalWord(5), groupAccess: try row.optionalWord(7))
+          forum = (ID(id), standing, try row.bool(6))
         }
         return FollowedConversation(
           id: ID(try row.int(0)), fromSeq: try row.int(1), fromOffset: try row.int(2), forum: forum)
       }
     }
   }
+
+  private static let followedByUser = SQL(
+    """
+    select p.conversation_id, p.from_seq, p.from_offset, c.forum_id, f.visibility, m.role,
+      coalesce(f.users_from_id, 0) <> 0 or coalesce(f.anyone_from_id, 0) <> 0 or coalesce(m.from_id, 0) <> 0,
+      \(ForumStanding.groupAccess(of: "$1"))
+    from participant p
+    join conversation c on c.id = p.conversation_id
+    left join forum f on f.id = c.forum_id
+    left join forum_member m on m.forum_id = c.forum_id and m.user_id = p.user_id
+    where p.user_id = $1 and c.state = 'open' and f.deleted_at is null
+    union all
+    select c.id, 1, 1, null, null, null, 0, null
+    from conversation c
+    where c.owner_id = $1 and c.kind = 'feed' and c.state = 'open'
+    """)
 
   /// The open conversations of a forum, and whether the history of some readers starts late.
   public func conversations(

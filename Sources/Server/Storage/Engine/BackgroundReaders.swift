@@ -11,7 +11,7 @@ public enum ReadLane: Sendable, CaseIterable {
   /// Searches, digests, statistics and long lists.
   case queries
 
-  /// Two, so that one long query does not block every other.
+  /// Two, so that one long query does not block every other. Visitors have at most one of them.
   var threadCount: Int {
     switch self {
     case .credentials: 1
@@ -44,7 +44,7 @@ final class BackgroundReaders: Sendable {
   ) async throws(Refusal) -> Value {
     guard let queue = lanes[lane] else { throw .unavailable }
     let reader = try await queue.take(for: turn)
-    defer { queue.putBack(reader) }
+    defer { queue.putBack(reader, of: turn) }
     return try await reader.read(within: time, body)
   }
 

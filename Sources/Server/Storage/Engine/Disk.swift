@@ -38,6 +38,13 @@ enum Disk {
     return Int(status.st_size)
   }
 
+  /// The last change of a file, in milliseconds since 1970; nil where there is none.
+  static func changedAt(_ path: String) -> Int64? {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    return Int64(status.st_mtim.tv_sec) * 1_000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
+  }
+
   /// Bytes of a disk.
   struct Space {
     /// For users other than root.
@@ -253,6 +260,15 @@ final class DiskFile {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0 else { throw DiskError("\(path) can't be read") }
       return Int(status.st_size)
+    }
+  }
+
+  /// Whether only its owner may read the file.
+  var isPrivate: Bool {
+    get throws(DiskError) {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { throw DiskError("\(path) can't be read") }
+      return status.st_mode & (S_IRWXG | S_IRWXO) == 0
     }
   }
 

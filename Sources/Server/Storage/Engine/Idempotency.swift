@@ -4,7 +4,8 @@ import ParleySQLite
 /// Kinds of rows that are created under a `client_id`, so that a repeated request creates no second one. The raw values
 /// are stored.
 public enum CreationKind: String, Sendable, Hashable, CaseIterable {
-  case user, invite, token, bot
+  case user, invite, token, bot, webhook
+  case webhookEndpoint = "webhook_endpoint"
   case forum, conversation, message
   case file, report, warning, removal, rule, emoji
   case heldPost = "held_post"

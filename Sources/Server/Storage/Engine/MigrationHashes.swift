@@ -78,5 +78,26 @@ enum MigrationHashes {
     Migration(
       number: 25, name: "user_groups",
       hash: "ef43bd6cbb5d7244eaf724f9eef4c75bae1a9709db636e7638485898bef13bd9"),
+    Migration(
+      number: 26, name: "group_permissions",
+      hash: "ab9fae9d9387c47ac8e818643ccdedfcccd94bd609aeb0a413a5d11ffa7e0e9c"),
+    Migration(
+      number: 27, name: "second_factor",
+      hash: "d5d44bff7ad7efebe9a7f5638077cd0a2f1b1b863cc1f5b0edca87ec90b452bb"),
+    Migration(
+      number: 28, name: "webhooks",
+      hash: "170f76b9e00c87292ff5e5a50da6f98b63b2ac8a869e58744ccf1b9427a775eb"),
+    Migration(
+      number: 29, name: "sign_ins",
+      hash: "d363c273ba9af891413e3ae02005271fc01b494b7323091751accafbc755335e"),
+    Migration(
+      number: 30, name: "destroyed",
+      hash: "4d6a2f2fd8e07a8e6a70dcb9a6fadb22d534513ce656efa6de1cf6b06df8e217"),
+    Migration(
+      number: 31, name: "sign_in_results",
+      hash: "de5cfcbbf6bb28cbf4b0fdb2b9eba5e3de1ffdfca94b4c796dda213d94b631c3"),
+    Migration(
+      number: 32, name: "webhook_endpoints",
+      hash: "92223472af6e8fc5e7cabe579674e7c321090362a202876cb46d32bebf48271d"),
   ]
 }

@@ -34,6 +34,9 @@ public enum Schema {
     return applied
   }
 
+  /// A sentence on the copy of the database before its last migration; nil without one.
+  public static func previousDatabaseNotice(_ folder: DataFolder) -> String? { PreviousDatabase(folder: folder).notice }
+
   /// The connection of the writer to a database that has every step.
   static func open(
     _ folder: DataFolder, migrations: String, vfs: String?, at now: Int64

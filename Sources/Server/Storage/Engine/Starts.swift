@@ -17,6 +17,8 @@ public struct Starts: Sendable {
   public let current: String
   /// The last event of each earlier start.
   private let ends: [String: Int]
+  /// The starts in order, each with the id that its first event has or would have.
+  private let firstEvents: [(event: Int, start: String)]
 
   /// How many starts are stored. A daemon that restarts every two seconds reaches it after nine hours; older cursors are
   /// then unknown.
@@ -28,6 +30,17 @@ public struct Starts: Sendable {
   private static let (idsPerMillisecond, origin) = (1_024, 1_767_225_600_000)
   /// A clock beyond the year 2165 does not move the ids.
   private static let maxID = 1 << 52
+
+  /// The start that an event belongs to. Together they name the event also among copies of the database. Nil if the start
+  /// is no longer known.
+  public func start(of event: Int) -> String? {
+    var (low, high) = (0, firstEvents.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if firstEvents[middle].event <= event { low = middle + 1 } else { high = middle }
+    }
+    return low == 0 ? nil : firstEvents[low - 1].start
+  }
 
   public func standing(of start: String) -> Standing {
     if start == current { return .current }
@@ -76,7 +89,9 @@ public struct Starts: Sendable {
       let firstEvents = starts.dropFirst().map(\.firstEvent) + [counters.event + 1]
       return Starts(
         current: text(number),
-        ends: Dictionary(zip(starts, firstEvents).map { (text($0.number), $1 - 1) }, uniquingKeysWith: Swift.min))
+        ends: Dictionary(zip(starts, firstEvents).map { (text($0.number), $1 - 1) }, uniquingKeysWith: Swift.min),
+        firstEvents: starts.map { (event: $0.firstEvent, start: text($0.number)) }
+          + [(event: counters.event + 1, start: text(number))])
     }
   }
 

@@ -1,5 +1,6 @@
 // The store: one writer, readers, and the event log.
 
+public import ParleyCrypto
 public import ParleyModel
 import ParleySQLite
 
@@ -20,11 +21,13 @@ public final class Store: Sendable {
   let backups = Backups()
   /// The content of uploaded files.
   public let blobs: Blobs
+  /// Seals secrets in the database with the key of the data folder.
+  public let secrets: SealedBox
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
   public let starts: Starts
-  /// The users that were erased after the backup from which the site was restored.
-  private let unerasedUsers: [ID<User>]
+  /// What was erased after the backup from which the site was restored.
+  private let missingErasures: MissingErasures
   private let cursorPrefix: String
   private let jobStarts: AsyncStream<Void>.Continuation
 
@@ -51,11 +54,15 @@ public final class Store: Sendable {
     // Before the database is opened, which needs some space.
     gate.examineDisk()
     blobs = Blobs(folder.files, gate: gate, log: log)
+    let hadKey = SecretsKey.exists(in: folder.path)
+    secrets = try SecretsKey.load(folder.path, log: log)
     let (starts, jobStarts) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.jobStarts = jobStarts
     let connection: Connection
     (connection, migrated) = try Schema.open(folder, migrations: migrations, vfs: vfs, at: clock())
+    if !migrated.isEmpty, let notice = PreviousDatabase(folder: folder).notice { log(notice) }
     do {
+      if !hadKey, try connection.hasSealedSecrets() { log(SecretsKey.loss(in: folder.path)) }
       epoch = try Epoch.readOrMake(connection)
       self.starts = try Starts.begin(connection, at: clock())
       cursorPrefix = "\(epoch).\(self.starts.current)."
@@ -66,12 +73,12 @@ public final class Store: Sendable {
       var journal = ErasureJournal(folder.path, log: log)
       do throws(SQLiteError) {
         journal.add(try connection.erasures())
-        unerasedUsers = try connection.unerasedUsers(journal.erasures).map { ID($0) }
+        missingErasures = try connection.missing(journal.erasures)
       } catch {
         // Damage does not stop the start: reading works as far as pages are intact.
         log("The journal of erasures can't be compared with the database: \(error)")
         gate.close(after: error)
-        unerasedUsers = []
+        missingErasures = MissingErasures()
       }
       writer = try Writer(
         connection, journal: journal, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, gate: gate,
@@ -114,15 +121,40 @@ public final class Store: Sendable {
     try await writer.write(CallSite(file: file, line: line), rule)
   }
 
-  /// Erases the users again that a restore brought back.
+  /// Erases the users again that a restore brought back, and destroys messages and files again.
   public func eraseAgain() async {
-    for user in unerasedUsers {
-      do throws(Refusal) {
-        try await write { tx throws(Refusal) in _ = try tx.depart(user, as: .erased, by: user) }
-        log("The user \(user) was erased after the backup that was restored, and is now erased again.")
-      } catch {
-        log("The user \(user), erased after the backup that was restored, can't be erased again: \(error.code).")
+    for user in missingErasures.users.map({ ID<User>($0) }) {
+      await eraseAgain("The user \(user)") { tx throws(Refusal) in _ = try tx.depart(user, as: .erased, by: user) }
+    }
+    for user in missingErasures.destroyedUsers.map({ ID<User>($0) }) {
+      await eraseAgain("The user \(user)") { tx throws(Refusal) in
+        let owner = try tx.owner() ?? user
+        _ = try tx.depart(user, as: .erased, destroyingFiles: true, by: user)
+        // The next start finds it done.
+        try tx.audit(.userDestroyed, by: owner, subject: user.number)
       }
+    }
+    for message in missingErasures.messages.map({ ID<Message>($0) }) {
+      await eraseAgain("The message \(message)") { tx throws(Refusal) in
+        _ = try tx.destroyMessage(message, by: try tx.state(of: message).author)
+      }
+    }
+    for digest in missingErasures.contents {
+      await eraseAgain("The content \(Hex.text(digest)) of files") { tx throws(Refusal) in
+        guard let owner = try tx.owner() else { throw .lastOwner }
+        _ = try tx.destroyContents([digest], by: owner)
+      }
+    }
+  }
+
+  private func eraseAgain(
+    _ subject: String, _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void
+  ) async {
+    do throws(Refusal) {
+      try await write(rule)
+      log("\(subject) was erased after the backup that was restored, and is now erased again.")
+    } catch {
+      log("\(subject), erased after the backup that was restored, can't be erased again: \(error.code).")
     }
   }
 

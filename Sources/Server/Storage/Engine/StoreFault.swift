@@ -5,6 +5,10 @@ import ParleySQLite
 public enum StoreFault: Error, Sendable, CustomStringConvertible {
   case damaged(String, reason: String)
   case unusable(String, reason: String)
+  /// The file of the key can't be read or created.
+  case unusableKey(String, reason: String)
+  /// The file holds something else than a key.
+  case secretsKey(String)
   /// In the migrator's words.
   case schema(String)
 
@@ -27,6 +31,10 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
       "The database \(path) is damaged: \(reason). Nothing was written to it. Move it elsewhere with its -wal, and restore "
         + "a backup."
     case .unusable(let path, let reason): "The database \(path) can't be opened: \(reason)."
+    case .unusableKey(let path, let reason): "The key \(path) can't be used: \(reason)."
+    case .secretsKey(let path):
+      "\(path) is not a key of 64 hexadecimal digits. Restore the file. Without it, users with two-step sign-in need a "
+        + "recovery code: to go on so, move it elsewhere, and the next start makes a new key."
     case .schema(let sentences): sentences
     }
   }

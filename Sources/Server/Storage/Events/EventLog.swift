@@ -34,6 +34,11 @@ extension WriteTransaction {
   }
 }
 
+extension EventStream {
+  /// SQL for the `number` of a user's stream.
+  static func number(ofUser id: String) -> String { "(\(id) << 2 | 1)" }
+}
+
 /// The events of a commit, for subscribers.
 public struct Delivery: Sendable {
   /// In the order of the log.

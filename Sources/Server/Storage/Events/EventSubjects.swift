@@ -155,12 +155,32 @@ extension ReadTransaction {
     cross join forum f on f.id = m.forum_id and f.deleted_at is null
     """)
 
+  /// The access of users to forums by groups.
+  public func groupAccess(
+    of concerns: some Sequence<Concern<Forum>>
+  ) throws(Refusal) -> [Concern<Forum>: GroupAccess] {
+    let found: [Concern<Forum>: GroupAccess?] = try each(concerns, Self.groupAccessOfUsers) { row in
+      try row.optionalWord(2)
+    }
+    return found.compactMapValues(\.self)
+  }
+
+  private static let groupAccessOfUsers = PairQuery(
+    """
+    select w.a, w.b, \(ForumStanding.groupAccess(of: "w.a"))
+    from wanted w
+    cross join forum f on f.id = w.b and f.deleted_at is null
+    """)
+
   public func gains(_ concerns: some Sequence<Concern<Conversation>>) throws(Refusal) -> [Concern<Conversation>: Gain] {
     try each(concerns, Self.gainsOfUsers) { row in
       Gain(
         user: ID(try row.int("a")), conversation: ID(try row.int("b")), role: try row.word("site_role"),
         forum: try row.isNull("visibility")
-          ? nil : ForumStanding(visibility: try row.word("visibility"), role: try row.optionalWord("forum_role")),
+          ? nil
+          : ForumStanding(
+            visibility: try row.word("visibility"), role: try row.optionalWord("forum_role"),
+            groupAccess: try row.optionalWord("group_access")),
         isOwner: try row.bool("is_owner"),
         participation: try row.isNull("role")
           ? nil
@@ -173,7 +193,7 @@ extension ReadTransaction {
   private static let gainsOfUsers = PairQuery(
     """
     select w.a, w.b, a.role as site_role, f.visibility, m.role as forum_role, c.owner_id is w.a as is_owner, p.role,
-      p.from_seq, p.from_offset, p.joined_seq, p.request
+      p.from_seq, p.from_offset, p.joined_seq, p.request, \(ForumStanding.groupAccess(of: "w.a"))
     from wanted w
     cross join account a on a.id = w.a
     cross join conversation c on c.id = w.b and c.state = 'open'

@@ -73,9 +73,11 @@ extension Store {
   private static let contentsPerSweep = 20
 
   /// Removes loose content in small parts. Returns whether more can be removed now.
-  func removeLooseContent() async throws(Refusal) -> Bool {
+  ///
+  /// - Parameter duringBackup: whether a running backup may miss the content.
+  func removeLooseContent(duringBackup: Bool = false) async throws(Refusal) -> Bool {
     try await aside { [blobs, backups] connection in
-      guard !backups.isBusy else { return false }
+      guard duringBackup || !backups.isBusy else { return false }
       for digest in blobs.takeReleased() where try !connection.isReferenced(digest) { _ = try blobs.remove(digest) }
       let none: [UInt8] = []
       let loose = try connection.all(
@@ -91,6 +93,17 @@ extension Store {
         try connection.execute("delete from unreferenced_content where digest = $1", digest)
       }
       return isDone && loose.count == Self.contentsPerSweep
+    }
+  }
+
+  /// Whether content without a row remains, because it is claimed.
+  func hasLooseContent() async throws(Refusal) -> Bool {
+    try await readInBackground { tx throws(Refusal) in
+      try tx.run { connection in
+        let none: [UInt8] = []
+        return try connection.first("select 1 from unreferenced_content where digest >= $1 limit 1", none) { _ in true }
+          ?? false
+      }
     }
   }
 

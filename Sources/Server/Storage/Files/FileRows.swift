@@ -109,6 +109,9 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Adds a file, unused until it is attached. Throws if it exceeds the quota.
   public func add(_ file: NewFile, in quota: FileQuota) throws(Refusal) -> File {
+    for content in [file.content, file.preview?.content].compactMap(\.self) {
+      guard try !isDestroyed(content.digest) else { throw .contentRefused }
+    }
     let id = nextID()
     try addUsage(file.content.size + (file.preview?.content.size ?? 0), by: file.owner, in: quota)
     try run { connection in
@@ -129,6 +132,7 @@ extension WriteTransaction {
   /// Replaces the preview.
   public func setPreview(_ preview: NewPreview, of kept: KeptFile, in quota: FileQuota) throws(Refusal) -> File {
     let id = kept.file.id
+    guard try !isDestroyed(preview.content.digest) else { throw .contentRefused }
     if kept.previewDigest != preview.content.digest {
       try recordLoose(kept.previewDigest)
       try addUsage(preview.content.size - (kept.file.preview?.size ?? 0), by: kept.file.owner, in: quota)
@@ -143,6 +147,21 @@ extension WriteTransaction {
     }
     guard let kept = try keptFile(id) else { throw .notFound }
     return kept.file
+  }
+
+  /// Removes the preview.
+  func removePreview(of kept: KeptFile) throws(Refusal) {
+    try recordLoose(kept.previewDigest)
+    try addUsage(-(kept.file.preview?.size ?? 0), by: kept.file.owner, in: nil)
+    try run { connection in
+      try connection.execute(
+        """
+        update file
+        set preview_digest = null, preview_size = null, preview_mime_type = null, preview_width = null,
+          preview_height = null
+        where id = $1
+        """, kept.file.id.number)
+    }
   }
 
   /// Removes an unused file. Its content goes too, unless another row names it.

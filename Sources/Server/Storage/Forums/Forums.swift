@@ -15,6 +15,7 @@ extension WriteTransaction {
       ("id", id.stored), ("room_id", room.stored), ("created_by", creator.stored), ("created_at", .int(Int(now))),
     ]
     try insert(into: "forum", identity + Self.columns(of: forum, since: nil, now: Int(now)))
+    try storeGroups(of: forum, since: nil)
     if let icon = forum.icon { try markUsed(icon) }
     try log(.forumCreated, in: .forum(id), subject: id.number, revision: 1, actor: creator.number)
     if forum.visibility != .private {
@@ -66,6 +67,7 @@ extension WriteTransaction {
     forum.revision = before.revision + 1
     if forum.title != before.title, try hasForum(titled: forum.title) { throw .taken("title") }
     try update("forum", forum.id.number, set: Self.columns(of: forum, since: before, now: Int(now)))
+    try storeGroups(of: forum, since: before)
     if forum.icon != before.icon {
       if let icon = forum.icon { try markUsed(icon) }
       if let icon = before.icon { try letGo(of: [icon]) }
@@ -82,6 +84,7 @@ extension WriteTransaction {
     of forum: Forum, since before: Forum?, now: Int
   ) -> [StoredColumn] {
     var columns = forum.columns(since: before)
+    columns.removeAll { ReadTransaction.groupColumns.keys.contains($0.name) }
     for index in columns.indices where columns[index].name == "archived_at" {
       columns[index].value = forum.isArchived ? .int(now) : .null
     }
@@ -120,6 +123,9 @@ extension WriteTransaction {
         """, Int(now), actor.number, forum.id.number)
     }
     if let icon = forum.icon { try letGo(of: [icon]) }
+    var emptied = forum
+    (emptied.readGroups, emptied.writeGroups) = ([], [])
+    try storeGroups(of: emptied, since: forum)
     for stream in forum.visibility == .private ? [EventStream.forum(forum.id)] : [.forum(forum.id), .site] {
       try log(.forumDeleted, in: stream, subject: forum.id.number, revision: forum.revision + 1, actor: actor.number)
     }
@@ -142,7 +148,7 @@ extension ReadTransaction {
   /// Columns of `Forum.init(_: Row)`, in its order.
   static let forumColumns = """
     id, room_id, created_by, created_at, last_message_id, revision,
-    \(Forum.columns(replacing: ["archived_at": "archived_at is not null"]))
+    \(Forum.columns(replacing: ["archived_at": "archived_at is not null"].merging(groupColumns) { one, _ in one }))
     """
 
   private static let forumByID = SQL(
@@ -199,8 +205,8 @@ extension ReadTransaction {
 // MARK: Lists
 
 extension ReadTransaction {
-  /// Forums visible to a user, newest activity first: those of the visibilities `visible`, and the user's own. `text`
-  /// filters by title.
+  /// Forums visible to a user, newest activity first: those of the visibilities `visible`, the user's own and those of
+  /// the user's groups. `text` filters by title.
   ///
   /// Each visibility is read by an index and own forums one by one, so the cost depends on the page and the user's
   /// memberships, not on the number of forums; `text` scans all titles.
@@ -214,12 +220,18 @@ extension ReadTransaction {
     if let user, visible.count < Visibility.allCases.count {
       found += try ownForumIDs(of: user, excluding: visible, with: key, page)
     }
+    // A forum is own as a member's and by each group.
+    found = Dictionary(found.map { ($0.id, $0) }) { one, _ in one }.values.map { $0 }
     found.sort { slice.isBackward ? $0.activity < $1.activity : $0.activity > $1.activity }
     let ids = found.prefix(slice.limit).map { ID<Forum>($0.id) }
     let forums = try forums(ids)
     let roles = try user.map { user throws(Refusal) in try self.roles(of: ids.map { Concern(user, $0) }) }
+    let access = try user.map { user throws(Refusal) in try groupAccess(of: ids.map { Concern(user, $0) }) }
     return ids.compactMap { id in
-      forums[id].map { ForumView($0, role: user.flatMap { roles?[Concern($0, id)] }) }
+      let concern = user.map { Concern($0, id) }
+      return forums[id].map {
+        ForumView($0, role: concern.flatMap { roles?[$0] }, groupAccess: concern.flatMap { access?[$0] })
+      }
     }
   }
 
@@ -249,9 +261,9 @@ extension ReadTransaction {
         SQL(
           """
           select f.activity, f.id
-          from forum_member m
-          join forum f on f.id = m.forum_id
-          where m.user_id = $1 and f.deleted_at is null and f.activity \(page.comparison) $2
+          from (\(ForumStanding.ownForums(of: "$1"))) as own
+          join forum f on f.id = own.forum_id
+          where f.deleted_at is null and f.activity \(page.comparison) $2
           and ($3 is null or instr(f.title_key, $3) > 0)
           and (f.visibility = 'private' or f.visibility = 'members' and $4)
           """), user.number, page.number(), key, !visible.contains(.members)
@@ -267,5 +279,7 @@ extension Forum {
       id: ID(try row.int(0)), room: ID(try row.int(1)), createdBy: ID(try row.int(2)),
       createdAt: Int64(try row.int(3)), lastMessage: last == 0 ? nil : ID(last), revision: try row.int(5))
     try readFields(row, from: 6)
+    readGroups.sort()
+    writeGroups.sort()
   }
 }

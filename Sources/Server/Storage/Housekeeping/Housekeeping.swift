@@ -12,14 +12,15 @@ import ParleySQLite
 public actor Housekeeping {
   /// Periodic deletions.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, pendingReceipts, expiredBans,
-      endedStatuses, endedLater, unusedFiles, idleUploads
+    case finishedJobs, expiredSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies, pendingReceipts,
+      expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
       switch self {
       case .finishedJobs: try tx.removeFinishedJobs(limit: limit)
       case .expiredSessions: try tx.removeExpiredSessions(limit: limit)
+      case .oldSignIns: try tx.removeOldSignIns(limit: limit)
       case .expiredLinks: try tx.removeExpiredLinks(limit: limit)
       case .expiredSeals: try tx.expireSealed(limit: limit)
       case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
@@ -29,6 +30,8 @@ public actor Housekeeping {
       case .endedLater: try tx.removeEndedLater(limit: limit)
       case .unusedFiles: try tx.removeUnusedFiles(limit: limit)
       case .idleUploads: try tx.removeIdleUploads(limit: limit)
+      case .oldWebhookDeliveries: try tx.removeOldWebhookDeliveries(limit: limit)
+      case .previousSecrets: try tx.removePreviousSecrets(limit: limit)
       }
     }
   }
@@ -95,6 +98,7 @@ public actor Housekeeping {
       let end = store.clock() - eventAge
       await run { tx throws(Refusal) in try tx.removeEvents(before: end, limit: Self.eventsPerChunk) }
     }
+    store.removePreviousDatabase()
     await removeFiles()
     await purgeDeleted()
     await truncateLog()

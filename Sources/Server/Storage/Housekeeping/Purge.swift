@@ -56,6 +56,10 @@ extension Store {
   ) async throws(PurgeFault) -> PurgeReport {
     let sizeBefore = Disk.size(folder.database) ?? 0
     try watch(.expiring)
+    do { try PreviousDatabase(folder: folder).remove() } catch {
+      log("\(error)")
+      throw .unavailable
+    }
     let expired = try await purging { tx throws(Refusal) in try tx.expired() }
     while try await purging({ tx throws(Refusal) in try tx.expireSealed(limit: Self.expiredPerChunk) }) {
       try watch(.expiring)

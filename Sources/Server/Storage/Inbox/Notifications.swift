@@ -15,7 +15,7 @@ extension ReadTransaction {
         SQL(
           """
           select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.sanction_id, i.actor_id, i.created_at,
-            i.read_at
+            i.read_at, i.session_id
           from notification i
           left join message m on m.id = i.message_id
           where i.user_id = $1 and i.id \(page.comparison) $2 and ($3 is null or i.kind = $3) and m.deletion is null
@@ -37,7 +37,7 @@ extension ReadTransaction {
 
   private static let entries = ListQuery { list in
     """
-    select id, kind, conversation_id, message_id, report_id, sanction_id, actor_id, created_at, read_at
+    select id, kind, conversation_id, message_id, report_id, sanction_id, actor_id, created_at, read_at, session_id
     from notification
     where id in (\(list))
     """
@@ -49,22 +49,27 @@ extension WriteTransaction {
   public static let notificationChunk = 500
 
   /// Adds a notification; at most one per message and recipient.
+  ///
+  /// - Parameter offset: the last offset of the user's stream, for a caller that has read it.
   public func addNotification(
     _ kind: Notification.Kind, of user: ID<User>, in conversation: ID<Conversation>? = nil,
-    message: ID<Message>? = nil, report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, by actor: ID<User>?
+    message: ID<Message>? = nil, report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, session: ID<Session>? = nil,
+    by actor: ID<User>?, after offset: Int? = nil
   ) throws(Refusal) {
     let id = nextID()
     let isNew = try run { connection in
       try connection.execute(
         """
-        insert into notification (id, user_id, kind, conversation_id, message_id, report_id, sanction_id, actor_id, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        insert into notification (id, user_id, kind, conversation_id, message_id, report_id, sanction_id, actor_id,
+          created_at, session_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         on conflict (message_id, user_id) where message_id is not null do nothing
         """, id, user.number, kind.rawValue, conversation?.number, message?.number, report?.number,
-        sanction?.number, actor?.number, Int(now)) == 1
+        sanction?.number, actor?.number, Int(now), session?.number) == 1
     }
     guard isNew else { return }
-    try log(.notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number)
+    try log(
+      .notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number, after: offset)
   }
 
   /// Marks notifications as read up to `entry`. Returns whether more may remain.
@@ -117,6 +122,25 @@ extension WriteTransaction {
     guard count > 0 else { return false }
     try log(.notificationRead, in: .user(user), subject: conversation.number, revision: 0, actor: user.number)
     return count == limit
+  }
+
+  /// Marks the notifications of a report as read for these users, the moderators.
+  public func markNotificationsRead(
+    of users: [ID<User>], about report: ID<Report>, by actor: ID<User>
+  ) throws(Refusal) {
+    let readers = try run { connection in
+      try connection.all(
+        """
+        update notification
+        set read_at = $1
+        where user_id in (select value from json_each($2)) and report_id = $3 and read_at is null
+        returning user_id
+        """, Int(now), users.map(\.number).jsonText, report.number
+      ) { row in ID<User>(try row.int(0)) }
+    }
+    for user in readers.sorted() {
+      try log(.notificationRead, in: .user(user), subject: report.number, revision: 0, actor: actor.number)
+    }
   }
 
   /// Removes the notification of a request, which stays unread until the request is answered or cancelled.
@@ -215,7 +239,8 @@ extension Notification {
     self.init(
       id: ID(try row.int(0)), kind: try row.word(1), conversation: try row.optionalInt(2).map { ID($0) },
       message: try row.optionalInt(3).map { ID($0) }, report: try row.optionalInt(4).map { ID($0) },
-      sanction: try row.optionalInt(5).map { ID($0) }, actor: try row.optionalInt(6).map { ID($0) },
-      createdAt: Int64(try row.int(7)), readAt: try row.optionalInt(8).map { Int64($0) })
+      sanction: try row.optionalInt(5).map { ID($0) }, session: try row.optionalInt(9).map { ID($0) },
+      actor: try row.optionalInt(6).map { ID($0) }, createdAt: Int64(try row.int(7)),
+      readAt: try row.optionalInt(8).map { Int64($0) })
   }
 }

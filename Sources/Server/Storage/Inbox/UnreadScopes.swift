@@ -60,29 +60,43 @@ extension ReadTransaction {
     }
   }
 
-  /// Rooms of a member's forums at level `mentions`.
-  public func joinedForums(of user: ID<User>) throws(Refusal) -> [UnreadScope] {
+  /// Rooms of the forums that a user has joined or reads by a group, at level `mentions`.
+  public func ownForums(of user: ID<User>) throws(Refusal) -> [UnreadScope] {
     try run { connection in
       try connection.all(
-        """
-        select c.id, c.kind, c.forum_id, c.last_seq, c.last_message_id,
-          max(coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0))
-        from forum_member m
-        join forum f on f.id = m.forum_id
-        join conversation c on c.id = f.room_id
-        left join level l on l.user_id = m.user_id and l.scope_id = m.forum_id
-        left join participant p on p.conversation_id = c.id and p.user_id = m.user_id
-        left join read_position k on k.user_id = m.user_id and k.conversation_id = c.id
-        where m.user_id = $1 and f.deleted_at is null and coalesce(l.level, 'mentions') = 'mentions'
-        order by m.forum_id
-        """, user.number
+        SQL(
+          """
+          select c.id, c.kind, c.forum_id, c.last_seq, c.last_message_id,
+            max(coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0))
+          from forum f
+          join conversation c on c.id = f.room_id
+          left join level l on l.user_id = $1 and l.scope_id = f.id
+          left join participant p on p.conversation_id = c.id and p.user_id = $1
+          left join read_position k on k.user_id = $1 and k.conversation_id = c.id
+          where f.id in (\(ForumStanding.ownForums(of: "$1")))
+          and f.deleted_at is null and coalesce(l.level, 'mentions') = 'mentions'
+          order by f.id
+          """), user.number
       ) { row in try UnreadScope(row, .room, level: .mentions) }
     }
   }
 
-  /// Recent topics by others that a user has not opened, created since the user joined the forum, in the same millisecond
-  /// too: pinned ones, then those with most messages, then by newest activity. A topic without messages has nothing to
-  /// read.
+  /// Conversations that a user takes no part in, without unread messages of their own.
+  public func unreadScopes(of conversations: [ID<Conversation>]) throws(Refusal) -> [UnreadScope] {
+    var scopes: [UnreadScope] = []
+    for id in conversations {
+      guard let conversation = try conversation(id) else { continue }
+      scopes.append(
+        UnreadScope(
+          conversation: id, kind: conversation.kind, forum: conversation.forum, lastSeq: conversation.lastSeq,
+          lastMessage: conversation.lastMessage, start: conversation.lastSeq, level: .mentions))
+    }
+    return scopes
+  }
+
+  /// Recent topics by others that a user has not opened, created since the user joined the forum, or a group that reads it,
+  /// in the same millisecond too: pinned ones, then those with most messages, then by newest activity. A topic without
+  /// messages has nothing to read.
   public func newTopics(
     in forum: ID<Forum>, for user: ID<User>
   ) throws(Refusal) -> [(id: ID<Conversation>, activity: Int)] {
@@ -98,8 +112,18 @@ extension ReadTransaction {
           limit $2
         ) as waiting
         where waiting.created_by <> $3
-        and waiting.created_at >= max($4, coalesce(
-          (select created_at from forum_member where forum_id = $1 and user_id = $3), 0))
+        and waiting.created_at >= max($4, coalesce((
+          select min(created_at)
+          from (
+            select created_at
+            from forum_member
+            where forum_id = $1 and user_id = $3
+            union all
+            select n.created_at
+            from forum_group g
+            join user_group_member n on n.group_id = g.group_id and n.user_id = $3
+            where g.forum_id = $1 and g.access >= 'read'
+          )), 0))
         and not exists (select 1 from read_position where user_id = $3 and conversation_id = waiting.id)
         and not exists (select 1 from participant where conversation_id = waiting.id and user_id = $3)
         and not exists (select 1 from level where user_id = $3 and scope_id = waiting.id and level = 'nothing')

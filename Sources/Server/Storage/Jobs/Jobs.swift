@@ -55,6 +55,19 @@ extension ReadTransaction {
     }
   }
 
+  /// The number of unfinished jobs of a kind on a subject.
+  public func openJobCount(_ kind: JobKind, about subject: Int) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from job
+        where subject = $1 and kind = $2 and finished_at is null
+        """, subject, kind.name
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+
   /// Those that are not finished, the oldest first.
   func openJobs(limit: Int) throws(Refusal) -> [(id: ID<Job>, kind: String)] {
     try run { connection in

@@ -13,10 +13,38 @@ public struct StoredMessage: Sendable, Hashable {
   public let isNew: Bool
 }
 
+/// The end of a conversation before the next message.
+public struct ConversationEnd: Sendable {
+  let seq: Int
+  let message: ID<Message>?
+  let forum: ID<Forum>?
+  /// The last offset of the conversation's stream.
+  let offset: Int
+  /// Whether it is a topic with tags.
+  let isTagged: Bool
+
+  /// Of a query of `conversation c` with `last_seq`.
+  static let columns = """
+    (select id from message where conversation_id = c.id and seq = c.last_seq) as end_id, c.forum_id,
+    coalesce(e.head, 0) as head, c.tags is not null as is_tagged
+    """
+
+  static func join(stream: String) -> String { "left join stream e on e.id = \(stream)" }
+
+  init(_ row: borrowing Row) throws {
+    seq = try row.int("last_seq")
+    message = try row.optionalInt("end_id").map { ID($0) }
+    forum = try row.optionalInt("forum_id").map { ID($0) }
+    offset = try row.int("head")
+    isTagged = try row.bool("is_tagged")
+  }
+}
+
 extension WriteTransaction {
-  public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
+  /// - Parameter end: the end of the conversation, for a caller that has read it.
+  public func post(_ message: NewMessage, after end: ConversationEnd? = nil) throws(Refusal) -> StoredMessage {
     if let earlier = try claimClientID(of: message) { return earlier }
-    let (stored, forum) = try append(message, in: "open", at: now)
+    let (stored, forum) = try append(message, in: "open", after: end, at: now)
     if let forum { try setLastMessage(stored.id, of: forum) }
     return stored
   }
@@ -34,12 +62,13 @@ extension WriteTransaction {
 
   /// Stores a message as the last one of its conversation, which is in this state.
   func append(
-    _ message: NewMessage, in state: String, at time: Int64
+    _ message: NewMessage, in state: String, after knownEnd: ConversationEnd? = nil, at time: Int64
   ) throws(Refusal) -> (stored: StoredMessage, forum: ID<Forum>?) {
     if let parent = message.replyTo { try requireMessage(parent, in: message.conversation) }
 
     let id = ID<Message>(nextID())
-    guard let end = try end(of: message.conversation, in: state) else { throw .notFound }
+    let found: ConversationEnd? = if let knownEnd { knownEnd } else { try end(of: message.conversation, in: state) }
+    guard let end = found else { throw .notFound }
     let (seq, forum) = (end.seq + 1, end.forum)
     try advance(message.conversation, to: id, at: seq, isTagged: end.isTagged)
     try insert(message, id, seq, end.message, at: time)
@@ -121,35 +150,22 @@ extension WriteTransaction {
     return found.stored
   }
 
-  /// The end of a conversation before the next message.
-  private struct End {
-    let seq: Int
-    let message: ID<Message>?
-    let forum: ID<Forum>?
-    /// The last offset of the conversation's stream.
-    let offset: Int
-    /// Whether it is a topic with tags.
-    let isTagged: Bool
-  }
-
   /// Nil if the conversation is not in this state.
-  private func end(of conversation: ID<Conversation>, in state: String) throws(Refusal) -> End? {
+  private func end(of conversation: ID<Conversation>, in state: String) throws(Refusal) -> ConversationEnd? {
     try run { connection in
       try connection.first(
-        """
-        select c.last_seq, (select id from message where conversation_id = c.id and seq = c.last_seq), c.forum_id,
-          coalesce(s.head, 0), c.tags is not null
-        from conversation c
-        left join stream s on s.id = $1
-        where c.id = $2 and c.state = $3
-        """, EventStream.conversation(conversation).number, conversation.number, state
-      ) { row in
-        End(
-          seq: try row.int(0), message: try row.optionalInt(1).map { ID($0) },
-          forum: try row.optionalInt(2).map { ID($0) }, offset: try row.int(3), isTagged: try row.bool(4))
-      }
+        Self.endOfConversation, EventStream.conversation(conversation).number, conversation.number, state,
+        read: ConversationEnd.init)
     }
   }
+
+  private static let endOfConversation = SQL(
+    """
+    select c.last_seq, \(ConversationEnd.columns)
+    from conversation c
+    \(ConversationEnd.join(stream: "$1"))
+    where c.id = $2 and c.state = $3
+    """)
 
   /// Makes a message the last one of a conversation. `returning` would build a temporary table.
   private func advance(

@@ -45,6 +45,8 @@ public struct MessageText: Sendable, Hashable {
   public var links: [String] = []
   /// Whether the text has a room mention. It only notifies and is not stored.
   public var callsRoom = false
+  /// The mentioned groups. They only notify and are not stored beside the entities.
+  public var groups: [ID<UserGroup>] = []
 
   public init(_ markdown: String) {
     self.markdown = markdown

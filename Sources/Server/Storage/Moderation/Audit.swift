@@ -28,6 +28,15 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
+  /// Whether the log has an action on this object.
+  public func wasAudited(_ action: AuditedAction, of subject: Int) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        "select 1 from audit where subject = $1 and action = $2 limit 1", subject, action.rawValue
+      ) { _ in true } ?? false
+    }
+  }
+
   /// Entries, newest first.
   public func audit(
     _ wanted: AuditFilter, _ slice: ListSlice
@@ -44,7 +53,13 @@ extension ReadTransaction {
     return try run { connection in
       try filter.all(limit: slice.limit, connection) { conditions, limit in
         """
-        select id, at, actor_id, action, subject, forum_id, reason, changes
+        select id, at, actor_id, action, subject, forum_id, reason, changes,
+          (select r.author_id from removal r where r.id = subject and action like 'removal.%'),
+          (
+            select iif(action = 'removal.undone', r.restored, r.removed)
+            from removal r
+            where r.id = subject and action like 'removal.%'
+          )
         from audit
         where \(conditions)
         order by id \(page.order)
@@ -54,8 +69,16 @@ extension ReadTransaction {
         AuditEntry(
           id: ID(try row.int(0)), at: Int64(try row.int(1)), actor: ID(try row.int(2)), kind: try row.word(3),
           subject: try row.int(4), forum: try row.optionalInt(5).map { ID($0) }, reason: try row.optionalText(6),
-          changes: try row.optionalText(7).map { JSONRaw(trusted: Array($0.utf8)) })
+          changes: try row.optionalText(7).map { JSONRaw(trusted: Array($0.utf8)) },
+          removal: try AuditEntry.Removed(row, from: 8))
       }
     }
+  }
+}
+
+extension AuditEntry.Removed {
+  fileprivate init?(_ row: borrowing Row, from column: Int) throws {
+    guard let count = try row.optionalInt(column + 1) else { return nil }
+    self.init(author: try row.optionalInt(column).map { ID($0) }, count: count)
   }
 }

@@ -103,15 +103,17 @@ extension WriteTransaction {
         row in ID(try row.int(0))
       }
     }
-    for report in found {
-      try run { connection in
-        try connection.execute(
-          "update report set held = null, copy_until = iif(copy is null, null, copy_until) where id = $1",
-          report.number)
-      }
-      try releaseFiles(heldBy: report)
-    }
-    if !found.isEmpty { try recordDestruction() }
+    for report in found { try dropHeldPost(of: report) }
     return found.count < limit
+  }
+
+  func dropHeldPost(of report: ID<Report>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "update report set held = null, copy_until = iif(copy is null, null, copy_until) where id = $1",
+        report.number)
+    }
+    try releaseFiles(heldBy: report)
+    try recordDestruction()
   }
 }

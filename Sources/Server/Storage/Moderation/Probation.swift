@@ -15,38 +15,65 @@ public struct Probation: Sendable, Hashable {
   public init(since: Int64) { self.since = since }
 }
 
-extension ReadTransaction {
-  /// Probation limits: one settings row, because each message reads it.
-  public func newcomers() throws(Refusal) -> Newcomers {
-    try run { connection in try connection.setting("newcomers").flatMap { Newcomers(stored: $0) } ?? Newcomers() }
+/// What decides whether a user is on probation.
+public struct Newcomer: Sendable {
+  public let limits: Newcomers
+  public let signedUpAt: Int64
+  /// The number of messages, counted up to `limits.messages`.
+  public let messages: Int
+  /// Counters of the current hour.
+  public let hour: Probation?
+
+  public var probationEndsAt: Int64 { signedUpAt + Int64(limits.days) * 86_400_000 }
+
+  /// Whether the user has not been a user for long enough, or has written too few messages.
+  public func isNew(at now: Int64) -> Bool { probationEndsAt > now || messages < limits.messages }
+
+  /// Of a query of `account a` that binds the user to `$1`.
+  static func columns(defaultMessages: String) -> String {
+    """
+    n.value as newcomers, a.created_at as signed_up_at, (
+      select count(*)
+      from (select 1 from message where author_id = $1 limit \(Newcomers.storedMessages(default: defaultMessages))) said
+    ) as said, h.since, h.messages, h.links, h.mentions
+    """
   }
 
-  /// A user's sign-up time, number of messages, counted up to `limit`, and counters of the current hour.
-  public func newcomer(
-    _ user: ID<User>, countingTo limit: Int
-  ) throws(Refusal) -> (createdAt: Int64, messages: Int, hour: Probation?)? {
+  static let join = """
+    left join probation h on h.user_id = a.id
+    left join setting n on n.name = 'newcomers'
+    """
+
+  init(_ row: borrowing Row) throws {
+    limits = try row.optionalText("newcomers").flatMap { Newcomers(stored: $0) } ?? Newcomers()
+    signedUpAt = Int64(try row.int("signed_up_at"))
+    messages = try row.int("said")
+    guard let since = try row.optionalInt("since") else {
+      hour = nil
+      return
+    }
+    var hour = Probation(since: Int64(since))
+    hour.messages = try row.int("messages")
+    hour.links = try row.int("links")
+    hour.mentions = try row.int("mentions")
+    self.hour = hour
+  }
+}
+
+extension ReadTransaction {
+  public func newcomer(_ user: ID<User>) throws(Refusal) -> Newcomer? {
     try run { connection in
-      try connection.first(
-        """
-        select a.created_at, (
-          select count(*)
-          from (select 1 from message where author_id = $1 limit $2) said
-        ), p.since, p.messages, p.links, p.mentions
-        from account a
-        left join probation p on p.user_id = a.id
-        where a.id = $1
-        """, user.number, limit
-      ) { row in
-        var hour = try row.optionalInt(2).map { Probation(since: Int64($0)) }
-        if hour != nil {
-          hour?.messages = try row.int(3)
-          hour?.links = try row.int(4)
-          hour?.mentions = try row.int(5)
-        }
-        return (createdAt: Int64(try row.int(0)), messages: try row.int(1), hour: hour)
-      }
+      try connection.first(Self.newcomer, user.number, Newcomers().messages, read: Newcomer.init)
     }
   }
+
+  private static let newcomer = SQL(
+    """
+    select \(Newcomer.columns(defaultMessages: "$2"))
+    from account a
+    \(Newcomer.join)
+    where a.id = $1
+    """)
 
   /// Numbers of links and mentions in a message.
   public func linkAndMentionCount(of message: ID<Message>) throws(Refusal) -> (links: Int, mentions: Int) {
@@ -80,6 +107,17 @@ extension Newcomers {
   /// Format of the settings row.
   var stored: String {
     [days, messages, messagesPerHour, linksPerHour, mentionsPerHour].map(String.init).joined(separator: " ")
+  }
+
+  /// The second number of the row.
+  static func storedMessages(default number: String) -> String {
+    """
+    coalesce((
+      select cast(substr(value, instr(value, ' ') + 1) as integer)
+      from setting
+      where name = 'newcomers'
+    ), \(number))
+    """
   }
 
   init?(stored text: String) {

@@ -1,5 +1,6 @@
 // Warnings, silences and bans. At most one of each kind per forum is active; ended ones remain as history.
 
+import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
@@ -136,5 +137,28 @@ extension Sanction {
       forum: try row.optionalInt(3).map { ID($0) }, until: try row.optionalInt(4).map { Int64($0) },
       reason: try row.optionalText(5), createdBy: ID(try row.int(6)), createdAt: Int64(try row.int(7)),
       liftedAt: try row.optionalInt(8).map { Int64($0) })
+  }
+}
+
+extension Silence {
+  /// The silences of `account a` that were not lifted, as JSON; null without one.
+  static let column = """
+    (
+      select json_group_array(json_object('forum_id', s.forum_id, 'until', s.until, 'reason', s.reason))
+      from sanction s
+      where s.user_id = a.id and s.kind = 'silence' and s.lifted_at is null
+      having count(*) > 0
+    ) as silences
+    """
+
+  static func all(_ text: String?) throws(JSONError) -> [Silence] {
+    guard let text else { return [] }
+    return try JSONValue(parsing: Array(text.utf8)).array { value throws(JSONError) in
+      var object = try value.object()
+      let forum: Int? = try object.optional("forum_id")
+      let until: Int? = try object.optional("until")
+      return Silence(
+        forum: forum.map { ID($0) }, until: until.map { Int64($0) }, reason: try object.optional("reason"))
+    }
   }
 }

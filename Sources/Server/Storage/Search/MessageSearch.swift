@@ -1,7 +1,8 @@
 // Message search. Each query uses the full-text index, which also contains the scope and features of a message. So a
 // rare hashtag on a large site costs as much as a common one on a small site, and messages that the caller may not
 // read are never examined. Actions change without their messages, so they are not in the index; a search for an action
-// alone reads the index of actions.
+// alone reads the index of actions, which has those of all conversations. If there are too many of them to examine, a
+// search in one conversation reads its messages instead.
 
 import ParleyJSON
 public import ParleyModel
@@ -45,6 +46,10 @@ public struct MessageSearch: Sendable {
   public var isAscending = false
   public var order = SearchOrder.newest
   public var limit = Self.maxHits
+  /// Maximum number of matches that are examined for the conditions outside of the index.
+  public var maxExamined = 20_000
+  /// The same for the messages of one conversation, read in the order of an index: 1 µs each.
+  public var maxExaminedMessages = 500_000
 
   /// Maximum number of hits: a page, and one more that shows whether there is a next page.
   public static let maxHits = 201
@@ -63,29 +68,42 @@ public struct MessageSearch: Sendable {
     self.init(query, in: scopes.map { SearchRange($0) })
   }
 
+  /// Whether conditions outside of the index may drop any number of matches.
+  private var isFiltered: Bool {
+    afterTime != nil || beforeTime != nil || circle != nil || action.map { $0.reach != .personal } == true
+  }
+
   /// The action, if it is the only criterion.
-  private var onlyAction: ActionType? {
+  fileprivate var onlyAction: ActionType? {
     query == nil && features.isEmpty && locationName == nil && circle == nil ? action : nil
   }
 }
 
+/// Hits of a search. The hit of a topic's title has the id of the topic.
+public struct SearchHitIDs: Sendable {
+  public var ids: [ID<Message>]
+  /// The last examined id, if the search ended before it had enough hits. The next page continues there.
+  public var examined: ID<Message>?
+}
+
 extension ReadTransaction {
-  /// Matching messages, newest or best first. The hit of a topic's title has the id of the topic.
-  public func search(_ search: MessageSearch) throws(Refusal) -> [ID<Message>] {
+  /// Matching messages, newest or best first.
+  public func search(_ search: MessageSearch) throws(Refusal) -> SearchHitIDs {
     let limit = max(0, min(search.limit, MessageSearch.maxHits))
     guard search.order == .best, let query = search.query else {
-      return try hits(of: search, limit: limit).map { ID($0) }
+      return try hits(of: search, limit: limit)
     }
-    let scored = try hits(of: search, limit: MessageSearch.maxRanked).map { id throws(Refusal) in
+    let scored = try hits(of: search, limit: MessageSearch.maxRanked).ids.map(\.number).map { id throws(Refusal) in
       let title = try searchableTitle(of: ID(id))
       let text = if let title { title } else { try searchableText(of: ID(id)) }
       return (id: id, score: query.score(of: text))
     }
-    return scored.sorted { ($0.score, $0.id) > ($1.score, $1.id) }.prefix(limit).map { ID($0.id) }
+    let best = scored.sorted { ($0.score, $0.id) > ($1.score, $1.id) }.prefix(limit)
+    return SearchHitIDs(ids: best.map { ID($0.id) })
   }
 
-  /// Indexed text of a message, for the excerpt of a hit.
-  public func searchableText(of message: ID<Message>) throws(Refusal) -> String {
+  /// Indexed text of a message.
+  private func searchableText(of message: ID<Message>) throws(Refusal) -> String {
     try searchEntry(of: message)?.words ?? ""
   }
 
@@ -96,29 +114,94 @@ extension ReadTransaction {
 
   /// Newest first. Many scopes are queried in groups: each message is in one scope, so the newest of all groups'
   /// newest are the newest of all.
-  private func hits(of search: MessageSearch, limit: Int) throws(Refusal) -> [Int] {
+  private func hits(of search: MessageSearch, limit: Int) throws(Refusal) -> SearchHitIDs {
     var ids: [Int] = []
+    var ends: [Int] = []
     for (start, ranges) in Dictionary(grouping: Set(search.ranges), by: \.after).sorted(by: { $0.key < $1.key }) {
       var rest = ranges.map(\.scope)[...]
       while !rest.isEmpty {
         let group = Array(rest.prefix(MessageSearch.maxScopesPerMatch))
         rest = rest.dropFirst(group.count)
         let after = max(start.number, search.after?.number ?? 0)
-        ids += try run { connection in try search.hits(in: group, after: after, limit: limit, connection) }
+        try run { connection in
+          var search = search
+          var after = after
+          let (conversation, end) = try search.end(in: group, after: after, connection)
+          if let end {
+            ends.append(end)
+            if search.isAscending { search.before = ID(end + 1) } else { after = max(after, end - 1) }
+          }
+          if let conversation, let action = search.onlyAction {
+            ids += try search.marked(action, in: conversation, after: after, limit: limit, connection)
+          } else {
+            ids += try search.hits(in: group, after: after, limit: limit, connection)
+          }
+        }
       }
     }
+    let end = search.isAscending ? ends.min() : ends.max()
+    if let end { ids.removeAll { search.isAscending ? $0 > end : $0 < end } }
     // A message of a conversation may also match by its forum.
     let sorted = Set(ids).sorted()
-    return (search.isAscending ? sorted.prefix(limit) : sorted.suffix(limit)).reversed()
+    let found = (search.isAscending ? sorted.prefix(limit) : sorted.suffix(limit)).reversed()
+    return SearchHitIDs(ids: found.map { ID($0) }, examined: found.count < limit ? end.map { ID($0) } : nil)
   }
 }
 
 extension MessageSearch {
-  fileprivate func hits(in scopes: [SearchScope], after: Int, limit: Int, _ connection: Connection) throws -> [Int] {
-    if let onlyAction { return try marked(onlyAction, in: scopes, after: after, limit: limit, connection) }
-    let match = SearchQuery.expression(
+  /// The id of the last match to examine; nil if there are no more than `maxExamined`. With a conversation its messages are
+  /// examined, up to `maxExaminedMessages`.
+  fileprivate func end(
+    in scopes: [SearchScope], after: Int, _ connection: Connection
+  ) throws -> (conversation: ID<Conversation>?, end: Int?) {
+    guard isFiltered else { return (nil, nil) }
+    let direction = isAscending ? "asc" : "desc"
+    guard let onlyAction else {
+      let end = try connection.first(
+        SQL(
+          """
+          select s.rowid
+          from search s
+          where s.search match $1 and s.rowid > $2 and s.rowid < $3
+          order by s.rowid \(direction)
+          limit 1 offset $4
+          """), try expression(in: scopes), after, before?.number ?? .max, maxExamined - 1
+      ) { row in try row.int(0) }
+      return (nil, end)
+    }
+    let end = try connection.first(
+      SQL(
+        """
+        select message_id
+        from action
+        where type = $1 and type <> 'star' and message_id > $2 and message_id < $3
+        order by message_id \(direction)
+        limit 1 offset $4
+        """), onlyAction.name, after, before?.number ?? .max, maxExamined - 1
+    ) { row in try row.int(0) }
+    guard end != nil, scopes.count == 1, case .conversation(let conversation) = scopes[0] else { return (nil, end) }
+    let last = try connection.first(
+      SQL(
+        """
+        select id
+        from message
+        where conversation_id = $1 and deletion is null and machine_only = 0 and +id > $2 and +id < $3
+        order by seq \(direction)
+        limit 1 offset $4
+        """), conversation.number, after, before?.number ?? .max, maxExaminedMessages - 1
+    ) { row in try row.int(0) }
+    return (conversation, last)
+  }
+
+  private func expression(in scopes: [SearchScope]) throws -> String {
+    SearchQuery.expression(
       query, in: scopes, having: try features.map { try $0.token() }.sorted(),
       in: try (circle?.cells ?? []).map { try SearchFeature.cell($0).token() }, at: locationName)
+  }
+
+  fileprivate func hits(in scopes: [SearchScope], after: Int, limit: Int, _ connection: Connection) throws -> [Int] {
+    if let onlyAction { return try marked(onlyAction, in: scopes, after: after, limit: limit, connection) }
+    let match = try expression(in: scopes)
     let (direction, muted) = (isAscending ? "asc" : "desc", hidesMuted ? viewer?.number : nil)
     guard let circle else {
       return try connection.all(
@@ -202,6 +285,32 @@ extension MessageSearch {
       SQL(Self.marked(direction, and: "and a.user_id = $9", limit: "$10")), action.name, after, before?.number ?? .max,
       muted, beforeTime.map { Int($0) }, afterTime.map { Int($0) }, conversations.jsonText, forums.jsonText,
       viewer?.number, limit
+    ) { row in try row.int(0) }
+  }
+
+  /// The marked messages of one conversation.
+  fileprivate func marked(
+    _ action: ActionType, in conversation: ID<Conversation>, after: Int, limit: Int, _ connection: Connection
+  ) throws -> [Int] {
+    try connection.all(
+      SQL(
+        """
+        select m.id
+        from conversation c
+        left join forum f on f.id = c.forum_id
+        cross join message m
+        where exists (
+          select 1
+          from action a
+          where a.message_id = m.id and a.type = $1
+        )
+        and +m.id > $2 and +m.id < $3
+        \(Self.conditions)
+        and c.id = $7 and m.conversation_id = $7 and m.machine_only = 0
+        order by m.seq \(isAscending ? "asc" : "desc")
+        limit $8
+        """), action.name, after, before?.number ?? .max, hidesMuted ? viewer?.number : nil,
+      beforeTime.map { Int($0) }, afterTime.map { Int($0) }, conversation.number, limit
     ) { row in try row.int(0) }
   }
 

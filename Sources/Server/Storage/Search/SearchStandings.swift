@@ -4,34 +4,37 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// Standings in the forums of these visibilities and in the user's own. The start of history is the id of the last
-  /// message before it, not a `seq`, since one id applies to a whole forum.
+  /// Standings in the forums of these visibilities, in the user's own and in those of the user's groups. The start of history
+  /// is the id of the last message before it, not a `seq`, since one id applies to a whole forum.
   public func forumStandings(
     of user: ID<User>?, seeing visible: [Visibility]
   ) throws(Refusal) -> [(forum: ID<Forum>, standing: Standing)] {
     var found: [Int: Standing] = [:]
     try run { connection in
       for visibility in visible {
-        try connection.each(
-          """
-          select f.id, f.visibility, f.users_from_id, f.anyone_from_id, m.role, m.from_id
-          from forum f
-          left join forum_member m on m.forum_id = f.id and m.user_id = $1
-          where f.visibility = $2 and f.deleted_at is null
-          """, user?.number, visibility.rawValue
-        ) { row in found[try row.int(0)] = try Standing(forum: row) }
+        try connection.each(Self.visibleForums, user?.number, visibility.rawValue) { row in
+          found[try row.int(0)] = try Standing(forum: row)
+        }
       }
       guard let user else { return }
-      try connection.each(
-        """
-        select f.id, f.visibility, f.users_from_id, f.anyone_from_id, m.role, m.from_id
-        from forum_member m
-        join forum f on f.id = m.forum_id
-        where m.user_id = $1 and f.deleted_at is null
-        """, user.number
-      ) { row in found[try row.int(0)] = try Standing(forum: row) }
+      try connection.each(Self.ownForums, user.number) { row in found[try row.int(0)] = try Standing(forum: row) }
     }
     return found.sorted { $0.key < $1.key }.map { (ID($0.key), $0.value) }
+  }
+
+  private static let visibleForums = forums(from: "forum f", "and f.visibility = $2")
+  private static let ownForums = forums(
+    from: "(\(ForumStanding.ownForums(of: "$1"))) as own join forum f on f.id = own.forum_id")
+
+  private static func forums(from tables: String, _ condition: String = "") -> SQL {
+    SQL(
+      """
+      select f.id, f.visibility, f.users_from_id, f.anyone_from_id, m.role, m.from_id,
+        \(ForumStanding.groupAccess(of: "$1"))
+      from \(tables)
+      left join forum_member m on m.forum_id = f.id and m.user_id = $1
+      where f.deleted_at is null \(condition)
+      """)
   }
 
   /// Standings in the user's conversations outside forums and in those open to one of these audiences.
@@ -91,7 +94,9 @@ extension ReadTransaction {
 extension Standing {
   fileprivate init(forum row: borrowing Row) throws {
     self.init(
-      kind: .topic, forum: ForumStanding(visibility: try row.word(1), role: try row.optionalWord(4)),
+      kind: .topic,
+      forum: ForumStanding(
+        visibility: try row.word(1), role: try row.optionalWord(4), groupAccess: try row.optionalWord(6)),
       usersFromSeq: try row.int(2), anyoneFromSeq: try row.int(3), memberFromSeq: try row.optionalInt(5) ?? 0)
   }
 

@@ -28,6 +28,9 @@ extension WriteTransaction {
     for (name, value) in settings.rows where stored[name] != value {
       try run { connection in try connection.keepSetting(name, value) }
     }
+    if settings.requireSecondFactor.isWider(than: before.requireSecondFactor) {
+      try run { connection in try connection.keepSetting("second_factor_since", String(now)) }
+    }
     if settings.icon != before.icon {
       if let icon = settings.icon { try markUsed(icon) }
       if let icon = before.icon { try letGo(of: [icon]) }
@@ -122,12 +125,5 @@ extension Connection {
       values ($1, $2)
       on conflict (name) do nothing
       """, name, value)
-  }
-}
-
-extension ReadTransaction {
-  /// Key for signing the marks of devices. A migration created it.
-  public func deviceKey() throws(Refusal) -> String? {
-    try run { connection in try connection.setting("device_key") }
   }
 }

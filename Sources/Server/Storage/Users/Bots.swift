@@ -19,13 +19,20 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
+  /// Without the bots of webhooks.
   public func botCount() throws(Refusal) -> Int {
     try run { connection in
-      try connection.first("select count(*) from account where role = 'bot'") { row in try row.int(0) } ?? 0
+      try connection.first(
+        """
+        select count(*)
+        from account a
+        where a.role = 'bot' and not exists (select 1 from webhook w where w.bot_id = a.id)
+        """
+      ) { row in try row.int(0) } ?? 0
     }
   }
 
-  /// Bots in any state, oldest first.
+  /// Bots in any state, oldest first, without those of webhooks.
   public func bots(_ slice: ListSlice) throws(Refusal) -> [Bot] {
     let page = Keyset(slice, .ascending)
     return try run { connection in
@@ -43,6 +50,7 @@ extension ReadTransaction {
             ) as last_used_at
           from account a
           where a.role = 'bot' and a.id \(page.comparison) $2
+            and not exists (select 1 from webhook w where w.bot_id = a.id)
           order by a.id \(page.order)
           limit $3
           """), Int(now), page.number(), slice.limit

@@ -21,7 +21,7 @@ extension JobKind {
 extension WriteTransaction {
   /// Clears name and profile, revokes sessions, tokens, links and invites, and starts the job for the rest.
   public func depart(
-    _ user: ID<User>, as state: UserState, by actor: ID<User>
+    _ user: ID<User>, as state: UserState, destroyingFiles: Bool = false, by actor: ID<User>
   ) throws(Refusal) -> (user: User, job: ID<Job>) {
     guard let before = try self.user(user) else { throw .notFound }
     let avatar = try run { connection in
@@ -43,6 +43,11 @@ extension WriteTransaction {
       try connection.execute("delete from user_group_member where user_id = $1", user.number)
       try connection.execute("delete from address where user_id = $1", user.number)
       try connection.execute("delete from link where user_id = $1", user.number)
+      try connection.execute("delete from totp where user_id = $1", user.number)
+      try connection.execute("delete from recovery_code where user_id = $1", user.number)
+      try connection.execute("delete from sign_in where user_id = $1", user.number)
+      // The received bytes are removed by `Store.removeOrphanedParts`.
+      try connection.execute("delete from upload where owner_id = $1", user.number)
       try connection.execute(
         """
         update invite
@@ -50,22 +55,26 @@ extension WriteTransaction {
         where created_by = $2 and revoked_at is null
         """, Int(now), user.number)
     }
+    try revokeWebhooks(of: user)
+    try disableWebhookEndpoints(of: user)
+    try deleteWebhook(ofBot: user)
     try removeOwner(user, by: actor)
     try endAllSessions(of: user)
-    if state == .erased { try noteErasure(of: before) }
+    if state == .erased { try noteErasure(of: before, destroyingFiles: destroyingFiles) }
     if let avatar { try letGo(of: [ID(avatar)]) }
     try log(.userUpdated, in: .site, subject: user.number, revision: revision, actor: actor.number)
-    let departure = Departure(of: user, isErasure: state == .erased, by: actor)
+    let departure = Departure(
+      of: user, isErasure: state == .erased, destroysFiles: destroyingFiles, by: actor)
     let job = try startJob(kind: JobKind.departure.name, subject: user.number, by: actor, state: departure)
     guard let user = try self.user(user) else { throw .notFound }
     return (user, job)
   }
 
-  private func noteErasure(of user: User) throws(Refusal) {
-    let erasure = try run { _ in
-      try Erasure(user: user.summary.id.number, createdAt: Int(user.summary.createdAt))
-    }
-    erasures.append(erasure)
+  private func noteErasure(of user: User, destroyingFiles: Bool) throws(Refusal) {
+    let (id, createdAt) = (user.summary.id.number, Int(user.summary.createdAt))
+    erasures.append(try run { _ in try Erasure(user: id, createdAt: createdAt) })
+    guard destroyingFiles else { return }
+    erasures.append(try run { _ in try Erasure(destroyedUser: id, createdAt: createdAt) })
   }
 
   /// Runs one chunk. Returns whether the stage is complete.
@@ -77,6 +86,8 @@ extension WriteTransaction {
     case .notes: try removePrivateData(departure)
     case .actions: try removeActions(departure)
     case .messages: try eraseMessages(&departure)
+    case .reports: try removeReportCopies(&departure)
+    case .files: try destroyFiles(of: departure.user, by: departure.actor)
     }
   }
 
@@ -219,6 +230,59 @@ extension WriteTransaction {
     return counts.allSatisfy { $0 < Self.chunk }
   }
 
+  /// Removes the copies of the user's messages in reports. The reports remain.
+  private func removeReportCopies(_ departure: inout Departure) throws(Refusal) -> Bool {
+    let user = departure.user.number
+    let copies = try run { connection in
+      try connection.execute(
+        """
+        update report
+        set copy = null, surroundings = null, copy_until = iif(held is null, null, copy_until)
+        where id in (
+          select id
+          from report
+          where user_id = $1 and copy is not null
+          limit $2
+        )
+        """, user, Self.chunk)
+    }
+    if copies > 0 { try recordDestruction() }
+    guard copies < Self.chunk else { return false }
+    let first = departure.lastReport
+    // Only open reports have a context.
+    let open = try run { connection in
+      try connection.all(
+        """
+        select id
+        from report
+        where state = 'open' and id > $1
+        order by id
+        limit $2
+        """, first, Self.chunk
+      ) { row in try row.int(0) }
+    }
+    guard let last = open.last else { return true }
+    let contexts = try run { connection in
+      try connection.execute(
+        """
+        update report
+        set surroundings = (
+          select json_group_array(json(value))
+          from json_each(surroundings)
+          where value ->> 'author_id' <> $1
+        )
+        where state = 'open' and id > $2 and id <= $3 and surroundings is not null and exists (
+          select 1
+          from json_each(surroundings)
+          where value ->> 'author_id' = $1
+        )
+        """, String(user), first, last)
+    }
+    if contexts > 0 { try recordDestruction() }
+    departure.lastReport = last
+    return open.count < Self.chunk
+  }
+
   private func removeActions(_ departure: Departure) throws(Refusal) -> Bool {
     let found = try run { connection in
       try connection.all(
@@ -287,7 +351,7 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// Each stage counts equally; within the last, progress is counted by messages.
+  /// Each stage counts equally; within that of messages, progress is counted by these.
   fileprivate func progress(of departure: Departure) throws(Refusal) -> Double {
     let stages = departure.stages
     let done = Double(stages.firstIndex(of: departure.stage) ?? 0)

@@ -205,8 +205,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Makes a new user a member of the forum named by the invite, if it still exists. In a private forum only its
-  /// admins invite, and the member sees all of its history; elsewhere the history of signed-in users.
+  /// Makes a new user a member of the forum named by the invite, if it still exists. The invites of a private forum are
+  /// those of its admins: the member sees all of its history; elsewhere the history of signed-in users.
   public func joinForum(_ user: ID<User>, in forum: ID<Forum>, by actor: ID<User>? = nil) throws(Refusal) {
     guard let found = try self.forum(forum) else { return }
     let start = found.visibility == .private ? nil : try historyStarts(of: forum)?.users

@@ -8,6 +8,8 @@ public struct StoredSession: Sendable, Hashable {
   public let role: Role
   public let scope: Scope
   public let lastUsedAt: Int64?
+  /// Whether the user has no second factor a week after the site began to require one.
+  public let lacksSecondFactor: Bool
 }
 
 /// A new session or token. Only the digest of its secret is stored.
@@ -20,10 +22,12 @@ public struct NewSession: Sendable {
   public let expiresAt: Int64?
   /// The token that created this token.
   public let parent: ID<Session>?
+  /// The network of the client.
+  public let address: String?
 
   public init(
     user: ID<User>, kind: Session.Kind, digest: [UInt8], name: String, scope: Scope, expiresAt: Int64? = nil,
-    parent: ID<Session>? = nil
+    parent: ID<Session>? = nil, address: String? = nil
   ) {
     self.user = user
     self.kind = kind
@@ -32,6 +36,7 @@ public struct NewSession: Sendable {
     self.scope = scope
     self.expiresAt = expiresAt
     self.parent = parent
+    self.address = address
   }
 }
 
@@ -39,23 +44,26 @@ extension ReadTransaction {
   /// The session with this secret; nil if it has expired or the user is not active.
   public func session(withDigest digest: [UInt8]) throws(Refusal) -> StoredSession? {
     try run { connection in
-      try connection.first(
-        """
-        select s.id, s.user_id, a.role, s.scope, s.last_used_at
-        from session s
-        join account a on a.id = s.user_id
-        where s.digest = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
-        """, digest, Int(now)
-      ) { row in try StoredSession(row) }
+      try connection.first(Self.sessionWithDigest, Int(SecondFactor.grace), Int(now), digest) { row in
+        try StoredSession(row)
+      }
     }
   }
+
+  private static let sessionWithDigest = SQL(
+    """
+    select s.id, s.user_id, a.role, s.scope, s.last_used_at, \(SecondFactorRule.isBroken)
+    from session s
+    join account a on a.id = s.user_id
+    where s.digest = $3 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
+    """)
 
   /// The same by id, for a connection that has already authenticated.
   public func activeSession(_ id: ID<Session>) throws(Refusal) -> StoredSession? {
     try run { connection in
       try connection.first(
         """
-        select s.id, s.user_id, a.role, s.scope, s.last_used_at
+        select s.id, s.user_id, a.role, s.scope, s.last_used_at, 0
         from session s
         join account a on a.id = s.user_id
         where s.id = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
@@ -73,7 +81,7 @@ extension ReadTransaction {
       try connection.all(
         SQL(
           """
-            select id, kind, name, scope, created_at, last_used_at, expires_at
+          select id, kind, name, scope, created_at, last_used_at, expires_at, address
           from session
           where user_id = $1 and kind = $2 and id \(page.comparison) $3 and (expires_at is null or expires_at > $4)
           order by id \(page.order)
@@ -90,7 +98,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select id, kind, name, scope, created_at, last_used_at, expires_at
+        select id, kind, name, scope, created_at, last_used_at, expires_at, address
         from session
         where id = $1 and user_id = $2 and (expires_at is null or expires_at > $3)
         """, id.number, user.number, Int(now)
@@ -117,26 +125,48 @@ extension Session {
     self.init(
       id: id, kind: try row.word(1), name: try row.text(2), scope: try row.word(3),
       createdAt: Int64(try row.int(4)), lastUsedAt: try row.optionalInt(5).map { Int64($0) },
-      expiresAt: try row.optionalInt(6).map { Int64($0) }, isCurrent: id == current)
+      expiresAt: try row.optionalInt(6).map { Int64($0) }, address: try row.optionalText(7), isCurrent: id == current)
+  }
+}
+
+/// When sessions end by themselves. Tokens of programs have no such end.
+struct SessionLifetime {
+  /// Without use, in milliseconds.
+  let maxIdleTime: Int64
+  /// Since the sign-in, in milliseconds.
+  let maxTime: Int64
+}
+
+extension ReadTransaction {
+  /// The lifetime that the settings give to sessions of the user.
+  func sessionLifetime(of user: ID<User>) throws(Refusal) -> SessionLifetime {
+    let settings = try settings()
+    let isStaff = try activeRole(of: user)?.isStaff == true
+    let day: Int64 = 86_400_000
+    return SessionLifetime(
+      maxIdleTime: Int64(isStaff ? settings.staffSessionIdleDays : settings.sessionIdleDays) * day,
+      maxTime: Int64(isStaff ? settings.staffSessionMaxDays : settings.sessionMaxDays) * day)
   }
 }
 
 extension WriteTransaction {
-  /// Sessions end after 90 days without use, in milliseconds. Tokens of programs have no such end.
-  static let maxIdleTime: Int64 = 90 * 86_400_000
-
   public func add(_ session: NewSession) throws(Refusal) -> ID<Session> {
     let id = nextID()
     let isToken = session.kind == .token
-    let expiresAt = session.expiresAt ?? (isToken ? nil : now + Self.maxIdleTime)
+    var expiresAt = session.expiresAt
+    if expiresAt == nil, !isToken {
+      let lifetime = try sessionLifetime(of: session.user)
+      expiresAt = now + min(lifetime.maxIdleTime, lifetime.maxTime)
+    }
     try run { connection in
       try connection.execute(
         """
-        insert into session (id, user_id, kind, digest, name, scope, created_at, last_used_at, expires_at, parent_id)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        insert into session (id, user_id, kind, digest, name, scope, created_at, last_used_at, expires_at, parent_id,
+          proved_at, address)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $11)
         """, id, session.user.number, session.kind.rawValue, session.digest, session.name, session.scope.rawValue,
         Int(now), isToken ? nil : Int(now), expiresAt.map { Int($0) },
-        session.parent?.number)
+        session.parent?.number, session.address)
       // A token has not been used yet.
       guard !isToken else { return }
       try connection.execute("update account set last_seen_at = $1 where id = $2", Int(now), session.user.number)
@@ -145,15 +175,44 @@ extension WriteTransaction {
   }
 
   /// Records the use of a session and that its user was seen.
-  public func touch(_ session: ID<Session>, of user: ID<User>) throws(Refusal) {
+  ///
+  /// - Parameter address: the network of the client; nil keeps the last one.
+  public func touch(_ session: ID<Session>, of user: ID<User>, from address: String? = nil) throws(Refusal) {
+    let lifetime = try sessionLifetime(of: user)
     try run { connection in
       try connection.execute(
         """
         update session
-        set last_used_at = $1, expires_at = case kind when 'session' then $2 else expires_at end
-        where id = $3
-        """, Int(now), Int(now + Self.maxIdleTime), session.number)
+        set last_used_at = $1, address = coalesce($2, address),
+          expires_at = case kind when 'session' then min($1 + $3, created_at + $4) else expires_at end
+        where id = $5 and (expires_at is null or expires_at > $1)
+        """, Int(now), address, Int(lifetime.maxIdleTime), Int(lifetime.maxTime), session.number)
       try connection.execute("update account set last_seen_at = $1 where id = $2", Int(now), user.number)
+    }
+  }
+
+  /// Applies shorter lifetimes of the settings, or of the staff, to sessions that there are: their next use would extend
+  /// them. Longer ones apply from the next use.
+  ///
+  /// - Parameter user: nil for all users.
+  public func shortenSessions(of user: ID<User>? = nil) throws(Refusal) {
+    let settings = try settings()
+    let day = 86_400_000
+    try run { connection in
+      try connection.execute(
+        """
+        update session
+        set expires_at = min(
+          coalesce(expires_at, created_at + $1),
+          iif(
+            user_id in (select id from account where role in ('owner', 'admin')),
+            min(created_at + $1, coalesce(last_used_at, created_at) + $2),
+            min(created_at + $3, coalesce(last_used_at, created_at) + $4)
+          )
+        )
+        where kind = 'session' and ($5 is null or user_id = $5)
+        """, settings.staffSessionMaxDays * day, settings.staffSessionIdleDays * day, settings.sessionMaxDays * day,
+        settings.sessionIdleDays * day, user?.number)
     }
   }
 
@@ -202,6 +261,11 @@ extension WriteTransaction {
     }
   }
 
+  /// Ends the sessions of a user but one, and no token.
+  public func endOtherSessions(of user: ID<User>, except current: ID<Session>?) throws(Refusal) {
+    try endSessions(of: user, except: current, keepsTokens: true)
+  }
+
   /// Ends all sessions and tokens of a user, and the tokens that these created, also those of bots.
   public func endAllSessions(of user: ID<User>) throws(Refusal) {
     try endSessions(of: user, except: nil, keepsTokens: false)
@@ -228,10 +292,13 @@ extension WriteTransaction {
     }
   }
 
-  /// Notes ended sessions, so that connections authenticated by them are closed after the commit.
+  /// Notes ended sessions, so that connections authenticated by them are closed after the commit. Secrets of webhooks end
+  /// with the token that made them.
   @discardableResult
   func recordEnded(_ end: (Connection) throws -> [ID<Session>]) throws(Refusal) -> Int {
     let ended = try run(end)
+    try revokeWebhooks(ofTokens: ended)
+    try disableWebhookEndpoints(ofTokens: ended)
     endedSessions += ended
     return ended.count
   }
@@ -241,6 +308,6 @@ extension StoredSession {
   fileprivate init(_ row: borrowing Row) throws {
     self.init(
       id: ID(try row.int(0)), user: ID(try row.int(1)), role: try row.word(2), scope: try row.word(3),
-      lastUsedAt: try row.optionalInt(4).map { Int64($0) })
+      lastUsedAt: try row.optionalInt(4).map { Int64($0) }, lacksSecondFactor: try row.int(5) == 1)
   }
 }

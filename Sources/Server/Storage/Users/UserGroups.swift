@@ -134,7 +134,7 @@ extension WriteTransaction {
         on conflict (user_id, group_id) do nothing
         """, user.number, group.number, Int(now)) == 1
     }
-    if isAdded { try logChange(of: user, by: actor) }
+    if isAdded { try logMembership(of: user, in: group, by: actor) }
     return isAdded
   }
 
@@ -149,14 +149,23 @@ extension WriteTransaction {
         where user_id = $1 and group_id = $2
         """, user.number, group.number) == 1
     }
-    if isRemoved { try logChange(of: user, by: actor) }
+    if isRemoved { try logMembership(of: user, in: group, by: actor) }
     return isRemoved
   }
 
-  /// Removes up to `limit` members of a deleted group. Returns whether more remain.
+  /// Logs the change of the user, and for the user's devices the forums of the group.
+  private func logMembership(of user: ID<User>, in group: ID<UserGroup>, by actor: ID<User>) throws(Refusal) {
+    try logChange(of: user, by: actor)
+    for forum in try forums(ofGroup: group) { try logGroupAccess(of: user, to: forum, by: actor) }
+  }
+
+  /// Removes members of a deleted group and logs up to `limit` changes of them and their forums. Returns whether more
+  /// remain.
   public func removeMembers(
     ofGroup group: ID<UserGroup>, limit: Int, by actor: ID<User>
   ) throws(Refusal) -> Bool {
+    let forums = try forums(ofGroup: group)
+    let limit = max(limit / (forums.count + 1), 1)
     let members = try run { connection in
       try connection.all(
         """
@@ -169,7 +178,9 @@ extension WriteTransaction {
       ) { row in ID<User>(try row.int(0)) }
     }
     for member in members { _ = try removeMember(member, ofGroup: group, by: actor) }
-    return members.count == limit
+    guard members.count < limit else { return true }
+    for forum in forums { try forgetEndedAccess(of: group, to: forum) }
+    return false
   }
 }
 

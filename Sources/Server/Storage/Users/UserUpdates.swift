@@ -145,6 +145,13 @@ extension WriteTransaction {
     try update(
       "account", summary.id.number,
       set: columns + summary.columns(since: before.summary) + own.columns(since: before.own))
+    if summary.role.isStaff, !before.summary.role.isStaff {
+      try noteStaffRole(of: summary.id)
+      try shortenSessions(of: summary.id)
+    }
+    if before.summary.role.isStaff, !summary.role.isStaff || standing.state != .active {
+      try disableWebhookEndpoints(of: summary.id)
+    }
     if summary.name != before.summary.name || summary.displayName != before.summary.displayName {
       try setTerms(of: summary.id, name: summary.name, displayName: summary.displayName)
     }
@@ -158,6 +165,21 @@ extension WriteTransaction {
         actor: actor.number)
     }
     return user
+  }
+
+  /// Notes that an imported user has claimed the account.
+  public func noteClaim(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute("update account set claimed_at = $1 where id = $2", Int(now), user.number)
+    }
+  }
+
+  /// Notes the time of the user's first role of the staff.
+  private func noteStaffRole(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "update account set role_since = $1 where id = $2 and role_since is null", Int(now), user.number)
+    }
   }
 
   /// Clears statuses past their end. Returns whether more remain.

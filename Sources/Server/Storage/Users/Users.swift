@@ -170,7 +170,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether two users share a forum or a conversation.
+  /// Whether two users share a forum, as members or by groups, or a conversation.
   public func areTogether(_ one: ID<User>, _ other: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(SQL("select \(UserLists.together("$1", "$2"))"), other.number, one.number) { row in
@@ -215,9 +215,8 @@ private enum UserLists {
       where p.user_id = \(other)
     ) or exists (
       select 1
-      from forum_member m
-      join forum_member n on n.forum_id = m.forum_id and n.user_id = \(one)
-      where m.user_id = \(other)
+      from (\(ForumStanding.ownForums(of: other))) as theirs
+      where theirs.forum_id in (\(ForumStanding.ownForums(of: one)))
     ))
     """
   }
@@ -244,11 +243,13 @@ private enum UserLists {
 extension User {
   /// Columns of `init(_: Row)`, of `account a`.
   static let columns = """
-    \(UserSummary.columns), a.state, a.imported, a.last_seen_at, a.owner_id, \(Own.columns(of: "a"))
+    \(UserSummary.columns), a.state, a.imported, a.last_seen_at, a.owner_id, \(Silence.column),
+    \(Own.columns(of: "a"))
     """
 
   init(_ row: borrowing Row) throws {
     var own = Own()
+    own.silences = try Silence.all(try row.optionalText("silences"))
     try own.readFields(row, from: row.position("discoverable"))
     self.init(
       try UserSummary(row),

@@ -88,6 +88,38 @@ extension Check {
     ) { row in "user \(try row.int(0)) is a member of missing group \(try row.int(1))" }
     try examination.expectNone(
       """
+      select f.forum_id, f.group_id
+      from forum_group f
+      where f.access <> 'ended' and not exists (select 1 from user_group g where g.id = f.group_id)
+      order by f.forum_id, f.group_id
+      """
+    ) { row in "missing group \(try row.int(1)) has access to forum \(try row.int(0))" }
+    try examination.expectNone(
+      """
+      select w.id
+      from webhook w
+      join account a on a.id = w.bot_id
+      where w.digest is not null and (
+        a.owner_id is null
+        or w.token_id is not null and not exists (select 1 from session s where s.id = w.token_id)
+      )
+      order by w.id
+      """
+    ) { row in "webhook \(try row.int(0)) has a secret, but no owner, or not the token that made it" }
+    try examination.expectNone(
+      """
+      select e.id
+      from webhook_endpoint e
+      join account a on a.id = e.owner_id
+      where e.enabled = 1 and (
+        a.state <> 'active' or a.role not in ('owner', 'admin')
+        or e.token_id is not null and not exists (select 1 from session s where s.id = e.token_id)
+      )
+      order by e.id
+      """
+    ) { row in "webhook endpoint \(try row.int(0)) is enabled without staff as its owner, or the token that made it" }
+    try examination.expectNone(
+      """
       select a.message_id, a.type, a.user_id
       from action a
       join message m on m.id = a.message_id

@@ -130,12 +130,13 @@ public enum ConversationView: Sendable {
   case forVisitor(Conversation)
   case forUser(OwnConversation)
 
-  /// ETag of the view. Every change in a conversation raises the offset of its stream.
+  /// ETag of the view. Every change in a conversation raises the offset of its stream; a mute or block changes the unread
+  /// count.
   public var tag: String {
     switch self {
     case .forVisitor(let seen): return "\(seen.revision)-\(seen.lastSeq)-\(seen.participantCount ?? 0)"
     case .forUser(let own):
-      let positions = "\(own.readSeq)-\(own.deliveredSeq)-\(own.level.rawValue)"
+      let positions = "\(own.readSeq)-\(own.deliveredSeq)-\(own.unread)-\(own.level.rawValue)"
       let part = own.participation.map { "-\($0.fromSeq)\($0.isRequest ? "-request" : "")" } ?? ""
       return "\(own.conversation.revision)-\(own.lastOffset)-\(positions)\(part)"
     }

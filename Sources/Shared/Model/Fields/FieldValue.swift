@@ -131,8 +131,14 @@ extension JSONRaw: FieldValue {
   @inlinable public var stored: StoredValue { .text(String(decoding: bytes, as: UTF8.self)) }
 }
 
+/// Element of a field that is a list.
+public protocol FieldElement: JSONReadable, JSONWritable, Hashable, Sendable {}
+
+extension String: FieldElement {}
+extension ID: FieldElement {}
+
 /// Stored as JSON.
-extension [String]: FieldValue {
+extension Array: FieldValue where Element: FieldElement {
   @inlinable public init?(_ stored: StoredValue) {
     guard case .text(let text) = stored else { return nil }
     do throws(JSONError) { try self.init(json: JSONValue(parsing: [UInt8](text.utf8))) } catch { return nil }
@@ -151,4 +157,5 @@ extension ModerationRule.Action: FieldValue {}
 extension Reach: FieldValue {}
 extension Report.State: FieldValue {}
 extension Role: FieldValue {}
+extension UserGroup.Mentioners: FieldValue {}
 extension Visibility: FieldValue {}

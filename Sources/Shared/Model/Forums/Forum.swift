@@ -26,6 +26,10 @@ public struct Forum: Sendable, Hashable {
   public var showsRevisions = false
   /// Whether each new user joins; only staff may set it.
   public var isDefault = false
+  /// Groups whose members may read besides the other readers, by id. They do not become members of the forum.
+  public var readGroups: [ID<UserGroup>] = []
+  /// Groups whose members may read, write and start topics besides the others, by id.
+  public var writeGroups: [ID<UserGroup>] = []
   /// Address of the forum's voice call.
   public var callURL: String?
   public let room: ID<Conversation>
@@ -89,7 +93,25 @@ extension Forum: Record {
     try visitor.field("solvable", &isSolvable, \.isSolvable)
     try visitor.field("shows_revisions", &showsRevisions, \.showsRevisions)
     try visitor.field("is_default", &isDefault, \.isDefault)
+    try visitor.field("read_groups", &readGroups, \.readGroups)
+    try visitor.field("write_groups", &writeGroups, \.writeGroups)
     try visitor.field("call_url", &callURL, \.callURL)
+  }
+}
+
+extension Forum {
+  /// The groups with access, by id.
+  public var groups: [ID<UserGroup>] { Set(readGroups + writeGroups).sorted() }
+
+  /// The access of the members of a group.
+  public func access(of group: ID<UserGroup>) -> GroupAccess? {
+    if writeGroups.contains(group) { return .write }
+    return readGroups.contains(group) ? .read : nil
+  }
+
+  /// The groups whose access differs in another state of the forum, by id.
+  public func groups(changedFrom before: Forum) -> [ID<UserGroup>] {
+    Set(groups + before.groups).sorted().filter { access(of: $0) != before.access(of: $0) }
   }
 }
 
@@ -149,6 +171,8 @@ public struct ForumView: Sendable, Hashable {
   public var forum: Forum
   /// The viewer's role; nil for non-members.
   public var role: ForumRole?
+  /// The viewer's access by groups, independent of the role.
+  public var groupAccess: GroupAccess?
   /// At most `Forum.maxCounted`. For viewers that may list its members.
   public var memberCount: Int?
   /// Only in lists, for readers.
@@ -158,9 +182,13 @@ public struct ForumView: Sendable, Hashable {
   /// Job that revokes access after a narrower visibility; only in the response to that change.
   public var job: ID<Job>?
 
-  public init(_ forum: Forum, role: ForumRole? = nil, memberCount: Int? = nil, opened: Int? = nil) {
+  public init(
+    _ forum: Forum, role: ForumRole? = nil, groupAccess: GroupAccess? = nil, memberCount: Int? = nil,
+    opened: Int? = nil
+  ) {
     self.forum = forum
     self.role = role
+    self.groupAccess = groupAccess
     self.memberCount = memberCount
     self.opened = opened
   }
@@ -213,6 +241,7 @@ extension ForumView: JSONWritable {
     json.object { json in
       forum.writeMembers(to: &json)
       json.field("role", role?.rawValue)
+      json.field("group_access", groupAccess?.rawValue)
       if let memberCount { json.field("member_count", memberCount) }
       activity?.writeMembers(to: &json)
       if let opened { json.field("opened", opened) }
@@ -225,8 +254,8 @@ extension ForumView: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(
-      try Forum(&object), role: try object.optionalWord("role"), memberCount: try object.optional("member_count"),
-      opened: try object.optional("opened"))
+      try Forum(&object), role: try object.optionalWord("role"), groupAccess: try object.optionalWord("group_access"),
+      memberCount: try object.optional("member_count"), opened: try object.optional("opened"))
     activity = try ForumActivity(&object)
     job = try object.optional("job_id")
   }

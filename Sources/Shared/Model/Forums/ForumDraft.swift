@@ -16,6 +16,7 @@ public struct ForumDraft: Sendable {
       &object,
       only: [
         \.title, \.about, \.iconURL, \.icon, \.visibility, \.write, \.startTopics, \.section, \.position, \.isDefault,
+        \.readGroups, \.writeGroups,
       ])
     clientID = try object.optional("client_id")
   }

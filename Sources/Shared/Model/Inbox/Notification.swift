@@ -9,6 +9,7 @@ public struct Notification: Sendable, Hashable {
   public let message: ID<Message>?
   public let report: ID<Report>?
   public let sanction: ID<Sanction>?
+  public let session: ID<Session>?
   /// The user that caused it.
   public let actor: ID<User>?
   public let createdAt: Int64
@@ -29,12 +30,21 @@ public struct Notification: Sendable, Hashable {
     case warning
     /// New token of the user.
     case token
+    case secondFactorEnabled = "second_factor_enabled"
+    /// By the user or by staff.
+    case secondFactorDisabled = "second_factor_disabled"
+    case recoveryCodesCreated = "recovery_codes_created"
+    case recoveryCodeUsed = "recovery_code_used"
+    /// Sign-in from a new device; the session is that of the sign-in.
+    case signIn = "sign_in"
+    /// Deliveries to an outgoing webhook of the user have ended.
+    case endpointDisabled = "endpoint_disabled"
   }
 
   public init(
     id: ID<Notification>, kind: Kind, conversation: ID<Conversation>? = nil, message: ID<Message>? = nil,
-    report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, actor: ID<User>? = nil, createdAt: Int64,
-    readAt: Int64? = nil
+    report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, session: ID<Session>? = nil, actor: ID<User>? = nil,
+    createdAt: Int64, readAt: Int64? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -42,6 +52,7 @@ public struct Notification: Sendable, Hashable {
     self.message = message
     self.report = report
     self.sanction = sanction
+    self.session = session
     self.actor = actor
     self.createdAt = createdAt
     self.readAt = readAt
@@ -61,6 +72,7 @@ extension Notification: JSONWritable {
     json.field("message_id", message)
     json.field("report_id", report)
     json.field("sanction_id", sanction)
+    json.field("session_id", session)
     json.field("actor_id", actor)
     json.field("created_at", Timestamp(createdAt))
     json.field("read_at", readAt.map { Timestamp($0) })
@@ -75,7 +87,8 @@ extension Notification: JSONReadable {
     self.init(
       id: try object.read("id"), kind: try object.word("kind"), conversation: try object.optional("conversation_id"),
       message: try object.optional("message_id"), report: try object.optional("report_id"),
-      sanction: try object.optional("sanction_id"), actor: try object.optional("actor_id"),
+      sanction: try object.optional("sanction_id"), session: try object.optional("session_id"),
+      actor: try object.optional("actor_id"),
       createdAt: Int64(createdAt.milliseconds), readAt: readAt.map { Int64($0.milliseconds) })
   }
 }

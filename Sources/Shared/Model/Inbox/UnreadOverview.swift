@@ -28,7 +28,9 @@ extension Notification.Kind {
   public var isCountedByConversation: Bool {
     switch self {
     case .mention, .reply, .direct, .room: true
-    case .request, .report, .warning, .token: false
+    case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
+      .recoveryCodeUsed, .signIn, .endpointDisabled:
+      false
     }
   }
 }

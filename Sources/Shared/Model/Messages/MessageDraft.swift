@@ -15,6 +15,13 @@ public struct MessageDraft: Sendable {
   /// The sender's last known message: the response includes later messages.
   public var catchUpAfter: ID<Message>?
 
+  public init(text: String, clientID: String?) {
+    self.text = text
+    self.clientID = clientID
+    attachments = []
+    isMachineOnly = false
+  }
+
   public init(_ object: inout JSONObject) throws(JSONError) {
     text = try object.optional("text") ?? ""
     clientID = try object.optional("client_id")

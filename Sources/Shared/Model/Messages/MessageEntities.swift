@@ -20,20 +20,22 @@ public struct MessageEntities: Sendable, Hashable {
     }
   }
 
-  /// Mention of an existing user or of all members of the forum.
+  /// Mention of an existing user, of a group of users, or of all members of the forum.
   public struct Mention: Sendable, Hashable {
     public var span: Span
     public var name: String
-    /// Nil for a room mention.
+    /// Nil for a mention of a group or the room.
     public var user: ID<User>?
+    public var group: ID<UserGroup>?
 
     /// Reserved name of the room mention.
     public static let room = "room"
 
-    public init(_ span: Span, name: String, user: ID<User>?) {
+    public init(_ span: Span, name: String, user: ID<User>?, group: ID<UserGroup>? = nil) {
       self.span = span
       self.name = name
       self.user = user
+      self.group = group
     }
   }
 
@@ -92,7 +94,8 @@ extension MessageEntities: JSONWritable {
             mention.span.writeFields(to: &json)
             json.field("name", mention.name)
             json.field("user_id", mention.user)
-            json.field("room", mention.user == nil)
+            json.field("room", mention.user == nil && mention.group == nil)
+            if let group = mention.group { json.field("group_id", group) }
           }
         }
       }
@@ -133,5 +136,17 @@ extension Message.Content {
       if try mention.optional("room") ?? false { return true }
     }
     return false
+  }
+
+  /// The groups that the text mentions.
+  public func mentionedGroups() throws(JSONError) -> Set<ID<UserGroup>> {
+    guard let entities else { return [] }
+    var object = try JSONValue(parsing: entities.bytes).object()
+    var groups: Set<ID<UserGroup>> = []
+    for mention in try object.value("mentions").array() {
+      var mention = try mention.object()
+      if let group: ID<UserGroup> = try mention.optional("group_id") { groups.insert(group) }
+    }
+    return groups
   }
 }

@@ -13,10 +13,25 @@ public struct AuditEntry: Sendable, Hashable {
   public var reason: String?
   /// The changed fields, an array of the objects of `Record.changes`.
   public var changes: JSONRaw?
+  /// Of a bulk removal and its end.
+  public var removal: Removed?
+
+  /// The messages of a bulk removal.
+  public struct Removed: Sendable, Hashable {
+    /// Nil for all users of an invite.
+    public let author: ID<User>?
+    /// Messages removed or restored so far.
+    public let count: Int
+
+    public init(author: ID<User>?, count: Int) {
+      self.author = author
+      self.count = count
+    }
+  }
 
   public init(
     id: ID<AuditEntry>, at: Int64, actor: ID<User>, kind: AuditedAction, subject: Int, forum: ID<Forum>?,
-    reason: String?, changes: JSONRaw?
+    reason: String?, changes: JSONRaw?, removal: Removed?
   ) {
     self.id = id
     self.at = at
@@ -26,6 +41,7 @@ public struct AuditEntry: Sendable, Hashable {
     self.forum = forum
     self.reason = reason
     self.changes = changes
+    self.removal = removal
   }
 }
 
@@ -39,9 +55,27 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case userDeactivated = "user.deactivated"
   case userLeft = "user.left"
   case userErased = "user.erased"
+  /// An owner destroyed all data of a user, a message or a file.
+  case userDestroyed = "user.destroyed"
   case passwordReset = "user.reset"
+  /// Staff removed the authenticator app of a user.
+  case secondFactorReset = "user.second_factor_reset"
+  /// Staff ended the sessions and tokens of a user.
+  case sessionsEnded = "user.sessions_ended"
   case roleChanged = "user.role"
   case botCreated = "bot.created"
+  case webhookCreated = "webhook.created"
+  case webhookChanged = "webhook.changed"
+  /// It has a new secret.
+  case webhookRenewed = "webhook.renewed"
+  case webhookDeleted = "webhook.deleted"
+  /// Outgoing webhooks.
+  case endpointCreated = "endpoint.created"
+  case endpointChanged = "endpoint.changed"
+  case endpointEnabled = "endpoint.enabled"
+  case endpointDisabled = "endpoint.disabled"
+  case endpointRenewed = "endpoint.renewed"
+  case endpointDeleted = "endpoint.deleted"
   case userWarned = "user.warned"
   case userSilenced = "user.silenced"
   case silenceLifted = "user.silence_lifted"
@@ -50,6 +84,8 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case inviteRevoked = "invite.revoked"
   case messageRemoved = "message.removed"
   case messageRestored = "message.restored"
+  case messageDestroyed = "message.destroyed"
+  case fileDestroyed = "file.destroyed"
   /// A moderator closed the poll of another user. The subject is its message.
   case pollClosed = "poll.closed"
   /// All messages of a user since a time.
@@ -109,6 +145,10 @@ extension AuditEntry: JSONWritable {
       json.field("forum_id", forum)
       json.field("reason", reason)
       if let changes { json.field("changes", changes) }
+      if let removal {
+        json.field("author_id", removal.author)
+        json.field("messages", removal.count)
+      }
     }
   }
 }

@@ -85,55 +85,10 @@ extension ModerationRule: JSONReadable, JSONWritable {
 }
 
 /// Request to create a rule, or to try one on earlier messages. Absent members have their defaults.
-public struct ModerationRuleDraft: Sendable, Equatable {
-  public var fields: Patch<ModerationRule>
-  public var clientID: String?
+public typealias ModerationRuleDraft = RecordDraft<ModerationRule>
 
-  public init(_ fields: Patch<ModerationRule>, clientID: String? = nil) {
-    self.fields = fields
-    self.clientID = clientID
-  }
-}
-
-extension ModerationRuleDraft: JSONWritable {
-  public init(_ object: inout JSONObject) throws(JSONError) {
-    fields = try Patch(&object)
-    clientID = try object.optional("client_id")
-  }
-
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      fields.writeMembers(to: &json)
-      if let clientID { json.field("client_id", clientID) }
-    }
-  }
-}
-
-/// PATCH of a rule. Absent members stay unchanged.
-public struct ModerationRuleChange: Sendable, Equatable {
-  public var fields: Patch<ModerationRule>
-  /// Refused with a conflict unless it is the current revision.
-  public var ifRevision: Int?
-
-  public init(_ fields: Patch<ModerationRule> = [], ifRevision: Int? = nil) {
-    self.fields = fields
-    self.ifRevision = ifRevision
-  }
-}
-
-extension ModerationRuleChange: JSONWritable {
-  public init(_ object: inout JSONObject) throws(JSONError) {
-    fields = try Patch(&object)
-    ifRevision = try object.optional("if_revision")
-  }
-
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      fields.writeMembers(to: &json)
-      if let ifRevision { json.field("if_revision", ifRevision) }
-    }
-  }
-}
+/// PATCH of a rule.
+public typealias ModerationRuleChange = RecordChange<ModerationRule>
 
 /// The messages that a rule would have matched.
 public struct ModerationRuleTrial: Sendable, Hashable {

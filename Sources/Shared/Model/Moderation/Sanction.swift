@@ -55,6 +55,38 @@ extension Sanction: JSONWritable {
   }
 }
 
+/// A silence as its user sees it. One whose `until` is past has ended.
+public struct Silence: Sendable, Hashable {
+  /// Nil for the whole site.
+  public let forum: ID<Forum>?
+  public let until: Int64?
+  public let reason: String?
+
+  public init(forum: ID<Forum>?, until: Int64?, reason: String?) {
+    self.forum = forum
+    self.until = until
+    self.reason = reason
+  }
+}
+
+extension Silence: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("forum_id", forum)
+      json.field("until", until.map { Timestamp($0) })
+      json.field("reason", reason)
+    }
+  }
+}
+
+extension Silence: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(
+      forum: try object.optional("forum_id"), until: try object.time("until"), reason: try object.optional("reason"))
+  }
+}
+
 /// Request to ban a user.
 public struct BanDraft: Sendable {
   public var until: Int64?

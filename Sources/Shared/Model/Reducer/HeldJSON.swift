@@ -33,6 +33,7 @@ extension HeldForum: JSONWritable {
     json.object { json in
       json.field("forum", forum)
       json.field("role", role?.rawValue)
+      json.field("group_access", groupAccess?.rawValue)
       json.field("as_of", asOf)
     }
   }
@@ -42,7 +43,8 @@ extension HeldForum: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(
-      forum: try object.read("forum"), role: try object.optionalWord("role"), asOf: try object.int("as_of"))
+      forum: try object.read("forum"), role: try object.optionalWord("role"),
+      groupAccess: try object.optionalWord("group_access"), asOf: try object.int("as_of"))
   }
 }
 

@@ -62,6 +62,7 @@ public struct Replica: Sendable, Hashable {
 public struct HeldForum: Sendable, Hashable {
   public internal(set) var forum: Forum
   public internal(set) var role: ForumRole?
+  public internal(set) var groupAccess: GroupAccess?
   var asOf: Int
 }
 
@@ -202,7 +203,7 @@ extension Replica {
       return
     }
     if event > held.asOf { forums[forum]?.role = role }
-    // Only its members may see a private forum.
+    // Only its members and groups may see a private forum.
     if role == nil, held.forum.visibility != .public { needs.insert(.forum(forum)) }
   }
 
@@ -336,9 +337,11 @@ extension Replica {
   public mutating func hold(_ forum: ForumView, asOf event: Int) {
     needs.remove(.forum(forum.forum.id))
     // Staff may fetch forums that they do not read; those are not cached.
-    guard forum.forum.visibility != .private || forum.role != nil else { return drop(forum.forum.id) }
+    guard forum.forum.visibility != .private || forum.role != nil || forum.groupAccess != nil else {
+      return drop(forum.forum.id)
+    }
     if let held = forums[forum.forum.id], held.asOf > event { return }
-    var new = HeldForum(forum: forum.forum, role: forum.role, asOf: event)
+    var new = HeldForum(forum: forum.forum, role: forum.role, groupAccess: forum.groupAccess, asOf: event)
     if let held = forums[forum.forum.id], held.forum.revision > new.forum.revision { new.forum = held.forum }
     forums[forum.forum.id] = new
   }
@@ -426,10 +429,11 @@ extension Event.Kind {
   fileprivate func mayChangeNotifications(in stream: EventStream) -> Bool {
     switch self {
     case .notificationCreated, .notificationRead: true
-    case .conversationCreated, .conversationRemoved, .participantJoined, .participantLeft, .participantChanged:
+    case .conversationCreated, .conversationRemoved, .participantJoined, .participantLeft, .participantChanged,
+      .forumUpdated:
       if case .user = stream { true } else { false }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
-      .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
+      .receiptUpdated, .conversationUpdated, .forumCreated, .forumDeleted, .userUpdated,
       .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
       .pollUpdated:
       false

@@ -30,6 +30,15 @@ public struct SiteSettings: Sendable, Hashable {
   public var isIndexed = true
   /// The site's picture.
   public var icon: ID<File>?
+  /// Users that must have a second factor of sign-in.
+  public var requireSecondFactor = SecondFactorCircle.none
+  /// Sessions end after so many days without use.
+  public var sessionIdleDays = 90
+  /// Sessions end so many days after the sign-in.
+  public var sessionMaxDays = 400
+  /// The same for owners and admins.
+  public var staffSessionIdleDays = 14
+  public var staffSessionMaxDays = 90
   /// The forum whose room is the first page of new members; nil for the most active default forum.
   public var arrivalForum: ID<Forum>?
   /// The custom emoji, by name. Operations of their own change them.
@@ -39,6 +48,8 @@ public struct SiteSettings: Sendable, Hashable {
   public package(set) var revision = 1
 
   public static let hues = 0...359
+  /// Browsers keep no cookie for longer (RFC 6265bis §5.5).
+  public static let sessionDays = 1...400
 
   public init() {}
 
@@ -49,6 +60,24 @@ public struct SiteSettings: Sendable, Hashable {
     case approval
     case invite
     case closed
+  }
+
+  /// Users that must have a second factor of sign-in.
+  public enum SecondFactorCircle: String, Sendable, Hashable, CaseIterable {
+    case none
+    /// Admins and owners.
+    case staff
+    case all
+
+    public func isWider(than other: SecondFactorCircle) -> Bool { rank > other.rank }
+
+    private var rank: Int {
+      switch self {
+      case .none: 0
+      case .staff: 1
+      case .all: 2
+      }
+    }
   }
 
   /// Users with a permission on the site.
@@ -63,6 +92,7 @@ public struct SiteSettings: Sendable, Hashable {
 
 extension SiteSettings.Registration: FieldValue {}
 extension SiteSettings.Circle: FieldValue {}
+extension SiteSettings.SecondFactorCircle: FieldValue {}
 
 extension SiteSettings: Record {
   public static let blank = SiteSettings()
@@ -88,6 +118,11 @@ extension SiteSettings: Record {
     try visitor.field("privacy_url", &privacyURL, \.privacyURL)
     try visitor.field("icon_file", &icon, \.icon)
     try visitor.field("arrival_forum", &arrivalForum, \.arrivalForum)
+    try visitor.field("require_second_factor", &requireSecondFactor, \.requireSecondFactor)
+    try visitor.field("session_idle_days", &sessionIdleDays, \.sessionIdleDays, in: Self.sessionDays)
+    try visitor.field("session_max_days", &sessionMaxDays, \.sessionMaxDays, in: Self.sessionDays)
+    try visitor.field("staff_session_idle_days", &staffSessionIdleDays, \.staffSessionIdleDays, in: Self.sessionDays)
+    try visitor.field("staff_session_max_days", &staffSessionMaxDays, \.staffSessionMaxDays, in: Self.sessionDays)
   }
 }
 

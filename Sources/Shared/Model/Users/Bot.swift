@@ -31,7 +31,7 @@ extension Bot: JSONMembers {
 }
 
 /// Request to create a bot with a token.
-public struct BotDraft: Sendable {
+public struct BotDraft: RepeatableDraft {
   public var name: String
   public var displayName: String?
   /// The forums that it joins; nil for the default forums.

@@ -17,12 +17,14 @@ public struct Session: Sendable, Hashable {
   public var createdAt: Int64
   public var lastUsedAt: Int64?
   public var expiresAt: Int64?
+  /// The network of the last use, without the end of the address.
+  public var address: String?
   /// The credential of this request.
   public var isCurrent: Bool
 
   public init(
     id: ID<Session>, kind: Kind, name: String, scope: Scope, createdAt: Int64, lastUsedAt: Int64?, expiresAt: Int64?,
-    isCurrent: Bool
+    address: String? = nil, isCurrent: Bool
   ) {
     self.id = id
     self.kind = kind
@@ -31,6 +33,7 @@ public struct Session: Sendable, Hashable {
     self.createdAt = createdAt
     self.lastUsedAt = lastUsedAt
     self.expiresAt = expiresAt
+    self.address = address
     self.isCurrent = isCurrent
   }
 }
@@ -45,6 +48,7 @@ extension Session: JSONWritable {
     json.field("created_at", Timestamp(createdAt))
     json.field("last_used_at", lastUsedAt.map { Timestamp($0) })
     json.field("expires_at", expiresAt.map { Timestamp($0) })
+    json.field("address", address)
     json.field("current", isCurrent)
   }
 }

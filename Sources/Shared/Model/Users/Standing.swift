@@ -13,6 +13,13 @@ public enum ForumPolicy: String, Sendable, Hashable, CaseIterable {
   case members, moderators
 }
 
+/// Access to a forum by a group of users, beside the forum's own readers and writers.
+public enum GroupAccess: String, Sendable, Hashable, CaseIterable {
+  case read
+  /// Read, write and start topics.
+  case write
+}
+
 public enum ForumRole: String, Sendable, Hashable, CaseIterable {
   case member, moderator, admin
 }
@@ -43,13 +50,15 @@ public struct ForumStanding: Sendable, Hashable {
   public var isArchived: Bool
   /// Nil for non-members.
   public var role: ForumRole?
+  /// The widest access by a group of the user.
+  public var groupAccess: GroupAccess?
   /// Silenced in this forum or on the whole site.
   public var isSilenced: Bool
 
   public init(
     visibility: Visibility, write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers,
     roomMention: ForumPolicy = .moderators, isLocked: Bool = false, isArchived: Bool = false, role: ForumRole? = nil,
-    isSilenced: Bool = false
+    groupAccess: GroupAccess? = nil, isSilenced: Bool = false
   ) {
     self.visibility = visibility
     self.write = write
@@ -58,6 +67,7 @@ public struct ForumStanding: Sendable, Hashable {
     self.isLocked = isLocked
     self.isArchived = isArchived
     self.role = role
+    self.groupAccess = groupAccess
     self.isSilenced = isSilenced
   }
 }

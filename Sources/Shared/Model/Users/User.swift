@@ -96,6 +96,8 @@ public struct User: Sendable, Hashable {
     public var showsPresence = true
     /// Settings of clients: a JSON object.
     public var preferences = JSONRaw(trusted: Array("{}".utf8))
+    /// On the whole site and in forums; also those that have ended by themselves.
+    public package(set) var silences: [Silence] = []
 
     public init() {}
   }

@@ -11,19 +11,22 @@ public struct UserChange: Sendable, Equatable {
   // Set by staff.
   public var name: String?
   public var isDisabled: Bool?
+  /// Ends all sessions and tokens of the user, except the caller's own session.
+  public var endsSessions: Bool?
   public var reason: String?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
   public init(
     _ fields: Patch<UserSummary> = [], own: Patch<User.Own> = [], addresses: [String]? = nil, name: String? = nil,
-    isDisabled: Bool? = nil, reason: String? = nil, ifRevision: Int? = nil
+    isDisabled: Bool? = nil, endsSessions: Bool? = nil, reason: String? = nil, ifRevision: Int? = nil
   ) {
     self.fields = fields
     self.own = own
     self.addresses = addresses
     self.name = name
     self.isDisabled = isDisabled
+    self.endsSessions = endsSessions
     self.reason = reason
     self.ifRevision = ifRevision
   }
@@ -32,7 +35,7 @@ public struct UserChange: Sendable, Equatable {
   public var isOwn: Bool { !own.isEmpty || addresses != nil }
 
   /// Whether the change needs staff.
-  public var governs: Bool { fields.contains(\.role) || name != nil || isDisabled != nil }
+  public var governs: Bool { fields.contains(\.role) || name != nil || isDisabled != nil || endsSessions != nil }
 }
 
 extension UserChange: JSONWritable {
@@ -43,6 +46,7 @@ extension UserChange: JSONWritable {
     addresses = try object.optional("addresses")
     name = try object.optional("name")
     isDisabled = try object.optional("disabled")
+    endsSessions = try object.optional("end_sessions")
     reason = try object.optional("reason")
     ifRevision = try object.optional("if_revision")
   }
@@ -54,6 +58,7 @@ extension UserChange: JSONWritable {
       if let addresses { json.field("addresses", addresses) }
       if let name { json.field("name", name) }
       if let isDisabled { json.field("disabled", isDisabled) }
+      if let endsSessions { json.field("end_sessions", endsSessions) }
       if let reason { json.field("reason", reason) }
       if let ifRevision { json.field("if_revision", ifRevision) }
     }

@@ -9,7 +9,16 @@ public struct UserGroup: Sendable, Hashable {
   public var hue = 260
   /// Whether users may join and leave by themselves.
   public var isSelfChosen = false
+  /// Who may notify the members with `@name`, besides staff.
+  public var mentionableBy = Mentioners.members
   public package(set) var revision = 1
+
+  /// Users that may mention a group.
+  public enum Mentioners: String, Sendable, Hashable, CaseIterable {
+    /// All users except guests, and all members.
+    case users
+    case members, staff
+  }
 
   public static let hues = SiteSettings.hues
 
@@ -27,6 +36,7 @@ extension UserGroup: Record {
     try visitor.field("name", &name, \.name)
     try visitor.field("hue", &hue, \.hue, in: Self.hues)
     try visitor.field("self_chosen", &isSelfChosen, \.isSelfChosen)
+    try visitor.field("mentionable_by", &mentionableBy, \.mentionableBy)
   }
 }
 
@@ -44,53 +54,7 @@ extension UserGroup: JSONMembers {
 }
 
 /// Request to create a group of users.
-public struct UserGroupDraft: Sendable, Equatable {
-  /// A patch of `UserGroup.blank`.
-  public var fields: Patch<UserGroup>
-  public var clientID: String?
+public typealias UserGroupDraft = RecordDraft<UserGroup>
 
-  public init(_ fields: Patch<UserGroup>, clientID: String? = nil) {
-    self.fields = fields
-    self.clientID = clientID
-  }
-}
-
-extension UserGroupDraft: JSONWritable {
-  public init(_ object: inout JSONObject) throws(JSONError) {
-    fields = try Patch(&object)
-    clientID = try object.optional("client_id")
-  }
-
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      fields.writeMembers(to: &json)
-      if let clientID { json.field("client_id", clientID) }
-    }
-  }
-}
-
-/// PATCH of a group of users. Absent members stay unchanged.
-public struct UserGroupChange: Sendable, Equatable {
-  public var fields: Patch<UserGroup>
-  /// Refused with a conflict unless it is the current revision.
-  public var ifRevision: Int?
-
-  public init(_ fields: Patch<UserGroup> = [], ifRevision: Int? = nil) {
-    self.fields = fields
-    self.ifRevision = ifRevision
-  }
-}
-
-extension UserGroupChange: JSONWritable {
-  public init(_ object: inout JSONObject) throws(JSONError) {
-    fields = try Patch(&object)
-    ifRevision = try object.optional("if_revision")
-  }
-
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      fields.writeMembers(to: &json)
-      if let ifRevision { json.field("if_revision", ifRevision) }
-    }
-  }
-}
+/// PATCH of a group of users.
+public typealias UserGroupChange = RecordChange<UserGroup>

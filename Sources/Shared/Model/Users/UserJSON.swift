@@ -35,7 +35,10 @@ extension User: JSONMembers {
       json.field("last_seen_at", standing.lastSeenAt.map { Timestamp($0) })
       if summary.role == .bot { json.field("owner_id", standing.owner) }
     }
-    own?.writeFields(to: &json)
+    if let own {
+      own.writeFields(to: &json)
+      if !own.silences.isEmpty { json.field("silences", own.silences) }
+    }
   }
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -58,5 +61,6 @@ extension User.Own {
     guard object.member("preferences") != nil else { return nil }
     self.init()
     try readFields(from: &object)
+    silences = try object.optional("silences") ?? []
   }
 }

@@ -5,8 +5,10 @@ extension Command {
   static let login = Command.client(
     "login", usage: "SERVER NAME [--fingerprint SHA256] [--force]", operands: ["SERVER", "NAME"],
     summary: "sign in to a server",
-    description: "Signs in and stores the session. The password is the first line of standard input.",
-    settings: [LoginCommand.fingerprint, .force], operations: ["signIn"], run: LoginCommand.run)
+    description:
+      "Signs in and stores the session. The password is the first line of standard input, and the code of a\n"
+      + "user with two-step sign-in the second.",
+    settings: [LoginCommand.fingerprint, .force], operations: ["signIn", "confirmSignIn"], run: LoginCommand.run)
 }
 
 enum LoginCommand {
@@ -25,6 +27,9 @@ enum LoginCommand {
       answer = try await client.send(
         Request<Resource<SignInResult>>.signIn(name, password: password, device: "parley").unauthenticated())
     } catch {
+      if let challenge = SignInChallenge(error) {
+        return try await confirm(challenge, settings, client, path)
+      }
       if error.isSignedOut {
         return Outcome(.failure, "\(client.server) rejected the user name or password.")
       }
@@ -34,22 +39,62 @@ enum LoginCommand {
         "\(error.userMessage) Pin its certificate with --fingerprint SHA256. An address without TLS begins with http://."
       )
     }
+    return try await keep(answer, settings, client, path)
+  }
+
+  /// The second step of a user with two-step sign-in.
+  private static func confirm(
+    _ challenge: SignInChallenge, _ settings: Settings, _ client: Client, _ path: String
+  ) async throws -> Outcome {
+    guard let code = Terminal.secret("Code of your authenticator app, or a recovery code: "), !code.isEmpty else {
+      throw Settings.UsageError(message: "Standard input contains no code for the two-step sign-in.")
+    }
+    let answer: Resource<SignInResult>
+    do throws(ClientFault) {
+      answer = try await client.send(
+        Request<Resource<SignInResult>>.confirmSignIn(challenge.text, code: code, device: "parley").unauthenticated())
+    } catch {
+      guard let fault = error.problem?.errors.first, fault.field == "code" else { throw error }
+      switch fault.code {
+      case "used": return Outcome(.failure, "\(client.server) has seen this code before. Wait for the next one.")
+      case "clock_off": return Outcome(.failure, "This code is of another time. Check the clock of your phone.")
+      default: return Outcome(.failure, "\(client.server) rejected the code.")
+      }
+    }
+    return try await keep(answer, settings, client, path)
+  }
+
+  private static func keep(
+    _ answer: Resource<SignInResult>, _ settings: Settings, _ client: Client, _ path: String
+  ) async throws -> Outcome {
     guard let token = answer.token else {
       throw ClientFault.invalidResponse("a session without a token")
     }
     client.token = token
+    do {
+      return try await keep(token, of: answer.user.summary.id, settings, client, path)
+    } catch {
+      // Nothing on this machine knows the session.
+      _ = try? await client.send(.revokeSession("current"))
+      throw error
+    }
+  }
+
+  private static func keep(
+    _ token: String, of user: ID<User>, _ settings: Settings, _ client: Client, _ path: String
+  ) async throws -> Outcome {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       try FileSystem.makeFolder(String(path[..<slash]))
     }
     let profile = CLISession.Profile(
       server: client.server.origin, token: token, fingerprint: settings.text(fingerprint),
-      user: answer.user.summary.id.description)
+      user: user.description)
     let force = settings.isOn(.force)
     if let unsent = try await CLISession.deleteCache(before: profile, at: path, force: force) {
       try await client.send(.revokeSession("current"))
       return Outcome(.failure, "\(unsent) The previous user can send it; --force discards it.")
     }
     try FileSystem.write(profile.bytes, to: path)
-    return Outcome(.success, "Signed in at \(client.server) as \(name).")
+    return Outcome(.success, "Signed in at \(client.server) as \(settings.operands[1]).")
   }
 }

@@ -101,7 +101,9 @@ enum TailCommand {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let topic = LiveTopic(String(part)) else {
         throw Settings.UsageError(
-          message: "\"\(part)\" is not a topic. Topics are me, conversation:ID, forum:ID, app:NAME and presence.")
+          message: """
+            "\(part)" is not a topic. Topics are me, conversation:ID, forum:ID, forum:ID/messages, app:NAME and presence.
+            """)
       }
       topics.append(topic.description)
     }

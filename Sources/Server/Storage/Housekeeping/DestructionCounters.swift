@@ -4,7 +4,7 @@
 import ParleyModel
 import ParleySQLite
 
-struct Destruction: Hashable, Sendable {
+struct DestructionCounters: Hashable, Sendable {
   /// Number of destructions of content.
   let count: Int
   /// Number of destructions purged by a round of `PurgeRound`, and number purged by the last rewrite of the database.
@@ -15,7 +15,7 @@ struct Destruction: Hashable, Sendable {
 }
 
 extension ReadTransaction {
-  func destruction() throws(Refusal) -> Destruction {
+  func destruction() throws(Refusal) -> DestructionCounters {
     let numbers = try run { connection in
       Dictionary(
         uniqueKeysWithValues: try connection.all(
@@ -26,7 +26,7 @@ extension ReadTransaction {
           """
         ) { row in (try row.text(0), try row.int(1)) })
     }
-    return Destruction(
+    return DestructionCounters(
       count: numbers["destroyed"] ?? 0, purged: numbers["forgotten"] ?? 0, rewritten: numbers["rewritten"] ?? 0,
       rewriteStartedAt: Int64(numbers["rewrite_begun_at"] ?? 0))
   }

@@ -1,0 +1,91 @@
+// Backups of a running store at an interval, into a folder. After each one the oldest beyond a number are removed. Their
+// names begin with a prefix of their own, so that no other backup is removed.
+
+import ParleyJSON
+
+public actor ScheduledBackups {
+  private let store: Store
+  private let folder: String
+  private let interval: Int64
+  private let count: Int
+  private let program: String
+  /// No attempt before this time, after a failure.
+  private var pausedUntil: Int64 = 0
+
+  /// Interval at which the daemon calls `makeIfDue`.
+  public static let checkInterval: Duration = .seconds(60)
+  private static let retryDelay: Int64 = 3_600_000
+  private static let (prefix, suffix) = ("scheduled-", ".tar")
+
+  /// - Parameters:
+  ///   - folder: nil for the folder `backups` in the data folder.
+  ///   - interval: milliseconds from one backup to the next.
+  ///   - count: the number of backups that stay.
+  ///   - program: the version of Parley.
+  public init(_ store: Store, in folder: String?, every interval: Int64, keeping count: Int, program: String) {
+    self.store = store
+    self.folder = folder ?? store.folder.backups
+    self.interval = interval
+    self.count = count
+    self.program = program
+  }
+
+  /// Makes a backup if the last one is older than the interval. Its age is that of its file, so it counts across starts.
+  public func makeIfDue() async {
+    let now = store.clock()
+    guard now >= pausedUntil, !store.isBackingUp else { return }
+    do {
+      try Disk.makeFolder(folder)
+      // A file of a clock that was ahead does not count.
+      let last = try backups().last { $0.time <= now }
+      if let last, now < last.time + interval { return }
+      try removeParts()
+      let time = Timestamp.format(Int(now)).prefix(19).replacing(":", with: "-")
+      let path = "\(folder)/\(Self.prefix)\(time)Z\(Self.suffix)"
+      let report = try await store.backUp(to: path, program: program) { _ in }
+      store.log("Scheduled backup \(path): \(report.messages) messages, \(report.files) files, verified.")
+      if report.missing > 0 {
+        store.log(
+          "The data folder lacks \(report.missing) files, and so does the backup. Older backups stay. parley verify names the files."
+        )
+        return
+      }
+      for backup in try backups().dropLast(count) { try Disk.remove("\(folder)/\(backup.name)") }
+    } catch BackupFault.cancelled {
+      return
+    } catch {
+      store.log("The scheduled backup failed and is tried again in an hour: \(error)")
+      pausedUntil = now + Self.retryDelay
+    }
+  }
+
+  /// From the oldest to the newest. Files of a clock that was ahead are the oldest.
+  private func backups() throws(DiskError) -> [(name: String, time: Int64)] {
+    let now = store.clock()
+    let found = try Disk.names(in: folder).compactMap { name in
+      Self.isBackup(name) ? Disk.changedAt("\(folder)/\(name)").map { (name: name, time: $0) } : nil
+    }
+    return found.sorted { ($0.time <= now ? $0.time : .min, $0.name) < ($1.time <= now ? $1.time : .min, $1.name) }
+  }
+
+  /// Removes what a killed process left of its backup.
+  private func removeParts() throws(DiskError) {
+    for name in try Disk.names(in: folder) {
+      guard let end = name.firstRange(of: Self.suffix + ".part"),
+        Self.isBackup(String(name[..<end.lowerBound]) + Self.suffix)
+      else { continue }
+      try Disk.remove("\(folder)/\(name)")
+    }
+  }
+
+  /// Whether a name is exactly one of a scheduled backup.
+  private static func isBackup(_ name: String) -> Bool {
+    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
+    let time = name.dropFirst(prefix.count).dropLast(suffix.count)
+    let form = "0000-00-00T00-00-00Z"
+    return time.utf8.count == form.utf8.count
+      && zip(time.utf8, form.utf8).allSatisfy { byte, pattern in
+        pattern == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) : byte == pattern
+      }
+  }
+}

@@ -1,0 +1,40 @@
+public import ParleyJSON
+
+/// Result of the destruction of content.
+public struct Destruction: Sendable, Hashable {
+  /// Whether the bytes have left the database, its write-ahead log and the files. If not, the server completes it soon.
+  public var isPurged: Bool
+  /// Copies of the site in the data folder that were made before and may have the content: names of backups and of folders
+  /// that a restore replaced.
+  public var copies: [String]
+
+  public init(isPurged: Bool, copies: [String]) {
+    self.isPurged = isPurged
+    self.copies = copies
+  }
+}
+
+extension Destruction: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("purged", isPurged)
+      json.field("copies", copies)
+    }
+  }
+}
+
+/// Request to destroy content. Nothing of it can be restored.
+public struct DestructionDraft: Sendable {
+  /// Exactly one of the three is set.
+  public var message: ID<Message>?
+  public var file: ID<File>?
+  public var user: UserReference?
+  public var reason: String
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    message = try object.optional("message")
+    file = try object.optional("file")
+    user = try object.optional("user")
+    reason = try object.string("reason")
+  }
+}

@@ -1,0 +1,89 @@
+public import ParleyJSON
+
+/// The second factor of the caller's sign-in: codes of an authenticator app.
+public struct SecondFactor: Sendable, Hashable {
+  /// Nil if sign-in takes the password alone.
+  public var enabledAt: Int64?
+  public var recoveryCodesLeft: Int
+  /// Whether the site requires one of this user.
+  public var isRequired: Bool
+  /// When the requirement takes effect; from then on a user without it can change nothing else.
+  public var dueAt: Int64?
+
+  /// A requirement takes effect after seven days, in milliseconds.
+  public static let grace: Int64 = 7 * 86_400_000
+
+  public var isEnabled: Bool { enabledAt != nil }
+
+  public init(enabledAt: Int64?, recoveryCodesLeft: Int, isRequired: Bool, dueAt: Int64?) {
+    self.enabledAt = enabledAt
+    self.recoveryCodesLeft = recoveryCodesLeft
+    self.isRequired = isRequired
+    self.dueAt = dueAt
+  }
+}
+
+extension SecondFactor: JSONWritable, JSONReadable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("enabled", isEnabled)
+      json.field("enabled_at", enabledAt.map { Timestamp($0) })
+      json.field("recovery_codes_left", recoveryCodesLeft)
+      json.field("required", isRequired)
+      json.field("due_at", dueAt.map { Timestamp($0) })
+    }
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let enabledAt: Timestamp? = try object.optional("enabled_at")
+    let dueAt: Timestamp? = try object.optional("due_at")
+    self.init(
+      enabledAt: enabledAt.map { Int64($0.milliseconds) },
+      recoveryCodesLeft: try object.int("recovery_codes_left", in: 0...Int.max),
+      isRequired: try object.read("required"), dueAt: dueAt.map { Int64($0.milliseconds) })
+  }
+}
+
+/// The secret of an authenticator app, shown while it is set up.
+public struct SecondFactorSetup: Sendable, Hashable {
+  /// In base 32, for typing.
+  public var secret: String
+  /// The `otpauth:` address that a QR code holds.
+  public var url: String
+
+  public init(secret: String, url: String) {
+    self.secret = secret
+    self.url = url
+  }
+}
+
+extension SecondFactorSetup: JSONWritable, JSONReadable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("secret", secret)
+      json.field("url", url)
+    }
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(secret: try object.string("secret"), url: try object.string("url"))
+  }
+}
+
+/// Codes that stand in for those of the app, each once. They are shown when they are made.
+public struct RecoveryCodes: Sendable, Hashable {
+  public var codes: [String]
+
+  public init(codes: [String]) { self.codes = codes }
+}
+
+extension RecoveryCodes: JSONWritable, JSONReadable {
+  public func write(to json: inout JSONWriter) { json.object { json in json.field("recovery_codes", codes) } }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(codes: try object.read("recovery_codes"))
+  }
+}

@@ -1,0 +1,4 @@
+import Glibc
+import ParleyProgram
+
+exit(await Invocation.run(Array(CommandLine.arguments.dropFirst())))
