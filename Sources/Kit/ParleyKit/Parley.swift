@@ -16,6 +16,7 @@ public actor Parley {
   public nonisolated let observed: ObservedObjects
   private let deliveries: DeliveryReceipts
   private let clock: Outbox.Clock
+  private let didSignOut: @Sendable () -> Void
   private var loop: Task<Void, Never>?
   private var live: LiveConnection?
   /// The delay before the next attempt.
@@ -44,15 +45,17 @@ public actor Parley {
   /// - Parameters:
   ///   - open: opens a local file of the outbox.
   ///   - pictures: the file of the picture cache; nil disables it.
+  ///   - didSignOut: removes the token from the app's own storage.
   ///   - store: creates the store, on the cache's executor: `{ try DiskStore(path) }` or `{ MemoryStore() }`.
   public init(
     _ client: Client, clock: Outbox.Clock, _ indexing: MessageIndexing = MessageIndexing(),
     open: @escaping @Sendable (PendingFile) async throws -> FileSource, pictures: PictureFile? = nil,
-    _ store: @Sendable () throws -> sending any CacheStore
+    didSignOut: @escaping @Sendable () -> Void = {}, _ store: @Sendable () throws -> sending any CacheStore
   ) throws(CacheFault) {
     self.client = client
     self.clock = clock
-    cache = try Cache(indexing, store)
+    self.didSignOut = didSignOut
+    cache = try Cache(indexing, keepsPictures: pictures != nil, store)
     outbox = Outbox(cache, client, clock: clock, open: open)
     sync = Sync(cache, client)
     deliveries = DeliveryReceipts(cache, client, wait: clock.wait)
@@ -94,6 +97,7 @@ public actor Parley {
   private func run() async {
     var isVerified = false
     while !Task.isCancelled {
+      let token = client.token
       let fault: ClientFault?
       do {
         // Never show or send the data of one user as another.
@@ -101,20 +105,22 @@ public actor Parley {
           try await sync.verifyUser()
           isVerified = true
         }
+        try await removeGonePictures()
         // The outbox stops when the disk is full.
         try await outbox.start()
         try await sync.catchUp()
+        try await removeGonePictures()
         await deliveries.scheduleSend()
         await outbox.networkAvailable()
         fault = try await receiveLive()
       } catch {
         if Task.isCancelled { return }
-        guard let known = error as? ClientFault else { return await end(error) }
+        guard let known = error as? ClientFault else { return await end(error, of: token) }
         fault = known
       }
       if Task.isCancelled { return }
       if let fault {
-        if fault.isSignedOut { return await end(fault) }
+        if fault.isSignedOut { return await end(fault, of: token) }
         set(.retrying(fault))
       }
       failures += 1
@@ -148,6 +154,7 @@ public actor Parley {
     try await sync.fetchNeeds()
     var unresolved = await cache.replica.needs
     for await one in updates where one.isOther {
+      try await removeGonePictures()
       let needs = await cache.replica.needs
       unresolved.formIntersection(needs)
       // A need without a recent enough response is requested again after the next event, not in a loop.
@@ -155,6 +162,13 @@ public actor Parley {
       try await sync.fetchNeeds()
       unresolved = await cache.replica.needs
     }
+  }
+
+  /// Removes the pictures of files that messages have lost. If their store fails, the files stay noted for the next time.
+  private func removeGonePictures() async throws {
+    let files = await cache.goneFiles
+    guard !files.isEmpty, await pictures.remove(files) else { return }
+    try await cache.forgetGone(files)
   }
 
   private func consume(_ live: LiveConnection) async throws -> ClientFault? {
@@ -194,7 +208,8 @@ public actor Parley {
     self.backoff = nil
   }
 
-  private func end(_ error: any Error) async {
+  /// - Parameter token: the token of the attempt that failed. The app may have signed in again since.
+  private func end(_ error: any Error, of token: String?) async {
     await deliveries.stop()
     await outbox.stop()
     do {
@@ -204,6 +219,11 @@ public actor Parley {
         set(.userChanged)
       case let fault as CacheFault: set(.cacheFailed(fault))
       default:
+        // The session never becomes valid again.
+        if client.token == token {
+          client.token = nil
+          didSignOut()
+        }
         try await pictures.erase()
         if (error as? ClientFault)?.isRevoked ?? false { try await sync.seal() } else { try await sync.lockCache() }
         set(.signedOut)
@@ -261,6 +281,7 @@ public actor Parley {
       guard error.isSignedOut || error.isTemporary || error.isGone else { throw error }
     }
     client.token = nil
+    didSignOut()
     try await pictures.erase()
     try await sync.seal()
   }

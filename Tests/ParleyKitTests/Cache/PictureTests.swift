@@ -10,13 +10,23 @@ import Testing
 private final class PictureTransport: Transport {
   private let type: String
   private let state = Mutex<[String]>([])
+  private let gone = Mutex(false)
 
   init(type: String = "image/png") { self.type = type }
 
   var requests: [String] { state.withLock { $0 } }
 
+  /// From now on all files are gone.
+  func destroy() { gone.withLock { $0 = true } }
+
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     state.withLock { $0.append(exchange.target) }
+    if gone.withLock({ $0 }) {
+      let pieces = Mutex([Array(#"{"code":"gone","status":410,"title":"Gone"}"#.utf8)])
+      return TransportResponse(status: 410, fields: [.init("Content-Type", "application/problem+json")]) {
+        () throws(TransportFailure) -> [UInt8]? in pieces.withLock { $0.popLast() }
+      }
+    }
     let count = exchange.target.split(separator: "=").last.flatMap { Int($0) } ?? 0
     let pieces = Mutex([[UInt8](repeating: 7, count: count)])
     return TransportResponse(status: 200, fields: [.init("Content-Type", type)]) {
@@ -116,6 +126,58 @@ private final class PictureTransport: Transport {
         await #expect(throws: fault) { try await pictures.picture(picture(1), for: ada) }
       }
       #expect(transport.requests.count == 2)
+    }
+  }
+
+  @Test func `the pictures of a file that is gone are deleted`() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let transport = PictureTransport()
+    let path = folder.path + "/pictures.db"
+    do {
+      let pictures = try pictures(transport, PictureFile(path))
+      for (number, bytes) in [(1, 10), (1, 20), (11, 10), (2, 10)] {
+        _ = try await pictures.picture(picture(number, bytes), for: ada)
+      }
+      #expect(await pictures.remove([ID(2)]))
+      transport.destroy()
+      // One size tells about all.
+      await #expect(throws: ClientFault.self) { try await pictures.picture(picture(1, 30), for: ada) }
+      await #expect(throws: ClientFault.self) { try await pictures.picture(picture(1, 10), for: ada) }
+      await #expect(throws: ClientFault.self) { try await pictures.picture(picture(2, 10), for: ada) }
+      #expect(try await pictures.picture(picture(11, 10), for: ada).count == 10)
+    }
+    let connection = try Connection.writer(path)
+    #expect(try connection.all("select name from picture", read: { row in try row.text(0) }) == ["file 11 10 0"])
+  }
+
+  @Test(arguments: [true, false]) func `the pictures of a deleted message leave the device`(
+    isDestroyed: Bool
+  ) async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let garden = try await harbour.group("ada", "grace")
+      let ada = try harbour.client("ada")
+      let file = try await ada.upload(FileSource(name: "rose.png", bytes: Photographs.png()), clientID: "rose").id
+      let message = try await ada.send(.postMessage(in: garden, "look", attachments: [file])).message.id
+      let parley = try Parley(
+        try harbour.client("grace"), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+        open: { file in throw TransportFailure.sourceFailed(file.path) },
+        pictures: PictureFile(folder.path + "/pictures.db")
+      ) { MemoryStore() }
+      await parley.start()
+      for await state in await parley.states() where state == .live { break }
+      try await parley.sync.fetchAll([garden])
+      _ = try await parley.picture(file)
+      if isDestroyed {
+        try await ada.send(.destroyContent(.message(message), reason: "A letter."))
+      } else {
+        try await ada.send(.deleteMessage(message))
+      }
+      try await wait { (try? await parley.picture(file)) == nil }
+      try await wait { await parley.cache.goneFiles == [] }
+      await parley.stop()
     }
   }
 

@@ -284,7 +284,11 @@ import Testing
       let grace = try harbour.client("grace")
       let bytes = Array("a note of grace".utf8)
       let file = try await grace.upload(FileSource(name: "note.txt", bytes: bytes)).id
-      let posted = try await grace.send(.postMessage(in: garden, "see this", attachments: [file])).message
+      let photo = Draft.Annotation.embedded(file, .image)
+      let note = Draft.Annotation("com.example.note") { $0.field("page", 7) }
+      let posted = try await grace.send(
+        .postMessage(in: garden, "see this", attachments: [file], annotations: [photo, note], isMachineOnly: true)
+      ).message
       let ada = try Parley(
         try harbour.client("ada"), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
       ) { MemoryStore() }
@@ -294,7 +298,8 @@ import Testing
       #expect(try await ada.outbox.sendAll() == nil)
       let copied = try #require(try await ada.cache.messages(.range(1...Int.max, of: garden)).last?.message)
       let attached = try #require(copied.content?.attachments.first)
-      #expect(copied.content?.text == "see this" && attached != file)
+      #expect(copied.content?.text == "see this" && attached != file && copied.isMachineOnly)
+      #expect(copied.content?.annotations == [note, .embedded(attached, .image)].json)
       var received: [UInt8] = []
       try await ada.client.download(attached) { received += $0 }
       #expect(received == bytes)

@@ -92,12 +92,15 @@ import Testing
     #expect(try await ada.send(.getRemoval(removal.id)).removedCount == 1)
     #expect(try await ada.send(.undoRemoval(removal.id)).undoneBy == harbour.id("ada"))
 
+    let destruction = try await ada.send(.destroyContent(.user(.name("grace")), reason: "A letter."))
+    #expect(destruction.isPurged && destruction.copies == [])
+
     _ = try await ada.send(.updateSettings(SiteSettingsChange([.set(\.hue, 7)])))
     let done = try await ada.send(.listAuditEntries()).elements
     #expect(done.first?.changes.map(\.field) == ["hue"] && done.first?.changes.first?.to == JSONRaw(trusted: [0x37]))
     #expect(done.compactMap(\.kind).contains(.userWarned) && done.allSatisfy { $0.kind != nil })
     let statistics = try await ada.send(.getStatistics())
-    #expect(statistics.users == 3 && statistics.openReports == 0 && statistics.lastBackup == nil)
+    #expect(statistics.users == 2 && statistics.openReports == 0 && statistics.lastBackup == nil)
     let backup = try await ada.send(.createBackup())
     try await wait { try await ada.send(.listBackups()).elements.first?.state == .done }
     #expect(try await ada.send(.listBackups()).elements.map(\.id) == [backup.id])

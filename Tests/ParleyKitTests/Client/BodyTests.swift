@@ -161,7 +161,7 @@ private let wholeForum = ForumChange(
     .set(\.icon, ID(8)), .set(\.visibility, .private), .set(\.write, .members), .set(\.startTopics, .moderators),
     .set(\.roomMention, .readers), .set(\.section, "plants"), .set(\.position, 3), .set(\.slowSeconds, 5),
     .set(\.isLocked, true), .set(\.isArchived, false), .set(\.isSolvable, true), .set(\.showsRevisions, false),
-    .set(\.isDefault, true),
+    .set(\.isDefault, true), .set(\.readGroups, [ID(5)]), .set(\.writeGroups, [ID(6)]),
     .set(\.callURL, "https://call.example/roses"),
   ], from: .beginning, reason: "Because.", ifRevision: 4)
 private let wholeConversation = ConversationChange(
@@ -184,7 +184,8 @@ private let wholeUser = UserChange(
   own: [
     .set(\.isDiscoverable, true), .set(\.reachableBy, .shared), .set(\.showsReceipts, true),
     .set(\.showsPresence, false), .set(\.preferences, JSONRaw(trusted: Array(#"{"hue":3}"#.utf8))),
-  ], addresses: ["ada@example.com"], name: "ada", isDisabled: false, reason: "Because.", ifRevision: 4)
+  ], addresses: ["ada@example.com"], name: "ada", isDisabled: false, endsSessions: true, reason: "Because.",
+  ifRevision: 4)
 private let wholeSite = SiteSettingsChange(
   [
     .set(\.name, "Garden"), .set(\.hue, 120), .set(\.welcome, "Come in."), .set(\.rules, "Be kind."),
@@ -192,6 +193,8 @@ private let wholeSite = SiteSettingsChange(
     .set(\.mayPublish, .staff), .set(\.hasDiscovery, true), .set(\.cutsMetadata, true), .set(\.linkPreviews, false),
     .set(\.isIndexed, false), .set(\.contactURL, "mailto:ada@garden.example"),
     .set(\.privacyURL, "https://garden.example/privacy"), .set(\.icon, ID(8)), .set(\.arrivalForum, ID(9)),
+    .set(\.requireSecondFactor, .staff), .set(\.sessionIdleDays, 30), .set(\.sessionMaxDays, 60),
+    .set(\.staffSessionIdleDays, 7), .set(\.staffSessionMaxDays, 30),
   ],
   newcomers: [
     .set(\.days, 1), .set(\.messages, 2), .set(\.messagesPerHour, 3), .set(\.linksPerHour, 4),
@@ -221,6 +224,7 @@ private let wholeSite = SiteSettingsChange(
       .createForum(
         title: "roses", about: "Roses.", iconURL: "https://chat.example/rose.png", icon: ID(8), visibility: .public,
         write: .readers, startTopics: .members, section: "plants", position: 2, isDefault: true,
+        readGroups: [ID(5)], writeGroups: [ID(6)],
         clientID: "one"))
     try sent.take(.createForum(title: "roses"))
     try sent.take(.updateForum(ID(7), wholeForum))
@@ -309,12 +313,17 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.createModerationRule(ModerationRuleDraft(rule, clientID: "one")))
     try sent.take(.tryModerationRule(ModerationRuleDraft(rule, clientID: "one")))
     try sent.take(.updateModerationRule(ID(6), ModerationRuleChange(rule, ifRevision: 2)))
-    let group: Patch<UserGroup> = [.set(\.name, "gardeners"), .set(\.hue, 140), .set(\.isSelfChosen, true)]
+    let group: Patch<UserGroup> = [
+      .set(\.name, "gardeners"), .set(\.hue, 140), .set(\.isSelfChosen, true), .set(\.mentionableBy, .staff),
+    ]
     try sent.take(.createUserGroup(UserGroupDraft(group, clientID: "one")))
     try sent.take(.updateUserGroup(ID(6), UserGroupChange(group, ifRevision: 2)))
     try sent.take(.createRemoval(by: .user(.id(ID(5))), since: time, in: ID(7), reason: "Because.", clientID: "one"))
     try sent.take(.createRemoval(by: .invite(ID(4)), since: time))
     try sent.take(.undoRemoval(ID(6), reason: "Because."))
+    try sent.take(.destroyContent(.message(ID(9)), reason: "A letter."))
+    try sent.take(.destroyContent(.file(ID(8)), reason: "A letter."))
+    try sent.take(.destroyContent(.user(.name("grace")), reason: "A letter."))
   }
 
   private func sendSessions(_ sent: inout SentMembers) throws {
@@ -322,9 +331,28 @@ private let wholeSite = SiteSettingsChange(
       Request<Resource<SignInResult>>.signIn("ada", password: "a long one", device: "phone", cookie: false))
     try sent.take(
       .useLink("code", password: "a long one", name: "ada", displayName: "Ada", device: "phone", cookie: true))
+    try sent.take(
+      Request<Resource<SignInResult>>.confirmSignIn("1.2.3", code: "287082", device: "phone", cookie: false))
+    try sent.take(.proveSession(password: "a long one", code: "287082"))
+    try sent.take(.enableSecondFactor(code: "287082", keepSessions: true))
+    try sent.take(.disableSecondFactor(keepSessions: true))
     try sent.take(.changePassword(from: "a short one", to: "a long one", keepTokens: true))
     try sent.take(.createToken(name: "script", scope: .read, expiresAt: time, password: "a long one", clientID: "one"))
     try sent.take(.createBot(name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write, clientID: "one"))
+    try sent.take(.createWebhook(WebhookDraft(ID(7), name: "Builds", avatar: ID(8), clientID: "one")))
+    try sent.take(
+      .updateWebhook(ID(6), WebhookChange(name: "Builds", isEnabled: false, avatar: .set(ID(8)), ifRevision: 2)))
+    try sent.take(.updateWebhook(ID(6), WebhookChange(avatar: .cleared)))
+    try sent.take(
+      .createWebhookEndpoint(
+        WebhookEndpointDraft(
+          name: "Index", url: "https://example.org/", topics: [.me], events: ["message.created"], clientID: "one")))
+    try sent.take(
+      .updateWebhookEndpoint(
+        ID(6),
+        WebhookEndpointChange(
+          name: "Index", url: "https://example.org/", topics: [.me], events: [], isEnabled: true, ifRevision: 2)))
+    try sent.take(.postToWebhook("5f3d", "green", as: "CI", clientID: "one"))
     try sent.take(
       .createInvite(for: .name("grace"), role: .guest, to: ID(7), maxUses: 2, expiresAt: time, clientID: "one"))
     try sent.take(.revokeInvite(ID(4), bans: true, reason: "Because."))
@@ -395,6 +423,10 @@ private let wholeSite = SiteSettingsChange(
     // A second response would lack data of the first or differ from it.
     #expect(!Request<Resource<NewToken>>.createToken(name: "robot", scope: .read, clientID: "one").isRepeatable)
     #expect(!Request<Resource<NewBot>>.createBot(name: "dice", scope: .read, clientID: "one").isRepeatable)
+    #expect(!Request<Resource<NewWebhook>>.createWebhook(WebhookDraft(ID(7), name: "b", clientID: "o")).isRepeatable)
+    let endpoint = WebhookEndpointDraft(name: "b", url: "https://example.org/", topics: [.me], clientID: "o")
+    #expect(!Request<Resource<NewWebhookEndpoint>>.createWebhookEndpoint(endpoint).isRepeatable)
+    #expect(Request<Resource<Message>>.postToWebhook("5f3d", "green", clientID: "one").isRepeatable)
     let imported = Request<Resource<SignInResult>>.signUp(nil, password: "a long one", invite: "code", clientID: "one")
     #expect(!imported.isRepeatable)
   }

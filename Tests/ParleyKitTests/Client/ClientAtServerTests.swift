@@ -1,4 +1,5 @@
 import Foundation
+import ParleyCrypto
 import ParleyJSON
 import ParleyModel
 import Synchronization
@@ -258,5 +259,36 @@ final class MemoryNotes: Sendable {
     #expect(message == posted.message)
     #expect(try JSONDecoder().decode(User.self, from: JSONEncoder().encode(user)) == user)
     #expect(throws: DecodingError.self) { try JSONDecoder().decode(User.self, from: Data(#""{}""#.utf8)) }
+  }
+}
+
+@Test func `a sign-in with a second factor has a challenge`() async throws {
+  try await Harbour.open { harbour in
+    let client = try harbour.client()
+    let notes = MemoryNotes()
+    let session = OwnSession(client, store: notes.notes, now: { notes.now })
+    try await session.signIn("grace", password: "password of grace")
+    #expect(try await client.send(.getSecondFactor()).value.isEnabled == false)
+    let setup = try await client.send(.setUpSecondFactor())
+    let secret = try #require(Base32.bytes(setup.value.secret))
+    let now = try await harbour.community.store.readInBackground { tx throws(Refusal) in tx.now }
+    let code = try OneTimePassword.code(secret, step: OneTimePassword.step(at: now))
+    let codes = try await client.send(.enableSecondFactor(code: code)).value.codes
+    #expect(codes.count == 10)
+    do throws(ClientFault) {
+      try await session.signIn("grace", password: "password of grace")
+      Issue.record("one step was enough")
+    } catch {
+      let challenge = try #require(SignInChallenge(error))
+      #expect(challenge.expiresAt.milliseconds > Int(now))
+      await #expect(throws: ClientFault.self) { try await session.confirmSignIn(challenge, code: "000000") }
+      try await session.confirmSignIn(challenge, code: codes[0])
+    }
+    #expect(try await client.send(.getSecondFactor()).value.recoveryCodesLeft == 9)
+    #expect(SignInChallenge(.timedOut) == nil)
+    try await client.send(.proveSession(password: "password of grace", code: codes[1]))
+    #expect(try await client.send(.createRecoveryCodes()).value.codes.count == 10)
+    try await client.send(.disableSecondFactor())
+    try await session.signIn("grace", password: "password of grace")
   }
 }

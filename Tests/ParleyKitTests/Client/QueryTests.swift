@@ -85,7 +85,10 @@ import Testing
 
       let user = try await both(parley.user(me))
       #expect(user.last?.summary.displayName == "Grace H.")
-      #expect(try await both(parley.users([me])).last?[me]?.summary.name == "grace")
+      // One request for all; users that do not exist are omitted.
+      let ada = harbour.id("ada")
+      let answered = try await both(parley.users([ada, ID(999_999), me])).last
+      #expect(answered?.mapValues(\.summary.name) == [ada: "ada", me: "grace"])
       let newest = try await both(parley.messages(in: garden, limit: 2))
       #expect(newest.last?.map(\.text) == ["5", "4"])
       let first = try #require(newest.last?.last?.message)

@@ -60,6 +60,20 @@ private struct IncompleteTransport: Transport {
     }
   }
 
+  @Test func `unknown users are fetched in one request`() async throws {
+    try await Hamlet.open { hamlet in
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.begin()
+      let garden = try await hamlet.group("grace", "ada", "linus")
+      for name in ["grace", "linus"] { try await hamlet.post("from \(name)", as: name, in: garden) }
+      ada.server.set { $0.requests = [] }
+      try await ada.sync.catchUp()
+      for name in ["grace", "linus"] { #expect(await ada.cache.user(hamlet.id(name))?.summary.name == name) }
+      #expect(ada.server.requests.filter { $0.contains("/users") }.count == 1, "\(ada.server.requests)")
+      #expect(await ada.cache.replica.needs.isEmpty)
+    }
+  }
+
   @Test func `data missing in a response is fetched with it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -28,6 +28,8 @@ public actor Cache {
   private var countRequests: [ID<Conversation>: Int] = [:]
   private var readCount = 0
   private var isClosed = false
+  /// Whether the files that messages lose are noted, for the picture cache.
+  private let keepsPictures: Bool
   private var observers: [Int: AsyncStream<CacheUpdate>.Continuation] = [:]
   private var lastObserver = 0
 
@@ -35,69 +37,65 @@ public actor Cache {
   public init(
     _ indexing: MessageIndexing = MessageIndexing(), _ open: @Sendable () throws -> sending any CacheStore
   ) throws(CacheFault) {
+    try self.init(indexing, keepsPictures: false, open)
+  }
+
+  init(
+    _ indexing: MessageIndexing, keepsPictures: Bool, _ open: @Sendable () throws -> sending any CacheStore
+  ) throws(CacheFault) {
+    self.keepsPictures = keepsPictures
     let store: any CacheStore
     do { store = try open() } catch { throw error as? CacheFault ?? .broken("\(error)") }
     self.indexing = indexing
     for row in try store.rows(of: .note) { notes[row.key] = row.value }
-    if notes[Self.lockNote] == nil {
-      replica = try Self.replica(in: store)
-      histories = try Self.values(.history, in: store) { ID($0) }
-      (operations, drafts, orphans) = try Self.unsent(in: store)
-    }
     try Self.reindex(store, indexing, notes["index"])
-    self.store = store
-  }
-
-  private static func replica(in store: any CacheStore) throws(CacheFault) -> Replica {
-    var replica = Replica()
-    for table in ReplicaRow.Table.allCases {
-      for row in try store.rows(of: CacheTable(table)) {
-        do { try replica.take(ReplicaRow(.init(table, row.key), row.value)) } catch { throw .broken("\(error)") }
-      }
+    if notes[Self.lockNote] == nil {
+      let stored = try StoredCopy(store)
+      if !stored.repairs.isEmpty { try store.save(stored.repairs) }
+      (replica, histories) = (stored.replica, stored.histories)
+      (operations, drafts, orphans) = stored.unsent
+      for row in stored.repairs.rows where row.table == .note { notes[row.key] = row.value }
     }
-    return replica
+    self.store = store
   }
 
   typealias Unsent = (
     operations: [String: OutboxOperation], drafts: [ID<Conversation>: JSONRaw], orphans: [ID<Message>: HeldMessage]
   )
 
-  /// What the user has written and the server does not have.
-  private static func unsent(in store: any CacheStore) throws(CacheFault) -> Unsent {
-    let operations: [String: OutboxOperation] = try values(.operation, in: store) { $0 }
-    var drafts: [ID<Conversation>: JSONRaw] = [:]
-    for row in try store.rows(of: .draft) { if let id = ID<Conversation>(row.key) { drafts[id] = row.value } }
-    return (operations.mapValues(\.interrupted), drafts, try values(.orphan, in: store) { ID($0) })
+  /// The version of the message index and of the stored form of messages.
+  private static func indexRow(_ indexing: MessageIndexing) -> CacheRow {
+    CacheRow(.note, "index", writing: "\(indexing.version).\(SearchText.version).\(CachedMessage.form)")
   }
 
-  static func values<Key: Hashable, Value: JSONReadable>(
-    _ table: CacheTable, in store: any CacheStore, _ key: (String) -> Key?
-  ) throws(CacheFault) -> [Key: Value] {
-    var values: [Key: Value] = [:]
-    for row in try store.rows(of: table) {
-      guard let key = key(row.key), let raw = row.value else { continue }
-      do { values[key] = try Value(json: JSONValue(parsing: raw.bytes)) } catch { throw .broken("\(error)") }
-    }
-    return values
-  }
-
-  /// Rebuilds the index of all messages if the app's indexing has changed.
+  /// Rebuilds the index of all messages if the app's indexing or the stored form has changed. Messages that this version
+  /// can't read become gaps, which are fetched again.
   private static func reindex(
     _ store: any CacheStore, _ indexing: MessageIndexing, _ known: JSONRaw?
   ) throws(CacheFault) {
-    let version = CacheRow(.note, "index", writing: "\(indexing.version).\(SearchText.version)")
+    let version = indexRow(indexing)
     guard known != version.value else { return }
     var changes = CacheChanges()
     changes.rows = [version]
-    if known != nil {
-      for row in try store.rows(of: .message) {
-        guard let raw = row.value else { continue }
-        do {
-          var cached = try CachedMessage(json: JSONValue(parsing: raw.bytes))
-          cached.index = indexing.index(cached.message, locationName: cached.index.locationName)
-          changes.messages.append(cached)
-        } catch { throw .broken("\(error)") }
+    var unreadable: [ID<Conversation>: [Int]] = [:]
+    for row in known == nil ? [] : try store.rows(of: .message) {
+      guard let raw = row.value else { continue }
+      do {
+        var cached = try CachedMessage(json: JSONValue(parsing: raw.bytes))
+        cached.index = indexing.index(cached.message, locationName: cached.index.locationName)
+        changes.messages.append(cached)
+      } catch {
+        guard let (conversation, seq) = CachedMessage.place(ofKey: row.key) else { throw .broken("\(error)") }
+        unreadable[conversation, default: []].append(seq)
       }
+    }
+    for (conversation, seqs) in unreadable { changes.removed += seqs.map { .init(conversation, $0...$0) } }
+    for row in unreadable.isEmpty ? [] : try store.rows(of: .history) {
+      guard let id = ID<Conversation>(row.key), let seqs = unreadable[id], let raw = row.value,
+        var history = try? CachedHistory(json: JSONValue(parsing: raw.bytes))
+      else { continue }
+      for seq in seqs { history.held.remove(seq...seq) }
+      changes.rows.append(CacheRow(.history, row.key, writing: history))
     }
     try store.save(changes)
   }
@@ -291,6 +289,7 @@ public actor Cache {
     let displaced = try displaced(by: new, before, unknown: Set(more.messages.map(\.message.id)))
     changes.removed += displaced.map { .init($0.message.conversation, $0.message.seq...$0.message.seq) }
     changes.rows += try orphans(of: displaced, beside: new)
+    changes.rows += try goneFileRows(new, before, unknown: Set(more.messages.map(\.message.id)))
     for orphan in orphans.values.map(\.message)
     where new.contains(where: { $0.isSame(as: orphan) || $0.isResent(orphan) }) {
       changes.rows.append(CacheRow(.orphan, orphan.id.description, nil))
@@ -385,6 +384,41 @@ public actor Cache {
   func nextRead() -> Int {
     readCount += 1
     return readCount
+  }
+
+  // MARK: Gone files
+
+  private static let goneFilePrefix = "gone file "
+
+  /// The files that messages have lost, by a deletion or an edit, and whose pictures are still to be removed. They survive a
+  /// restart of the app.
+  var goneFiles: [ID<File>] {
+    notes.keys.compactMap { key in
+      key.hasPrefix(Self.goneFilePrefix) ? ID<File>(String(key.dropFirst(Self.goneFilePrefix.count))) : nil
+    }
+  }
+
+  /// Notes that the pictures of these files were removed.
+  func forgetGone(_ files: [ID<File>]) throws(CacheFault) {
+    try save(files.map { CacheRow(.note, "\(Self.goneFilePrefix)\($0)", nil) })
+  }
+
+  /// - Parameters:
+  ///   - loaded: the messages before the change.
+  ///   - unknown: ids for which none were loaded.
+  private func goneFileRows(
+    _ new: [Message], _ loaded: [ID<Message>: HeldMessage], unknown: Set<ID<Message>>
+  ) throws(CacheFault) -> [CacheRow] {
+    guard keepsPictures else { return [] }
+    let wanted = new.filter { loaded[$0.id] == nil && ($0.content == nil || unknown.contains($0.id)) }.map(\.id)
+    var earlier = loaded
+    for held in try held(.ids(wanted)) { earlier[held.message.id] = held }
+    var gone: Set<ID<File>> = []
+    for message in new {
+      guard let before = earlier[message.id]?.message, before.isSame(as: message) else { continue }
+      gone.formUnion(Set(before.content?.attachments ?? []).subtracting(message.content?.attachments ?? []))
+    }
+    return gone.sorted().map { CacheRow(.note, "\(Self.goneFilePrefix)\($0)", writing: 1) }
   }
 
   // MARK: Location names
@@ -655,7 +689,7 @@ public actor Cache {
 
   /// The own messages among lost ones. A message that any device of the user has sent again is not lost.
   private func orphans(of lost: [HeldMessage], beside new: [Message] = []) throws(CacheFault) -> [CacheRow] {
-    let me = replica.me?.summary.id
+    let me = owner
     let own = lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
     let gone = Set(lost.map(\.message.id))
     var found = new
@@ -683,7 +717,7 @@ public actor Cache {
   public func begin(
     _ snapshot: Snapshot, others: [OwnConversation] = [], lost: [Message] = []
   ) throws(CacheFault) -> Bool {
-    let isOther = replica.me.map { $0.summary.id != snapshot.me.summary.id } ?? false
+    let isOther = owner.map { $0 != snapshot.me.summary.id } ?? false
     guard !isOther else {
       try seal()
       return true
@@ -695,8 +729,9 @@ public actor Cache {
     }
     var changes = CacheChanges()
     var generation = generation
-    if let before = replica.cursor {
-      if before.isOtherHistory(than: snapshot.cursor) {
+    let before = replica.cursor
+    if before != nil || isResetting {
+      if before?.isOtherHistory(than: snapshot.cursor) ?? true {
         generation += 1
         changes.rows.append(CacheRow(.note, "generation", writing: generation))
       }
@@ -716,6 +751,7 @@ public actor Cache {
     changes.rows += try orphans(
       of: cachedCopies(of: lost), beside: fresh.conversations.values.flatMap { $0.messages.values.map(\.message) })
     changes.rows += try unsealed(for: snapshot.me.summary.id)
+    if notes[Self.ownerNote] != nil { changes.rows.append(CacheRow(.note, Self.ownerNote, nil)) }
     var stored = fresh
     stored.setMessagesAside()
     for new in fresh.conversations.values.flatMap(\.messages.values) {
@@ -728,7 +764,7 @@ public actor Cache {
     return false
   }
 
-  private static let resetNote = "reset"
+  static let resetNote = "reset"
 
   /// Whether a snapshot was applied and the cached messages were not all verified. The copy may mix two histories.
   var isResetting: Bool { notes[Self.resetNote] != nil }
@@ -741,7 +777,7 @@ public actor Cache {
   public func erase() throws(CacheFault) { try erase(keeping: try store.rows(of: .sealed)) }
 
   func erase(keeping kept: [CacheRow]) throws(CacheFault) {
-    let version = CacheRow(.note, "index", writing: "\(indexing.version).\(SearchText.version)")
+    let version = Self.indexRow(indexing)
     try store.erase(keeping: kept + [version])
     forget()
     notes = [version.key: version.value].compactMapValues { $0 }
@@ -757,14 +793,18 @@ public actor Cache {
 
   /// What the user has written and the server does not have, also of a locked copy.
   func unsentWork() throws(CacheFault) -> Unsent {
-    lockedFor == nil ? (operations, drafts, orphans) : try Self.unsent(in: store)
+    if lockedFor == nil { return (operations, drafts, orphans) }
+    let work = try StoredWork(store)
+    return (work.operations, work.drafts, work.orphans)
   }
 
   /// Loads the stored state after a lock.
   func load() throws(CacheFault) {
-    replica = try Self.replica(in: store)
-    histories = try Self.values(.history, in: store) { ID($0) }
-    (operations, drafts, orphans) = try Self.unsent(in: store)
+    let stored = try StoredCopy(store)
+    if !stored.repairs.isEmpty { try store.save(stored.repairs) }
+    (replica, histories) = (stored.replica, stored.histories)
+    (operations, drafts, orphans) = stored.unsent
+    applyLocal(stored.repairs.rows)
     publish(CacheUpdate.erased)
   }
 

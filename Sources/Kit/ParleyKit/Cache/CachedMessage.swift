@@ -15,11 +15,43 @@ public struct CachedMessage: Sendable, Hashable {
   }
 
   public var message: Message { held.message }
-  public var key: String { "\(message.conversation):\(message.seq)" }
+  public var key: String { Self.key(message.conversation, message.seq) }
+
+  static func key(_ conversation: ID<Conversation>, _ seq: Int) -> String { "\(conversation):\(seq)" }
+
+  static func place(ofKey key: String) -> (conversation: ID<Conversation>, seq: Int)? {
+    let parts = key.split(separator: ":")
+    guard parts.count == 2, let conversation = ID<Conversation>(String(parts[0])), let seq = Int(parts[1]) else {
+      return nil
+    }
+    return (conversation, seq)
+  }
+
+  /// A hash of the stored form of messages. It changes when a type in it gains a member.
+  static let form: String = {
+    var content = Message.Content(text: "text", attachments: [ID(1)], sentAt: 1, edit: .init(at: 1, by: ID(1)))
+    content.actions = [.init(type: "like", count: 1)]
+    content.poll = Poll(PollDraft(["one", "two"], closesAt: 1))
+    let states: [Message.State] = [
+      .live(content), .deleted(.init(at: 1, by: ID(1), deletion: .moved, reason: "reason", movedTo: ID(1))),
+    ]
+    return Fingerprint(
+      of: states.map { state in
+        let message = Message(
+          id: ID(2), conversation: ID(1), author: ID(1), clientID: "client", kind: .system, seq: 2, previous: ID(1),
+          replyTo: ID(1), isMachineOnly: true, createdAt: 1, movedFrom: ID(1), state: state)
+        return HeldMessage(MessageView(message, mine: ["like"], vote: [1]), asOf: 1)
+      }
+    ).hexadecimal
+  }()
 }
 
 extension CachedMessage: JSONWritable, JSONReadable {
-  public func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) { Self.write(held, generation: generation, index, to: &json) }
+
+  static func write(
+    _ held: some JSONWritable, generation: Int, _ index: MessageIndex, to json: inout JSONWriter
+  ) {
     json.object { json in
       json.field("held", held)
       json.field("generation", generation)

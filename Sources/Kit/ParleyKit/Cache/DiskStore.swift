@@ -174,18 +174,28 @@ public final class DiskStore: CacheStore {
           CacheRow(table, try row.text(0), JSONRaw(trusted: Array(try row.text(1).utf8)))
         }
       }
-      return try connection.all("select moment, generation, location, value from message order by moment") { row in
-        let cached = try Self.read(row)
-        return CacheRow(.message, cached.key, writing: cached)
+      // Not decoded here: an earlier version of the app may have written them.
+      return try connection.all(
+        "select moment, generation, location, value, conversation, seq from message order by moment"
+      ) { row in
+        let value = JSONRaw(trusted: Array(try row.text(3).utf8))
+        let (generation, index) = (try row.int(1), try Self.index(row))
+        var json = JSONWriter()
+        CachedMessage.write(value, generation: generation, index, to: &json)
+        return CacheRow(.message, CachedMessage.key(ID(try row.int(4)), try row.int(5)), JSONRaw(trusted: json.bytes))
       }
     } catch { throw CacheFault(error) }
   }
 
   private static func read(_ row: borrowing Row) throws -> CachedMessage {
     let value = try JSONValue(parsing: Array(try row.text(3).utf8))
+    return CachedMessage(try HeldMessage(json: value), generation: try row.int(1), try index(row))
+  }
+
+  private static func index(_ row: borrowing Row) throws(SQLiteError) -> MessageIndex {
     var index = MessageIndex(shownAt: Int64(try row.int(0) >> idBits))
     index.locationName = try row.optionalText(2)
-    return CachedMessage(try HeldMessage(json: value), generation: try row.int(1), index)
+    return index
   }
 
   /// The index entries of the result only have the date and the location name.

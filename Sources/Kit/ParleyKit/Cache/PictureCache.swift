@@ -8,6 +8,8 @@ public actor PictureCache {
   private let store: PictureStore?
   /// Requests in progress.
   private var fetching: [String: Task<Result<[UInt8], ClientFault>, Never>] = [:]
+  /// Requests in progress whose pictures are not stored, because the file is gone.
+  private var unwanted: Set<String> = []
   /// Incremented by `erase()`: pictures requested before are not stored after it.
   private var generation = 0
   /// The reason why pictures are no longer stored. They are still returned.
@@ -66,27 +68,48 @@ public actor PictureCache {
   ) {
     guard generation == self.generation else { return }
     fetching[picture.name] = nil
-    guard let store, let owner, case .success(let bytes) = result else { return }
+    let isUnwanted = unwanted.remove(picture.name) != nil
+    // Other sizes of a destroyed file may be stored.
+    if case .failure(let fault) = result, fault.isGone, let file = picture.file { remove([file]) }
+    guard !isUnwanted, let store, let owner, case .success(let bytes) = result else { return }
     do throws(CacheFault) { try store.save(bytes, as: picture.name, of: owner) } catch { fault = error }
   }
 
   /// Deletes all pictures from this device.
   public func erase() throws(CacheFault) {
     generation += 1
-    fetching = [:]
+    (fetching, unwanted) = ([:], [])
     try store?.erase()
+  }
+
+  /// Deletes all sizes of the pictures of files that are gone.
+  /// - Returns: whether they are deleted.
+  @discardableResult
+  func remove(_ files: [ID<File>]) -> Bool {
+    let prefixes = files.map(Picture.prefix(of:))
+    unwanted.formUnion(fetching.keys.filter { name in prefixes.contains { name.hasPrefix($0) } })
+    do throws(CacheFault) {
+      try store?.remove { name in prefixes.contains { name.hasPrefix($0) } }
+      return true
+    } catch {
+      fault = error
+      return false
+    }
   }
 
   /// A picture to request. The content of a name never changes.
   public struct Picture: Sendable {
     let name: String
     let request: Request<RawResponse>
+    fileprivate var file: ID<File>?
+
+    fileprivate static func prefix(of file: ID<File>) -> String { "file \(file) " }
 
     /// The smallest available size that is at least this large.
     public static func file(_ file: ID<File>, width: Int? = nil, height: Int? = nil) -> Picture {
       Picture(
-        name: "file \(file) \(width ?? 0) \(height ?? 0)",
-        request: .getFileContent(of: file, width: width, height: height))
+        name: "\(prefix(of: file))\(width ?? 0) \(height ?? 0)",
+        request: .getFileContent(of: file, width: width, height: height), file: file)
     }
 
     public static func avatar(of user: UserSummary) -> Picture {

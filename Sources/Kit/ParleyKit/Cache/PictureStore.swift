@@ -99,6 +99,21 @@ final class PictureStore {
     touched = []
   }
 
+  /// Deletes the pictures with these names, and their bytes from the file.
+  func remove(where isGone: (String) -> Bool) throws(CacheFault) {
+    let names = entries.keys.filter(isGone)
+    guard !names.isEmpty else { return }
+    do {
+      try connection.transaction {
+        for name in names { try connection.execute("delete from picture where name = $1", name) }
+      }
+      for name in names { size -= entries.removeValue(forKey: name)?.size ?? 0 }
+      touched.subtract(names)
+      // The connection overwrites deleted bytes: no vacuum is needed.
+      try connection.checkpoint(.truncate)
+    } catch { throw CacheFault(error) }
+  }
+
   func erase() throws(CacheFault) {
     do {
       try connection.transaction {

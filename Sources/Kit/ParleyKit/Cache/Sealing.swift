@@ -7,6 +7,10 @@ public import ParleyModel
 
 extension Cache {
   static let lockNote = "locked"
+  static let ownerNote = "owner"
+
+  /// The user of the copy; of one whose user must be fetched again, the noted one.
+  var owner: ID<User>? { replica.me?.summary.id ?? number(Self.ownerNote).map { ID($0) } }
 
   /// The user of a locked copy. Its data can neither be read nor changed.
   public var lockedFor: ID<User>? { number(Self.lockNote).map { ID($0) } }
@@ -15,7 +19,7 @@ extension Cache {
   func seal() throws(CacheFault) {
     var sealed: [String: CacheRow] = [:]
     for row in try store.rows(of: .sealed) { sealed[row.key] = row }
-    if let user = lockedFor ?? replica.me?.summary.id {
+    if let user = lockedFor ?? owner {
       var work = try sealedWork(of: user)
       work.add(try unsentWork())
       if !work.isEmpty { sealed[user.description] = CacheRow(.sealed, user.description, writing: work) }
@@ -25,7 +29,7 @@ extension Cache {
 
   /// Locks the copy for its user.
   func lock() throws(CacheFault) {
-    guard lockedFor == nil, let user = replica.me?.summary.id else { return }
+    guard lockedFor == nil, let user = owner else { return }
     try save([CacheRow(.note, Self.lockNote, writing: user.number)])
     forget()
     publish(.erased)
@@ -40,9 +44,11 @@ extension Cache {
     try load()
   }
 
+  /// Reads the user's own row only: an unreadable one of another user must not stop this user.
   private func sealedWork(of user: ID<User>) throws(CacheFault) -> SealedWork {
-    let all: [String: SealedWork] = try Self.values(.sealed, in: store) { $0 }
-    return all[user.description] ?? SealedWork()
+    let row = try store.rows(of: .sealed).first { $0.key == user.description }
+    guard let raw = row?.value else { return SealedWork() }
+    do { return try SealedWork(json: JSONValue(parsing: raw.bytes)) } catch { throw .broken("\(error)") }
   }
 
   /// The rows that give a user the sealed work back. A draft of a later session stays.
@@ -101,11 +107,20 @@ extension SealedWork: JSONWritable, JSONReadable {
 
   init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    operations = try object.read("operations")
+    // An earlier version may have stored them: what can be read is kept.
+    for value in try object.value("operations").array() {
+      do { operations.append(try OutboxOperation(json: value)) } catch {
+        if let operation = try OutboxOperation(salvaging: value) { operations.append(operation) }
+      }
+    }
     for row in try object.value("drafts").array() {
       var draft = try row.object()
       drafts[try draft.read("conversation_id")] = try draft.value("draft").raw
     }
-    orphans = try object.read("orphans")
+    for value in try object.value("orphans").array() {
+      do { orphans.append(try HeldMessage(json: value)) } catch {
+        operations.append(try OutboxOperation(salvagingOrphan: value, order: operations.count + 1))
+      }
+    }
   }
 }

@@ -16,7 +16,7 @@ public enum ClientFault: Error, Sendable, Hashable {
   case invalidResponse(String)
   /// The response exceeds the size limit.
   case tooLarge
-  /// The file to upload can't be read.
+  /// The file to upload can't be read, or an operation that an earlier version of the app has stored.
   case unreadable(String)
   /// The server rejected the request.
   case refused(Problem)
@@ -96,7 +96,7 @@ public enum ClientFault: Error, Sendable, Hashable {
     case .captivePortal: "This network requires you to sign in. Open its page in a browser."
     case .invalidResponse: "The server’s response is invalid. The app or the server may be too old."
     case .tooLarge: "The response is too large."
-    case .unreadable: "The file can’t be read."
+    case .unreadable: "A file or a part of the message can’t be read."
     case .refused(let problem): problem.userMessage
     case .userChanged: "Another user has signed in on this device."
     case .cancelled: "The request was cancelled."
@@ -192,17 +192,24 @@ extension Problem {
     switch code {
     case "unauthenticated", "session_ended": "Sign in first."
     case "wrong_credentials": "The user name or the password is wrong."
+    case "second_factor_required": "Enter a code of your authenticator app."
+    case "second_factor_missing": "This site requires two-step sign-in. Set it up first."
+    case "step_up_required": "Confirm it with your password."
+    case "silenced": "You are silenced."
     case "forbidden": "You don’t have permission to do this."
     case "not_found": "Not found."
     case "gone": "This no longer exists."
     case "conflict": "This has changed in the meantime. Reload and try again."
     case "invalid", "unknown_field":
-      errors.first.map { "Invalid value: \($0.field)." } ?? "Some values are invalid."
+      errors.isEmpty
+        ? "Some values are invalid."
+        : "Invalid value: \(errors.map { "\($0.field) \($0.userMessage)" }.joined(separator: "; "))."
     case "too_large": "This is too large."
     case "no_room": "There is not enough storage space."
     case "taken": "This is already taken."
     case "rate_limited", "newcomer_limited":
       retryAfter.map { "Too many requests. Try again in \($0) s." } ?? "Too many requests. Try again later."
+    case "secret_revoked": "The secret of this webhook was revoked. Create a new one."
     case "poll_closed": "This poll is closed."
     case "content_refused": "The rules of this site don’t allow this text."
     case "held_for_review": "A moderator reviews this before others see it."

@@ -100,6 +100,13 @@ extension Removal: JSONReadable {
   }
 }
 
+extension Destruction: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(isPurged: try object.bool("purged"), copies: try object.read("copies"))
+  }
+}
+
 extension Sanction: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()

@@ -32,13 +32,40 @@ public struct OwnSession: Sendable {
   }
 
   /// Signs in and sets the client's token. Call `verify` before reading local data: it may belong to another user.
+  ///
+  /// A user with a second factor is refused; the refusal has a `SignInChallenge` for `confirmSignIn`.
   @discardableResult
   public func signIn(_ name: String, password: String, device: String = "") async throws(ClientFault) -> String {
+    try await open(name, password: password, device: device).token
+  }
+
+  /// Completes a sign-in with a code of the authenticator app, or a recovery code.
+  @discardableResult
+  public func confirmSignIn(
+    _ challenge: SignInChallenge, code: String, device: String = ""
+  ) async throws(ClientFault) -> String {
+    try await open(challenge, code: code, device: device).token
+  }
+
+  /// A new session: its user and token.
+  typealias Opened = (user: ID<User>, token: String)
+
+  func open(_ name: String, password: String, device: String) async throws(ClientFault) -> Opened {
     let response = try await client.send(
       Request<Resource<SignInResult>>.signIn(name, password: password, device: device).unauthenticated())
+    return try keep(response)
+  }
+
+  func open(_ challenge: SignInChallenge, code: String, device: String) async throws(ClientFault) -> Opened {
+    let response = try await client.send(
+      Request<Resource<SignInResult>>.confirmSignIn(challenge.text, code: code, device: device).unauthenticated())
+    return try keep(response)
+  }
+
+  private func keep(_ response: Resource<SignInResult>) throws(ClientFault) -> Opened {
     guard let token = response.token else { throw .invalidResponse("a session without a token") }
     client.token = token
-    return token
+    return (response.user.summary.id, token)
   }
 
   /// Checks that the token is valid and that the user is the same as last time. Call it each time the app becomes active.

@@ -17,11 +17,49 @@ public struct Problem: Sendable, Hashable, JSONReadable {
   public struct FieldError: Sendable, Hashable, JSONReadable {
     public let field: String
     public let code: String
+    /// The bounds that the value exceeds: of a length, of a number of elements or of a number.
+    public private(set) var min: Int?
+    public private(set) var max: Int?
+    /// The accepted values, if there are only some.
+    public private(set) var allowed: [String] = []
 
     public init(json value: JSONValue) throws(JSONError) {
       var object = try value.object()
       field = try object.string("field")
       code = try object.string("code")
+      guard let params: Params = try object.optional("params") else { return }
+      (min, max, allowed) = (params.min, params.max, params.allowed)
+    }
+
+    /// Parameters of an unknown type are ignored: a newer server may send them.
+    private struct Params: JSONReadable {
+      let min: Int?
+      let max: Int?
+      let allowed: [String]
+
+      init(json value: JSONValue) throws(JSONError) {
+        var object = try value.object()
+        min = (try? object.optional("min")) ?? nil
+        max = (try? object.optional("limit")) ?? (try? object.optional("max")) ?? nil
+        allowed = (try? object.optional("allowed")) ?? []
+      }
+    }
+
+    /// What is wrong with the value, in English: `is too long: at most 16000`.
+    public var userMessage: String {
+      switch code {
+      case "missing": "is missing"
+      case "taken": "is taken"
+      case "unknown": "is unknown"
+      case "too_common": "is too common"
+      case "too_short": "is too short" + (min.map { ": at least \($0)" } ?? "")
+      case "too_long": "is too long" + (max.map { ": at most \($0)" } ?? "")
+      case "too_many": "has too many elements" + (max.map { ": at most \($0)" } ?? "")
+      case "out_of_range":
+        if let min, let max { "is not between \(min) and \(max)" } else { "is out of range" }
+      case "unknown_field": "is no field"
+      default: "is invalid" + (allowed.isEmpty ? "" : ": one of \(allowed.joined(separator: ", "))")
+      }
     }
   }
 

@@ -17,6 +17,8 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   /// The sign-up policy: `open`, `approval`, `invite` or `closed`.
   public let policy: String
   public let isSetUp: Bool
+  /// Whether the request was that of a user.
+  public let isSignedIn: Bool
   public let showsLinkPreviews: Bool
   /// Address of the operator: a web page or `mailto:`.
   public let contactURL: String?
@@ -33,6 +35,7 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     start = try object.string("start")
     policy = try object.string("policy")
     isSetUp = try object.bool("set_up")
+    isSignedIn = try object.optional("signed_in") ?? false
     showsLinkPreviews = try object.bool("link_previews")
     contactURL = try object.optional("contact_url")
     privacyURL = try object.optional("privacy_url")
@@ -68,6 +71,8 @@ public struct Credential: JSONReadable, Sendable, Hashable {
   public let createdAt: Timestamp
   public let lastUsedAt: Timestamp?
   public let expiresAt: Timestamp?
+  /// The network of the last use, without the end of the address.
+  public let address: String?
   /// Whether this request used it.
   public let isCurrent: Bool
 
@@ -79,6 +84,7 @@ public struct Credential: JSONReadable, Sendable, Hashable {
     createdAt = try object.read("created_at")
     lastUsedAt = try object.optional("last_used_at")
     expiresAt = try object.optional("expires_at")
+    address = try object.optional("address")
     isCurrent = try object.bool("current")
   }
 }
@@ -106,6 +112,32 @@ public struct NewBot: JSONReadable, Sendable, Hashable {
     var object = try value.object()
     user = try object.read("user")
     token = try object.optional("token")
+  }
+}
+
+/// A webhook with its URL.
+public struct NewWebhook: JSONReadable, Sendable, Hashable {
+  public let webhook: Webhook
+  /// Nil if an earlier response with this idempotency key has returned it.
+  public let url: String?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    webhook = try Webhook(&object)
+    url = try object.optional("url")
+  }
+}
+
+/// An outgoing webhook with its secret.
+public struct NewWebhookEndpoint: JSONReadable, Sendable, Hashable {
+  public let endpoint: WebhookEndpoint
+  /// `whsec_…` of Standard Webhooks. Nil if an earlier response with this idempotency key has returned it.
+  public let secret: String?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    endpoint = try WebhookEndpoint(&object)
+    secret = try object.optional("secret")
   }
 }
 
@@ -261,6 +293,10 @@ public struct AuditRecord: JSONReadable, Sendable, Hashable {
   public let reason: String?
   /// The changed fields.
   public let changes: [ChangedField]
+  /// Of a bulk removal and its end: the author, nil for all users of an invite.
+  public let author: ID<User>?
+  /// The number of messages that it has removed or restored so far.
+  public let messageCount: Int?
 
   /// A changed field. A text may have its name only.
   public struct ChangedField: JSONReadable, Sendable, Hashable {
@@ -289,6 +325,8 @@ public struct AuditRecord: JSONReadable, Sendable, Hashable {
     forum = try object.optional("forum_id")
     reason = try object.optional("reason")
     changes = try object.optional("changes") ?? []
+    author = try object.optional("author_id")
+    messageCount = try object.optional("messages")
   }
 }
 

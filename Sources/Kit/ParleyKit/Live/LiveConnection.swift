@@ -216,7 +216,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
       // The server has dropped events because this client is slow. The cursor is before them, so a new connection delivers
       // them as fast as the client reads.
       dropConnection(.interrupted("the server dropped events"))
-    case "notice": return
+    case "notice", "banned": return
     default:
       guard let stream = frame.stream, let offset = frame.offset else { return enqueue(.signal(frame)) }
       switch state.withLock({ $0.offsets.order(of: offset, in: stream) }) {

@@ -3,13 +3,13 @@ public import ParleyModel
 
 /// The forums for a view, by last activity, newest first, while `run` runs. It shows the cache, also offline.
 @MainActor @Observable
-public final class ForumListModel {
+public final class ForumListModel: FailingModel {
   /// The cached forums, by last activity, newest first.
   public private(set) var forums: [HeldForum] = []
   /// Whether the forums are cached: false at the first start, before the first synchronization.
   public private(set) var isLoaded = false
   /// The failure of the last `refresh`; nil if it succeeded.
-  public private(set) var failure: (any Error)?
+  public internal(set) var failure: (any Error)?
   @ObservationIgnored private let parley: Parley
 
   public init(_ parley: Parley) { self.parley = parley }
@@ -29,10 +29,7 @@ public final class ForumListModel {
 
   /// Fetches what has changed, such as when the user pulls the list down.
   public func refresh() async {
-    do {
-      _ = try await parley.forums().fresh()
-      failure = nil
-    } catch { if !Task.isCancelled { failure = error } }
+    await attempt { _ = try await parley.forums().fresh() }
   }
 }
 

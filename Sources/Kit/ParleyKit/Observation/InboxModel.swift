@@ -5,11 +5,11 @@ import Synchronization
 /// The notifications for a view, newest first. They come from the server, again after changes while `run` runs. Without a
 /// network the loaded ones stay.
 @MainActor @Observable
-public final class InboxModel {
+public final class InboxModel: FailingModel {
   /// The number of unread notifications; at most `InboxCounts.maxCounted` are counted.
   public private(set) var unread = 0
   /// The failure of the last request; nil if it succeeded.
-  public private(set) var failure: (any Error)?
+  public internal(set) var failure: (any Error)?
   /// The users that caused the notifications.
   public let users: ListedUsers
   private var list = ServerList<NotificationView>()
@@ -81,12 +81,5 @@ public final class InboxModel {
   private func show(_ inbox: Inbox) {
     unread = inbox.unread.total
     users.show(inbox.entries.compactMap(\.entry.actor))
-  }
-
-  private func attempt(_ work: () async throws -> Void) async {
-    do {
-      try await work()
-      failure = nil
-    } catch { if !Task.isCancelled { failure = error } }
   }
 }

@@ -6,7 +6,7 @@ public import ParleyModel
 ///
 /// A failed call sets `failure`; sending works offline.
 @MainActor @Observable
-public final class RoomModel {
+public final class RoomModel: FailingModel {
   /// The id of the conversation.
   public nonisolated let conversation: ID<Conversation>
   /// The row of the conversation, with its title, unread count and draft; nil if it is not cached.
@@ -21,7 +21,7 @@ public final class RoomModel {
   public private(set) var gaps: [Int] = []
   /// The failure of the last call; nil if it succeeded. The success of `markRead`, of `setSticking` and of what `run` loads
   /// does not remove it.
-  public private(set) var failure: (any Error)?
+  public internal(set) var failure: (any Error)?
   /// The authors of the messages.
   public let users: ListedUsers
   @ObservationIgnored private let parley: Parley
@@ -129,12 +129,5 @@ public final class RoomModel {
   public func markRead() async {
     guard let last = messages.last(where: { !$0.isUnsent })?.message else { return }
     await attempt(keepingFailure: true) { try await parley.outbox.markRead(last.id, in: conversation) }
-  }
-
-  private func attempt(keepingFailure: Bool = false, _ work: () async throws -> Void) async {
-    do {
-      try await work()
-      if !keepingFailure { failure = nil }
-    } catch { if !Task.isCancelled { failure = error } }
   }
 }

@@ -5,11 +5,11 @@ public import ParleyModel
 /// The topics of a forum for a view, pinned ones first, then by last activity. They come from the server, again after changes
 /// while `run` runs. Without a network the loaded ones stay.
 @MainActor @Observable
-public final class TopicListModel {
+public final class TopicListModel: FailingModel {
   /// The forum of the topics.
   public nonisolated let forum: ID<Forum>
   /// The failure of the last request; nil if it succeeded.
-  public private(set) var failure: (any Error)?
+  public internal(set) var failure: (any Error)?
   /// The authors of the topics.
   public let users: ListedUsers
   private var list = ServerList<ListedTopic>()
@@ -73,12 +73,5 @@ public final class TopicListModel {
     let page = try await parley.client.send(.listTopics(in: forum, filter: filter, tag: tag, limit: limit, next: next))
     let topics = try page.elements.map { one in try ListedTopic(json: JSONValue(parsing: one.representation.bytes)) }
     return (topics, page.next)
-  }
-
-  private func attempt(_ work: () async throws -> Void) async {
-    do {
-      try await work()
-      failure = nil
-    } catch { if !Task.isCancelled { failure = error } }
   }
 }

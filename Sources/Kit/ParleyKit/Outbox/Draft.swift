@@ -92,14 +92,20 @@ extension Draft {
     Draft("» @\(author.name ?? "") \(message.content?.text ?? "")")
   }
 
-  /// The same text and attachments. Files of another user are uploaded again as the current user's.
+  /// The same text, annotations and attachments. Files of another user are uploaded again as the current user's, and
+  /// embedded files are embedded by their new ids.
   public static func copy(_ message: Message, by me: ID<User>) -> Draft {
-    var draft = Draft(message.content?.text ?? "")
-    let attachments = message.content?.attachments ?? []
+    guard let content = message.content else { return Draft() }
+    var draft = Draft(content.text, annotations: content.annotationList)
+    draft.isMachineOnly = message.isMachineOnly
     if message.author == me {
-      draft.attachments = attachments
-    } else {
-      draft.files = attachments.map { PendingFile(copying: $0) }
+      draft.attachments = content.attachments
+      return draft
+    }
+    let embedded = draft.annotations.compactMap(\.embeddedFile)
+    draft.annotations.removeAll { $0.embeddedFile.map { content.attachments.contains($0.id) } ?? false }
+    draft.files = content.attachments.map { id in
+      PendingFile(copying: id, embeddedAs: embedded.first { $0.id == id }?.kind)
     }
     return draft
   }
@@ -109,16 +115,9 @@ extension Message {
   /// The files embedded in the text. An app shows the other attachments below it. The picture of a link
   /// (oembed.com §2.3.4.4) is part of the link preview.
   public var embeddedFiles: [ID<File>] {
-    guard let content, let annotations = content.annotations,
-      let all = try? [Draft.Annotation](json: JSONValue(parsing: annotations.bytes))
-    else { return [] }
-    return all.filter { $0.type == Draft.Annotation.embedded }.compactMap { embedded in
-      guard let value = try? JSONValue(parsing: embedded.value.bytes), var object = try? value.object(),
-        (try? object.string("type")) != "link", let file = try? object.optional("file_id") as ID<File>?
-      else { return nil }
-      // An annotation can name a file that is not attached.
-      return content.attachments.contains(file) ? file : nil
-    }
+    guard let content else { return [] }
+    // An annotation can name a file that is not attached.
+    return content.annotationList.compactMap(\.embeddedFile?.id).filter(content.attachments.contains)
   }
 
   fileprivate var mentionedNames: [String] {
@@ -131,6 +130,23 @@ extension Message {
       }
       return try? mention.string("name")
     }
+  }
+}
+
+extension Message.Content {
+  fileprivate var annotationList: [Draft.Annotation] {
+    guard let annotations else { return [] }
+    return (try? [Draft.Annotation](json: JSONValue(parsing: annotations.bytes))) ?? []
+  }
+}
+
+extension Draft.Annotation {
+  /// The file that the annotation embeds in the text. The picture of a link is none.
+  fileprivate var embeddedFile: (id: ID<File>, kind: PendingFile.Kind)? {
+    guard type == Self.embedded, let value = try? JSONValue(parsing: value.bytes), var object = try? value.object(),
+      let type = try? object.string("type"), type != "link", let file = try? object.optional("file_id") as ID<File>?
+    else { return nil }
+    return (file, type == "photo" ? .image : type == "video" ? .video : .other)
   }
 }
 

@@ -147,6 +147,16 @@ extension OutboxOperation: JSONWritable, JSONReadable {
 }
 
 extension OutboxOperation.Work {
+  /// - Returns: whether all of it can be read, too. Of a message it may be a part.
+  static func salvaged(
+    _ kind: OutboxOperation.Kind, _ object: inout JSONObject, of value: JSONValue
+  ) throws(JSONError) -> (work: Self, isWhole: Bool) {
+    do { return (try Self(kind, &object, of: value), true) } catch {
+      guard kind == .send else { throw error }
+      return (.send(try Draft(salvaging: object.value("draft"))), false)
+    }
+  }
+
   fileprivate init(_ kind: OutboxOperation.Kind, _ object: inout JSONObject, of value: JSONValue) throws(JSONError) {
     switch kind {
     case .send: self = .send(try object.read("draft"))

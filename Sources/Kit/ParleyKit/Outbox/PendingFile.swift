@@ -47,8 +47,10 @@ public struct PendingFile: Sendable, Hashable {
 
 extension PendingFile {
   /// A copy of another user's file. The server's name and type are used.
-  init(copying original: ID<File>) {
-    self.init(id: Outbox.Clock.randomName(), path: "", name: "")
+  /// - Parameter kind: the kind as which the text embeds the file; nil if it does not.
+  init(copying original: ID<File>, embeddedAs kind: Kind? = nil) {
+    self.init(
+      id: Outbox.Clock.randomName(), path: "", name: "", kind: kind ?? .other, shown: kind == nil ? .attach : .embed)
     self.original = original
   }
 }

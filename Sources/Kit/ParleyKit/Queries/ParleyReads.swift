@@ -35,7 +35,7 @@ extension Parley {
     }
   }
 
-  private static let usersPerRequest = 100
+  static let usersPerRequest = 100
 
   private static func fetch(_ id: ID<User>, _ client: Client, _ cache: Cache) async throws -> User {
     let age = await cache.responseAge

@@ -47,13 +47,24 @@ public actor Sync {
   public func verifyUser() async throws {
     try await lock.withLock {
       let lockedFor = await cache.lockedFor
-      let owner = await cache.replica.me?.summary.id
-      guard let held = lockedFor ?? owner else { return }
-      let me = try await client.send(.getUser(.me))
-      guard me.summary.id != held else { return try await cache.unlock() }
-      try await cache.seal()
-      throw SyncRefusal.userChanged
+      let owner = await cache.owner
+      guard lockedFor ?? owner != nil else { return }
+      try await compareOwner(with: try await client.send(.getUser(.me)).summary.id)
     }
+  }
+
+  /// `verifyUser` for the user that the answer to a sign-in names.
+  func verifyOwner(_ me: ID<User>) async throws {
+    try await lock.withLock { try await compareOwner(with: me) }
+  }
+
+  private func compareOwner(with me: ID<User>) async throws {
+    let lockedFor = await cache.lockedFor
+    let owner = await cache.owner
+    guard let held = lockedFor ?? owner else { return }
+    guard me != held else { return try await cache.unlock() }
+    try await cache.seal()
+    throw SyncRefusal.userChanged
   }
 
   /// Erases the cache, after the requests that apply their responses to it. Seals what its user has not sent.
@@ -238,8 +249,21 @@ public actor Sync {
     for _ in 0..<Self.maxNeedRounds {
       let needs = await cache.replica.needs
       if needs.isEmpty { return }
+      try await fetchUsers(needs.compactMap { if case .user(let id) = $0 { id } else { nil } })
       // In a deterministic order.
-      for need in needs.sorted(by: { "\($0)" < "\($1)" }) { try await fetch(need) }
+      for need in await cache.replica.needs.sorted(by: { "\($0)" < "\($1)" }) { try await fetch(need) }
+    }
+  }
+
+  /// Fetches the users of needs, such as the authors of a page. The response omits users that the caller may not see.
+  private func fetchUsers(_ ids: [ID<User>]) async throws {
+    var rest = ids.sorted()[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(Parley.usersPerRequest)
+      rest = rest.dropFirst(part.count)
+      let found = try await client.send(.listUsers(ids: part.map(\.description).joined(separator: ","))).elements
+      for user in found { try await cache.hold(user.value) }
+      for id in Set(part).subtracting(found.map(\.value.summary.id)).sorted() { try await cache.drop(.user(id)) }
     }
   }
 

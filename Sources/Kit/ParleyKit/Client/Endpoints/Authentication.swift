@@ -55,6 +55,13 @@ extension Request where Response == Void {
     Request(.delete, "/sessions/{id}", [session])
   }
 
+  /// `DELETE /sessions`
+  ///
+  /// Ends the caller's sessions except the current one.
+  public static func revokeOtherSessions() -> Request {
+    Request(.delete, "/sessions")
+  }
+
   /// `DELETE /me/tokens/{id}`
   public static func revokeToken(_ token: String) -> Request {
     Request(.delete, "/me/tokens/{id}", [token])
@@ -70,6 +77,31 @@ extension Request where Response == Void {
       json.optional("keep_tokens", keepTokens)
     }
     return Request(.put, "/me/password", body: body)
+  }
+
+  /// `POST /sessions/current/proof`
+  ///
+  /// For ten minutes the session may do what is refused as `step_up_required`.
+  /// - Parameter code: of a user with a second factor.
+  public static func proveSession(password: String, code: String? = nil) -> Request {
+    let body = RequestBody.object { json in
+      json.field("password", password)
+      json.optional("code", code)
+    }
+    return Request(.post, "/sessions/current/proof", body: body)
+  }
+
+  /// `DELETE /me/second-factor`
+  ///
+  /// - Parameter keepSessions: spares other sessions and the tokens of programs.
+  public static func disableSecondFactor(keepSessions: Bool? = nil) -> Request {
+    let body = RequestBody.object { json in json.optional("keep_sessions", keepSessions) }
+    return Request(.delete, "/me/second-factor", body: body)
+  }
+
+  /// `POST /users/{id}/reset-second-factor`
+  public static func resetSecondFactor(of user: UserReference) -> Request {
+    Request(.post, "/users/{id}/reset-second-factor", [user.description])
   }
 
   /// `DELETE /invites/{id}`
@@ -101,6 +133,24 @@ extension Request where Response == Resource<SignInResult> {
       json.optional("cookie", cookie)
     }
     return Request(.post, "/sessions", body: body)
+  }
+
+  /// `POST /sessions/second-factor`
+  ///
+  /// - Parameters:
+  ///   - challenge: the text of a `SignInChallenge`.
+  ///   - code: of the authenticator app, or a recovery code.
+  ///   - cookie: for browsers: sets the token as a cookie and omits it from the response.
+  public static func confirmSignIn(
+    _ challenge: String, code: String, device: String? = nil, cookie: Bool? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("challenge", challenge)
+      json.field("code", code)
+      json.optional("device", device)
+      json.optional("cookie", cookie)
+    }
+    return Request(.post, "/sessions/second-factor", body: body)
   }
 
   /// `POST /links/{code}`
@@ -155,5 +205,48 @@ extension Request where Response == Page<Resource<Credential>> {
   public static func listTokens(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
     Request(
       .get, "/me/tokens", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Page<Resource<SignIn>> {
+  /// `GET /me/sign-ins`
+  public static func listSignIns(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/me/sign-ins",
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Resource<SecondFactor> {
+  /// `GET /me/second-factor`
+  public static func getSecondFactor() -> Request {
+    Request(.get, "/me/second-factor")
+  }
+}
+
+extension Request where Response == Resource<SecondFactorSetup> {
+  /// `POST /me/second-factor`
+  public static func setUpSecondFactor() -> Request {
+    Request(.post, "/me/second-factor")
+  }
+}
+
+extension Request where Response == Resource<RecoveryCodes> {
+  /// `PUT /me/second-factor`
+  ///
+  /// - Parameters:
+  ///   - code: of the app that `setUpSecondFactor` has set up.
+  ///   - keepSessions: spares other sessions and the tokens of programs.
+  public static func enableSecondFactor(code: String, keepSessions: Bool? = nil) -> Request {
+    let body = RequestBody.object { json in
+      json.field("code", code)
+      json.optional("keep_sessions", keepSessions)
+    }
+    return Request(.put, "/me/second-factor", body: body)
+  }
+
+  /// `POST /me/second-factor/recovery-codes`
+  public static func createRecoveryCodes() -> Request {
+    Request(.post, "/me/second-factor/recovery-codes")
   }
 }

@@ -21,7 +21,8 @@ extension Request where Response == Resource<ForumView> {
   public static func createForum(
     title: String, about: String? = nil, iconURL: String? = nil, icon: ID<File>? = nil,
     visibility: Visibility? = nil, write: ForumPolicy? = nil, startTopics: ForumPolicy? = nil,
-    section: String? = nil, position: Int? = nil, isDefault: Bool? = nil, clientID: String? = nil
+    section: String? = nil, position: Int? = nil, isDefault: Bool? = nil,
+    readGroups: [ID<UserGroup>]? = nil, writeGroups: [ID<UserGroup>]? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
@@ -34,6 +35,8 @@ extension Request where Response == Resource<ForumView> {
       json.optional("section", section)
       json.optional("position", position)
       json.optional("is_default", isDefault)
+      json.optional("read_groups", readGroups)
+      json.optional("write_groups", writeGroups)
       json.optional("client_id", clientID)
     }
     return Request(.post, "/forums", body: body).withClientID(clientID)

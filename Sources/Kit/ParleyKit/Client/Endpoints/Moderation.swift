@@ -133,6 +133,31 @@ extension Request where Response == Resource<ModerationRuleTrial> {
   }
 }
 
+/// What `destroyContent` destroys.
+public enum DestructionTarget: Sendable, Hashable {
+  /// With its files, wherever else they are used.
+  case message(ID<Message>)
+  /// All files with the same content.
+  case file(ID<File>)
+  /// With all messages and files.
+  case user(UserReference)
+}
+
+extension Request where Response == Resource<Destruction> {
+  /// `POST /destructions`: destroys content for good, for owners.
+  public static func destroyContent(_ target: DestructionTarget, reason: String) -> Request {
+    let body = RequestBody.object { json in
+      switch target {
+      case .message(let id): json.field("message", id)
+      case .file(let id): json.field("file", id)
+      case .user(let user): json.field("user", user)
+      }
+      json.field("reason", reason)
+    }
+    return Request(.post, "/destructions", body: body)
+  }
+}
+
 extension Request where Response == Resource<Removal> {
   /// `POST /removals`
   ///

@@ -1,0 +1,164 @@
+import Foundation
+import ParleyModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ParleyKit
+@testable import ParleyTransport
+
+/// Signing in and resuming in one call, at the daemon.
+@Suite struct DeviceTests {
+  @Test func `one call signs in, and one resumes`() async throws {
+    try await Daemon.run { daemon in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let kept = Mutex<[String: String]>([:])
+      let notes = KeyValueStore(
+        read: { name in kept.withLock { $0[name] } }, write: { name, value in kept.withLock { $0[name] = value } })
+      var device = Parley.Device(
+        over: try NetworkTransport(), notes: notes,
+        clock: Outbox.Clock { Int64(Date().timeIntervalSince1970 * 1_000) }, cache: folder.path + "/cache.db"
+      ) { file in FileSource(name: file.name, bytes: []) }
+      let server = try #require(ServerAddress(daemon.url))
+      #expect(try await Parley.resume(on: device) == nil)
+      await #expect(throws: ClientFault.self) {
+        try await Parley.signIn(server, "ada", password: "not this one", on: device)
+      }
+      #expect(kept.withLock { $0["token"] } == nil)
+
+      let parley = try await Parley.signIn(server, "ada", password: Daemon.password, on: device)
+      for await state in await parley.states() where state == .live { break }
+      let room = try await parley.client.send(.createForum(title: "Garden", visibility: .public)).forum.room
+      await parley.stop()
+
+      // As if it were another process: the file of the cache is in use here.
+      device.cache = folder.path + "/again.db"
+
+      let resumed = try #require(try await Parley.resume(on: device))
+      for await state in await resumed.states() where state == .live { break }
+      #expect(await resumed.cache.replica.me?.summary.name == "ada")
+      try await resumed.outbox.send(Draft("hello"), in: room)
+      for _ in 0..<10_000 where await !resumed.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+      let last = try await resumed.client.send(.listMessages(in: room, limit: 1)).elements.first
+      #expect(last?.message.content?.text == "hello")
+      try await resumed.signOut()
+      #expect(kept.withLock { $0["token"] } == nil)
+      #expect(try await Parley.resume(on: device) == nil)
+    }
+  }
+
+  private struct Notes: Sendable {
+    private final class Kept: Sendable { let values = Mutex<[String: String]>([:]) }
+    private let kept = Kept()
+
+    subscript(_ name: String) -> String? { kept.values.withLock { $0[name] } }
+
+    var store: KeyValueStore {
+      KeyValueStore(
+        read: { [kept] name in kept.values.withLock { $0[name] } },
+        write: { [kept] name, value in kept.values.withLock { $0[name] = value } })
+    }
+  }
+
+  private static func device(_ transport: any Transport, _ notes: Notes, cache: String) -> Parley.Device {
+    Parley.Device(
+      over: transport, notes: notes.store, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      cache: cache
+    ) { file in FileSource(name: file.name, bytes: []) }
+  }
+
+  private static func sessionCount(of name: String, _ harbour: Harbour) async throws -> Int {
+    try await harbour.client(name).send(.listSessions()).elements.count
+  }
+
+  private static func signIn(_ name: String, _ harbour: Harbour, on device: Parley.Device) async throws -> Parley {
+    let server = try #require(ServerAddress("http://127.0.0.1:\(harbour.port)"))
+    return try await Parley.signIn(server, name, password: "password of \(name)", on: device)
+  }
+
+  @Test func `a network that fails after the answer to a sign-in leaves a session that is resumed`() async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let notes = Notes()
+      let file = folder.path + "/cache.db"
+      do {
+        let parley = try await Self.signIn(
+          "grace", harbour, on: Self.device(try NetworkTransport(), notes, cache: file))
+        for await state in await parley.states() where state == .live { break }
+        await parley.stop()
+        await parley.cache.close()
+      }
+      let line = try Line()
+      let transport = HookedTransport(line)
+      transport.set { request in if request.hasPrefix("POST") { line.cut() } }
+      let before = try await Self.sessionCount(of: "grace", harbour)
+      let first = notes["token"]
+      let parley = try await Self.signIn("grace", harbour, on: Self.device(transport, notes, cache: file))
+      #expect(try await Self.sessionCount(of: "grace", harbour) == before + 1)
+      #expect(notes["token"] == parley.client.token && notes["token"] != first)
+      transport.set { _ in }
+      line.restore()
+      await parley.networkAvailable()
+      for await state in await parley.states() where state == .live { break }
+      await parley.stop()
+    }
+  }
+
+  @Test func `another user's sign-in erases the copy without a further request`() async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let notes = Notes()
+      let file = folder.path + "/cache.db"
+      do {
+        let parley = try await Self.signIn(
+          "grace", harbour, on: Self.device(try NetworkTransport(), notes, cache: file))
+        for await state in await parley.states() where state == .live { break }
+        await parley.stop()
+        await parley.cache.close()
+      }
+      let line = try Line()
+      let transport = HookedTransport(line)
+      transport.set { request in if request.hasPrefix("POST") { line.cut() } }
+      let parley = try await Self.signIn("ada", harbour, on: Self.device(transport, notes, cache: file))
+      #expect(await parley.cache.replica.me == nil)
+      transport.set { _ in }
+      line.restore()
+      await parley.networkAvailable()
+      for await state in await parley.states() where state == .live { break }
+      #expect(await parley.cache.replica.me?.summary.id == harbour.id("ada"))
+      await parley.stop()
+    }
+  }
+
+  @Test func `a cache that can't be opened leaves no session`() async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let notes = Notes()
+      let before = try await Self.sessionCount(of: "grace", harbour)
+      let device = Self.device(try NetworkTransport(), notes, cache: folder.path + "/no/cache.db")
+      await #expect(throws: CacheFault.self) { try await Self.signIn("grace", harbour, on: device) }
+      #expect(try await Self.sessionCount(of: "grace", harbour) == before)
+      #expect(notes["token"] == nil)
+    }
+  }
+
+  @Test func `the token of a revoked session is removed`() async throws {
+    try await Harbour.open { harbour in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let notes = Notes()
+      let device = Self.device(try NetworkTransport(), notes, cache: folder.path + "/cache.db")
+      let parley = try await Self.signIn("grace", harbour, on: device)
+      for await state in await parley.states() where state == .live { break }
+      let session = try await parley.client.send(.listSessions()).elements.first { $0.isCurrent }
+      try await harbour.client("grace").send(.revokeSession(try #require(session).id.description))
+      for await state in await parley.states() where state == .signedOut { break }
+      #expect(parley.client.token == nil && notes["token"] == nil)
+      #expect(try await Parley.resume(on: device) == nil)
+    }
+  }
+}

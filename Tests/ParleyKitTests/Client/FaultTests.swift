@@ -1,0 +1,50 @@
+import Foundation
+import ParleyJSON
+import TestSupport
+import Testing
+
+@testable import ParleyKit
+
+/// All errors of the kit have one type.
+@Suite struct FaultTests {
+  private static let local: [any ParleyFault] = [
+    ClientFault.offline("x"), ClientFault.untrusted("x"), ClientFault.timedOut, ClientFault.interrupted("x"),
+    ClientFault.captivePortal, ClientFault.invalidResponse("x"), ClientFault.tooLarge, ClientFault.unreadable("x"),
+    ClientFault.cancelled, ClientFault.unfinished, ClientFault.storageFailed, CacheFault.broken("x"), CacheFault.inUse,
+    CacheFault.newer(version: 9), CacheFault.closed, CacheFault.locked, SyncRefusal.userChanged,
+    SyncRefusal.unknownConversation, SyncRefusal.unknownForum, SyncRefusal.unknownMessage,
+    OutboxRefusal.unknownOperation, OutboxRefusal.targetGone, OutboxRefusal.unsentWork([]), OutboxRefusal.isStopped,
+  ]
+
+  @Test func `each fault has a code of its own and a text`() {
+    #expect(Set(Self.local.map(\.code)).count == Self.local.count)
+    for fault in Self.local {
+      #expect(fault.code.wholeMatch(of: /[a-z_]+/) != nil && !fault.userMessage.isEmpty, "\(fault)")
+    }
+    #expect(ClientFault.userChanged.code == SyncRefusal.userChanged.code)
+    #expect(
+      Self.local.filter(\.isTemporary).map(\.code) == [
+        "offline", "timed_out", "interrupted", "captive_portal", "unfinished", "storage_failed", "storage_in_use",
+        "unsent_work",
+      ])
+  }
+
+  @Test func `a refused request has the code of the server`() throws {
+    let json = #"{"code": "forbidden", "status": 403, "title": "Not permitted."}"#
+    let fault: any ParleyFault = ClientFault.refused(try Problem(json: JSONValue(parsing: Array(json.utf8))))
+    #expect(fault.code == "forbidden" && !fault.isTemporary)
+  }
+
+  @Test func `every public error of the kit is a ParleyFault`() throws {
+    let folder = Checkout.root.appending(path: "Sources/Kit/ParleyKit")
+    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    let texts = try paths.filter { $0.hasSuffix(".swift") }.map { try Checkout.text("Sources/Kit/ParleyKit/\($0)") }
+    let declared = texts.flatMap { text in
+      text.matches(of: /public (?:enum|struct|class) (\w+): [^{]*\bError\b/).map { String($0.1) }
+    }
+    let conforming = texts.flatMap { $0.matches(of: /extension (\w+): ParleyFault/).map { String($0.1) } }
+    #expect(declared.contains("ClientFault"))
+    // A transport throws these to the client, which never passes them on.
+    #expect(Set(declared).subtracting(conforming) == ["Ending", "TransportFailure"])
+  }
+}
