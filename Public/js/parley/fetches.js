@@ -12,6 +12,8 @@ import { wait } from './time.js';
 
 const mostUsers = 100;
 const aMinute = 60_000;
+/** The most names that are known to be gone. */
+const mostGone = 1_000;
 
 export class Fetches {
   #sync;
@@ -21,7 +23,7 @@ export class Fetches {
    */
   #wanted = new Set();
   /**
-   * When the server omitted a user or forum, by its name.
+   * When the server omitted a user or forum, by its name. The oldest come first.
    * @type {Map<string, number>}
    */
   #gone = new Map();
@@ -116,6 +118,18 @@ export class Fetches {
     });
   }
 
+  /** @param {string} name */
+  #noteGone(name) {
+    const now = Date.now();
+    this.#gone.delete(name);
+    this.#gone.set(name, now);
+    // After a minute they are fetched again.
+    for (const [one, at] of this.#gone) {
+      if (now - at < aMinute && this.#gone.size <= mostGone) break;
+      this.#gone.delete(one);
+    }
+  }
+
   /**
    * Stores the answer of a user or forum. The cursor may be before it.
    * @param {Rows} rows @param {'users' | 'forums'} table @param {string} id @param {any} found Null if it is gone.
@@ -124,7 +138,7 @@ export class Fetches {
   #keepThing(rows, table, id, found, known) {
     const name = `${table.slice(0, -1)}:${id}`;
     if (!found) {
-      this.#gone.set(name, Date.now());
+      this.#noteGone(name);
       if (this.#sync.mirror[table].has(id) || rows.get(table, id)) rows.remove(table, id);
       return undefined;
     }
@@ -154,7 +168,7 @@ export class Fetches {
         const conversations = this.#sync.mirror.conversationsOf(id);
         const call = () => this.#sync.client.calls.getForum({ id });
         await this.#keepAnswer(call, [['forums', id], unconfirmed], (rows, found, known) => {
-          if (!found) dropForum(rows, id, conversations);
+          if (!found || isUnreadable(found)) dropForum(rows, id, conversations);
           else this.#keepThing(rows, 'forums', id, found, known);
         });
         return undefined;
@@ -306,6 +320,12 @@ export async function orGone(answer) {
     throw error;
   }
 }
+
+/**
+ * Whether the user only manages a forum: staff sees a private one without reading it.
+ * @param {any} forum
+ */
+const isUnreadable = (forum) => forum.visibility === 'private' && !forum.role && !forum.group_access;
 
 /**
  * Removes a forum that is no longer readable.

@@ -38,6 +38,11 @@ export class Live {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #heart;
   #isWanted = false;
+  /**
+   * The end and the reason of the user's ban, which the server names before it closes the connection.
+   * @type {Record<string, any>}
+   */
+  #ban = {};
 
   /** @param {LiveOptions} options */
   constructor(options) {
@@ -126,7 +131,7 @@ export class Live {
     socket.onclose = ({ code, reason }) => {
       if (!isCurrent()) return;
       this.#drop();
-      if (code >= giveUp && code < 5000) this.#end(new Problem({ code: reason || 'closed', status: code }));
+      if (code >= giveUp && code < 5000) this.#end(new Problem({ code: reason || 'closed', status: code, params: this.#ban }));
       else this.#comeBack(retryIn(reason));
     };
     socket.onerror = () => {};
@@ -139,6 +144,10 @@ export class Live {
     try {
       frame = JSON.parse(String(data));
     } catch {
+      return;
+    }
+    if (frame.event === 'banned') {
+      this.#ban = { banned: true, ...(frame.until && { until: frame.until }), ...(frame.reason && { reason: frame.reason }) };
       return;
     }
     if (frame.re === undefined) {

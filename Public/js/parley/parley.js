@@ -12,6 +12,7 @@ import { Pages } from './pages.js';
 import { TabVisibility, Presences } from './presence.js';
 import { Problem } from './problem.js';
 import { DeliveryReceipts } from './receipts.js';
+import { unknownAge } from './reducer.js';
 import { searchCache } from './search.js';
 import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
 import { eraseOthers, openStore, put } from './store.js';
@@ -33,6 +34,7 @@ import { MessageWindow } from './window.js';
  * @property {typeof globalThis.fetch} [fetch]
  * @property {Partial<import('./live.js').LiveOptions>} [live]
  * @property {{ delay?: number, interval?: number }} [receipts] Times of delivery receipts, for tests.
+ * @property {number} [draftBytes] The most bytes of files of all drafts together; default: 50 MB.
  * @property {number} [awayAfter] Milliseconds without a visible tab until the presence becomes `away`.
  * @property {LockManager | null} [locks]
  * @property {(new (name: string) => BroadcastChannel) | null} [BroadcastChannel]
@@ -229,6 +231,25 @@ export class Parley {
   }
 
   /**
+   * Stores users of an answer that came with something else, unless they are cached. They are readable at once.
+   * @param {any[]} users
+   */
+  async keepUsers(users) {
+    const isNew = (/** @type {any} */ { id }, /** @type {number} */ index) =>
+      !this.mirror.users.has(id) && users.findIndex((one) => one.id === id) === index;
+    const changes = users.filter(isNew).map((user) => put('users', { ...user, known: unknownAge }));
+    if (changes.length === 0) return;
+    this.#apply(changes);
+    try {
+      const sources = changes.map(({ key }) => /** @type {import('./store.js').Source} */ (['users', key]));
+      const stored = await this.store.update(sources, (held) => changes.filter((_, index) => held[index] === undefined));
+      this.tabs.tell({ kind: 'changes', changes: stored });
+    } catch (error) {
+      if (!isAbort(error)) this.#tell('fault', error);
+    }
+  }
+
+  /**
    * Returns a user's presence while `presence` is subscribed; null if unknown, as for users that hide it.
    * @param {string} id
    */
@@ -407,34 +428,75 @@ export class Parley {
     return this.mirror.drafts.get(conversation)?.value ?? null;
   }
 
-  /** @param {string} conversation @param {any} value Null deletes the draft. */
-  async setDraft(conversation, value) {
-    const change = value === null
-      ? { table: 'drafts', key: conversation }
-      : put('drafts', { conversation_id: conversation, value });
+  /**
+   * Stores a draft. Its files are bounded by `draftBytes`, together with those of all drafts.
+   * @param {string} conversation @param {any} value Null deletes the draft with its files.
+   * @param {File[]} [files] Without them, the files of the draft stay.
+   * @returns {Promise<boolean>} Whether all files are stored.
+   */
+  async setDraft(conversation, value, files) {
     // A draft is readable before it is on disk.
+    const held = this.mirror.drafts.get(conversation)?.files;
+    const row = { conversation_id: conversation, value, ...(held ? { files: held } : {}) };
+    const change = value === null ? { table: 'drafts', key: conversation } : put('drafts', row);
     this.#publish([change]);
-    this.#drafts.set(conversation, change);
-    this.#keeping ??= this.#keepDrafts().finally(() => {
-      this.#keeping = null;
-    });
-    await this.#keeping;
+    // The code for files may be missing offline: a draft without them is stored anyway.
+    const drafts = held || files?.length || this.#drafts ? await this.#loadDrafts().catch(() => null) : null;
+    if (!drafts) {
+      await this.#keepText(conversation, change);
+    } else {
+      await this.#keeping;
+      await drafts.keep(conversation, value, files);
+    }
+    const stored = this.mirror.drafts.get(conversation)?.files ?? [];
+    return value === null || stored.length >= (files?.length ?? 0);
   }
 
   /**
-   * Draft changes that are not on disk yet. Only the latest change of each draft is written.
+   * Changes of drafts without files that are not on disk yet. Only the latest change of each draft is written.
    * @type {Map<string, Change>}
    */
-  #drafts = new Map();
+  #texts = new Map();
   /** @type {Promise<void> | null} */
   #keeping = null;
 
-  async #keepDrafts() {
-    while (this.#drafts.size > 0) {
-      const changes = [...this.#drafts.values()];
-      this.#drafts.clear();
+  /** @param {string} conversation @param {Change} change */
+  #keepText(conversation, change) {
+    this.#texts.set(conversation, change);
+    this.#keeping ??= this.#keepTexts().finally(() => {
+      this.#keeping = null;
+    });
+    return this.#keeping;
+  }
+
+  async #keepTexts() {
+    while (this.#texts.size > 0) {
+      const changes = [...this.#texts.values()];
+      this.#texts.clear();
       await this.store.update([], () => changes);
     }
+  }
+
+  /**
+   * Returns the files of a draft.
+   * @param {string} conversation @returns {Promise<File[]>}
+   */
+  async draftFiles(conversation) {
+    return (await this.#loadDrafts()).filesOf(conversation);
+  }
+
+  /** @type {Promise<import('./drafts.js').Drafts> | null} */
+  #drafts = null;
+
+  /** Loads the code that writes drafts with files. */
+  #loadDrafts() {
+    this.#drafts ??= import('./drafts.js').then(
+      ({ Drafts }) => new Drafts({ store: this.store, publish: (changes) => this.#publish(changes), maxBytes: this.options.draftBytes }),
+    );
+    this.#drafts.catch(() => {
+      this.#drafts = null;
+    });
+    return this.#drafts;
   }
 
   // Views.
@@ -443,7 +505,7 @@ export class Parley {
    * Returns a window over a conversation. It is empty until `latest` or `around` is called.
    * @param {string} conversation
    * @param {(window: MessageWindow, deltas: import('./window.js').Delta[]) => void} onChange
-   * @param {{ size?: number, page?: number }} options
+   * @param {{ size?: number, page?: number, isIncluded?: (message: any) => boolean }} options
    */
   window(conversation, onChange, options = {}) {
     const close = this.subscribe(`conversation:${conversation}`);
@@ -689,10 +751,10 @@ export class Parley {
     }
   }
 
-  /** @param {string | null} user Whose unsent operations are sealed. */
-  async #eraseCopy(user) {
+  /** @param {string | null} user Whose unsent work is sealed. @param {{ hasOperations?: boolean }} [options] */
+  async #eraseCopy(user, options) {
     this.#isErased = true;
-    if (!(await eraseCopy(this.#opened, user))) await this.#opened.erase();
+    if (!(await eraseCopy(this.#opened, user, options))) await this.#opened.erase();
   }
 
   /** Closes this Parley and those of the other tabs: their session has ended. */
@@ -923,9 +985,10 @@ export class Parley {
 
   /**
    * Signs out and erases the cache, in every tab. Refused while operations are unsent, unless forced; then they are lost.
-   * @param {{ isForced?: boolean }} options
+   * Drafts are sealed: the user has them again after the next sign-in.
+   * @param {{ isForced?: boolean, isForGood?: boolean }} options `isForGood`: drafts are erased, too, as of a deleted account.
    */
-  async signOut({ isForced = false } = {}) {
+  async signOut({ isForced = false, isForGood = false } = {}) {
     const count = this.unsent;
     if (count > 0 && !isForced) {
       throw new Problem({ code: 'unsent', params: { count }, detail: 'something was not sent yet' });
@@ -937,15 +1000,23 @@ export class Parley {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
     }
-    await this.erase();
+    // The cache is erased even if a draft can't be stored.
+    await Promise.resolve(this.#keeping).catch(() => {});
+    await Promise.resolve((await this.#drafts?.catch(() => null))?.kept).catch(() => {});
+    await this.#eraseAll(isForGood ? null : (this.mirror.me?.id ?? null));
   }
 
   /** Erases the cache in every tab and closes it. */
   async erase() {
+    await this.#eraseAll(null);
+  }
+
+  /** @param {string | null} user Whose drafts are sealed. */
+  async #eraseAll(user) {
     this.tabs.tell({ kind: 'erased' });
     this.sync?.stop();
     this.outbox.stop();
-    await this.#eraseCopy(null);
+    await this.#eraseCopy(user, { hasOperations: false });
     this.close();
   }
 

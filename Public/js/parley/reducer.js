@@ -330,10 +330,14 @@ const kinds = {
     return undefined;
   },
 
-  participant({ rows, event, data, known, context }) {
+  participant({ rows, event, data, known, context, outcome }) {
     if (data.forum_id) {
+      if (data.user_id !== context.me) return;
       const forum = rows.get('forums', data.forum_id);
-      if (forum && data.user_id === context.me) rows.put('forums', { ...forum, role: data.role ?? null });
+      if (forum) rows.put('forums', { ...forum, role: data.role ?? null });
+      // No event has the content of a private forum for a new member. A former member may not read it.
+      const isUnknown = data.role ? !forum : forum && forum.visibility !== 'public';
+      if (isUnknown) outcome.refetch.push(`forum:${data.forum_id}`);
       return;
     }
     const held = rows.get('conversations', data.conversation_id);
@@ -420,7 +424,13 @@ const kinds = {
  */
 export function putMe(rows, person, known) {
   const held = rows.get('site', 'me');
-  rows.put('site', { name: 'me', value: mergeThing(held?.value, person, known) });
+  const value = mergeThing(held?.value, person, known);
+  // Both are absent without any, and the silences where the answer has no private members.
+  if (value !== held?.value) {
+    if (!person.groups) delete value.groups;
+    if (person.preferences && !person.silences) delete value.silences;
+  }
+  rows.put('site', { name: 'me', value });
 }
 
 /**

@@ -1,5 +1,5 @@
-// What stays in the cache of a shared device after a session. An erased copy leaves the unsent operations, drafts and lost
-// messages of its user, sealed: they are neither shown nor sent until that user signs in again. A locked copy stays whole,
+// What stays in the cache of a shared device after a session. An erased copy leaves the unsent operations, drafts with their
+// files, and lost messages of its user, sealed: they are neither shown nor sent until that user signs in again. A locked copy stays whole,
 // and is opened by the same user only.
 
 import { keepLost, Rows } from './reducer.js';
@@ -10,15 +10,18 @@ import { put, tables } from './store.js';
 /**
  * Erases a user's copy and seals what the user has not sent.
  * @param {Store} store @param {string | null} user Null if unknown: there is nothing to seal.
+ * @param {{ hasOperations?: boolean }} options `hasOperations`: unsent operations are sealed, too.
  * @returns {Promise<boolean>} Whether something is sealed, for this user or another one.
  */
-export async function eraseCopy(store, user) {
+export async function eraseCopy(store, user, { hasOperations = true } = {}) {
   let isSealed = false;
   /** @type {Source[]} */
   const sources = [['outbox'], ['files'], ['drafts'], ['site', 'lost'], ['sealed']];
   await store.update(sources, ([outbox, files, drafts, lost, sealed]) => {
-    const operations = outbox.filter((/** @type {any} */ { kind }) => kind !== 'read');
-    const own = { operations, files, drafts, lost: lost?.value ?? [] };
+    const operations = hasOperations ? outbox.filter((/** @type {any} */ { kind }) => kind !== 'read') : [];
+    const named = new Set([...operations, ...drafts].flatMap(({ files: some = [] }) => some.map((/** @type {any} */ { id }) => id)));
+    const held = files.filter((/** @type {any} */ { id }) => named.has(id));
+    const own = { operations, files: held, drafts, lost: lost?.value ?? [] };
     const before = sealed.find((/** @type {any} */ one) => one.user_id === user);
     const row = {
       user_id: user,
@@ -49,9 +52,11 @@ export function unseal(store, user) {
       rows.put('outbox', { ...operation, order: ++order });
     }
     rows.put('site', { name: 'order', value: order });
-    for (const file of sealed.files) rows.put('files', file);
     const drafts = new Set(rows.list('drafts').map(({ conversation_id }) => conversation_id));
-    for (const draft of sealed.drafts) if (!drafts.has(draft.conversation_id)) rows.put('drafts', draft);
+    const isReplaced = (/** @type {any} */ { conversation_id }) => drafts.has(conversation_id);
+    const unused = new Set(sealed.drafts.filter(isReplaced).flatMap((/** @type {any} */ { files = [] }) => files.map((/** @type {any} */ { id }) => id)));
+    for (const file of sealed.files) if (!unused.has(file.id)) rows.put('files', file);
+    for (const draft of sealed.drafts) if (!isReplaced(draft)) rows.put('drafts', draft);
     keepLost(rows, sealed.lost, user);
     rows.remove('sealed', user);
     return rows.changes;

@@ -13,8 +13,8 @@
 // | `relations` | user | follow, mute, block |
 // | `inbox` | id | a notification |
 // | `outbox` | operation's id | an unsent operation |
-// | `drafts` | conversation | a draft |
-// | `files` | a name | the content of a pending upload |
+// | `drafts` | conversation | a draft, and its files by name |
+// | `files` | a name | the content of a pending upload or of a draft's file |
 // | `sealed` | user | unsent operations, drafts and lost messages after a session |
 
 import { wait } from './time.js';

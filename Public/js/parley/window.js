@@ -26,7 +26,11 @@ import { put } from './store.js';
  * @property {(window: MessageWindow, deltas: Delta[]) => void} onChange
  * @property {number} [size] Maximum number of messages in memory.
  * @property {number} [page] Messages per page.
+ * @property {(message: any) => boolean} [isIncluded] A filter, applied before messages are counted. Unsent messages are not filtered.
  */
+
+/** Of a filtered window: pages that one call examines, and sizes of messages in memory. */
+const EXAMINED = 10;
 
 export class MessageWindow {
   /** @type {Item[]} */
@@ -56,7 +60,7 @@ export class MessageWindow {
   #stop = new AbortController();
 
   /** @param {WindowOptions} options */
-  constructor({ pages, mirror, conversation, isLive, listen, onChange, size = 200, page = 50 }) {
+  constructor({ pages, mirror, conversation, isLive, listen, onChange, size = 200, page = 50, isIncluded }) {
     this.pages = pages;
     this.mirror = mirror;
     this.conversation = conversation;
@@ -64,6 +68,7 @@ export class MessageWindow {
     this.onChange = onChange;
     this.size = size;
     this.page = page;
+    this.isIncluded = isIncluded;
     this.#unlisten = listen((changes) => this.#heard(changes));
     const { read_up_to: read, last_seq: last } = this.#thing;
     if (read !== undefined && read < last) this.firstUnread = read + 1;
@@ -131,7 +136,10 @@ export class MessageWindow {
       if (this.#turn === turn && !isAnswered && messages.length > 0) this.#show(messages, { isAtNewest: true });
     };
     let isAnswered = false;
-    if (isFresh) return show();
+    if (isFresh) {
+      await show();
+      return this.#fillPage();
+    }
     const shown = show();
     await this.#try(async () => {
       const page = await this.#fetch({ limit: this.page });
@@ -142,6 +150,7 @@ export class MessageWindow {
     });
     await shown;
     if (this.#turn === turn) await this.#catchUp();
+    if (this.#turn === turn) await this.#fillPage();
   }
 
   /**
@@ -188,6 +197,25 @@ export class MessageWindow {
 
   /** Loads older messages. The window drops messages at the other end. */
   async older() {
+    const first = this.#messages[0]?.seq;
+    await this.#olderPage();
+    await this.#fillPage(first);
+  }
+
+  /** Loads older messages until a filtered window shows a page before `end`, or has examined enough. */
+  async #fillPage(end = Infinity) {
+    if (!this.isIncluded) return;
+    const turn = this.#turn;
+    const isOlder = (/** @type {any} */ message) => message.seq < end && this.#isShown(message);
+    for (let pages = 1; pages < EXAMINED && this.#messages.filter(isOlder).length < this.page; pages += 1) {
+      const first = this.#messages[0];
+      if (this.isAtOldest || this.problem) return;
+      await this.#olderPage();
+      if (this.#turn !== turn || this.#messages[0] === first) return;
+    }
+  }
+
+  async #olderPage() {
     const first = this.#messages[0];
     if (!first || this.isAtOldest) return;
     const { history, turn } = await this.#edge();
@@ -204,7 +232,7 @@ export class MessageWindow {
         : await this.#fetch({ before: first.id, limit: this.page });
       if (this.#turn !== turn || this.#messages[0] !== first) return;
       const all = [...page.messages.filter(({ seq }) => seq < first.seq), ...this.#messages];
-      const kept = all.slice(0, this.size);
+      const kept = this.#oldest(all);
       const isAtNewest = this.isAtNewest && kept.length === all.length;
       this.#show(kept, { isAtNewest, isAtOldest: page.isFirst || page.messages.length === 0 });
     });
@@ -224,7 +252,7 @@ export class MessageWindow {
         : await this.#fetch({ after: last.id, limit: this.page });
       if (this.#turn !== turn || this.#messages[this.#messages.length - 1] !== last) return;
       const all = [...this.#messages, ...page.messages.filter(({ seq }) => seq > last.seq)];
-      const kept = all.slice(-this.size);
+      const kept = this.#newest(all);
       const isAtNewest = page.isLast || kept[kept.length - 1].seq >= (this.#thing.last_seq ?? 0);
       this.#show(kept, { isAtNewest, isAtOldest: this.isAtOldest && kept.length === all.length });
     });
@@ -234,6 +262,30 @@ export class MessageWindow {
   /** @param {{ limit: number, around?: string, before?: string, after?: string }} query */
   #fetch(query) {
     return this.pages.fetch(this.conversation, { ...query, isForView: true, signal: this.#stop.signal });
+  }
+
+  /** @param {any} message */
+  #isShown(message) {
+    return !message.machine_only && this.isIncluded?.(message) !== false;
+  }
+
+  /**
+   * The newest messages that the window may have.
+   * @param {any[]} all
+   */
+  #newest(all) {
+    return this.#oldest([...all].reverse()).reverse();
+  }
+
+  /**
+   * The oldest messages that the window may have: of a filtered one more, since it does not show all.
+   * @param {any[]} all
+   */
+  #oldest(all) {
+    if (!this.isIncluded) return all.slice(0, this.size);
+    let shown = 0;
+    const end = all.findIndex((it) => this.#isShown(it) && ++shown > this.size);
+    return all.slice(0, Math.min(end < 0 ? all.length : end, EXAMINED * this.size));
   }
 
   async #edge() {
@@ -271,7 +323,7 @@ export class MessageWindow {
     const later = this.#messages.filter(({ seq }) => seq > end);
     const isJoined = later.length === 0 || later[0].seq === end + 1;
     const all = [...this.#messages.filter(({ seq }) => seq < first), ...fresh, ...(isJoined ? later : [])];
-    return all.slice(-this.size);
+    return this.#newest(all);
   }
 
   // Changes while the window is open.
@@ -286,6 +338,8 @@ export class MessageWindow {
     for (const change of changes) {
       if (change.table === 'conversations' && 'row' in change && change.key === this.conversation) isRenewed = true;
       if (change.table === 'outbox' || change.table === 'relations') isTouched = true;
+      // The delivery status of own messages depends on receipts.
+      if (change.table === 'receipts' && 'row' in change && change.row.conversation_id === this.conversation) isTouched = true;
       if (change.table !== 'messages') continue;
       if ('from' in change && Array.isArray(change.from) && change.from[0] === this.conversation) {
         messages = [];
@@ -317,7 +371,7 @@ export class MessageWindow {
     if (isTouched) {
       const last = messages[messages.length - 1]?.seq ?? 0;
       const isBehind = hole === null && last < (this.#thing.last_seq ?? 0) && messages.length > 0;
-      const kept = this.isSticking ? messages.slice(-this.size) : messages;
+      const kept = this.isSticking ? this.#newest(messages) : messages;
       this.#show(kept, {
         isAtNewest: this.isAtNewest && !isBehind,
         isAtOldest: this.isAtOldest && kept.length === messages.length,
@@ -374,7 +428,7 @@ export class MessageWindow {
         for (const message of between) if (message.seq === all[all.length - 1].seq + 1) all.push(message);
         const isAtNewest = all[all.length - 1].seq >= (this.#thing.last_seq ?? 0);
         const isNearer = all.length > this.#messages.length;
-        const kept = this.isSticking ? all.slice(-this.size) : all;
+        const kept = this.isSticking ? this.#newest(all) : all;
         const isAtOldest = this.isAtOldest && kept.length === all.length;
         this.#show(kept, { isAtNewest: isAtNewest || isNearer, isAtOldest });
         if (isAtNewest || !isNearer) return;
@@ -402,7 +456,7 @@ export class MessageWindow {
     /** @type {Item[]} */
     const items = [];
     for (const message of this.#messages) {
-      if (message.machine_only) continue;
+      if (!this.#isShown(message)) continue;
       const isOwn = message.author_id === me && message.client_id;
       const operations = about(`m${message.id}`, ...(isOwn ? [`c${message.client_id}`] : []));
       items.push({

@@ -18,13 +18,13 @@ const parameters = (text) => [...new Set(text.match(/\{\w+\}/g))].sort().join(' 
 const SAME = new Set([
   'audit.other', 'change.value', 'entry.reason', 'file.sending', 'file.units', 'forum.addHint', 'gone.because',
   'language.direction', 'message.label', 'message.labelReply', 'page.date', 'page.decimal', 'page.group', 'page.minute',
-  'time.dayAt', 'timeline.short',
+  'time.dayAt', 'timeline.short', 'webhooks.url',
 ]);
 /** Words that a language shares with English. */
 const SHARED = {
-  de: ['Audio: {name}', 'Backups', 'Bot', 'Bots', 'Code', 'Details', 'Feed', 'Format', 'Forum', 'Forum {n}', 'in {name}', 'Link', 'Moderator', 'Name', 'Normal', 'Offline', 'online', '{n} online', 'Option {n}', 'Position', 'Spoiler', 'Status', 'Tags', 'Token', 'Video: {name}'],
-  es: ['{n} min', 'Audio: {name}', 'Bot', 'Bots', 'Color', 'Feed', 'Normal', 'Token'],
-  fr: ['{n} message', '{n} messages', '{n} min', '{n} vote', '{n} votes', '30 minutes', 'Action', 'Administration', 'Code', 'Contact', 'Conversation', 'Description', 'Forum', 'Forum {n}', 'Forums', 'Mentions', 'Message', 'Messages', 'Normal', 'Notifications', 'Option {n}', 'Pages', 'Position', 'Questions', 'Section', 'Solution', 'Suggestions', 'Tags', 'Votes'],
+  de: ['Audio: {name}', 'Backups', 'Bot', 'Bots', 'Code', 'Details', 'Feed', 'Format', 'Forum', 'Forum {n}', 'in {name}', 'Link', 'Moderator', 'Name', 'Normal', 'Offline', 'online', '{n} online', 'Option {n}', 'Position', 'Spoiler', 'Status', 'Tags', 'Token', 'Video: {name}', 'Webhooks'],
+  es: ['{n} min', 'Audio: {name}', 'Bot', 'Bots', 'Color', 'Feed', 'Normal', 'Token', 'Webhooks'],
+  fr: ['{n} message', '{n} messages', '{n} min', '{n} vote', '{n} votes', '30 minutes', 'Action', 'Administration', 'Code', 'Contact', 'Conversation', 'Description', 'Forum', 'Forum {n}', 'Forums', 'Mentions', 'Message', 'Messages', 'Normal', 'Notifications', 'Option {n}', 'Pages', 'Position', 'Questions', 'Secret', 'Section', 'Solution', 'Suggestions', 'Tags', 'Votes', 'Webhooks'],
 };
 
 test('every file has every key', () => {

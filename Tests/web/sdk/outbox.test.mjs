@@ -193,7 +193,7 @@ test('votes wait for the network, and the last one is sent', async () => {
   net.isUp = false;
   // A try that has begun is not replaced.
   await parley.setVote(asked, [0]);
-  await until(() => requests.length === 1, 'the first try');
+  await until(() => requests.length > 0, 'the first try');
   await parley.setVote(asked, [1]);
   await parley.setVote(asked, [2, 0]);
   assert.deepEqual(window.items[0].message.poll.mine, [2, 0]);

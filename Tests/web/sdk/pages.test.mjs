@@ -51,6 +51,27 @@ test('a window opens at the newest message and moves up and down without gaps', 
   parley.close();
 });
 
+test('a filtered window counts and shows only the messages of its filter', async () => {
+  const parley = await open();
+  const isIncluded = (message) => message.seq % 7 === 0;
+  const some = (from, to) => range(from, to).filter((seq) => seq % 7 === 0);
+  const window = parley.window(garden.id, () => {}, { size: 45, page: 20, isIncluded });
+  await window.latest();
+  assert.deepEqual(seqs(window), some(seqs(window)[0], 430));
+  assert.ok(seqs(window).length >= 20 && seqs(window).length < 30, String(seqs(window)));
+  const [first] = seqs(window);
+  await window.older();
+  const next = seqs(window)[0];
+  assert.deepEqual(seqs(window), some(next, 430).slice(0, 45));
+  assert.ok(some(next, first - 1).length >= 20);
+  while (!window.isAtOldest) await window.older();
+  assert.deepEqual(seqs(window), some(1, 430).slice(0, 45), 'the newest are dropped beyond the size');
+  while (!window.isAtNewest) await window.newer();
+  assert.deepEqual(seqs(window), some(1, 430).slice(-45));
+  window.close();
+  parley.close();
+});
+
 test('a window opens around a message, from the cache if possible', async () => {
   let calls = 0;
   const counting = (...call) => {

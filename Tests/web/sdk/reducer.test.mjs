@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { Rows, mergeMessage, position, reduce, sourcesOf } from '../../../Public/js/parley/reducer.js';
+import { Rows, mergeMessage, position, putMe, reduce, sourcesOf } from '../../../Public/js/parley/reducer.js';
 import { memoryStore, put } from '../../../Public/js/parley/store.js';
 
 const cases = JSON.parse(readFileSync(new URL('../../Contract/reducer.json', import.meta.url), 'utf8'));
@@ -122,4 +122,13 @@ test('the totals and the own vote of a poll arrive in two streams', async () => 
   const edited = { ...message({ seq: 1, revision: 2, text: 'y' }), poll: poll(2, 1) };
   assert.deepEqual(mergeMessage(held, edited, 110, { isEvent: true }).poll, { ...poll(2, 1), mine: [1] });
   assert.deepEqual(mergeMessage(held, { ...view, poll: { ...poll(2, 0), mine: [0] } }, 120).poll, { ...poll(2, 0), mine: [0] });
+});
+
+test('the last silence and the last group of the signed-in user end', () => {
+  let row = { value: { id: '7', revision: 1, preferences: {}, groups: ['3'], silences: [{ forum_id: null }], known: 1 } };
+  const rows = { get: () => row, put: (_, it) => (row = it) };
+  putMe(rows, { id: '7', revision: 2 }, 2);
+  assert.deepEqual([row.value.groups, row.value.silences], [undefined, [{ forum_id: null }]]);
+  putMe(rows, { id: '7', revision: 3, preferences: {} }, 3);
+  assert.equal(row.value.silences, undefined);
 });

@@ -206,6 +206,56 @@ test('signing out erases everything, with nothing unsent', async () => {
   assert.deepEqual(Object.values(await read(store)).flat(), []);
 });
 
+test('signing out leaves drafts and lost messages for their user, and erases what the user gave up', async () => {
+  const store = memoryStore();
+  const { parley } = await begun(store);
+  await parley.setDraft('13', { text: 'half an answer' }, [new File(['a plan'], 'plan.txt')]);
+  await parley.signOut({ isForced: true });
+  const { sealed, ...others } = await read(store);
+  assert.deepEqual(Object.values(others).flat(), []);
+  assert.equal(sealed.length, 1);
+  assert.deepEqual(sealed[0].operations, []);
+  assert.equal(sealed[0].files.length, 1, 'the file of the draft');
+  const other = await opened(store, grace);
+  await other.connect();
+  await isLive(other.parley);
+  assert.equal(other.parley.draft('13'), null);
+  other.parley.close();
+  await other.parley.erase();
+  const session = await opened(store, me);
+  await session.connect();
+  await isLive(session.parley);
+  await until(() => session.parley.draft('13'), 'the draft');
+  assert.equal(session.parley.draft('13').text, 'half an answer');
+  assert.deepEqual((await session.parley.draftFiles('13')).map(({ name }) => name), ['plan.txt']);
+  assert.deepEqual(session.parley.lost.map(({ text }) => text), ['lost words']);
+  assert.deepEqual(session.parley.operations(), []);
+});
+
+test('without room for its file a draft keeps its text, and signing out still erases the copy', async () => {
+  const store = memoryStore();
+  const { parley } = await begun(store);
+  const { update } = store;
+  store.update = (sources, decide, options) =>
+    update.call(store, sources, (found) => {
+      const changes = decide(found);
+      if (changes.some(({ table, row }) => table === 'files' && row)) throw new DOMException('no room', 'QuotaExceededError');
+      return changes;
+    }, options);
+  assert.equal(await parley.setDraft('13', { text: 'half an answer' }, [new File(['a plan'], 'plan.txt')]), false);
+  assert.equal((await store.get('drafts', '13')).value.text, 'half an answer');
+  await parley.signOut({ isForced: true });
+  const { sealed: _, ...others } = await read(store);
+  assert.deepEqual(Object.values(others).flat(), []);
+});
+
+test('a user who leaves for good leaves no drafts', async () => {
+  const store = memoryStore();
+  const { parley } = await begun(store);
+  await parley.signOut({ isForced: true, isForGood: true });
+  assert.deepEqual(Object.values(await read(store)).flat(), []);
+});
+
 test('an answer that arrives during the erasure is not written', async () => {
   const memory = memoryStore();
   let erasure = null;

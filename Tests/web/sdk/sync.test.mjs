@@ -696,6 +696,103 @@ test('only final close codes stop reconnecting', async () => {
   parley.close();
 });
 
+test('a window changes with the receipts of its conversation', async () => {
+  const { peer, parley, connect } = await opened({
+    event: 1, answers: { 'GET /conversations/12/messages': { ...page(1)({}), data: [say(1, { author_id: '7' })] } },
+  });
+  await connect();
+  await isLive(parley);
+  let statuses = [];
+  const window = parley.window('12', ({ items }) => {
+    statuses = items.map(({ message }) => parley.statusOf(message));
+  });
+  await window.latest();
+  assert.deepEqual(statuses, ['delivered']);
+  const receipt = { conversation_id: '12', user_id: '8', read_up_to: 1, delivered_up_to: 1 };
+  peer.socket.tell({
+    event: 'receipt.updated', id: '2', stream: 'conversation:12', offset: 2, actor_id: '8', at: '', data: receipt,
+  });
+  await until(() => parley.mirror.cursor === 'aa.2', 'the receipt');
+  assert.deepEqual(statuses, ['all_read']);
+});
+
+test('users of other answers are stored, but replace no newer ones', async () => {
+  const old = { id: '8', name: 'grace', display_name: 'Old name', revision: 1 };
+  const { parley, store, connect } = await opened({
+    answers: { 'GET /snapshot': snapshot(0, { users: [{ ...old, display_name: 'Grace', revision: 2 }] }) },
+  });
+  await connect();
+  await isLive(parley);
+  const kept = parley.keepUsers([old, { id: '9', name: 'lin', revision: 1 }]);
+  // Readable at once.
+  assert.equal(parley.mirror.users.get('9').name, 'lin');
+  await kept;
+  assert.equal((await store.get('users', '9')).name, 'lin');
+  assert.equal((await store.get('users', '8')).display_name, 'Grace');
+  assert.equal(parley.mirror.users.get('8').display_name, 'Grace');
+});
+
+test('an event replaces a user of another answer, also one with the same revision', async () => {
+  const { peer, parley, connect } = await opened();
+  await connect();
+  await isLive(parley);
+  await parley.keepUsers([{ id: '9', name: 'lin', display_name: 'Lin', revision: 3 }]);
+  const data = { id: '9', name: 'lin', display_name: 'Lin Lovelace', revision: 3 };
+  peer.socket.tell({ event: 'user.updated', id: '1', stream: 'site', offset: 1, actor_id: '9', at: '', data });
+  await until(() => parley.mirror.users.get('9').display_name === 'Lin Lovelace', 'the event');
+});
+
+const membership = (offset, forum, role) => ({
+  event: role ? 'participant.joined' : 'participant.left', id: String(offset), stream: 'user:7', offset, actor_id: '8', at: '',
+  data: { forum_id: forum, user_id: '7', ...(role ? { role } : {}) },
+});
+
+test('a forum that another user adds the user to is fetched and stored', async () => {
+  const forum = { id: '3', title: 'Staff', visibility: 'private', revision: 1, position: 0, role: 'member' };
+  const { peer, parley, store, connect } = await opened({ answers: { 'GET /forums/3': forum } });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell(membership(1, '3', 'member'));
+  await until(() => parley.forum('3'), 'the forum');
+  assert.equal(parley.forum('3').title, 'Staff');
+  assert.equal((await store.get('forums', '3'))?.role, 'member');
+});
+
+test('a private forum that the user was removed from is dropped with its room', async () => {
+  const forum = { id: '3', title: 'Staff', visibility: 'private', revision: 1, position: 0, role: 'member' };
+  const { peer, parley, store, connect } = await opened({
+    answers: { 'GET /snapshot': snapshot(0, { forums: [forum] }) },
+  });
+  await connect();
+  await isLive(parley);
+  assert.ok(parley.forum('3'));
+  peer.socket.tell(membership(1, '3', null));
+  await until(() => !parley.forum('3'), 'the forum to be dropped');
+  assert.equal(await store.get('forums', '3'), undefined);
+});
+
+test('a public forum that the user has left stays, without a request', async () => {
+  const forum = { id: '3', title: 'Garden', visibility: 'public', revision: 1, position: 0, role: 'member' };
+  const { peer, parley, connect } = await opened({ answers: { 'GET /snapshot': snapshot(0, { forums: [forum] }) } });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell(membership(1, '3', null));
+  await until(() => parley.mirror.cursor === 'aa.1', 'the event');
+  assert.equal(parley.forum('3').role, null);
+  assert.ok(!peer.calls.includes('GET /forums/3'));
+});
+
+test('a banned user learns the end and the reason', async () => {
+  const { peer, connect, parley } = await opened();
+  const out = [];
+  parley.on('signedOut', (reason) => out.push(reason.params));
+  await connect();
+  peer.socket.tell({ event: 'banned', until: '2037-11-24T03:21:00.000Z', reason: null });
+  peer.socket.drop(4501, 'session_ended');
+  assert.deepEqual(out, [{ banned: true, until: '2037-11-24T03:21:00.000Z' }]);
+  parley.close();
+});
+
 test('a viewed topic is subscribed beside the user\'s own, until it is closed', async () => {
   const { peer, connect, parley } = await opened();
   await connect();
@@ -1063,6 +1160,49 @@ test('a user that the server omits is dropped from the cache, and not fetched ag
   isThere = true;
   parley.renew('user:98');
   await until(() => parley.user('98')?.name === 'u98', 'the user');
+});
+
+const names = async (parley, conversation) => (await parley.draftFiles(conversation)).map(({ name }) => name);
+const filesOf = async (store) => (await store.list('files')).length;
+const plan = () => new File(['two beds'], 'plan.txt', { type: 'text/plain' });
+
+test('the files of a draft are stored with it and freed with it', async () => {
+  const { parley, store } = await opened();
+  const [one, other] = [plan(), new File(['seeds'], 'list.txt')];
+  assert.equal(await parley.setDraft('12', { text: '' }, [one, other]), true);
+  assert.deepEqual(await names(parley, '12'), ['plan.txt', 'list.txt']);
+  // Without files in the call they stay; the same files are not stored again.
+  await parley.setDraft('12', { text: 'The plan' });
+  await parley.setDraft('12', { text: 'The plan.' }, [one, other]);
+  assert.equal(await filesOf(store), 2);
+  await parley.setDraft('12', { text: 'The plan' }, [one]);
+  assert.equal(await filesOf(store), 1);
+  parley.close();
+
+  const again = await opened({ store });
+  const [file] = await again.parley.draftFiles('12');
+  assert.equal(file.name, 'plan.txt');
+  assert.equal(file.type, 'text/plain');
+  assert.equal(await file.text(), 'two beds');
+  assert.equal(again.parley.draft('12').text, 'The plan');
+  await again.parley.setDraft('12', { text: 'The plan' }, [file]);
+  assert.equal(await filesOf(store), 1);
+  await again.parley.setDraft('12', null);
+  assert.equal(await filesOf(store), 0);
+  assert.deepEqual(await again.parley.draftFiles('12'), []);
+});
+
+test('the files of all drafts have a limit, and the text stays without them', async () => {
+  const { parley, store } = await opened({ parley: { draftBytes: 10 } });
+  assert.equal(await parley.setDraft('12', { text: 'One' }, [plan()]), true);
+  assert.equal(await parley.setDraft('13', { text: 'Two' }, [plan()]), false);
+  assert.equal(parley.draft('13').text, 'Two');
+  assert.deepEqual(await names(parley, '13'), []);
+  assert.deepEqual(await names(parley, '12'), ['plan.txt']);
+  assert.equal(await filesOf(store), 1);
+  // A sent or dropped draft makes room.
+  await parley.setDraft('12', null);
+  assert.equal(await parley.setDraft('13', { text: 'Two' }, [plan()]), true);
 });
 
 test('quick writes of a draft store the last, one after the other', async () => {
