@@ -46,6 +46,7 @@ async function picture(request) {
   const cached = await cache.match(request);
   const fresh = fetch(request).then(async (response) => {
     if (response.ok) await cache.put(request, response.clone());
+    else if (response.status === 404 || response.status === 410) await cache.delete(request);
     return response;
   });
   if (!cached || request.cache === 'reload') return fresh;

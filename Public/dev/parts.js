@@ -15,6 +15,8 @@ import { completionList } from '/js/app/parts/completion.js';
 import { composer } from '/js/app/parts/composer.js';
 import { composerFiles } from '/js/app/parts/composerfiles.js';
 import { pollEditor } from '/js/app/parts/composerpoll.js';
+import { pollPlace } from '/js/app/parts/composerpollplace.js';
+import { referenceBar } from '/js/app/parts/composerreference.js';
 import { copyLine } from '/js/app/parts/copyline.js';
 import { dialogElement } from '/js/app/parts/dialog.js';
 import { sidebarEdge } from '/js/app/parts/edge.js';
@@ -24,6 +26,7 @@ import { empty, skeleton } from '/js/app/parts/empty.js';
 import { faceField } from '/js/app/parts/face.js';
 import { choice, field } from '/js/app/parts/field.js';
 import { savingForm } from '/js/app/parts/form.js';
+import { groupBadge } from '/js/app/parts/groupbadge.js';
 import { formatBar } from '/js/app/parts/format.js';
 import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
 import { player } from '/js/app/parts/media.js';
@@ -216,6 +219,7 @@ const parts = {
     avatarPair([grace, lin]),
     avatar(null),
   ],
+  'Group badge': [groupBadge({ name: 'gardeners', hue: 140 }), groupBadge({ name: 'عمال', hue: 20 })],
   Badge: [badge(3), badge(12, { loud: true }), badge(4812), badge(1, { loud: true })],
   'Connection sign': [
     sign('online', { withWord: true }),
@@ -418,6 +422,7 @@ const parts = {
         draft: { text: 'One line\nand another\n\nand a third' },
       }),
     ),
+    edited(),
   ],
   Poll: [
     poll({}),
@@ -666,6 +671,14 @@ function faulty() {
 
 function pictures(count) {
   return Array.from({ length: count }, (_, it) => ({ id: String(it), name: `Bed ${it + 1}`, picture: picture(40 * it, String(it + 1), 1.4) }));
+}
+
+function edited() {
+  const bar = referenceBar(act);
+  const place = pollPlace(act, act);
+  place.open({ options: ['Monday', 'Friday'] });
+  bar.set({ editing: { text: 'Good morning. Who has the key?' } });
+  return el('div.card', null, bar.node, place.node);
 }
 
 function written() {

@@ -4,6 +4,7 @@
 import { applyLook } from './core/theme.js';
 import { SiteState } from './state/site.js';
 import { keepLanguage, loadText } from './core/text.js';
+import { keepApp } from './shell/installation.js';
 import { Shell } from './shell/shell.js';
 // A small module of several pages: apart it would cost a request.
 import './parts/tabs.js';
@@ -27,5 +28,5 @@ async function start() {
 
   // After the first page, so that later work does not delay it.
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 1_000));
-  later(() => import('./shell/installation.js').then(({ keepApp }) => keepApp(shell)).catch(() => {}));
+  later(() => keepApp(shell).catch(() => {}));
 }

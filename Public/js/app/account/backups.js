@@ -1,12 +1,12 @@
 // The backups on the server: create, download, delete. For owners.
 
 import { el, refill } from '../core/dom.js';
-import { bytes, say, sayProblem } from '../core/text.js';
+import { bytes, say } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { button, whileBusy } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
 import { empty } from '../parts/empty.js';
-import { toast } from '../parts/toast.js';
+import { report } from './stepup.js';
 
 /** Milliseconds between two looks at a running backup. */
 const INTERVAL = 1_000;
@@ -18,7 +18,6 @@ export async function backups(shell, column) {
   const { site } = shell;
   let timer = null;
   let isClosed = false;
-  const report = (error) => toast(sayProblem(error));
   const create = button(say('backup.create'), {
     kind: 'primary',
     picture: 'plus',
@@ -60,8 +59,13 @@ function backupRow(site, backup, changed) {
   ];
   const remove = async () => {
     if (!(await confirm(say('backup.deleteTitle'), say('backup.deleteSentence'), say('act.delete')))) return;
-    await site.call('DELETE', `/backups/${id}`).then(changed, (error) => toast(sayProblem(error)));
+    await site.call('DELETE', `/backups/${id}`).then(changed, report);
   };
+  const content = `/backups/${id}/content`;
+  const link = el('a', { href: `/api/v1${content}`, download: name });
+  // The browser can't ask for a proof, so this does, without the content (RFC 9110 §13.1.2).
+  const download = () =>
+    site.call('GET', content, { headers: { 'If-None-Match': '*' } }).then(() => link.click(), report);
   return el(
     'div.setting-row',
     null,
@@ -69,8 +73,7 @@ function backupRow(site, backup, changed) {
     el(
       'span.form-foot',
       null,
-      state === 'done' &&
-        el('a.button.button-plain', { href: `/api/v1/backups/${id}/content`, download: name }, say('act.download')),
+      state === 'done' && button(say('act.download'), { on: download }),
       state !== 'running' && button(say('act.delete'), { on: remove }),
     ),
   );

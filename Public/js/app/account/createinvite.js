@@ -4,8 +4,8 @@ import { el } from '../core/dom.js';
 import { copyLine } from '../parts/copyline.js';
 import { ask, dialog } from '../parts/dialog.js';
 import { choice } from '../parts/field.js';
-import { toast } from '../parts/toast.js';
-import { say, sayProblem } from '../core/text.js';
+import { say } from '../core/text.js';
+import { report } from './stepup.js';
 
 const DAY = 86_400_000;
 const SPANS = { day: DAY, week: 7 * DAY, month: 30 * DAY };
@@ -22,7 +22,7 @@ export const inviteAddress = (code) => `${location.origin}/i/${code}`;
 export async function createInvite(site, changed) {
   const role = choice(say('invite.as'), rolesBy(site).map((it) => [it, say(`role.${it}`)]));
   const uses = choice(say('invite.howMany'), [['', say('invite.anyNumber')], ...USES.map((n) => [String(n), say('talk.people', { n })])]);
-  const span = choice(say('order.howLong'), [['', say('invite.untilEnded')], ...Object.keys(SPANS).map((it) => [it, say(`order.for.${it}`)])]);
+  const span = choice(say('invite.expires'), [['', say('invite.untilEnded')], ...Object.keys(SPANS).map((it) => [it, say(`order.for.${it}`)])]);
   const controls = Object.assign(el('div', null, role, uses, span), { input: role.input });
   if ((await ask(say('invite.make'), controls, say('invite.makeVerb'))) === null) return;
   const body = {
@@ -37,6 +37,6 @@ export async function createInvite(site, changed) {
       dialog(say('invite.made'), link, { onClose: changed });
       link.input.select();
     },
-    (error) => toast(sayProblem(error)),
+    report,
   );
 }

@@ -2,7 +2,7 @@
 
 import { el, icon, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { button, iconButton } from '../parts/button.js';
+import { iconButton } from '../parts/button.js';
 import { toast } from '../parts/toast.js';
 
 /** Fills the node with the steps that are left, unless the owner has closed the list. */
@@ -44,5 +44,5 @@ function step(name, isDone, to) {
   const words = say(`steps.${name}`);
   if (isDone) return [icon('check', say('steps.done')), el('span', null, words)];
   const open = icon('onward');
-  return typeof to === 'string' ? [open, el('a', { href: to }, words)] : [open, button(words, { kind: 'quiet', on: to })];
+  return typeof to === 'string' ? [open, el('a', { href: to }, words)] : [open, el('button.first-step', { type: 'button', on: { click: to } }, words)];
 }

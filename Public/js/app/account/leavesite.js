@@ -4,7 +4,8 @@ import { el } from '../core/dom.js';
 import { ask, confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
-import { say, sayProblem } from '../core/text.js';
+import { say } from '../core/text.js';
+import { report } from './stepup.js';
 
 const WAYS = ['deactivate', 'leave', 'erase'];
 
@@ -25,8 +26,9 @@ export async function leaveSite(shell) {
   try {
     await site.call('DELETE', '/users/me', { body: { how, password: password.input.value } });
   } catch (error) {
-    toast(error.field === 'password' ? say('password.wrong') : sayProblem(error));
+    if (error.field === 'password') toast(say('password.wrong'));
+    else report(error);
     return;
   }
-  await site.signOut({ isForced: true });
+  await site.signOut({ isForced: true, isForGood: true });
 }

@@ -4,6 +4,7 @@ import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { button } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
+import { report } from '../account/stepup.js';
 import { rememberEmoji } from '../core/recentemoji.js';
 import { field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
@@ -36,7 +37,7 @@ export class MessageActions {
     try {
       await this[verb]?.(message, detail);
     } catch (error) {
-      toast(sayProblem(error));
+      report(error);
     }
   }
 
@@ -175,6 +176,11 @@ export class MessageActions {
     await this.call('POST', `/messages/${message.id}/restore`, { body: {} });
   }
 
+  async destroy(message) {
+    const { destroy } = await import('../moderation/destroy.js');
+    await destroy(this.site, { message: message.id });
+  }
+
   async toTopic(message) {
     const title = await ask(
       say('toTopic.title'),
@@ -286,7 +292,7 @@ export class MessageActions {
       picture,
       words: say(`order.${name}Author`, { name: displayName(author) }),
       danger: name === 'ban',
-      on: () => order(name)().catch((error) => toast(sayProblem(error))),
+      on: () => order(name)().catch(report),
     });
     return [entry('silence', 'bell-off'), isModerator && entry('ban', 'lock')];
   }
@@ -305,10 +311,12 @@ export class MessageActions {
     const solve = item('solve', 'check', say(isAnswer ? 'topic.unsolve' : 'topic.solve'), {
       on: () => this.run(message, 'solve', !isAnswer),
     });
+    const destroy = this.site.me.role === 'owner' && item('destroy', 'delete', say('destroy.menu'), { danger: true });
     if (message.deleted) {
       return [
         isAnswer && this.maySolve && solve,
         this.canModerate && message.deletion === 'moderator' && item('restore', 'undo', say('act.restore')),
+        message.deletion !== 'erased' && destroy,
       ].filter(Boolean);
     }
     const inForum = !!this.conversation.forum_id;
@@ -336,6 +344,7 @@ export class MessageActions {
       mine && item('delete', 'delete', say('delete.menu'), { danger: true }),
       !mine && this.canModerate && item('remove', 'delete', say('act.remove'), { danger: true }),
       ...this.orders(message, mine),
+      destroy,
     ].filter((it, index, all) => it || (it === null && all.slice(index + 1).some(Boolean)));
   }
 }

@@ -1,9 +1,11 @@
 // The composer of a conversation, and why the user can't write.
 
-import { canBeAmong, canManage, isMember } from '../forum/membership.js';
+import { canBeAmong, canManage, isMember, silenceIn } from '../forum/membership.js';
+import { allGroups } from '../core/groups.js';
 import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer.js';
-import { say } from '../core/text.js';
+import { say, sayProblem } from '../core/text.js';
+import { toast } from '../parts/toast.js';
 
 /** The composer of the page. */
 export function messageField(page) {
@@ -16,9 +18,11 @@ export function messageField(page) {
     placeholder: placeholder(page),
     maxScalars: limits.message_scalars,
     draft: site.draft(conversation.id),
-    keep: (text, replyTo, poll) => site.keepDraft(conversation.id, text, replyTo, poll),
+    draftFiles: site.draftFiles(conversation.id),
+    keep: draftKeeper(site, conversation.id),
     polls: true,
     users: (start) => site.findPeople(start),
+    groups: () => mentionableGroups(site),
     get rings() {
       return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
     },
@@ -42,6 +46,23 @@ export function messageField(page) {
   });
 }
 
+/** Keeps the draft, and says once that not all files fit into it. */
+function draftKeeper(site, id) {
+  let isWhole = true;
+  return async (text, replyTo, poll, files) => {
+    const keeping = site.keepDraft(id, text, replyTo, poll, files);
+    if (!files) return;
+    const wasWhole = isWhole;
+    isWhole = (await keeping) !== false;
+    if (wasWhole && !isWhole) toast(say('composer.filesNotKept'));
+  };
+}
+
+/** The groups whose members the user may notify. */
+const mentionableGroups = ({ me, isHost }) =>
+  allGroups().filter((it) =>
+    isHost || (it.mentionable_by === 'users' && me.role !== 'guest') || (it.mentionable_by !== 'staff' && me.groups?.includes(it.id)));
+
 /** The words in the empty composer. They announce that writing joins the forum. */
 export function placeholder(page) {
   const { site, forum } = page;
@@ -54,6 +75,8 @@ const emptyWords = ({ isTopic }) => say(isTopic ? 'composer.post' : 'composer.ro
 export function cannotWrite(site, conversation, forum) {
   if (!site.me) return null;
   if (site.isTooOld) return say('version.tooOld');
+  const silence = silenceIn(site, forum);
+  if (silence) return sayProblem({ code: 'silenced', params: silence });
   if (forum?.archived) return say('talk.archived');
   const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
   if ((conversation.locked || forum?.locked) && !keeps) return say('talk.locked');

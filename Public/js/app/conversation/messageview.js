@@ -4,6 +4,7 @@
 import { el, focusAgain, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { emojiVersion } from '../core/customemoji.js';
+import { isMentioned } from '../core/groups.js';
 import { statusLine } from '../core/status.js';
 import { empty } from '../parts/empty.js';
 import { dayLine, newLine, pill } from '../parts/lines.js';
@@ -248,7 +249,7 @@ export class MessageView {
   }
 
   namesMe(message) {
-    return !!this.me && (message.entities?.mentions ?? []).some((it) => it.user_id === this.me.id);
+    return !!this.me && isMentioned(this.me, message);
   }
 
   quote(id) {
@@ -295,6 +296,12 @@ export class MessageView {
     return this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight;
   }
 
+  /** Whether the newest message is in view. A topic at its title stays there: its pictures may not have their size yet. */
+  get isAtEnd() {
+    const isAtTitle = this.shape === 'post' && this.node.scrollTop === 0;
+    return !isAtTitle && !this.stream.hasNewer && this.distance < AT_END;
+  }
+
   toEnd() {
     this.isStuck = true;
     this.unseen = 0;
@@ -326,11 +333,11 @@ export class MessageView {
     const top = this.node.getBoundingClientRect().top;
     const moved = node.getBoundingClientRect().top - top - offset;
     if (Math.abs(moved) > 0.5) this.node.scrollTop += moved;
-    this.isStuck = !this.stream.hasNewer && this.distance < AT_END;
+    this.isStuck = this.isAtEnd;
   }
 
   scrolled() {
-    this.isStuck = !this.stream.hasNewer && this.distance < AT_END;
+    this.isStuck = this.isAtEnd;
     if (this.isStuck) this.unseen = 0;
     if (this.node.scrollTop < NEAR && this.stream.hasOlder) this.load('older');
     if (this.distance < NEAR && this.stream.hasNewer) this.load('newer');

@@ -1,5 +1,6 @@
 // The subtitle of a conversation: presence, or the number of people.
 
+import { el } from '../core/dom.js';
 import { presenceWords } from '../parts/presence.js';
 import { isolate, say } from '../core/text.js';
 
@@ -30,12 +31,14 @@ function counted(site, n, ids) {
 export function showPresence(page, top) {
   const { site, conversation } = page;
   const draw = () => {
-    const second = top.querySelector('.page-bar-second');
     const words = page.isTopic ? null : presenceLine(site, conversation);
+    if (!words) return;
+    let second = top.querySelector('.page-bar-second');
+    if (!second) top.querySelector('.page-bar-words').append((second = el('p.mark.one-line.page-bar-second')));
     // A link to the forum stays.
-    if (second && words && !second.querySelector('a')) second.textContent = words;
+    if (!second.querySelector('a')) second.textContent = words;
   };
-  page.listen(site, ['presence'], draw);
+  page.listen(site, ['presence', 'users'], draw);
   if (conversation.kind === 'room' && site.me) loadPeople(page, draw);
 }
 

@@ -143,14 +143,14 @@ export function sayProblem(problem) {
   ];
   const key = keys.find((it) => it && knows(it)) ?? 'problem.other';
   const seconds = Math.max(1, Math.ceil((problem?.retryAfter ?? DEFAULT_WAIT) / 1_000));
-  const sentence = say(key, { seconds, ...params, ...('until' in params && { until: dayAndTime(params.until) }) });
+  const sentence = say(key, { seconds, ...params, ...(params.until && { until: dayAndTime(params.until) }) });
   // A parameter did not come.
   return /\{\w+\}/.test(sentence) ? say('problem.invalid') : sentence;
 }
 
 /** A code has forms for the parameters that came with it, and for the limit that was reached. */
 function keysOf(code, params) {
-  const given = ['until', 'reason'].filter((it) => it in params);
+  const given = ['until', 'reason'].filter((it) => params[it]);
   return [
     typeof params.limit === 'string' && `problem.${code}.${params.limit}`,
     given.length > 0 && `problem.${code}.${given.join('.')}`,

@@ -7,7 +7,7 @@ import { forumIcon } from '../core/titles.js';
 import { iconButton } from '../parts/button.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
-import { asItIs, canBeAmong, canManage, joinButton } from './membership.js';
+import { asItIs, canBeAmong, canManage, joinButton, silenceIn } from './membership.js';
 import { topicsAddress } from './topictags.js';
 
 /** Filters of topics; without an account only those that need none. */
@@ -98,7 +98,7 @@ function hostOf(address) {
 
 export function mayStart(site, forum) {
   if (!site.me || forum.archived || (forum.locked && !canManage(site, forum))) return false;
-  return canBeAmong(site, forum, forum.start_topics);
+  return !silenceIn(site, forum) && canBeAmong(site, forum, forum.start_topics);
 }
 
 /** The filters that make sense in a forum. */

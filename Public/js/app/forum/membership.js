@@ -17,12 +17,17 @@ export const canEdit = (site, forum) => site.isHost || forum.role === 'admin';
 
 /** Whether the user belongs to an audience of a forum. @param {'readers'|'members'|'moderators'} circle */
 export function isMember(site, forum, circle) {
-  if (forum.role ? circle !== 'moderators' : circle === 'readers' && site.me.role !== 'guest') return true;
+  if (forum.role ? circle !== 'moderators' : circle === 'readers' && site.me.role !== 'guest' && forum.visibility !== 'private') return true;
   return canManage(site, forum);
 }
 
-/** Whether the user belongs to an audience of a forum, or does after joining, as writing does. */
-export const canBeAmong = (site, forum, circle) => isMember(site, forum, circle) || (circle === 'members' && site.canJoin(forum));
+/** Whether the user may write for an audience of a forum, also by a group, or may after joining, as writing does. */
+export const canBeAmong = (site, forum, circle) =>
+  isMember(site, forum, circle) || forum.group_access === 'write' || (circle === 'members' && site.canJoin(forum));
+
+/** The silence that keeps the user from writing in the forum, or outside of forums. */
+export const silenceIn = ({ me }, forum) =>
+  me?.silences?.find(({ forum_id: at, until }) => (!at || at === forum?.id) && !(Date.parse(until) <= Date.now()));
 
 /** A forum as it is by now. */
 export const asItIs = (site, forum) => site.forums.get(forum?.id) ?? forum;

@@ -4,13 +4,53 @@ import { topicAddress } from '../core/router.js';
 import { tagLinks } from './topictags.js';
 
 const MAX_TAGS = 3;
+/** Changes of a list within this time lead to one request, in milliseconds: at first, and after a request. */
+const GATHERS = 500;
+const INTERVAL = 5_000;
 
-/** Applies changes since a list of topics was fetched. */
+/** Applies changes since a list of topics was fetched. New messages don't change the revision. */
 export const latestTopics = (site, list) =>
   list.map((it) => {
     const own = site.parley?.conversation(it.id);
-    return own?.revision > it.revision ? { ...it, ...own } : it;
+    return own?.revision >= it.revision ? { ...it, ...own, last_seq: Math.max(it.last_seq ?? 0, own.last_seq ?? 0) } : it;
   });
+
+/**
+ * Calls `load` soon after a topic of the forum was started or got a message: one call at a time, with pauses of some seconds in a
+ * busy forum, and none in a hidden tab before it is shown. Returns the function that ends it.
+ */
+export function onTopicActivity(site, forum, load) {
+  let timer = null;
+  let last = 0;
+  let [isWanted, isHeld, isEnded] = [false, false, false];
+  const run = async () => {
+    isHeld = document.hidden;
+    if (isHeld) return;
+    isWanted = false;
+    last = Date.now();
+    await load().catch(() => {});
+    timer = null;
+    if (isWanted && !isEnded) soon();
+  };
+  const soon = () => {
+    isWanted = true;
+    const pause = last + INTERVAL * (1 + Math.random() / 2) - Date.now();
+    timer ??= setTimeout(run, Math.max(GATHERS, pause));
+  };
+  const shown = () => isHeld && !document.hidden && run();
+  document.addEventListener('visibilitychange', shown);
+  const ends = [
+    // The room is not in the list.
+    site.listen(['forumActivity'], ({ detail }) => detail.forum_id === forum.id && detail.conversation_id !== forum.room_id && soon()),
+    site.listen(['event'], ({ detail: { event, data } }) => event === 'conversation.created' && data?.forum_id === forum.id && soon()),
+  ];
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', shown);
+    for (const end of ends) end();
+  };
+}
 
 /** The rows of a forum's topics; also beside an open topic on a wide screen. */
 export function topicRows(site, list, here = null) {

@@ -1,5 +1,6 @@
 // The audit log.
 
+import { allGroups } from '../core/groups.js';
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { showMoreButton } from '../parts/showmore.js';
@@ -37,12 +38,13 @@ export async function auditLog(shell, column) {
 function auditRow(site, it) {
   const person = it.actor_id && site.person(it.actor_id);
   const who = el('strong', null, person ? displayName(person) : say('audit.server'));
-  const key = knows(`audit.${it.kind}`) ? `audit.${it.kind}` : 'audit.other';
+  const kind = it.author_id === null ? `${it.kind}.invite` : it.kind;
+  const key = knows(`audit.${kind}`) ? `audit.${kind}` : 'audit.other';
   return entryRow({
     words: sayWith(key, { who, kind: it.kind, ...subjectOf(site, it) }),
     face: person,
     at: it.at,
-    reason: it.reason,
+    reason: it.kind === 'forum.deleted' ? null : it.reason,
     changes: (it.changes ?? []).map(changeWords),
     more: it.kind.startsWith('forum') ? null : site.forums.get(it.forum_id)?.title,
   });
@@ -54,32 +56,40 @@ const CIRCLES = new Set(['write', 'start_topics', 'room_mention']);
 
 /** A changed field: *Section: Growing → Living*, or its name alone. */
 function changeWords({ field, from, to }) {
-  const name = knows(`change.${field}`) ? say(`change.${field}`) : knows(`forum.${field}`) ? say(`forum.${field}`) : field;
+  const name = knows(`change.${field}`) ? say(`change.${field}`) : knows(`forum.${field}`) ? say(`forum.${field}`) : knows(`groups.${field}`) ? say(`groups.${field}`) : field;
   if (to === undefined || IDS.has(field)) return say('change.text', { name });
   return say('change.value', { name, from: valueWords(field, from), to: valueWords(field, to) });
 }
 
 function valueWords(field, value) {
   if (value === null || value === '') return say('change.none');
+  // Lists of groups. A deleted one has no name any more.
+  if (Array.isArray(value)) {
+    const names = value.map((id) => allGroups().find((it) => it.id === id)?.name ?? say('groups.deleted'));
+    return names.length ? names.map(isolate).join(', ') : say('change.none');
+  }
+  if (field === 'mentionable_by') return say(`groups.mention.${value}`);
   if (typeof value === 'boolean') return say(value ? 'change.on' : 'change.off');
   if (typeof value === 'number') return number(value);
   if (field === 'visibility') return say(`forum.visibility.${value}`);
   if (CIRCLES.has(field)) return say(`forum.circle.${value}`);
   if (field === 'registration') return say(`admin.registration.${value}`);
+  if (field === 'require_second_factor') return say(`admin.secondFactor.${value}`);
   if (field.startsWith('may_')) return say(`admin.circle.${value}`);
   if (field === 'role') return say(`role.${value}`);
   return isolate(String(value));
 }
 
 /** The subject of an audit entry, as a link if it still exists. */
-function subjectOf(site, { kind, subject_id: id, forum_id: at }) {
+function subjectOf(site, { kind, subject_id: id, forum_id: at, reason, author_id: author, messages: n }) {
   const way = (href, words) => (href ? el('a', { href }, words) : words);
   const [family, what] = kind.split('.');
   const forum = site.forums.get(family === 'forum' ? (at ?? id) : at);
-  const person = family === 'user' || family === 'bot' || what.startsWith('member_') ? site.person(id) : null;
+  const person = family === 'user' || family === 'bot' || what.startsWith('member_') ? site.person(id) : author ? site.person(author) : null;
   return {
     whom: person && way(person.name && `/u/${encodeURIComponent(person.name)}`, displayName(person)),
-    forum: way(forum && forumAddress(forum), forum?.title ?? say('audit.forum')),
+    forum: way(forum && forumAddress(forum), forum?.title ?? (kind === 'forum.deleted' && reason ? isolate(reason) : say('audit.forum'))),
+    n,
     message: way(`/m/${id}`, say('audit.message')),
     talk: way(`/${family === 'topic' ? 't' : 'c'}/${id}`, say(family === 'topic' ? 'audit.topic' : 'audit.conversation')),
   };

@@ -7,6 +7,7 @@ import { dialog } from '../parts/dialog.js';
 import { choice } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
+import { report } from '../account/stepup.js';
 import { say, sayProblem } from '../core/text.js';
 import { countMessages, durations, reasonField, startOf, starts, until } from './orders.js';
 
@@ -70,13 +71,13 @@ async function ban(site, person, { until: end, because, from, reports, changed }
     }
     if (reports) undo.push(await resolveReports(site, person, { state: 'acted', ...(because ? { outcome: because } : {}) }));
   } catch (error) {
-    toast(sayProblem(error));
+    report(error);
   }
   changed();
   if (!undo.length) return;
   const isUndone = await toast(say(from ? 'ban.done' : 'order.banDone', { name: displayName(person) }), { undo: () => {} });
   if (!isUndone) return;
-  for (const work of undo.reverse()) await work().catch((error) => toast(sayProblem(error)));
+  for (const work of undo.reverse()) await work().catch(report);
   changed();
 }
 

@@ -7,6 +7,7 @@ import { ask, dialog } from '../parts/dialog.js';
 import { entryRow } from '../parts/entry.js';
 import { choice } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
+import { report } from '../account/stepup.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { banDialog } from './ban.js';
@@ -37,7 +38,7 @@ export function ordersFor(site, person, changed = () => {}, forum = null) {
       toast(say(words, { name: displayName(person), n }), undo && { undo: () => undo(made).then(changed, (error) => toast(sayProblem(error))) });
       return true;
     } catch (error) {
-      toast(sayProblem(error));
+      report(error);
       return false;
     }
   };

@@ -2,16 +2,18 @@
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { plain } from '../core/plain.js';
+import { excerpt } from '../core/plain.js';
 import { forumAddress } from '../core/router.js';
 import { loadSheet } from '../core/sheet.js';
-import { list, say, sayProblem } from '../core/text.js';
-import { brief } from '../core/times.js';
+import { list, say } from '../core/text.js';
+import { brief, moment } from '../core/times.js';
 import { empty } from '../parts/empty.js';
 import { messageElement } from '../parts/message.js';
 import { reportCard, reportedPost } from '../parts/report.js';
 import { toast } from '../parts/toast.js';
+import { report as reportFault } from '../account/stepup.js';
 import { banDialog, resolveReports } from './ban.js';
+import { destroy, mayDestroy } from './destroy.js';
 import { ordersFor } from './moderation.js';
 import { countMessages, startOf } from './orders.js';
 
@@ -80,7 +82,7 @@ function card(queue, report) {
     await queue.load();
     return reopen;
   };
-  const attempt = (work) => () => work().catch((error) => toast(sayProblem(error)));
+  const attempt = (work) => () => work().catch(reportFault);
   // Dismissing publishes held posts.
   const isHeld = group.subjects.some((it) => it.report.held);
   const reject = attempt(() => resolve('acted'));
@@ -102,7 +104,7 @@ function card(queue, report) {
     name: displayName(person) ?? say('person.gone'),
     href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
     counts: [
-      person.created_at && say('person.since', { at: brief(new Date(person.created_at)) }),
+      person.created_at && say('person.since', { at: moment(new Date(person.created_at)) }),
       `${say('report.count', { n: group.report_count })} ${say('report.reporters', { n: group.reporter_count })}`,
       written?.n > 0 && say(written.isMore ? 'report.writtenMore' : 'report.written', { n: written.n }),
     ].filter(Boolean).join(' · '),
@@ -129,15 +131,27 @@ function post(queue, { report, report_count: count }, attempt) {
   const { site } = queue;
   const { message } = report;
   const around = report.surroundings ?? [];
-  const lines = (found) => found.map((it) => ({ name: site.displayName(it.author_id), text: plain(it.text ?? '', LINE) }));
+  const lines = (found) => found.map((it) => ({ name: site.displayName(it.author_id), text: it.deleted ? say('gone.author') : excerpt(it, LINE) }));
   const remove = attempt(async () => {
-    await site.call('POST', `/messages/${report.message_id}/remove`, { body: { reason: report.reason } });
-    await site.call('PATCH', `/reports/${report.id}`, { body: { state: 'acted' } });
-    await queue.load();
+    try {
+      await site.call('POST', `/messages/${report.message_id}/remove`, { body: { reason: report.reason } });
+      await site.call('PATCH', `/reports/${report.id}`, { body: { state: 'acted' } });
+    } finally {
+      await queue.load();
+    }
     if (!(await toast(say('remove.done'), { undo: () => {} }))) return;
     await site.call('POST', `/messages/${report.message_id}/restore`, { body: {} });
     await site.call('PATCH', `/reports/${report.id}`, { body: { state: 'open' } });
     await queue.load();
+  });
+  const destroyReported = attempt(async () => {
+    // The list is loaded also after a failure: the message may be gone.
+    try {
+      if (!(await destroy(site, { message: report.message_id }))) return;
+      await site.call('PATCH', `/reports/${report.id}`, { body: { state: 'acted' } });
+    } finally {
+      await queue.load();
+    }
   });
   const forum = site.forums.get(report.forum_id);
   if (report.held) return heldPost(queue, report, attempt);
@@ -150,7 +164,12 @@ function post(queue, { report, report_count: count }, attempt) {
     message:
       message &&
       messageElement(message, { shape: 'bubble', author: site.person(message.author_id), first: true, last: true }),
-    verbs: report.message_id ? [[say('report.remove'), remove]] : [],
+    verbs: report.message_id
+      ? [
+          [say('report.remove'), remove],
+          mayDestroy(site) && [say('destroy.menu'), destroyReported, 'danger'],
+        ].filter(Boolean)
+      : [],
   });
 }
 

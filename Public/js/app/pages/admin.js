@@ -1,7 +1,10 @@
-// The administration pages: overview, settings, invites, users, reports, rules, backups, audit log.
+// The administration pages: overview, settings, invites, users, groups, reports, rules, backups, audit log.
 
 import { el, icon, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { everyPage } from '../core/everypage.js';
 import { button } from '../parts/button.js';
+import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
 import { personRow } from '../parts/person.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -11,8 +14,11 @@ import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { settingLink } from './settings.js';
 
-const parts = { settings, invites, forums, emoji, users, bots, reports, rules, backups, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', bots: 'key', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
+/** Milliseconds without a key before a search. */
+const PAUSE = 200;
+
+const parts = { settings, invites, forums, emoji, users, groups, bots, webhooks, endpoints, reports, rules, backups, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', groups: 'users', bots: 'key', webhooks: 'link', endpoints: 'link', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -36,7 +42,7 @@ export async function open(shell, { part }) {
 }
 
 /** The parts that not all moderators may open. */
-const mayOpen = (site) => ({ forums: site.isHost, emoji: site.isHost, bots: site.isHost, rules: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
+const mayOpen = (site) => ({ forums: site.isHost, emoji: site.isHost, bots: site.isHost, webhooks: site.isHost, endpoints: site.isHost, groups: site.isHost, rules: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** How many; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
@@ -116,6 +122,21 @@ async function bots(shell, column) {
   return botsPage(shell, column);
 }
 
+async function webhooks(shell, column) {
+  const { webhooksPage } = await import('./webhooks.js');
+  return webhooksPage(shell, column);
+}
+
+async function endpoints(shell, column) {
+  const { endpointsPage } = await import('./endpoints.js');
+  return endpointsPage(shell, column);
+}
+
+async function groups(shell, column) {
+  const { managedGroups } = await import('./groups.js');
+  return managedGroups(shell, column);
+}
+
 async function invites(shell, column) {
   const { site } = shell;
   const draw = async () => {
@@ -161,11 +182,26 @@ async function forums(shell, column) {
 async function users(shell, column) {
   const { site } = shell;
   const list = el('div');
+  const row = (it) =>
+    personRow(it, {
+      href: `/u/${encodeURIComponent(it.name ?? it.id)}`,
+      second: [isolate(`@${it.name}`), it.role !== 'member' && say(`role.${it.role}`)].filter(Boolean).join(' · '),
+    });
+  /** Loaded once: no query finds users in a state. */
+  let everyDisabled = null;
   const draw = async () => {
-    const [waiting, all] = await Promise.all([
+    const words = input.input.value.trim();
+    const wanted = words.replace(/^@/, '').toLowerCase();
+    const [waiting, disabled, all] = await Promise.all([
       orNull(site.call('GET', '/users', { query: { state: 'pending', limit: 50 } })),
-      site.call('GET', '/users', { query: { query: input.input.value.trim() || undefined, limit: 100 } }),
+      (everyDisabled ??= orNull(everyPage((next) => site.call('GET', '/users', { query: { state: 'disabled', limit: 200, next } })))),
+      site.call('GET', '/users', { query: { query: words || undefined, limit: 100 } }),
     ]);
+    // The next search tries again.
+    if (!disabled) everyDisabled = null;
+    // The words have changed meanwhile.
+    if (words !== input.input.value.trim()) return;
+    const banned = (disabled ?? []).filter((it) => `${it.name} ${displayName(it)}`.toLowerCase().includes(wanted));
     const answer = (it, method) => async () => {
       await site.call(method, `/users/${it.id}/approval`).then(draw, (error) => toast(sayProblem(error)));
     };
@@ -186,16 +222,17 @@ async function users(shell, column) {
             ),
           ]
         : null,
-      el('h2.section-title', null, say('admin.everyone')),
-      all.data.map((it) =>
-        personRow(it, {
-          href: `/u/${encodeURIComponent(it.name ?? it.id)}`,
-          second: [isolate(`@${it.name}`), it.role !== 'member' && say(`role.${it.role}`)].filter(Boolean).join(' · '),
-        }),
-      ),
+      all.data.length > 0 && [el('h2.section-title', null, say('admin.everyone')), all.data.map(row)],
+      banned.length > 0 && [el('h2.section-title', null, say('admin.disabled')), banned.map(row)],
+      !all.data.length && !banned.length && empty(say('talk.nobody', { words })),
     );
   };
-  const input = field(say('admin.findPeople'), { type: 'search', on: { input: () => draw().catch(() => {}) } });
+  let timer;
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => draw().catch(() => {}), PAUSE);
+  };
+  const input = field(say('admin.findPeople'), { type: 'search', on: { input: wait } });
   await draw();
   refill(column, input, list);
 }

@@ -57,7 +57,7 @@ async function createBot(site, changed) {
   const create = button(say('bots.create'), { kind: 'primary', type: 'submit' });
   const work = async () => {
     const chosen = joins.filter(([, { input }]) => input.checked).map(([id]) => id);
-    const made = await site.client.calls.createBot({
+    const made = await site.call('POST', '/bots', {
       body: {
         client_id: id,
         name: name.input.value.trim().replace(/^@/, ''),

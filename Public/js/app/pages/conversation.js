@@ -1,8 +1,8 @@
 // A conversation: a room, a topic, a direct or a group one.
 
-import { el, redraw, refill } from '../core/dom.js';
-import { filterBar, forumTabs } from '../forum/forumhead.js';
-import { asItIs, attend, canManage } from '../forum/membership.js';
+import { el, refill } from '../core/dom.js';
+import { forumTabs } from '../forum/forumhead.js';
+import { asItIs, attend, canManage, silenceIn } from '../forum/membership.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
 import { typingLine } from '../parts/lines.js';
@@ -15,16 +15,16 @@ import { banners } from '../conversation/banners.js';
 import { keys } from '../conversation/keys.js';
 import { cannotWrite, dropFiles, messageField, placeholder } from '../conversation/messagefield.js';
 import { openStream } from '../conversation/opening.js';
-import { topicHead } from '../conversation/topichead.js';
 import { presenceLine, showPresence } from '../conversation/presenceline.js';
 import { quoteSelection } from '../conversation/quoting.js';
-import { timelineOf } from '../conversation/topictimeline.js';
-import { topicRows } from '../forum/topicrows.js';
 import { onMessages } from '../parts/touch.js';
 import { MessageView } from '../conversation/messageview.js';
 
 /** Where there is room for a topic beside the list. */
 const BESIDE = '(min-width: 1440px)';
+
+/** Browsers run longer timers at once, in milliseconds. */
+const MAX_TIMER = 2 ** 31 - 2;
 
 export async function open(shell, { id, query }, restore) {
   const conversation = await shell.site.conversation(id);
@@ -35,17 +35,24 @@ export async function open(shell, { id, query }, restore) {
 /** The whole page of a conversation; `tabs` stand under the head of a forum's room. */
 export async function conversationPage(shell, conversation, { forum, message, tabs, restore } = {}) {
   const { site } = shell;
+  const loading = conversation.kind === 'topic' ? import('../conversation/topicparts.js') : null;
+  // A fault of the stream is told first.
+  loading?.catch(() => {});
   const { stream, readUpTo } = await openStream(site, conversation, message ?? restore?.anchor?.id ?? null);
+  const parts = await loading?.catch((error) => {
+    stream.close?.();
+    throw error;
+  });
   const ended = new AbortController();
   const page = pageOf(shell, conversation, forum, stream, ended.signal);
   const { isTopic } = page;
   const unfollow = attend(site, forum);
   page.field = site.me ? messageField(page) : null;
   page.acts = site.me ? whenAsked(page) : null;
-  const head = isTopic ? topicHead(page) : null;
+  const head = parts?.topicHead(page) ?? null;
   const view = (page.view = messageView(page, readUpTo, head));
   if (page.acts) for (const name of ['pointerover', 'focusin']) view.node.addEventListener(name, page.acts.load, { once: true });
-  const line = isTopic ? timelineOf(view, stream, conversation) : null;
+  const line = parts?.timelineOf(view, stream, conversation) ?? null;
   view.moved = line?.moved;
 
   const title = conversationTitle(site, conversation);
@@ -55,7 +62,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     banners(page),
     view.node,
     line?.rail,
-    foot(page, line, tabs),
+    foot(page, line),
   );
   dropFiles(node, page.field);
   view.node.addEventListener('click', (event) => openViewer(event, view.node));
@@ -63,16 +70,18 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const endQuotes = quoteSelection(view.node, () => (page.field?.hidden ? null : page.field));
 
   const isBeside = isTopic && !!forum && matchMedia(BESIDE).matches;
-  const split = isBeside ? beside(shell, forum, conversation, node) : { node, close() {} };
+  const split = isBeside ? parts.besideTopics(shell, forum, conversation, node) : { node, close() {} };
   const top = tabs ?? (isBeside ? forumTabs(shell, forum, 'topics', null, detailsButton(page)) : bar(page, title));
   showPresence(page, top);
+  // The counts of the tabs.
+  page.listen(site, ['conversations', 'forums', 'overview'], () => top.changed?.());
   const seeing = new IntersectionObserver(
     ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
     { root: view.node },
   );
   if (head && !isBeside) seeing.observe(head);
   const { field } = page;
-  return {
+  const shown = {
     title,
     isTalk: true,
     keepsFocus: true,
@@ -99,6 +108,22 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     },
     pressed: (event) => keys(event, page),
   };
+  followTitle(page, shown, node, isBeside ? null : top);
+  return shown;
+}
+
+/** Shows a new title, or the name of a participant that was unknown. `top`: the head, if it has the title. */
+function followTitle(page, shown, node, top) {
+  const { shell, site, conversation } = page;
+  page.listen(site, ['users', 'conversations'], () => {
+    const now = conversationTitle(site, page.now());
+    if (now === shown.title) return;
+    shown.title = now;
+    node.setAttribute('aria-label', now);
+    if (top) top.querySelector('h1').textContent = now;
+    if (!conversation.forum_id) top.querySelector('.page-bar-words').previousElementSibling.replaceWith(pictureOf(page));
+    if (shell.page === shown) shell.entitle();
+  });
 }
 
 /** What the parts of the page share. `signal` ends its listeners. */
@@ -165,7 +190,7 @@ function messageView(page, readUpTo, head) {
 }
 
 /** Below the messages: typing users, the composer, or why the user can't write. */
-function foot(page, line, tabs) {
+function foot(page, line) {
   const { shell, site, conversation, view, field } = page;
   const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
   page.listen(site, ['typing'], ({ detail }) => {
@@ -173,8 +198,12 @@ function foot(page, line, tabs) {
   });
   const note = el('p.stream-note', { role: 'status' });
   let shown;
+  let timer;
   const draw = () => {
     const why = page.cannot();
+    const rest = Date.parse(silenceIn(site, page.forum)?.until) - Date.now();
+    clearTimeout(timer);
+    if (rest < MAX_TIMER) timer = setTimeout(draw, rest + 1);
     note.hidden = !!field && !why;
     const hadFocus = field?.contains(document.activeElement);
     if (field) {
@@ -188,10 +217,8 @@ function foot(page, line, tabs) {
     refill(note, why ?? el('a', { href: `/sign-in?back=${encodeURIComponent(conversationAddress(conversation))}` }, say('talk.signIn')));
   };
   draw();
-  page.listen(site, ['conversations', 'forums'], () => {
-    draw();
-    tabs?.changed();
-  });
+  page.signal.addEventListener('abort', () => clearTimeout(timer));
+  page.listen(site, ['conversations', 'forums', 'me'], draw);
   return el('footer.stream-foot', null, view.pillPlace, line?.pillPlace, site.me && typing, field, note);
 }
 
@@ -213,41 +240,21 @@ function addTouch({ stream, acts, view }) {
   });
 }
 
-/** On a wide screen a topic stands beside the list of all, under the head of the forum. */
-function beside(shell, forum, conversation, node) {
-  const { site } = shell;
-  const rows = el('nav', { aria: { label: forum.title } });
-  const filters = filterBar(shell, forum);
-  const list = el('div.split-list', null, filters, rows);
-  let listed = [];
-  const draw = () => redraw(rows, topicRows(site, listed, conversation.id));
-  site.call('GET', `/forums/${forum.id}/conversations`, { query: { include: 'users' }, tries: 1 }).then(
-    ({ data, included }) => {
-      site.keepUsers(included.users);
-      listed = data;
-      filters.offer(listed);
-      draw();
-    },
-    () => {},
-  );
-  const unlisten = site.listen(['users', 'conversations', 'overview'], draw);
-  return {
-    node: el('div.split.has-list', null, list, node),
-    close: unlisten,
-  };
-}
-
 function bar(page, title) {
   const { shell, site, conversation, forum } = page;
-  const others = site.othersIn(conversation);
   const second = forum ? el('a', { href: forumAddress(forum) }, forum.title) : presenceLine(site, conversation);
   return pageBar(title, {
     second,
     state: site.state,
     back: () => shell.router.back(forum ? forumAddress(forum) : '/messages'),
-    picture: forum ? null : others.length > 1 ? avatarPair(others) : avatar(others[0]),
+    picture: forum ? null : pictureOf(page),
     actions: detailsButton(page),
   });
+}
+
+function pictureOf({ site, conversation }) {
+  const others = site.othersIn(conversation);
+  return others.length > 1 ? avatarPair(others) : avatar(others[0]);
 }
 
 function detailsButton(page) {

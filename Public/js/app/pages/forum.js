@@ -6,9 +6,10 @@ import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
 import { attend } from '../forum/membership.js';
-import { latestTopics, topicRows } from '../forum/topicrows.js';
+import { latestTopics, onTopicActivity, topicRows } from '../forum/topicrows.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
+import { isLetter, stepRows } from '../core/rowkeys.js';
 import { conversationPage } from './conversation.js';
 import { presenceLine } from '../conversation/presenceline.js';
 
@@ -39,13 +40,24 @@ async function topics(shell, forum, query) {
   const wanted = query?.get('filter');
   const filter = filtersOf(site, forum).includes(wanted) ? wanted : null;
   const tag = query?.get('tag')?.replace(/^#/, '').toLowerCase() || null;
-  const list = [];
+  let list = [];
   let next = null;
-  const load = async () => {
-    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next, limit: PAGE, include: 'users', filter, tag } });
+  const fetchPage = async (from) => {
+    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next: from, limit: PAGE, include: 'users', filter, tag } });
     site.keepUsers(page.included.users);
-    list.push(...page.data);
+    return page;
+  };
+  const load = async () => {
+    const page = await fetchPage(next);
+    const listed = new Set(list.map(({ id }) => id));
+    list.push(...page.data.filter(({ id }) => !listed.has(id)));
     next = page.next;
+  };
+  const renew = async () => {
+    const { data } = await fetchPage(null);
+    const fresh = new Set(data.map(({ id }) => id));
+    list = [...data, ...list.filter(({ id }) => !fresh.has(id))];
+    draw();
   };
   await load().catch((error) => {
     // Offline: the topics on this device.
@@ -69,21 +81,19 @@ async function topics(shell, forum, query) {
     head.changed();
   });
   const unfollow = attend(site, forum);
+  const endActivity = onTopicActivity(site, forum, renew);
   return {
     title: tag ? `#${tag} · ${forum.title}` : forum.title,
     here: forumAddress(forum),
     node: [head, el('div.page-body', null, el('div.page-column', null, filters, rows, more))],
     close: () => {
       unfollow();
+      endActivity();
       unlisten();
     },
     pressed: (event) =>
-      event.key === 'c' &&
-      !event.ctrlKey &&
-      !event.metaKey &&
-      event.target === document.activeElement &&
-      !/INPUT|TEXTAREA/.test(event.target.tagName) &&
-      (shell.go(forumAddress(forum, 'new')), true),
+      stepRows(event, [...rows.querySelectorAll('a.topic-row')]) ||
+      (event.key === 'c' && isLetter(event) && (shell.go(forumAddress(forum, 'new')), true)),
   };
 }
 

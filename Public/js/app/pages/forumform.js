@@ -27,7 +27,7 @@ function form(shell, forum) {
   // Moderators may change slow mode and the lock only.
   const isWhole = !forum || canEdit(site, forum);
   const { title, ...names } = nameFields(site, forum, () => draw());
-  const access = accessFields(forum);
+  const access = accessFields(site, forum);
   const behavior = forum && behaviorFields(forum, isWhole, site.isHost);
   const shownNames = () => ({ title: title.input.value, description: names.fields.description.input.value });
   const icon = iconFields(site, forum, shownNames, () => draw());

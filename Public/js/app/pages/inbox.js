@@ -1,11 +1,12 @@
 // The home page: everything unread in groups, of which tabs show one.
 
-import { el, icon, isTyping, redraw } from '../core/dom.js';
+import { el, icon, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { inboxHeading, inboxRow } from '../parts/inboxrow.js';
+import { focusedRow, isLetter, stepRows } from '../core/rowkeys.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
 import { toast } from '../parts/toast.js';
@@ -68,13 +69,14 @@ function content(shell, groups) {
 function noticeRow({ site }, { key, notice, count }) {
   const actor = site.person(notice.actor_id);
   const hasFlag = count > 1 || (notice.kind === 'report' && !notice.actor_id);
-  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens' }[notice.kind] ?? `/c/${notice.conversation_id}`;
-  return inboxRow({ key, href, picture: hasFlag ? icon('flag') : avatar(actor), title: titleOf(notice, actor, count), text: '', at: notice.created_at });
+  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : '/you/twostep');
+  return inboxRow({ key, href, picture: hasFlag ? icon('flag') : avatar(actor), title: titleOf(notice, actor, count, site.me), text: '', at: notice.created_at });
 }
 
 /** A report of a rule or a visitor has no actor. */
-function titleOf({ kind, actor_id: id }, actor, count) {
+function titleOf({ kind, actor_id: id }, actor, count, me) {
   if (count > 1) return say('inbox.reports', { n: count });
+  if (kind === 'second_factor_disabled' && id === me?.id) return say('inbox.second_factor_disabled.self');
   return id || kind !== 'report' ? say(`inbox.${kind}`, { name: displayName(actor) }) : say('inbox.report.found');
 }
 
@@ -147,19 +149,11 @@ function pressed(event, column) {
     document.activeElement?.blur?.();
     return true;
   }
-  if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
   const rows = [...column.querySelectorAll('.inbox-item > a')];
-  const at = rows.findIndex((it) => it.parentNode.contains(document.activeElement));
-  const step = { j: 1, k: -1 }[event.key];
-  if (step) {
-    const next = at < 0 ? rows[0] : rows[Math.max(0, Math.min(rows.length - 1, at + step))];
-    next?.focus();
-    next?.scrollIntoView({ block: 'nearest' });
-    return true;
-  }
+  if (stepRows(event, rows)) return true;
   const act = { e: 'seen', h: 'later' }[event.key];
-  if (!act) return false;
-  const row = rows[Math.max(0, at)]?.parentNode;
+  if (!act || !isLetter(event)) return false;
+  const row = rows[Math.max(0, focusedRow(rows))]?.parentNode;
   const focusNext = focusAfter(row);
   row?.querySelector(`[data-act="${act}"]`)?.click();
   if (act === 'seen') focusNext();

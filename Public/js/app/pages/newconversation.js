@@ -87,7 +87,7 @@ class NewConversation {
     try {
       const { data } = await site.client.calls.discoverUsers({ body: { addresses: [this.words] } });
       const others = data.map(({ user }) => user).filter(({ id }) => id !== site.me.id);
-      for (const it of others) if (!site.users.has(it.id)) site.users.set(it.id, it);
+      site.keepUsers(others);
       if (!others.length) toast(say('addresses.nobody'));
       for (const it of others) if (!this.chosen.has(it.id)) this.pick(it);
     } catch (error) {

@@ -22,12 +22,8 @@ export function newTopic(shell, forum) {
   const titleKey = `${key}-title`;
   const others = similarTopics(site, forum);
   const preview = el('section.topic-preview.rich', { aria: { label: say('composer.preview') } });
-  const saved = el('span.mark.draft-state', { role: 'status' });
+  const { saved, keep } = draftState(site);
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
-  const keep = (name, words, poll) => {
-    site.keepDraft(name, words, null, poll);
-    saved.textContent = words || poll ? say('topic.draftSaved') : '';
-  };
   const title = field(say('topic.title'), {
     value: site.draft(titleKey)?.text,
     required: true,
@@ -53,7 +49,8 @@ export function newTopic(shell, forum) {
     draft: site.draft(key),
     maxScalars: site.server.limits.message_scalars,
     filesUpTo: site.server.limits.file_bytes ?? 0,
-    keep: (words, _, poll) => keep(key, words, poll),
+    draftFiles: site.draftFiles(key),
+    keep: (words, _, poll, files) => keep(key, words, poll, files),
     polls: true,
     users: (start) => site.findPeople(start),
     rings: isMember(site, forum, forum.room_mention),
@@ -93,6 +90,19 @@ export function newTopic(shell, forum) {
     close: () => clearTimeout(timer),
     isWriting: () => text.isWriting,
   };
+}
+
+/** Keeps drafts, and says so. */
+function draftState(site) {
+  const saved = el('span.mark.draft-state', { role: 'status' });
+  /** Whether all files fit into the limit of drafts. */
+  let isWhole = true;
+  const keep = async (name, words, poll, files) => {
+    const keeping = site.keepDraft(name, words, null, poll, files);
+    if (files) isWhole = (await keeping) !== false;
+    saved.textContent = !isWhole ? say('composer.filesNotKept') : words || poll || files?.length ? say('topic.draftSaved') : '';
+  };
+  return { saved, keep };
 }
 
 /** Sends the files, then the topic. A refusal leaves all of it in the fields. */

@@ -20,16 +20,24 @@ import { statusForm } from '../account/status.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
-const parts = { profile, look, privacy, password, sessions, tokens, stars };
+const parts = { profile, groups, look, privacy, password, twostep, sessions, signins, tokens, stars };
 const pictures = {
   profile: 'person',
+  groups: 'users',
   look: 'palette',
   privacy: 'eye',
   password: 'key',
+  twostep: 'lock',
   sessions: 'shield',
+  signins: 'clock',
   tokens: 'link',
   stars: 'star',
 };
+
+async function groups(shell, column) {
+  const { groupDirectory } = await import('./groups.js');
+  return groupDirectory(shell, column);
+}
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -339,6 +347,14 @@ async function password(shell, column) {
   refill(column, savingForm(save, { work, words }, old, fresh, keep));
 }
 
+async function twostep(shell, column) {
+  return (await import('../account/twostep.js')).twoStep(shell, column);
+}
+
+async function signins(shell, column) {
+  return (await import('../account/signins.js')).signIns(shell, column);
+}
+
 /** One of a list of things that can be ended here; `verb` says how, if it can. */
 function endable(site, words, second, verb, path) {
   const row = el('div.setting-row', null, el('span', null, el('span', null, words), el('span.second', null, second)));
@@ -354,6 +370,9 @@ function endable(site, words, second, verb, path) {
 async function sessions(shell, column) {
   const { site } = shell;
   const page = await site.call('GET', '/sessions');
+  const endOthers = button(say('sessions.endOthers'), {
+    on: () => whileBusy(endOthers, () => site.call('DELETE', '/sessions')).then(() => sessions(shell, column), (error) => toast(sayProblem(error))),
+  });
   refill(
     column,
     el('p.second', null, say('sessions.lead')),
@@ -364,12 +383,13 @@ async function sessions(shell, column) {
         endable(
           site,
           it.name || say('sessions.unnamed'),
-          it.current ? say('sessions.current') : time(it.last_used_at ?? it.created_at, moment),
+          [it.current ? say('sessions.current') : time(it.last_used_at ?? it.created_at, moment), it.address && ` · ${it.address}`],
           it.current ? null : say('sessions.end'),
           `/sessions/${it.id}`,
         ),
       ),
     ),
+    page.data.length > 1 && el('div.form-foot', null, endOthers),
   );
 }
 

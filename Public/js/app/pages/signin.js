@@ -11,6 +11,7 @@ import { button } from '../parts/button.js';
 import { copyLine } from '../parts/copyline.js';
 import { faceField } from '../parts/face.js';
 import { pictureField } from '../parts/picture.js';
+import { codeField } from '../account/codefield.js';
 import { field } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
 import { rich } from '../parts/rich.js';
@@ -27,7 +28,7 @@ function device() {
 }
 
 /** The frame of them all. `work(values)` runs when the form is sent. */
-function door({ site, title, lead, above = [], controls, verb, work, foot, isFirst = false, isWide = false, steps = null }) {
+function door({ site, title, lead, above = [], controls, verb, work, problem, foot, isFirst = false, isWide = false, steps = null }) {
   const icon = el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
@@ -35,6 +36,12 @@ function door({ site, title, lead, above = [], controls, verb, work, foot, isFir
     fault.hidden = !words.length;
     refill(fault, words);
   };
+  const tell = (error) => {
+    const { contact_url: contact } = site.server;
+    const asks = contact && error.code?.startsWith('account_');
+    setFault(error.sentence ?? sayProblem(error), asks && el('a.door-contact', { href: contact }, say('door.ask')));
+  };
+  if (problem) tell(problem);
   const form = el(
     'form',
     {
@@ -48,9 +55,7 @@ function door({ site, title, lead, above = [], controls, verb, work, foot, isFir
           try {
             await work();
           } catch (error) {
-            const { contact_url: contact } = site.server;
-            const asks = contact && error.code?.startsWith('account_');
-            setFault(error.sentence ?? sayProblem(error), asks && el('a.door-contact', { href: contact }, say('door.ask')));
+            tell(error);
             const wrong =
               controls.find((it) => it.input && it.input.name === error.errors?.[0]?.field) ??
               controls.find((it) => it.input);
@@ -116,6 +121,29 @@ function passwordField(site, isNew = true) {
   });
 }
 
+/** The second step of a sign-in whose password was right; `error` has the challenge. Throws another error. */
+function askCode(shell, page, error, address) {
+  if (error.code !== 'second_factor_required') throw error;
+  const { site } = shell;
+  const code = codeField();
+  const next = door({
+    site,
+    title: site.server.name,
+    lead: say('door.codeLead'),
+    controls: [code],
+    verb: say('act.signIn'),
+    foot: el('p', null, el('a', { href: signInAddress(address), on: { click: () => location.assign(signInAddress(address)) } }, say('door.again'))),
+    work: async () => {
+      const { user } = await site.call('POST', '/sessions/second-factor', {
+        body: { challenge: error.params.challenge, code: code.input.value.trim(), cookie: true, device: device() },
+      });
+      await goIn(shell, user, address);
+    },
+  });
+  refill(page.node, ...next.node.childNodes);
+  code.input.focus();
+}
+
 async function goIn(shell, me, address) {
   await shell.site.enter(me);
   if (takeLanguage(me.preferences?.language)) return location.replace(address);
@@ -149,12 +177,13 @@ export async function signIn(shell, { back, query }) {
   if (canJoin && query?.has('new')) return join(shell, address);
   const name = field(say('door.name'), { name: 'username', autocomplete: 'username' });
   const password = passwordField(site, false);
-  return door({
+  const page = door({
     site,
     title: site.server.name,
     lead: say('door.signInLead'),
     controls: [name, password],
     verb: say('act.signIn'),
+    problem: site.ban,
     foot: [
       canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: signInAddress(address, true) }, say('join.verb'))),
       el('p', null, say(site.server.policy === 'invite' ? 'door.byInvite' : 'door.forgot')),
@@ -173,10 +202,11 @@ export async function signIn(shell, { back, query }) {
         await goIn(shell, user, address);
       } catch (error) {
         if (error.status === 401) throw sentence(say('door.wrong'));
-        throw error;
+        askCode(shell, page, error, address);
       }
     },
   });
+  return page;
 }
 
 export async function front(shell) {
@@ -302,7 +332,7 @@ function newcomer(site, { hasFace = true } = {}) {
   display.input.addEventListener('input', () => {
     if (name.isTouched) return;
     const [first] = display.input.value.trim().split(/\s+/);
-    name.input.value = first.toLowerCase().replace(/[^a-z0-9_.-]/g, '');
+    name.input.value = first.toLowerCase().normalize('NFKD').replace(/[^a-z0-9_.-]/g, '');
     face?.draw();
   });
   name.input.addEventListener('input', () => {
@@ -340,26 +370,38 @@ export async function reset(shell, { code }) {
   const { site } = shell;
   const purpose = await site.call('GET', `/links/${encodeURIComponent(code)}`);
   const password = passwordField(site);
-  return door({
+  const page = door({
     site,
     title: say('reset.title'),
     lead: say('reset.lead', { name: displayName(purpose.user) }),
     controls: [password],
     verb: say('reset.verb'),
     work: async () => {
-      const { user } = await site.call('POST', `/links/${encodeURIComponent(code)}`, {
-        body: { password: password.input.value, cookie: true, device: device() },
-      });
-      await goIn(shell, user, '/');
+      try {
+        const { user } = await site.call('POST', `/links/${encodeURIComponent(code)}`, {
+          body: { password: password.input.value, cookie: true, device: device() },
+        });
+        await goIn(shell, user, '/');
+      } catch (error) {
+        askCode(shell, page, error, '/');
+      }
     },
   });
+  return page;
 }
 
 // MARK: First run: the community, you, start
 
+/** Of this set-up link. */
+const firstInviteKey = () => `invite of ${location.pathname}`;
+
 export async function setUp(shell, { code }) {
   const { site } = shell;
-  await site.call('GET', `/links/${encodeURIComponent(code)}`);
+  // The link is used up by the second step. The owner may have reloaded the third.
+  const isOwner = site.me?.role === 'owner';
+  if (isOwner) await site.loadForums();
+  else await site.call('GET', `/links/${encodeURIComponent(code)}`);
+  if (isOwner && site.forums.size) return void shell.go('/', { replace: true });
   const page = { title: say('setUp.title'), isOutside: true, keepsFocus: true, node: el('div') };
   const chosen = { hue: site.server.hue };
   const show = (next) => {
@@ -369,7 +411,7 @@ export async function setUp(shell, { code }) {
     next.shown?.();
   };
   page.node.className = 'door';
-  const first = community(site, chosen, () => show(you(shell, code, chosen, () => show(begin(shell)))));
+  const first = isOwner ? begin(shell) : community(site, chosen, () => show(you(shell, code, chosen, () => show(begin(shell)))));
   show(first);
   page.shown = first.shown;
   return page;
@@ -454,6 +496,15 @@ function you(shell, code, chosen, onward) {
   });
 }
 
+/** The code of an invite for the first users. A reload shows the same one. */
+async function firstInvite(site) {
+  const kept = sessionStorage.getItem(firstInviteKey());
+  if (kept) return kept;
+  const { code } = await site.call('POST', '/invites', { body: {} });
+  sessionStorage.setItem(firstInviteKey(), code);
+  return code;
+}
+
 function begin(shell) {
   const { site } = shell;
   const titles = ['first', 'second', 'third'].map((it, index) =>
@@ -467,9 +518,9 @@ function begin(shell) {
   );
   const link = copyLine(say('invite.link'), '', { hint: say('invite.linkHint') });
   const code = el('div.qr');
-  site.call('POST', '/invites', { body: {} }).then(
-    async (made) => {
-      link.input.value = inviteAddress(made.code);
+  firstInvite(site).then(
+    async (invite) => {
+      link.input.value = inviteAddress(invite);
       const { qr } = await import('../core/qr.js');
       refill(code, qr(link.input.value, say('invite.qr')));
     },
@@ -502,6 +553,7 @@ function begin(shell) {
       }
       await site.updateMe({ preferences: { ...site.me.preferences, first_steps: true } });
       await site.loadForums();
+      sessionStorage.removeItem(firstInviteKey());
       shell.entered();
       shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });
     },

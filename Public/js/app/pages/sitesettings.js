@@ -11,6 +11,9 @@ import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
 import { say } from '../core/text.js';
 
+/** The lifetimes of sessions, in days. */
+const SESSION_DAYS = ['session_idle_days', 'session_max_days', 'staff_session_idle_days', 'staff_session_max_days'];
+
 export async function siteSettings(shell, column) {
   const { site } = shell;
   let kept = await site.call('GET', '/settings');
@@ -19,13 +22,11 @@ export async function siteSettings(shell, column) {
   const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
   const rules = field(say('door.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
   const hue = hueSlider(site, kept.hue);
-  const policy = choice(
-    say('admin.registration'),
-    ['open', 'approval', 'invite', 'closed'].map((it) => [it, say(`admin.registration.${it}`)]),
-    { value: kept.registration },
-  );
+  const policy = policyChoice(kept.registration);
   const mayInvite = circleChoice('admin.mayInvite', kept.may_invite);
   const mayCreate = circleChoice('admin.mayCreate', kept.may_create_forums);
+  const secondFactor = secondFactorChoice(kept.require_second_factor);
+  const days = dayFields(kept);
   const arrival = arrivalChoice(site, kept.arrival_forum);
   const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
@@ -48,6 +49,8 @@ export async function siteSettings(shell, column) {
         registration: policy.input.value,
         may_invite: mayInvite.input.value,
         may_create_forums: mayCreate.input.value,
+        require_second_factor: secondFactor.input.value,
+        ...Object.fromEntries(days.map(({ input }) => [input.name, Number(input.value)])),
         arrival_forum: arrival.input.value || null,
         discovery: discovery.input.checked,
         search_engines: engines.input.checked,
@@ -81,6 +84,8 @@ export async function siteSettings(shell, column) {
       policy,
       mayInvite,
       mayCreate,
+      secondFactor,
+      days,
       arrival,
       discovery,
       engines,
@@ -89,6 +94,29 @@ export async function siteSettings(shell, column) {
     ),
   );
 }
+
+const policyChoice = (value) =>
+  choice(
+    say('admin.registration'),
+    ['open', 'approval', 'invite', 'closed'].map((it) => [it, say(`admin.registration.${it}`)]),
+    { value },
+  );
+
+/** The lifetimes of sessions. */
+const dayFields = (settings) =>
+  SESSION_DAYS.map((it) => {
+    const node = field(say(`change.${it}`), { type: 'number', name: it, required: true, value: String(settings[it]) });
+    Object.assign(node.input, { min: 1, max: 400 });
+    return node;
+  });
+
+/** The members that must have two-step sign-in. */
+const secondFactorChoice = (value) =>
+  choice(
+    say('admin.secondFactor'),
+    ['none', 'staff', 'all'].map((it) => [it, say(`admin.secondFactor.${it}`)]),
+    { value, hint: say('admin.secondFactorHint') },
+  );
 
 /** The forum where new members arrive. A private forum has no automatic members. */
 function arrivalChoice(site, chosen) {
@@ -132,6 +160,8 @@ function readOnly(site, kept) {
     ['admin.registration', say(`admin.registration.${kept.registration}`)],
     ['admin.mayInvite', circle(kept.may_invite)],
     ['admin.mayCreate', circle(kept.may_create_forums)],
+    ['admin.secondFactor', say(`admin.secondFactor.${kept.require_second_factor}`)],
+    ...SESSION_DAYS.map((it) => [`change.${it}`, String(kept[it])]),
     ['admin.arrival', site.forums.get(kept.arrival_forum)?.title ?? say('admin.arrivalLively')],
     ['admin.discovery', flag(kept.discovery)],
     ['admin.searchEngines', flag(kept.search_engines)],

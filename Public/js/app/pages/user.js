@@ -2,15 +2,18 @@
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { report } from '../account/stepup.js';
+import { destroy } from '../moderation/destroy.js';
 import { decisions, orderItems } from '../moderation/moderation.js';
 import { button } from '../parts/button.js';
-import { ask, dialog } from '../parts/dialog.js';
+import { ask, confirm, dialog } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { personCard } from '../parts/person.js';
 import { pageBar } from '../parts/sidebar.js';
+import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
-import { say, sayProblem } from '../core/text.js';
+import { say } from '../core/text.js';
 import { writeTo } from './newconversation.js';
 
 export async function open(shell, { name }) {
@@ -69,7 +72,7 @@ function items(shell, person, changed) {
       const isUndone = await toast(say(words, { name: displayName(person) }), undo && { undo: () => {} });
       if (isUndone) await undo();
     } catch (error) {
-      toast(sayProblem(error));
+      report(error);
     }
   };
   const relation = (name, method) => site.call(method, `/users/${person.id}/${name}`);
@@ -102,41 +105,56 @@ function items(shell, person, changed) {
       },
     },
     ...(site.isModerator && !['owner', 'admin'].includes(person.role) ? [null, ...orderItems(shell, person, changed)] : []),
-    ...(site.isHost
-      ? [
-          null,
-          {
-            words: say('person.reset'),
-            picture: 'key',
-            on: () =>
-              done(async () => {
-                const made = await site.call('POST', `/users/${person.id}/reset`);
-                dialog(say('person.reset'), [
-                  el('p', null, say('person.resetSentence')),
-                  Object.assign(field(say('invite.link'), { value: made.url })),
-                ]);
-              }, 'person.resetDone'),
-          },
-          {
-            words: say('person.role'),
-            picture: 'shield',
-            on: async () => {
-              const role = await ask(
-                say('person.role'),
-                choice(
-                  say('person.roleField'),
-                  ['admin', 'moderator', 'member', 'guest'].map((it) => [it, say(`role.${it}`)]),
-                  { value: person.role },
-                ),
-                say('act.save'),
-              );
-              if (role)
-                await done(async () => {
-                  site.users.set(person.id, await site.call('PATCH', `/users/${person.id}`, { body: { role } }));
-                }, 'person.roleDone');
-            },
-          },
-        ]
-      : []),
+    ...(site.isHost ? [null, ...hostItems(site, person, done)] : []),
+    site.me.role === 'owner' && site.me.id !== person.id && {
+      words: say('destroy.menu'),
+      picture: 'delete',
+      danger: true,
+      on: () => destroy(site, { user: person.id }).then((is) => is && changed(), report),
+    },
   ].filter((it) => it !== false && it !== undefined);
+}
+
+/** What staff does with an account. */
+function hostItems(site, person, done) {
+  return [
+    {
+      words: say('person.reset'),
+      picture: 'key',
+      on: () =>
+        done(async () => {
+          const made = await site.call('POST', `/users/${person.id}/reset`);
+          dialog(say('person.reset'), [
+            el('p', null, say('person.resetSentence')),
+            Object.assign(field(say('invite.link'), { value: made.url })),
+          ]);
+        }, 'person.resetDone'),
+    },
+    {
+      words: say('person.resetFactor'),
+      picture: 'shield',
+      on: async () => {
+        if (await confirm(say('person.resetFactor'), say('person.resetFactorSentence', { name: displayName(person) }), say('twoStep.off')))
+          await done(() => site.call('POST', `/users/${person.id}/reset-second-factor`), 'person.resetFactorDone');
+      },
+    },
+    {
+      words: say('person.role'),
+      picture: 'shield',
+      on: async () => {
+        const field = choice(
+          say('person.roleField'),
+          ['admin', 'moderator', 'member', 'guest'].map((it) => [it, say(`role.${it}`)]),
+          { value: person.role },
+        );
+        const end = toggle(say('person.endSessions'), { checked: true });
+        const role = await ask(say('person.role'), Object.assign(el('div', null, field, end), { input: field.input }), say('act.save'));
+        if (role)
+          await done(async () => {
+            const body = { role, ...(end.input.checked ? { end_sessions: true } : {}) };
+            site.users.set(person.id, await site.call('PATCH', `/users/${person.id}`, { body }));
+          }, 'person.roleDone');
+      },
+    },
+  ];
 }

@@ -3,6 +3,7 @@
 import { emojiMark } from '../core/customemoji.js';
 import { el, freshID, icon, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { isInCode } from '../core/incode.js';
 import { say } from '../core/text.js';
 import { avatar } from './avatar.js';
 
@@ -40,12 +41,14 @@ export function completionList(items, { chosen = 0, label, on } = {}) {
   );
 }
 
-/** The completions of a word after its sign. `sources`: {users, rings, tags}. */
+/** The completions of a word after its sign. `sources`: {users, groups, rings, tags}. */
 async function suggestions(sign, start, sources) {
   if (sign === '@') {
     const users = (await sources.users?.(start).catch(() => [])) ?? [];
     const everybody = { words: say('composer.everybody'), second: '@room', insert: '@room ', picture: icon('bell') };
+    const groups = (sources.groups?.() ?? []).filter((it) => it.name.toLowerCase().startsWith(start.toLowerCase()));
     return [
+      ...groups.slice(0, MAX_ITEMS).map((it) => ({ words: it.name, second: `@${it.name}`, insert: `@${it.name} `, picture: icon('users') })),
       ...users.slice(0, MAX_ITEMS).map((it) => ({
         words: displayName(it),
         second: `@${it.name}`,
@@ -69,11 +72,29 @@ async function suggestions(sign, start, sources) {
 
 /** The sign and the letters before the caret; null if there is nothing to complete. */
 function wordBefore(input) {
+  if (isInCode(input.value, input.selectionStart)) return null;
   const [, sign, start] = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(input.value.slice(0, input.selectionStart)) ?? [];
   return sign && (sign !== ':' || start.length > 1) ? [sign, start] : null;
 }
 
 const fits = (item, start) => [item.insert, item.words, `@${item.words}`].some((words) => words.toLowerCase().startsWith(start));
+
+/** Replaces an emoji's name that was typed in full, `:tada:`. */
+async function replaceName(input, changed) {
+  const end = input.selectionStart;
+  const [, typed, name] = /(?:^|[\s(])(:([\p{L}\p{N}_+-]{2,32}):)$/u.exec(input.value.slice(0, end)) ?? [];
+  if (!typed || isInCode(input.value, end)) return;
+  const { emojiNamed } = await import('./emoji.js');
+  const character = emojiNamed(name)?.character ?? typed;
+  const start = end - typed.length;
+  // A custom emoji stays a name in the text. The user may have changed the text meanwhile.
+  if (character === typed || input.value.slice(start, end) !== typed) return;
+  const after = input.selectionStart - end;
+  input.setRangeText(character, start, end, 'end');
+  const caret = input.selectionStart + Math.max(0, after);
+  input.setSelectionRange(caret, caret);
+  changed();
+}
 
 /**
  * Completes the word before the caret of a field.
@@ -81,6 +102,7 @@ const fits = (item, start) => [item.insert, item.words, `@${item.words}`].some((
  * @param {HTMLTextAreaElement} input
  * @param {object} sources
  * @param {(start: string) => Promise<object[]>} [sources.users] users whose name starts with it
+ * @param {() => {name: string}[]} [sources.groups] groups that the user may mention
  * @param {boolean} [sources.rings] whether @room notifies all members
  * @param {(start: string) => Promise<string[]>} [sources.tags] tags that start with it
  * @param {() => void} changed called after a completion was inserted
@@ -94,7 +116,7 @@ export function completion(input, sources, changed) {
 
   async function update() {
     const found = wordBefore(input);
-    if (!found) return close();
+    if (!found) return close(replaceName(input, changed));
     const [sign, start] = found;
     narrow(`${sign}${start}`.toLowerCase());
     const own = (lookup = {});

@@ -1,12 +1,14 @@
 // The composer: grows with the text, completes words, previews, accepts pasted and dropped files, keeps drafts. It does no
 // requests: `send` may take any time, the field is cleared at once.
 
-import { el, icon, isTyping, refill } from '../core/dom.js';
+import { el, isTyping, refill } from '../core/dom.js';
 import { rich } from './rich.js';
 import { number, say } from '../core/text.js';
 import { button, iconButton } from './button.js';
 import { completion } from './completion.js';
 import { composerFiles } from './composerfiles.js';
+import { pollPlace } from './composerpollplace.js';
+import { referenceBar } from './composerreference.js';
 import { format, formatBar, formatOf } from './format.js';
 import { menu } from './menu.js';
 import { popover } from './popover.js';
@@ -18,7 +20,9 @@ const SHOWN_REST = 500;
  * @param {object} options
  * @param {boolean} options.enterSends a room sends with Enter; a topic with Ctrl or ⌘ and Enter
  * @param {(draft: {text, replyTo, editing, files, poll}) => void} options.send
- * @param {(text: string, replyTo?: object, poll?: object) => void} [options.keep] called when the draft has changed
+ * @param {(text: string, replyTo?: object, poll?: object, files?: File[]) => void} [options.keep] called when the draft has changed;
+ *   without `files` those of the draft stay
+ * @param {() => Promise<File[]>} [options.draftFiles] the files of the draft
  * @param {(start: string) => Promise<object[]>} [options.users] users whose name starts with it
  * @param {boolean} [options.rings] whether @room notifies all members
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
@@ -40,12 +44,18 @@ export function composer(options) {
     enterkeyhint: enterSends ? 'send' : 'enter',
     value: options.draft?.text ?? '',
   });
-  const files = composerFiles(options.filesUpTo ?? 0, { change: () => changed(false), remove: () => input.focus() });
+  /** The draft behind the message that is edited. */
+  let behind = null;
+  /** The files of the draft are read: until then they stay as they are. */
+  let isReading = !!options.draftFiles;
+  const files = composerFiles(options.filesUpTo ?? 0, {
+    change: () => changed(false),
+    keep: () => changed(true, true),
+    remove: () => input.focus(),
+  });
   const words = completion(input, options, changed);
   const reference = referenceBar(() => {
-    if (reference.editing) clear();
-    reference.set({});
-    changed();
+    leaveReference();
     input.focus();
   });
   const poll = pollPlace(changed, () => input.focus());
@@ -87,7 +97,7 @@ export function composer(options) {
     options.typing?.();
   });
 
-  function changed(isStored = true) {
+  function changed(isStored = true, hasFiles = false) {
     grow(input);
     const text = input.value;
     const rest = maxScalars - [...text].length;
@@ -97,7 +107,7 @@ export function composer(options) {
     sendButton.disabled = (!text.trim() && !files.all.length) || rest < 0 || files.hasFault || poll.isLoading;
     node.classList.toggle('has-text', !sendButton.disabled);
     if (!preview.hidden) refill(preview, rich(text || say('composer.nothing')));
-    if (isStored && !reference.editing) options.keep?.(text, reference.replyTo, poll.value);
+    if (isStored && !reference.editing) options.keep?.(text, reference.replyTo, poll.value, !isReading && (hasFiles || files.all.length) ? files.all.map(({ file }) => file) : undefined);
   }
 
   function submit() {
@@ -111,13 +121,43 @@ export function composer(options) {
   }
 
   function clear() {
-    input.value = '';
     words.close();
-    reference.set({});
     if (!preview.hidden) togglePreview();
+    if (reference.editing) return showDraft();
+    input.value = '';
+    reference.set({});
     files.clear();
     poll.close();
-    options.keep?.('', null);
+    isReading = false;
+    options.keep?.('', null, null, []);
+  }
+
+  /** Shows the draft again after an edit. Its files have stayed. */
+  function showDraft() {
+    const { text, replyTo, poll: begun } = behind;
+    behind = null;
+    input.value = text;
+    reference.set({ replyTo });
+    if (begun) poll.open(begun);
+    changed(false);
+  }
+
+  /** Leaves an edit, or a reply. */
+  function leaveReference() {
+    if (reference.editing) return clear();
+    reference.set({});
+    changed();
+  }
+
+  /** Adds the files of the draft to those that the user has added meanwhile. */
+  async function takeDraftFiles() {
+    const found = (await options.draftFiles?.().catch(() => null)) ?? [];
+    // It was sent meanwhile.
+    if (!isReading) return;
+    isReading = false;
+    const hasMore = files.all.length > 0;
+    files.add(found);
+    if (hasMore) changed(true, true);
   }
 
   function togglePreview() {
@@ -132,7 +172,7 @@ export function composer(options) {
     if (event.key === 'Enter' && (isCommand || (enterSends && !event.shiftKey))) {
       event.preventDefault();
       submit();
-    } else if (event.key === 'ArrowUp' && !input.value && !event.shiftKey && !event.altKey) {
+    } else if (event.key === 'ArrowUp' && !input.value && !files.all.length && !event.shiftKey && !event.altKey) {
       const last = options.lastOwn?.();
       if (!last) return;
       event.preventDefault();
@@ -140,9 +180,7 @@ export function composer(options) {
     } else if (event.key === 'Escape' && (reference.editing || reference.replyTo)) {
       event.preventDefault();
       event.stopPropagation();
-      if (reference.editing) clear();
-      reference.set({});
-      changed();
+      leaveReference();
     } else {
       const name = formatOf(event, input);
       if (!name) return;
@@ -166,6 +204,7 @@ export function composer(options) {
   }
 
   function edit(message) {
+    behind ??= { text: input.value, replyTo: reference.replyTo, poll: poll.value };
     poll.close();
     reference.set({ editing: message });
     input.value = message.text ?? '';
@@ -178,6 +217,7 @@ export function composer(options) {
     if (options.draft?.replyTo) reference.set({ replyTo: options.draft.replyTo });
     if (options.draft?.poll) poll.open(options.draft.poll);
     changed(false);
+    takeDraftFiles();
   });
   requestAnimationFrame(() => grow(input));
   return Object.assign(node, {
@@ -199,73 +239,6 @@ export function composer(options) {
       if (!isTouch() && !isTyping(document.activeElement)) input.focus({ preventScroll: true });
     },
   });
-}
-
-/** The line above the field: the message that is edited or replied to. `leave` is called by its close button. */
-function referenceBar(leave) {
-  const node = el('div.composer-above', { hidden: true });
-  const bar = {
-    node,
-    replyTo: null,
-    editing: null,
-    set({ replyTo = null, editing = null }) {
-      Object.assign(bar, { replyTo, editing });
-      const about = editing ?? replyTo;
-      node.hidden = !about;
-      if (!about) return refill(node);
-      const title = editing ? say('composer.editing') : say('composer.replying', { name: replyTo.author });
-      return refill(
-        node,
-        icon(editing ? 'edit' : 'reply'),
-        el('span.one-line', null, el('strong', null, title), ' ', about.text ?? ''),
-        iconButton('close', say(editing ? 'composer.leaveEdit' : 'composer.leaveReply'), { on: leave }),
-      );
-    },
-  };
-  return bar;
-}
-
-/** The poll of the message; its editor is loaded when it is asked for. @param {(isStored?: boolean) => void} changed */
-function pollPlace(changed, leave) {
-  const node = el('div', { hidden: true });
-  let editor = null;
-  let kept = null;
-  const close = () => {
-    editor = kept = null;
-    node.hidden = true;
-    refill(node);
-  };
-  const remove = () => {
-    close();
-    changed();
-    leave();
-  };
-  return {
-    node,
-    close,
-    /** @param {object} [draft] a poll that was begun before */
-    async open(draft) {
-      const mine = (kept = draft ?? {});
-      const { loadPolls, pollEditor } = await import('./composerpoll.js');
-      await loadPolls();
-      // It was closed meanwhile.
-      if (kept !== mine) return;
-      editor = pollEditor(kept, { change: changed, remove });
-      node.hidden = false;
-      refill(node, editor.node);
-      if (!draft) editor.focus();
-      changed();
-    },
-    get isLoading() {
-      return !!kept && !editor;
-    },
-    /** In the form of drafts; null without a poll. */
-    get value() {
-      return editor?.value ?? kept;
-    },
-    /** To post; undefined without a poll, null if it isn't complete. */
-    body: () => editor?.body(),
-  };
 }
 
 /** The menu of what can be added; a single entry is done at once. @param {(() => void) | false} openPoll */

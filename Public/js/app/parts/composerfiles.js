@@ -9,6 +9,7 @@ import { attachment } from './attachment.js';
  * @param {object} on
  * @param {() => void} on.change called when the files have changed
  * @param {() => void} on.remove called after the user removed a file
+ * @param {() => void} [on.keep] called after the user added or removed files
  */
 export function composerFiles(maxBytes, on) {
   const node = el('div.composer-files', { hidden: true });
@@ -28,6 +29,7 @@ export function composerFiles(maxBytes, on) {
       });
     }
     draw();
+    on.keep?.();
   }
 
   function draw() {
@@ -38,7 +40,9 @@ export function composerFiles(maxBytes, on) {
 
   function remove(file) {
     files = files.filter((it) => it !== file);
+    if (file.picture) URL.revokeObjectURL(file.picture);
     draw();
+    on.keep?.();
     on.remove();
   }
 

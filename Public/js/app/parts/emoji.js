@@ -5,13 +5,14 @@ import { el } from '../core/dom.js';
 import { MAX_RECENT, recentEmoji, rememberEmoji } from '../core/recentemoji.js';
 import { say } from '../core/text.js';
 
+/** Names with an underscore have several words. */
 const table = `
-👍 thumbs up yes|👎 thumbs down no|👏 clap applause|🙏 thanks please|🙌 hooray|💪 strong|👋 hello wave
-✌️ peace|🤝 deal handshake|👀 looking eyes|🫶 care|❤️ heart love|🧡 orange heart|💛 yellow heart
-💚 green heart|💙 blue heart|💜 purple heart|🖤 black heart|💔 broken heart|😀 grin|😄 smile happy
-😂 joy laugh|🤣 rolling laugh|😊 blush|😍 in love|😘 kiss|😎 cool|🤔 thinking hmm|😅 sweat phew|😉 wink
-🙂 slight smile|🙃 upside down|😴 sleep tired|😮 wow surprised|😢 sad cry|😭 sob|😡 angry|😱 scream
-🥳 party face|🤯 mind blown|🤗 hug|🤷 shrug|🤦 facepalm|😬 grimace|🥺 pleading|😇 angel|🤓 nerd|😷 mask sick
+👍 thumbs_up yes|👎 thumbs_down no|👏 clap applause|🙏 thanks please|🙌 hooray|💪 strong|👋 hello wave
+✌️ peace|🤝 deal handshake|👀 looking eyes|🫶 care|❤️ heart love|🧡 orange_heart|💛 yellow_heart
+💚 green_heart|💙 blue_heart|💜 purple_heart|🖤 black_heart|💔 broken_heart|😀 grin|😄 smile happy
+😂 joy laugh|🤣 rolling laugh|😊 blush|😍 in_love|😘 kiss|😎 cool|🤔 thinking hmm|😅 sweat phew|😉 wink
+🙂 slight_smile|🙃 upside_down|😴 sleep tired|😮 wow surprised|😢 sad cry|😭 sob|😡 angry|😱 scream
+🥳 party_face|🤯 mind_blown|🤗 hug|🤷 shrug|🤦 facepalm|😬 grimace|🥺 pleading|😇 angel|🤓 nerd|😷 mask sick
 🤒 ill|🎉 party tada|🎂 cake birthday|🎁 gift present|🏆 trophy win|🥇 gold first|🔥 fire hot|✨ sparkles
 ⭐ star|💯 hundred|✅ check done|❌ cross wrong|❗ important|❓ question|💡 idea|🚀 rocket launch|🎯 target
 📌 pin|🔔 bell|🔒 lock|🔑 key|⏰ alarm|📅 calendar date|📷 camera|📎 clip|📝 note|📖 book read|💻 computer
@@ -28,18 +29,25 @@ export const emoji = table
   .map((row) =>
     row.split('|').map((it) => {
       const [character, ...names] = it.split(' ');
-      return { character, name: names.join('_'), words: names.join(' ') };
+      return { character, name: names[0], names, words: names.join(' ').replaceAll('_', ' ') };
     }),
   );
 
-/** Finds emoji with a word that starts with the query; at most `most`. */
+/** Finds emoji with a word that starts with the query; at most `max`. `name` is the one that was found. */
 export function findEmoji(start, max = 8) {
   const wanted = start.toLowerCase();
-  return [customEmoji(), ...emoji]
-    .flat()
-    .filter((it) => it.name.startsWith(wanted) || it.words.split(' ').some((word) => word.startsWith(wanted)))
+  const fits = (name) => name.startsWith(wanted) || name.split(/[_-]/).some((word) => word.startsWith(wanted));
+  return all()
+    .map((it) => ({ ...it, name: namesOf(it).find(fits) ?? (it.words.startsWith(wanted) && it.name) }))
+    .filter((it) => it.name)
     .slice(0, max);
 }
+
+/** The emoji with exactly this name. */
+export const emojiNamed = (name) => all().find((it) => namesOf(it).includes(name.toLowerCase()));
+
+const all = () => [customEmoji(), ...emoji].flat();
+const namesOf = (it) => it.names ?? [it.name];
 
 /** All of them in a grid, with a field that narrows it. */
 export function emojiPicker(on) {

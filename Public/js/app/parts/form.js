@@ -12,8 +12,9 @@ export function savingForm(save, { work, words = sayProblem }, ...content) {
         await work();
         fault.hidden = true;
       } catch (error) {
-        fault.hidden = false;
-        fault.textContent = words(error);
+        // The user has cancelled the proof.
+        fault.hidden = error.code === 'step_up_required';
+        if (!fault.hidden) fault.textContent = words(error);
       }
     });
   };

@@ -1,5 +1,7 @@
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { groupsOf } from '../core/groups.js';
+import { groupBadge } from './groupbadge.js';
 import { rich } from './rich.js';
 import { statusLine } from '../core/status.js';
 import { isolate, say } from '../core/text.js';
@@ -32,6 +34,7 @@ export function personCard(person, { actions = [], presence } = {}) {
         person.role && person.role !== 'member' && ` · ${say(`role.${person.role}`)}`,
         presence && presenceWords(presence) && ` · ${presenceWords(presence)}`,
       ),
+      el('p', null, groupsOf(person).map(groupBadge)),
       statusOf(person),
       person.created_at && el('p.mark', null, say('person.since', { at: moment(new Date(person.created_at)) })),
       person.bio && el('div.person-bio', null, rich(person.bio, person.bio_entities)),

@@ -1,5 +1,6 @@
 // Renders Markdown as elements. The library parses it; the app draws mentions, hashtags, links and code itself.
 
+import { groupNamed } from '../core/groups.js';
 import { buildNodes, parseMarkup } from '../../parley/markup.js';
 import { withEmoji } from '../core/customemoji.js';
 import { el } from '../core/dom.js';
@@ -24,7 +25,7 @@ function make(node, children) {
     case 'text':
       return withEmoji(node.text);
     case 'mention':
-      return el('a.mention', { href: `/u/${encodeURIComponent(node.text.replace(/^@/, ''))}` }, node.text);
+      return el('a.mention', { href: mentionAddress(node.text.replace(/^@/, '')) }, node.text);
     case 'hashtag':
       return el('a.hashtag', { href: `/search?q=${encodeURIComponent(node.text)}` }, node.text);
     case 'codeBlock':
@@ -79,3 +80,6 @@ function spoiler(children) {
   });
   return node;
 }
+
+/** Names belong to a user or a group. */
+const mentionAddress = (name) => (groupNamed(name) ? '/you/groups' : `/u/${encodeURIComponent(name)}`);

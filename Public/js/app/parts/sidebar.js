@@ -136,7 +136,7 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
       'div.page-bar-words',
       null,
       el('h1.page-bar-title', { dir: 'auto' }, title),
-      second && el('p.mark.one-line.page-bar-second', null, second),
+      second && el('p.mark.one-line.page-bar-second', { dir: 'auto' }, second),
     ),
     actions,
     // Where the places at the side are not, search is here.

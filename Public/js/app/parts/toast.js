@@ -24,6 +24,8 @@ export function toast(sentence, { undo, action, act, stays = false } = {}) {
       press();
       end(true);
     });
+    // Several requests may fail for one cause: a sentence without a button is shown once.
+    if (!press) for (const it of [...site().children]) if (it.textContent === node.textContent) it.remove();
     site().append(node);
     let timer = 0;
     const stay = () => clearTimeout(timer);

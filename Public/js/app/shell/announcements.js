@@ -1,6 +1,7 @@
 // New messages for users who do not look: system notifications, and sentences for screen readers.
 
 import { el } from '../core/dom.js';
+import { isMentioned } from '../core/groups.js';
 import { excerpt, plain } from '../core/plain.js';
 import { conversationAddress } from '../core/router.js';
 import { say } from '../core/text.js';
@@ -29,9 +30,8 @@ export class SystemNotifications {
     const isAllowed = 'Notification' in window && Notification.permission === 'granted';
     if (!isAllowed || message.author_id === site.me?.id || message.machine_only) return;
     const conversation = site.conversations.get(message.conversation_id);
-    const isMention = (message.entities?.mentions ?? []).some((it) => it.user_id === site.me.id);
     if (!conversation) return;
-    if (!(isMention ? conversation.level !== 'nothing' : conversation.level === 'everything')) return;
+    if (!(isMentioned(site.me, message) ? conversation.level !== 'nothing' : conversation.level === 'everything')) return;
     const shown = new Notification(site.displayName(message.author_id), {
       body: message.poll ? excerpt(message, MAX_TEXT) : plain(message.text ?? '', MAX_TEXT),
       tag: conversation.id,

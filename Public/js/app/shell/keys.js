@@ -1,6 +1,6 @@
 // The global keyboard shortcuts. A page handles its own keys first.
 
-import { isTyping } from '../core/dom.js';
+import { isLetter } from '../core/rowkeys.js';
 
 /** The second key after `g`. */
 const PAGES = { i: '/', f: '/forums', m: '/messages' };
@@ -32,13 +32,15 @@ export class Keys {
       shell.closePanel();
       return shell.main.querySelector('[data-act="details"]')?.focus();
     }
+    // Turned off, single keys do nothing on any page.
+    const isOff = site.me.preferences?.letters === false && event.key.trim().length === 1 && isLetter(event);
+    if (isOff) return undefined;
     if (shell.page?.pressed?.(event)) return event.preventDefault();
     if (event.key === 'Escape' && event.shiftKey) {
       event.preventDefault();
       return shell.markAllRead();
     }
-    const isCommand = event.ctrlKey || event.metaKey || event.altKey;
-    if (isTyping(event.target) || isCommand || site.me.preferences?.letters === false) return undefined;
+    if (!isLetter(event)) return undefined;
     return this.#letter(event);
   }
 

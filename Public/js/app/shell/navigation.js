@@ -8,7 +8,7 @@ import { compare } from '../state/site.js';
 const MAX_FORUMS = 50;
 const MAX_CONVERSATIONS = 30;
 
-/** The unread messages of the user: in conversations, and with mentions and replies. */
+/** What is unread: messages in conversations; and with these the mentions and notices, as many as the inbox has rows. */
 export function unreadCounts(site) {
   const messages = site.talks().reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
   return { messages, all: site.overview.mentions + messages };

@@ -55,13 +55,14 @@ export class Shell {
     this.keys = new Keys(this);
     this.restsUntil = 0;
     this.page = null;
+    site.prove = async (problem) => (await import('../account/proof.js')).prove(site, problem);
     this.node = el('div.shell');
     new SystemNotifications(site, (address) => this.go(address));
     for (const name of ['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'])
       site.addEventListener(name, () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     site.addEventListener('failed', (event) => this.failed(event.detail));
-    site.addEventListener('out', () => this.router.go('/', { replace: true }));
+    site.addEventListener('out', () => this.router.go(site.ban ? '/sign-in' : '/', { replace: true }));
     // A hidden page gets no animation frames.
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
     addEventListener('pointerdown', (event) => {
@@ -158,8 +159,7 @@ export class Shell {
     this.frame();
     this.main.replaceChildren(...[page.node].flat());
     this.status.draw();
-    document.title = [page.title, this.site.server?.name].filter(Boolean).join(' · ');
-    this.count();
+    this.entitle();
     page.shown?.(restore);
     const scroller = this.main.querySelector('.page-body');
     if (scroller && restore?.scroll) scroller.scrollTop = restore.scroll;
@@ -169,6 +169,12 @@ export class Shell {
     this.hasShown = true;
     document.body.dataset.ready = address;
     return undefined;
+  }
+
+  /** Shows the title of the page in the window's. */
+  entitle() {
+    document.title = [this.page.title, this.site.server?.name].filter(Boolean).join(' · ');
+    this.count();
   }
 
   leave() {

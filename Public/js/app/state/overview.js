@@ -23,12 +23,14 @@ export class Overview {
   #end = null;
   #topics = new Map();
   #asked = 0;
+  #askedAt = 0;
 
   constructor(site) {
     this.#site = site;
     this.clear();
     site.addEventListener('event', ({ detail }) => CHANGING.has(detail.event) && this.soon());
-    site.addEventListener('state', () => site.state === 'online' && this.soon());
+    // A request that was sent just before is not repeated: later changes arrive as events.
+    site.addEventListener('state', () => site.state === 'online' && Date.now() - this.#askedAt > GATHERS && this.soon());
     site.addEventListener('forums', () => this.attend());
     document.addEventListener('visibilitychange', () => !document.hidden && site.me && this.soon());
   }
@@ -63,6 +65,7 @@ export class Overview {
     if (!parley) return;
     clearTimeout(this.#timer);
     this.#since = null;
+    this.#askedAt = Date.now();
     const turn = ++this.#asked;
     const isCurrent = () => turn === this.#asked && parley === this.#site.parley;
     const seen = new Set(this.seen);
@@ -79,6 +82,7 @@ export class Overview {
       if (this.later.size) this.#end = setTimeout(() => this.soon(), Math.min(Math.max(wait, REST), MAX_WAIT));
       this.#site.say('overview');
     } catch (error) {
+      this.#askedAt = 0;
       if (!error.isTemporary) throw error;
       if (!isCurrent()) return;
       if (this.#site.state === 'online') this.#loadIn(error.retryAfter ?? backOff(++this.#failures));
@@ -124,10 +128,10 @@ export class Overview {
     return item ? Math.max(0, item.new_topics - item.topics.filter((it) => this.omits(it.id)).length) : 0;
   }
 
-  /** The number of unread mentions, replies, `@room` mentions and reports. */
+  /** The number of notices, and of topics and rooms with mentions or replies. All reports count as one. */
   get mentions() {
-    const { mention = 0, reply = 0, room = 0, report = 0 } = this.unread;
-    return mention + reply + room + report;
+    const called = this.items.filter((it) => it.mentions + it.replies > 0 && /room|topic|forum|feed/.test(it.kind) && !this.omits(it.conversation_id));
+    return called.length + new Set(this.notices.map((it) => (it.kind === 'report' ? 0 : it.id))).size;
   }
 
   get newTopics() {

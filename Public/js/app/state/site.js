@@ -1,5 +1,5 @@
 // The app's state of the site: the signed-in user, forums, conversations, users. Pages read it and listen to its events:
-// "me", "forums", "conversations", "users", "presence", "files", "overview", "typing", "state", "out".
+// "me", "forums", "conversations", "users", "presence", "files", "overview", "forumActivity", "typing", "state", "out".
 //
 // A signed-in user's state comes from the client library, which caches it on disk and subscribes to the server. A visitor's
 // is fetched on demand.
@@ -9,6 +9,7 @@ import { Parley } from '../../parley/parley.js';
 import { Problem } from '../../parley/problem.js';
 import { forgetPictures } from '../core/bundle.js';
 import { useEmoji } from '../core/customemoji.js';
+import { useGroups } from '../core/groups.js';
 import { displayName } from '../core/displayname.js';
 import { Overview } from './overview.js';
 
@@ -27,6 +28,8 @@ const CHANGED_BY = {
 };
 
 export class SiteState extends EventTarget {
+  #client;
+
   constructor() {
     super();
     this.client = new Client();
@@ -82,24 +85,33 @@ export class SiteState extends EventTarget {
     return this.client.call(method, path, options);
   }
 
+  get client() {
+    return this.#client;
+  }
+
+  /** Repeats a request that needs a new proof, after the user has given it. */
+  set client(client) {
+    const call = client.call.bind(client);
+    client.call = (...request) =>
+      call(...request).catch(async (error) => {
+        if (error.code !== 'step_up_required' || !(await this.prove?.(error))) throw error;
+        return call(...request);
+      });
+    this.#client = client;
+  }
+
   /** Opens the cache if a user was signed in here; the server is asked later. */
   async open() {
     const account = localStorage.getItem(ACCOUNT);
     if (account && (await this.#hold(account))) return;
-    const [server, me] = await Promise.all([
-      this.call('GET', '/server'),
-      this.call('GET', '/users/me').catch((error) => {
-        if (error.isSignedOut) return null;
-        throw error;
-      }),
-    ]);
-    this.server = server;
-    if (me) await this.enter(me);
+    this.server = await this.call('GET', '/server');
+    if (this.server.signed_in) await this.enter(await this.call('GET', '/users/me'));
   }
 
   /** From here on this person is in. */
   async enter(me) {
     this.me = me;
+    this.ban = null;
     localStorage.setItem(ACCOUNT, me.id);
     this.users.set(me.id, me);
     if (!(await this.#hold(me.id))) throw this.parley?.state.reason ?? new Problem({ code: 'network' });
@@ -170,9 +182,9 @@ export class SiteState extends EventTarget {
       else this.say('state');
     });
     parley.on('typing', ({ conversation_id: id, user_id: who }) => this.#typed(id, who));
-    parley.on('signedOut', () => {
+    parley.on('signedOut', (reason) => {
       // The library closes this object; the next sign-in opens another one.
-      if (this.me) this.#out();
+      if (this.me) this.#out(reason);
       else this.parley = null;
     });
     parley.on('accountChanged', (me) => {
@@ -185,6 +197,7 @@ export class SiteState extends EventTarget {
       if (event.event === 'message.created') this.#typed(event.data.conversation_id, event.data.author_id, { ended: true });
       this.say('event', event);
     });
+    parley.on('forumActivity', (detail) => this.say('forumActivity', detail));
     parley.on('progress', (detail) => this.say('progress', detail));
     parley.on('presence', () => this.#sayPresence());
     parley.subscribe('presence');
@@ -200,7 +213,8 @@ export class SiteState extends EventTarget {
       const { name, hue, registration } = parley.settings;
       Object.assign(this.server, { name, hue, policy: registration });
     }
-    if (useEmoji(parley.settings?.emoji ?? [])) this.#sayOnce('users');
+    const hasNewGroups = useGroups(parley.settings?.groups ?? []);
+    if (useEmoji(parley.settings?.emoji ?? []) || hasNewGroups) this.#sayOnce('users');
   }
 
   /** Many changes, one word: pages draw once for all of them. */
@@ -260,7 +274,8 @@ export class SiteState extends EventTarget {
   }
 
   /** Forgets the session. The library has erased or locked its cache. */
-  #out() {
+  #out(reason) {
+    this.ban = reason?.params?.banned ? new Problem({ code: 'account_disabled', params: reason.params }) : null;
     [this.me, this.parley, this.connection, this.isFollowed] = [null, null, null, false];
     this.overview.clear();
     this.client = new Client();
@@ -294,9 +309,10 @@ export class SiteState extends EventTarget {
     return this.forums.get(id);
   }
 
-  /** Whether the user may join a forum, as far as known: readers may, guests are added by others. */
+  /** Whether the user may join a forum, as far as known: readers may, guests and groups of a private one are added by others. */
   canJoin(forum) {
-    return !!this.me && !!forum && !forum.role && this.me.role !== 'guest' && !forum.archived;
+    if (!this.me || !forum || forum.role || forum.archived || this.me.role === 'guest') return false;
+    return forum.visibility !== 'private' || this.isHost;
   }
 
   keepForum(forum) {
@@ -390,9 +406,10 @@ export class SiteState extends EventTarget {
     this.say('users', { id: this.me.id });
   }
 
-  /** Keeps users of an answer, unless they are known. */
+  /** Keeps users of an answer, unless they are known; also on disk, for use offline. */
   keepUsers(users) {
-    for (const it of users) if (!this.users.has(it.id)) this.users.set(it.id, it);
+    if (this.isFollowed) this.parley.keepUsers(users);
+    else for (const it of users) if (!this.users.has(it.id)) this.users.set(it.id, it);
   }
 
   /** Returns another user's presence, if visible. */
@@ -426,7 +443,7 @@ export class SiteState extends EventTarget {
   async personWith(id) {
     if (!this.users.has(id)) {
       const found = await this.call('GET', `/users/${encodeURIComponent(id)}`).catch(() => null);
-      if (found && !this.users.has(id)) this.users.set(id, found);
+      if (found) this.keepUsers([found]);
     }
     return this.users.get(id) ?? null;
   }
@@ -434,7 +451,7 @@ export class SiteState extends EventTarget {
   async personNamed(name) {
     for (const it of this.users.values()) if (it.name === name) return it;
     const found = await this.call('GET', `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
-    if (!this.users.has(found.id)) this.users.set(found.id, found);
+    this.keepUsers([found]);
     return found;
   }
 
@@ -442,7 +459,7 @@ export class SiteState extends EventTarget {
   async findPeople(start) {
     try {
       const page = await this.call('GET', '/users', { query: { query: start || undefined, limit: 20 }, tries: 1 });
-      for (const it of page.data) if (!this.users.has(it.id)) this.users.set(it.id, it);
+      this.keepUsers(page.data);
       return page.data;
     } catch (error) {
       if (error.code !== 'network') throw error;
@@ -491,8 +508,15 @@ export class SiteState extends EventTarget {
     return this.parley?.draft(id) ?? null;
   }
 
-  keepDraft(id, text, replyTo, poll) {
-    this.parley?.setDraft(id, text || replyTo || poll ? { text, replyTo, poll } : null);
+  /** Reads the files of a draft; null if it has none. */
+  draftFiles(id) {
+    return this.parley?.mirror.drafts.get(id)?.files ? () => this.parley.draftFiles(id) : null;
+  }
+
+  /** Without `files` those of the draft stay. Resolves to whether all files are stored. */
+  async keepDraft(id, text, replyTo, poll, files) {
+    const hasFiles = (files ?? this.parley?.mirror.drafts.get(id)?.files)?.length > 0;
+    return this.parley?.setDraft(id, text || replyTo || poll || hasFiles ? { text, replyTo, poll } : null, files);
   }
 
   /** Verifies the cached copy of a conversation and repairs it. */
@@ -528,9 +552,9 @@ export class SiteState extends EventTarget {
   }
 
   /** Signs out and erases the cache. */
-  async signOut({ isForced = false } = {}) {
+  async signOut(options) {
     // The server may have ended the session already, as after a deletion of the account.
-    await this.parley?.signOut({ isForced });
+    await this.parley?.signOut(options);
     if (this.me) this.#out();
   }
 }

@@ -106,9 +106,8 @@ export class Stream extends EventTarget {
         const { message } = item;
         const failed = item.operations.find((it) => it.state === 'failed');
         if (item.state === 'sent') {
-          return message.author_id === me && message.status !== undefined
-            ? { ...message, status: this.site.parley.statusOf(message) }
-            : message;
+          // Events and cached answers have no current status.
+          return message.author_id === me ? { ...message, status: this.site.parley.statusOf(message) } : message;
         }
         return {
           ...message,

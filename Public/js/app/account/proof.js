@@ -1,0 +1,53 @@
+// Step-up: asks for the password, and for a code with two-step sign-in, before a sensitive request is repeated.
+
+import { el } from '../core/dom.js';
+import { loadMoreText, say, sayProblem } from '../core/text.js';
+import { button, whileBusy } from '../parts/button.js';
+import { dialog } from '../parts/dialog.js';
+import { field } from '../parts/field.js';
+import { codeField } from './codefield.js';
+
+/** Resolves to whether the session is proved. */
+export async function prove(site, problem) {
+  await loadMoreText();
+  const password = field(say('door.password'), { type: 'password', name: 'password', autocomplete: 'current-password', required: true });
+  const code = problem.params.methods?.includes('password_and_code') ? codeField() : null;
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const submit = button(say('act.continue'), { kind: 'primary', type: 'submit' });
+  submit.setAttribute('form', 'proof-form');
+  return new Promise((resolve) => {
+    const send = async () => {
+      try {
+        await site.client.call('POST', '/sessions/current/proof', {
+          body: { password: password.input.value, ...(code ? { code: code.input.value.trim() } : {}) },
+        });
+        node.close('yes');
+      } catch (error) {
+        fault.hidden = false;
+        fault.textContent = error.field === 'password' ? say('password.wrong') : sayProblem(error);
+        (error.field === 'code' && code ? code : password).input.focus();
+      }
+    };
+    const form = el(
+      'form',
+      {
+        id: 'proof-form',
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            whileBusy(submit, send);
+          },
+        },
+      },
+      el('p', null, say(code ? 'proof.leadCode' : 'proof.lead')),
+      fault,
+      password,
+      code,
+    );
+    const node = dialog(say('proof.title'), form, {
+      actions: [button(say('act.cancel'), { on: () => node.close() }), submit],
+      onClose: (value) => resolve(value === 'yes'),
+    });
+    password.input.focus();
+  });
+}
