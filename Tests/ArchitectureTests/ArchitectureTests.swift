@@ -54,16 +54,23 @@ private let mayImport: [String: Set<String>] = [
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": ["ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "ParleyCrypto", "Dispatch"],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
+  "Webhooks": [
+    "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient", "ParleyWire", "ParleyCrypto", "ParleyJSON",
+  ],
   "Web": ["ParleyWire", "ParleyJSON"],
   "Serving": ["ParleyNetworking", "ParleyWire", "Web", "ParleyJSON", "Dispatch"],
   "API": ["Community", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire", "ParleyJSON"],
   "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],
   "ParleyURLSession": ["ParleyKit", "Foundation", "FoundationNetworking"],
   "ParleyTransport": ["ParleyKit", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
-  "parley": [
+  "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",
-    "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "ParleyWire", "Dispatch",
+    "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "ParleyWire",
+    "Dispatch",
+    // Its folder has the folder of the executable.
+    "ParleyProgram",
   ],
+  "parley": ["ParleyProgram"],
 ]
 
 /// Imports allowed in every target: modules of the standard library and the C library. Foundation is not among them:
@@ -248,6 +255,28 @@ private func defaultsOverEnums(in text: String) throws -> [String] {
 ])
 func `migrations are numbered from 1 without a gap`(names: [String], isRight: Bool) throws {
   #expect(try areNumbered(names) == isRight)
+}
+
+/// Files that repeat the version of `Sources/parley/Version.swift`, and its place in them.
+private let versions = [
+  "Public/openapi.json": #""title": "Parley",\s+"version": "([^"]+)""#,
+  "Public/asyncapi.json": #""title": "Parley realtime",\s+"version": "([^"]+)""#,
+  "Public/js/parley/package.json": #""version": "([^"]+)""#,
+  "Public/js/parley/README.md": #"parley-js-([0-9.]+)\.tgz"#,
+  "Public/js/app/state/site.js": #"const VERSION = '([^']+)'"#,
+  "Sources/Kit/ParleyKit/README.md": #"from: "([^"]+)"\)"#,
+  "CHANGELOG.md": #"\n## ([^\n]+)"#,
+]
+
+@Test(arguments: versions.keys.sorted()) func `a release has one version`(file: String) throws {
+  func version(_ path: String, _ pattern: String) throws -> Substring? {
+    let text = try String(contentsOf: Package.root.appending(path: path), encoding: .utf8)
+    return try Regex(pattern).firstMatch(in: text)?.output[1].substring
+  }
+  let released = try #require(try version("Sources/parley/Version.swift", #"let version = "([^"]+)""#))
+  #expect(released.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+  let pattern = try #require(versions[file])
+  #expect(try version(file, pattern) == released)
 }
 
 @Test func `images are pinned by version or date, and compose trusts no network`() throws {

@@ -57,7 +57,7 @@ import Testing
   private static let withoutFunction: Set<String> = [
     "blockUser", "followUser", "muteUser", "unblockUser", "unfollowUser", "unmuteUser", "listBlockedUsers",
     "listMutedUsers", "listSessions", "listTokens", "markDelivered", "markRead", "resetConversationLevel",
-    "resetForumLevel", "createLinkPreview", "getLinkPreviewPicture", "getBackupContent", "getFileContent",
+    "resetForumLevel", "createLinkPreview", "getLinkPreviewPicture", "getFileContent",
     "getFilePreview", "openRealtime", "streamEvents", "sync", "uploadFile",
   ]
 }

@@ -2,7 +2,7 @@ import ParleyJSON
 import ParleyKit
 import Testing
 
-@testable import parley
+@testable import ParleyProgram
 
 @Suite struct APIRequestTests {
   private static func request(_ arguments: String...) throws -> Request<RawResponse> {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import parley
+@testable import ParleyProgram
 
 /// The table of commands and the texts that derive from it.
 @Suite struct CommandTableTests {

@@ -1,7 +1,7 @@
 import ParleyJSON
 import Testing
 
-@testable import parley
+@testable import ParleyProgram
 
 @Suite struct ControlLineTests {
   @Test(arguments: [

@@ -1,7 +1,7 @@
 import ParleyModel
 import Testing
 
-@testable import parley
+@testable import ParleyProgram
 
 @Suite struct MessageLinesTests {
   private static func text(_ text: String?, notes: [String] = [], style: TextStyle = TextStyle(isColored: false))

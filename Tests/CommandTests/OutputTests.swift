@@ -1,6 +1,6 @@
 import Testing
 
-@testable import parley
+@testable import ParleyProgram
 
 @Suite struct OutputTests {
   @Test(arguments: [

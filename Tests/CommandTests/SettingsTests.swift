@@ -1,6 +1,6 @@
 import Testing
 
-@testable import parley
+@testable import ParleyProgram
 
 @Suite struct SettingsTests {
   @Test func `a command parses its operands and settings`() throws {

@@ -2,7 +2,7 @@ import ParleyJSON
 import ParleyModel
 import Testing
 
-@testable import parley
+@testable import ParleyProgram
 
 @Suite struct TailLineTests {
   @Test(arguments: [

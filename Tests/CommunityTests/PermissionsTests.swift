@@ -48,6 +48,31 @@ import Testing
     }
   }
 
+  /// Beside what the visibility and the role give. Columns as above.
+  @Test(arguments: [
+    (Visibility.private, GroupAccess.read, ForumPolicy.readers, "sr sr sr sr srwtm srwtmap srwtmap"),
+    (.private, .read, .members, "sr sr sr sr srwtm srwtmap srwtmap"),
+    (.private, .write, .moderators, "sr srwt srwt srwt srwtm srwtmap srwtmap"),
+    (.members, .read, .members, "sr sr sr sr srwtm srwtmap srwtmap"),
+    (.public, .write, .members, "sr srwt srwt srwt srwtm srwtmap srwtmap"),
+  ])
+  func `a group gives access to a forum`(
+    visibility: Visibility, access: GroupAccess, policy: ForumPolicy, row: String
+  ) {
+    for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
+      let standing = ForumStanding(visibility: visibility, write: policy, startTopics: policy, groupAccess: access)
+      let rights = Permissions.rights(of: role, in: standing)
+      #expect(Self.letters(rights) == expected, "\(role.map { "\($0)" } ?? "nobody")")
+      // A membership would outlast the group.
+      if visibility == .private { #expect(!rights.contains(.join)) }
+      var topic = Standing(kind: .topic, forum: standing, usersFromSeq: 10, anyoneFromSeq: 20, memberFromSeq: 15)
+      #expect(Permissions.fromSeq(of: role, in: topic) == 1)
+      #expect(Permissions.maySetActions(role, in: topic) == (role != nil))
+      topic.forum?.isArchived = true
+      #expect(!Permissions.rights(of: role, in: topic).contains(.write))
+    }
+  }
+
   /// j joins, g posts `@room`. Columns: visitor, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
     (ForumStanding(visibility: .public), "- - j j jg jg jg"),
@@ -81,6 +106,20 @@ import Testing
         let found = (Permissions.mayManageGroups(role) ? "m" : "") + (Permissions.mayJoin(group, role) ? "j" : "")
         #expect((found.isEmpty ? "-" : found) == expected, "\(role.map { "\($0)" } ?? "nobody")")
       }
+    }
+  }
+
+  /// Columns: visitor, guest, bot, member, moderator, admin, owner; first as no member of the group, then as one.
+  @Test(arguments: [
+    (UserGroup.Mentioners.users, "--yyyyy", "-yyyyyy"), (.members, "-----yy", "-yyyyyy"),
+    (.staff, "-----yy", "-----yy"),
+  ])
+  func `permissions to mention a group`(mentioners: UserGroup.Mentioners, others: String, members: String) {
+    var group = UserGroup.blank
+    group.mentionableBy = mentioners
+    for (isMember, row) in [(false, others), (true, members)] {
+      let found = Self.roles.map { Permissions.mayMention(group, $0, isMember: isMember) ? "y" : "-" }
+      #expect(found.joined() == row)
     }
   }
 

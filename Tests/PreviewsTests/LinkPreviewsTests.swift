@@ -111,6 +111,12 @@ import Testing
     #expect(OEmbedMetadata(Array("[]".utf8)) == nil)
   }
 
+  /// A picture of a few bytes, complete but for its frames.
+  private static func gif(side: UInt16) -> [UInt8] {
+    let side = [UInt8(side & 0xff), UInt8(side >> 8)]
+    return Array("GIF89a".utf8) + side + side + [0, 0, 0, 0x3b]
+  }
+
   @Test func `an unsupported picture is dropped and the page kept`() async throws {
     let server = try CannedServer { target in
       switch target {
@@ -120,12 +126,17 @@ import Testing
       case "/large": .page("<title>a</title><meta property=og:image content='/large.png'>")
       case "/large.png": .content([UInt8](repeating: 7, count: 1_048_577), type: "image/png")
       case "/mark": .page("<title>a</title><meta property=og:image content='/mark.gif'>")
+      case "/bomb": .page("<title>a</title><meta property=og:image content='/bomb.gif'>")
+      case "/bomb.gif": .content(Self.gif(side: 30_000), type: "image/gif")
+      case "/wide": .page("<title>a</title><meta property=og:image content='/wide.gif'>")
+      case "/wide.gif": .content(Self.gif(side: 4_096), type: "image/gif")
       case "/empty": .page("<p>nothing")
       default: .missing
       }
     }
     try await Self.previews(server) { previews in
-      for path in ["/inside", "/far", "/large", "/mark"] {
+      #expect(try await previews.preview(of: server.url + "/wide").picture?.width == 4_096)
+      for path in ["/inside", "/far", "/large", "/mark", "/bomb"] {
         let preview = try await previews.preview(of: server.url + path)
         #expect(preview.title == "a" && preview.picture == nil, "\(path)")
       }

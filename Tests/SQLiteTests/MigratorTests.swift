@@ -46,7 +46,7 @@ import Testing
   }
 
   private var snapshots: [String] {
-    get throws { try folder.names.filter { $0.contains("before-migration") } }
+    get throws { try folder.names.filter { $0.contains("before-migration") || $0.contains("migrating") } }
   }
 
   @Test func `an empty database gets all migrations, and the second start none`() throws {
@@ -126,6 +126,37 @@ import Testing
     #expect(try migrator(Self.texts).migrate(writer, at: 3).map(\.number) == [2, 3])
   }
 
+  @Test func `the snapshot before the last migrations is kept and leads back`() throws {
+    let writer = try folder.writer()
+    try migrator([Self.texts[0]]).migrate(writer, at: 1)
+    #expect(try snapshots == [])
+    try writer.execute("insert into forum (name) values ($1)", "kitchen")
+    try migrator(Array(Self.texts[..<2])).migrate(writer, at: 2)
+    try writer.execute("insert into forum (name) values ($1)", "cellar")
+    try migrator(Self.texts).migrate(writer, at: 3)
+    #expect(try snapshots == ["test.db.before-migration"])
+    let kept = Migrator.snapshotPath(of: folder.database)
+    let mode = try FileManager.default.attributesOfItem(atPath: kept)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    let before = try Connection.reader(kept)
+    #expect(try before.int("select max(number) from migration") == 2)
+    #expect(try before.all("select name from forum") { row in try row.text(0) } == ["kitchen", "cellar"])
+    // A start without migrations changes nothing.
+    try migrator(Self.texts).migrate(writer, at: 4)
+    #expect(try before.int("select max(number) from migration") == 2)
+    #expect(try snapshots == ["test.db.before-migration"])
+  }
+
+  @Test func `a failed migration keeps the earlier snapshot`() throws {
+    let writer = try folder.writer()
+    try migrator([Self.texts[0]]).migrate(writer, at: 1)
+    try migrator(Array(Self.texts[..<2])).migrate(writer, at: 2)
+    #expect(error { try migrator(Array(Self.texts[..<2]) + ["nonsense"]).migrate(writer, at: 3) } != nil)
+    #expect(try snapshots == ["test.db.before-migration"])
+    let before = try Connection.reader(Migrator.snapshotPath(of: folder.database))
+    #expect(try before.int("select max(number) from migration") == 1)
+  }
+
   @Test func `in a new database the migrations before a failed one are kept`() throws {
     let writer = try folder.writer()
     let failed = error { try migrator([Self.texts[0], "insert into nowhere values (1);"]).migrate(writer, at: 1) }
@@ -175,9 +206,9 @@ import Testing
     let writer = try folder.writer()
     try migrator([Self.texts[0]]).migrate(writer, at: 1)
     try writer.execute("insert into forum (name) values ($1)", "kitchen")
-    try writer.backUp(to: Migrator.snapshotPath(of: folder.database))
+    try writer.backUp(to: Migrator.unfinishedSnapshotPath(of: folder.database))
     try migrator(Array(Self.texts[..<2])).migrate(writer, at: 2)
-    #expect(try snapshots == [])
+    #expect(try snapshots == ["test.db.before-migration"])
     // The same with a failing third migration.
     try writer.replaceContents(with: try freshCopy())
     let failed = error { try migrator(Array(Self.texts[..<2]) + ["nonsense"]).migrate(writer, at: 3) }
@@ -192,7 +223,7 @@ import Testing
     let other = try Connection.writer(path)
     try migrator([Self.texts[0]], at: "one").migrate(other, at: 1)
     try other.execute("insert into forum (name) values ($1)", "kitchen")
-    try other.backUp(to: Migrator.snapshotPath(of: folder.database))
+    try other.backUp(to: Migrator.unfinishedSnapshotPath(of: folder.database))
     try migrator(Array(Self.texts[..<2])).migrate(other, at: 2)
     try other.backUp(to: folder.path + "/level-2.db")
     return folder.path + "/level-2.db"
@@ -211,7 +242,7 @@ import Testing
     let writer = try folder.writer()
     try migrator([Self.texts[0]]).migrate(writer, at: 1)
     // A folder has the name of the snapshot.
-    let snapshot = Migrator.snapshotPath(of: folder.database)
+    let snapshot = Migrator.unfinishedSnapshotPath(of: folder.database)
     try FileManager.default.createDirectory(atPath: snapshot + ".part/x", withIntermediateDirectories: true)
     guard case .noSnapshot(let path, _) = error({ try migrator(Self.texts).migrate(writer, at: 2) }) else {
       Issue.record("not refused")
@@ -240,7 +271,7 @@ import Testing
       let level = try writer.int("select max(number) from migration")
       #expect(level == 1 || level == 3)
       #expect(try writer.int("select count(*) from forum") == (level == 1 ? 1 : 2))
-      #expect(try files.snapshots == [])
+      #expect(try files.snapshots == (level == 1 ? [] : ["test.db.before-migration"]))
       #expect(try writer.integrityFaults() == [])
     }
   }

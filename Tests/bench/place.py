@@ -53,7 +53,9 @@ def copied(count, forums=0, crowd=0):
 def held(count):
     """A read-only ParleyKit cache with `count` messages."""
     count = sized(count)
-    sources = sorted((TOP / "Tests/bench/parley-bench/Kit").glob("*")) + sorted((TOP / "Sources/Kit/ParleyKit/Cache").glob("*"))
+    # The form of the rows follows from the types of the model.
+    folders = ("Tests/bench/parley-bench/Kit", "Sources/Kit/ParleyKit/Cache", "Sources/Shared/Model")
+    sources = [file for folder in folders for file in sorted((TOP / folder).rglob("*.swift"))]
     name = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:12]
     folder = FOLDER / f"copy-{count}-{name}"
     if not folder.exists():

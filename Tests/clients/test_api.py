@@ -22,9 +22,12 @@ class FirstOwner(ServingTest):
             body = json.dumps({"name": "ada", "password": PASSWORD})
             self.assertEqual(self.curl_headers("--json", body, f"{links}/{first}")[0], 404)
             ada = json.loads(self.curl("--json", body, f"{links}/{second}"))
+            bearer = ("--header", f"Authorization: Bearer {ada['token']}")
+            invite = json.loads(self.curl(*bearer, "--json", '{"role": "member"}', f"{server.url}/api/v1/invites"))
+            grace = json.dumps({"name": "grace", "password": PASSWORD, "invite": invite["code"]})
+            self.curl("--json", grace, f"{server.url}/api/v1/users")
             reset = json.loads(self.curl(
-                "--header", f"Authorization: Bearer {ada['token']}", "--request", "POST",
-                f"{server.url}/api/v1/users/@ada/reset"))
+                *bearer, "--request", "POST", f"{server.url}/api/v1/users/@grace/reset"))
             self.assertRegex(reset["url"], r"\Ahttps://chat\.example\.org/reset/[0-9a-f]{64}\Z")
             self.assertEqual(self.curl_headers("--json", body, f"{links}/{second}")[0], 410)
             for _ in range(200):  # the log is written asynchronously

@@ -1,7 +1,11 @@
-"""The memory of the server under attacks of visitors: it stays below its limit, and comes back."""
+"""The server under attacks of visitors: its memory stays below its limit and comes back, and inflated bytes are counted."""
+
+import json
 
 import attacks
 from restarting import RestartingTest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 MARGIN = 64 << 20
 LIMIT = 256 << 20
@@ -28,6 +32,34 @@ class Attack(RestartingTest):
 
     def test_sockets_that_come_and_go(self):
         self.attack(lambda: attacks.idle_sockets(self.probe.address, count=200, rounds=3))
+
+    def test_compressed_messages_count_by_their_inflated_size(self):
+        address = self.url.replace("http", "ws") + "/api/v1/realtime"
+        command = '{"id": "1", "do": "ping"}'
+        with connect(address, subprotocols=["parley.v1"]) as visitor:
+            # Some bytes on the wire.
+            visitor.send(command.ljust(4_000))
+            self.assertEqual(json.loads(visitor.recv(timeout=60))["re"], "1")
+            visitor.send(command.ljust(5_000))
+            self.assertEqual(self.close_code(visitor), 1009)
+        with connect(address, subprotocols=["parley.v1"], additional_headers={"Authorization": f"Bearer {self.token}"}) as user:
+            answers = 0
+            try:
+                for _ in range(20):
+                    user.send(command.ljust(200_000))
+                    user.recv(timeout=60)
+                    answers += 1
+            except ConnectionClosed as closed:
+                self.assertEqual(closed.rcvd.code, 1008)
+            # A megabyte, and what a slow machine adds.
+            self.assertGreaterEqual(answers, 5)
+            self.assertLess(answers, 20)
+
+    def close_code(self, socket):
+        with self.assertRaises(ConnectionClosed) as raised:
+            while True:
+                socket.recv(timeout=60)
+        return raised.exception.rcvd.code
 
     def test_unread_pages_of_html(self):
         for _ in range(200):

@@ -232,6 +232,28 @@ class Commands(Home, FollowingTest):
                                       env=self.environment())
             self.assertEqual((done.returncode, done.stderr), (1, ""), command)
 
+    def test_a_full_disk_is_a_failure(self):
+        self.post("to be kept")
+        for command in (["read", "Knitting"], ["read", "Knitting", "--json"], ["conversations"], ["api", "GET", "/forums"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([PARLEY, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                      env=self.environment())
+            self.assertEqual(done.returncode, 1, command)
+            self.assertIn("standard output", done.stderr, command)
+
+    # Synchronization
+
+    def test_the_whole_room_of_a_public_forum_without_membership(self):
+        forum = self.ask("POST", "/forums", {"title": "Garden", "visibility": "public"})
+        for number in range(3):
+            self.ask("POST", f"/conversations/{forum['room_id']}/messages", {"text": f"seed {number}"})
+        found = self.tell("sync", "--whole", "Garden", *self.grace)
+        self.assertIn("Up to date", found)
+        members = self.ask("GET", f"/forums/{forum['id']}/members")["data"]
+        self.assertEqual([it["user"]["name"] for it in members], ["ada"])
+        held = self.tell("read", "Garden", *self.grace)
+        self.assertEqual([line.split("  ")[-1] for line in held.splitlines()], ["seed 0", "seed 1", "seed 2"])
+
     # Completions
 
     def complete(self, *words):

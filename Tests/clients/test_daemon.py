@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -121,6 +122,47 @@ class Systemd(ServingTest):
             ["systemd-analyze", "verify", "--man=no", *sorted(units.glob("parley*.s*t")), units / "parley.service"],
             capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def unit(self):
+        """The settings of the unit, the last value of each."""
+        lines = (TOP / "docker/parley.service").read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+    def test_the_unit_restarts_no_server_that_needs_the_operator(self):
+        unit = self.unit()
+        folder = Path(self.folder) / "damaged"
+        with self.start(*parley(folder)) as server:
+            self.assertEqual(server.stop(), 0)
+        database = folder / "data" / "parley.db"
+        with sqlite3.connect(database) as connection:
+            connection.execute("insert into migration (number, name, hash, applied_at) values (9999, 'later', '00', 1)")
+        connection.close()
+        newer = subprocess.run(parley(folder), capture_output=True, text=True, timeout=60)
+        database.write_bytes(b"no database" * 1_000)
+        damaged = subprocess.run(parley(folder), capture_output=True, text=True, timeout=60)
+        wrong = subprocess.run(parley(folder, "--limit-body", "x"), capture_output=True, text=True, timeout=60)
+        for done in (newer, damaged, wrong):
+            self.assertIn(str(done.returncode), unit["RestartPreventExitStatus"].split(), done.stderr)
+        # A crash is restarted.
+        self.assertEqual(unit["Restart"], "on-failure")
+        self.assertNotIn("1", unit["RestartPreventExitStatus"].split())
+
+    def test_the_unit_bounds_the_memory_and_watches_the_server(self):
+        unit = self.unit()
+        self.assertGreater(int(unit["WatchdogSec"]), 10)
+        self.assertRegex(unit["MemoryMax"], r"^[1-9]\d?%$")
+
+    def test_the_settings_of_compose_trust_no_forwarded_address(self):
+        text = (TOP / "docker/compose.yaml").read_text()
+        settings = dict(re.findall(r"^ +(PARLEY_\w+): \$\{\w+:-(.*)\}$", text, re.MULTILINE))
+        self.assertIn("PARLEY_TRUSTED_PROXY", settings)
+        with self.start(*parley(self.folder, "--rate-login", "1", "--rate-login-burst", "5"), env=settings) as server:
+            statuses = [
+                self.curl_headers(
+                    "--header", f"X-Forwarded-For: 192.0.2.{number}", "--json", '{"name": "ada", "password": "wrong wool"}',
+                    f"{server.url}/api/v1/sessions")[0]
+                for number in range(1, 9)]
+        self.assertEqual(statuses, [401] * 5 + [429] * 3)
 
     def test_a_command_finds_the_data_folder_of_the_unit(self):
         if os.geteuid() != 0:

@@ -70,16 +70,16 @@ class AtRest(Site):
         self.assertEqual(self.users()["grace"], ("moderator", "active"))
 
     def test_a_refused_command_exits_with_1(self):
-        self.check_refused(self.parley("user", "role", "ada", "member"), 1, "has no owner")
+        self.check_refused(self.parley("user", "role", "ada", "member"), 1, "needs an owner")
         self.add("ada", "--role", "owner")
         for arguments, given, words in [
                 (("user", "add", "Ada", "--password-stdin"), PASSWORD, "The name is taken"),
                 (("user", "add", "grace", "--password-stdin"), "short", "The password is too short"),
                 (("user", "add", "me", "--password-stdin"), PASSWORD, "The name is invalid"),
                 (("user", "add", "grace", "--role", "queen", "--password-stdin"), PASSWORD, "The role is invalid"),
-                (("user", "role", "ada", "member"), None, "has no owner"),
-                (("user", "disable", "ada"), None, "has no owner"),
-                (("user", "reset", "grace"), None, "no user with this name"),
+                (("user", "role", "ada", "member"), None, "needs an owner"),
+                (("user", "disable", "ada"), None, "needs an owner"),
+                (("user", "reset", "grace"), None, "No user"),
                 (("token", "ada", "--scope", "everything"), None, "The scope is invalid"),
                 (("invite", "--role", "owner"), None, "The role is invalid"),
                 (("invite", "--forum", "99"), None, "The forum id is unknown"),

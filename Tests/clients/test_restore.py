@@ -16,6 +16,7 @@ from servers import PARLEY
 from serving import ServingTest, call, parley
 
 PASSWORD = "wool and needles"
+NEW_PASSWORD = "needles and more wool"
 
 
 FILES = 300
@@ -61,8 +62,8 @@ class Undone(ServingTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def sign_in(self, name):
-        return self.ask("POST", "/sessions", {"name": name, "password": PASSWORD})["token"]
+    def sign_in(self, name, password=PASSWORD):
+        return self.ask("POST", "/sessions", {"name": name, "password": password})["token"]
 
     @contextlib.contextmanager
     def running(self):
@@ -90,6 +91,8 @@ class Undone(ServingTest):
             listed = self.ask("GET", "/me/tokens", token=self.ada)["data"]
             gone, = [one["id"] for one in listed if one["name"] == "old"]
             self.ask("DELETE", f"/me/tokens/{gone}", token=self.ada)
+            self.ask("PUT", "/me/password",
+                     {"old_password": PASSWORD, "password": NEW_PASSWORD, "keep_tokens": True}, self.ada)
             self.ask("PUT", "/users/@linus/ban", {"reason": "A raid."}, self.ada)
             self.ask("DELETE", "/users/@grace", {"how": "erase", "reason": "On request."}, self.ada)
             self.assertEqual(self.status("/me", self.grace)[0], 401)
@@ -116,7 +119,7 @@ class Undone(ServingTest):
         self.assertRegex(undone, r"^Undone since the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC: ")
         self.assertEqual(
             undone.split("UTC: ")[1],
-            "3 messages, 1 ban, 1 revoked token (still revoked), 2 ended sessions (still ended), "
+            "3 messages, 1 ban (still in force), 1 changed password (kept), 1 revoked token (still revoked), 2 ended sessions (still ended), "
             "1 erased user (erased again at the next start).")
         self.assertIn("All sessions and tokens have ended: users sign in again, and programs need new tokens.", printed)
         self.assertTrue(any(str(self.data / "erasures") in line for line in printed), printed)
@@ -124,7 +127,10 @@ class Undone(ServingTest):
             # Not a revocation (close code 4501): clients lock their copy until the same user signs in.
             for token in (self.ada, self.grace, self.linus, self.old, self.kept):
                 self.assertEqual(self.status("/me", token), (401, "unauthenticated"))
-            self.token = self.sign_in("ada")
+            with self.assertRaises(HTTPError) as refused:
+                self.sign_in("ada")
+            refused.exception.close()
+            self.token = self.sign_in("ada", NEW_PASSWORD)
             entry, = self.ask("GET", "/audit?kind=site.restored", token=self.token)["data"]
             self.assertEqual((entry["reason"], entry["subject_id"]), (undone, None))
             self.check_erased()
@@ -132,8 +138,9 @@ class Undone(ServingTest):
                 self.sign_in("grace")
             refused.exception.close()
             self.assertIn("was erased after the backup", self.server.output())
-            # The ban is undone, as printed.
-            self.sign_in("linus")
+            with self.assertRaises(HTTPError) as refused:
+                self.sign_in("linus")
+            refused.exception.close()
         self.check_verified()
 
     def test_kept_sessions_do_not_include_revoked_ones(self):

@@ -72,6 +72,14 @@ class Talk(Home, FollowingTest):
         self.assertEqual(list(profile.parent.iterdir()), [])
         self.check_refused(2, "parley login", "forums")
 
+    def test_a_sign_in_that_cannot_be_stored_leaves_no_session(self):
+        sessions = len(self.ask("GET", "/sessions")["data"])
+        file = self.home / "file"
+        file.write_text("")
+        done = self.parley("login", self.server.url, "ada", "--profile", str(file / "profile.json"), given=PASSWORD + "\n")
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(len(self.ask("GET", "/sessions")["data"]), sessions)
+
     def test_an_ended_session(self):
         self.sign_in()
         profile = self.home / ".config" / "parley" / "profile.json"
@@ -176,7 +184,7 @@ class Talk(Home, FollowingTest):
 
     def test_a_refused_message_is_not_queued(self):
         self.sign_in()
-        self.check_refused(1, "text is too long", "post", self.room, "x" * 16_001)
+        self.check_refused(1, "text is too long: at most 16000", "post", self.room, "x" * 16_001)
         self.check_refused(1, "Not found", "post", "999999", "to nobody")
         self.assertEqual(self.tell("outbox"), "")
 

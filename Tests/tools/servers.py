@@ -12,6 +12,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = TOP / ".build"
 LOGS = BUILD / "logs"
 PARLEY = BUILD / "release" / "parley"
+LOOPBACK = BUILD / "release" / "parley-loopback"
 BENCH = BUILD / "release" / "parley-bench"
 VENV_PYTHON = BUILD / "tools" / "venv" / "bin" / "python"
 

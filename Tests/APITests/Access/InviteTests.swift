@@ -117,6 +117,24 @@ import Testing
     }
   }
 
+  @Test func `an invite into a forum is void once its creator could not make it`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.forum("garden", .members, ["grace", "linus"])
+      let code = try #require(try await village.request(.post, "/invites", as: "grace", ["forum_id": forum])["code"])
+      #expect(try await village.request(.get, "/links/\(code)").status == 200)
+      // Only its admins invite to a private forum.
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "private"])
+      #expect(try await village.request(.get, "/links/\(code)").status == 410)
+      #expect(try await join(village, "lena", code)["errors.0.code"] == "unknown")
+
+      try await village.expect(200, .put, "/forums/\(forum)/members/@grace", as: "ada", ["role": "admin"])
+      #expect(try await village.request(.get, "/links/\(code)").status == 200)
+      try await village.expect(204, .delete, "/forums/\(forum)/members/@grace", as: "ada")
+      #expect(try await village.request(.get, "/links/\(code)").status == 410)
+      #expect(try await join(village, "lena", code)["errors.0.code"] == "unknown")
+    }
+  }
+
   @Test func `an imported user with a higher role can't be invited`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.addUser("alma", .admin)

@@ -102,7 +102,7 @@ import Testing
   @Test(arguments: [
     (nil, "grace", 401), ("gus", "grace", 404), ("linus", "grace", 403), ("mira", "grace", 403),
     ("grace", "grace", 403),
-    ("alma", "grace", 201), ("alma", "ada", 403), ("ada", "alma", 201), ("ada", "ada", 201),
+    ("alma", "grace", 201), ("alma", "ada", 403), ("ada", "alma", 201), ("ada", "ada", 403),
   ])
   func `permissions to create password reset links`(caller: String?, target: String, status: Int) async throws {
     try await Village.open(.inMemory) { village in

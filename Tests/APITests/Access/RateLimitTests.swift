@@ -198,6 +198,8 @@ import Web
     #expect(guesses(from("2001:db8:2::1")) == 40)
     #expect(guesses(.onDevice("phone")) == 40 && guesses(.onDevice("phone")) == 0)
     #expect(guesses(.onDevice("laptop")) == 40)
+    #expect(guesses(.code(ID(1))) == 40 && guesses(.code(ID(1))) == 0 && guesses(.code(ID(2))) == 40)
+    #expect(guesses(.inSession(ID(1))) == 40 && guesses(.inSession(ID(1))) == 0 && guesses(.byTokens(of: ID(1))) == 40)
   }
 
   @Test func `a device that the user signed in on keeps its attempts`() async throws {
@@ -254,8 +256,11 @@ import Web
     let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
-        "/bots", "/links/{code}", "/me/password", "/me/tokens", "/sessions", "/users/{id}",
+        "/bots", "/destructions", "/links/{code}", "/me/password", "/me/second-factor", "/me/tokens", "/sessions",
+        "/sessions/current/proof", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",
+        "/webhook-endpoints/{id}/secret", "/webhooks", "/webhooks/{id}/secret",
       ])
+    #expect(kinds[.delivering]?.map(\.path) == ["/hooks/{secret}"])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
     #expect(kinds[.previewing]?.map(\.path) == ["/previews"])

@@ -63,7 +63,7 @@ import Testing
 
   @Test(arguments: [
     "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp",
-    "json",
+    "application/merge-patch+json", "json",
   ])
   func `a body that is not declared as JSON is refused`(type: String) async throws {
     try await Village.open(.inMemory) { village in
@@ -132,7 +132,7 @@ import Testing
       try await village.setState("grace", in: .deactivated)
       #expect(try await village.request(.get, "/me", as: "grace").status == 401)
       let events = try await village.events { try await village.signIn("grace", "grace’s password") }
-      #expect(events == ["user.updated site #3"])
+      #expect(events == ["user.updated site #3", "notification.created user:\(village.id("grace"))"])
       #expect(try await village.request(.get, "/me", as: "grace")["state"] == "active")
       try await village.setState("linus", in: .disabled)
       let refused = try await village.request(.post, "/sessions", ["name": "linus", "password": "linus’s password"])

@@ -63,7 +63,8 @@ struct Description: Sendable {
     }
     guard method != .head, answer.fields["content-encoding"] == nil else { return }
     let type = answer.fields["content-type"] ?? ""
-    guard let schema = (content[type] ?? content["*/*"])?["schema"] else {
+    let essence = String(type.prefix { $0 != ";" })
+    guard let schema = (content[essence] ?? content[type] ?? content["*/*"])?["schema"] else {
       throw Fault(description: "undocumented type \(type)")
     }
     let body =

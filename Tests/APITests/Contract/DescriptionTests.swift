@@ -24,7 +24,7 @@ import Web
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
       let schemes = (operation["security"]?.items ?? []).map(\.members)
       switch endpoint.access {
-      case .anyone, .controlSocket: #expect(schemes.contains { $0.isEmpty }, "\(endpoint.path)")
+      case .anyone, .webhook, .controlSocket: #expect(schemes.contains { $0.isEmpty }, "\(endpoint.path)")
       case .user(let scope):
         #expect(Set(schemes.flatMap(\.keys)) == ["bearer", "cookie"], "\(endpoint.path)")
         #expect(
@@ -57,7 +57,9 @@ import Web
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
       let statuses = Set((operation["responses"]?.members ?? [:]).keys)
       // A request line that is too long is refused before the route is known.
-      var needed: Set<String> = ["401", "414", "503"]
+      var needed: Set<String> = ["414", "503"]
+      // The secret of a webhook is its only credential.
+      if endpoint.access != .webhook { needed.insert("401") }
       if endpoint.work != nil { needed.formUnion(["403", "429"]) }
       if operation["requestBody"] != nil { needed.formUnion(["400", "413", "415"]) }
       #expect(needed.subtracting(statuses).isEmpty, "\(endpoint.method.name) \(endpoint.path)")
@@ -177,7 +179,7 @@ import Web
 
   private static let example: Tree = .object([
     "id": .string("7"), "name": .string("Laptop"), "scope": .string("write"), "created_at": .string(noon),
-    "last_used_at": .null, "expires_at": .string(noon), "current": .bool(true),
+    "last_used_at": .null, "expires_at": .string(noon), "address": .null, "current": .bool(true),
   ])
   private static let noon = "2026-11-20T12:00:00.000Z"
   private static let session: Tree = .object(["$ref": .string("#/components/schemas/Session")])

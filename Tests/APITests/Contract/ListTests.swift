@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 37)
+    #expect(lists == 41)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -190,6 +190,22 @@ import Testing
       let bot: [String: Any] = ["name": "bot\(number)", "scope": "read", "forums": [String]()]
       try await village.expect(201, .post, "/bots", as: "ada", bot)
     }
+    for number in 0..<6 {
+      let webhook = ["conversation_id": room, "name": "hook \(number)"]
+      try await village.expect(201, .post, "/webhooks", as: "ada", webhook)
+    }
+    var endpoint = ""
+    for number in 0..<6 {
+      let draft: [String: Any] = ["name": "hook \(number)", "url": "https://example.org/", "topics": ["me"]]
+      endpoint = try await village.expect(201, .post, "/webhook-endpoints", as: "ada", draft)["id"] ?? ""
+    }
+    let owned = ID<WebhookEndpoint>(Int(endpoint) ?? 0)
+    _ = try await village.community.store.write { tx throws(Refusal) in
+      for number in 1...6 {
+        let delivery = NewWebhookDelivery("msg_\(number)", type: "message.created", event: number, attempt: 1)
+        _ = try tx.add(delivery, of: owned, .failed)
+      }
+    }
     var group = ""
     for number in 0..<6 {
       group = try await UserGroupTests.create("team\(number)", in: village)
@@ -203,7 +219,11 @@ import Testing
     }
     return [
       ("/users", "/users", "grace", 13), ("/users", "/users?state=active", "mira", 13),
-      ("/bots", "/bots", "ada", 6), ("/sessions", "/sessions", "grace", 6), ("/me/tokens", "/me/tokens", "grace", 6),
+      ("/bots", "/bots", "ada", 6), ("/webhooks", "/webhooks", "ada", 6),
+      ("/webhook-endpoints", "/webhook-endpoints", "ada", 6),
+      ("/webhook-endpoints/{id}/deliveries", "/webhook-endpoints/\(endpoint)/deliveries", "ada", 6),
+      ("/sessions", "/sessions", "grace", 6),
+      ("/me/tokens", "/me/tokens", "grace", 6), ("/me/sign-ins", "/me/sign-ins", "grace", 5),
       ("/invites", "/invites", "grace", 6), ("/invites", "/invites", "mira", 6),
       ("/users/{id}/sanctions", "/users/@linus/sanctions", "mira", 6), ("/reports", "/reports", "mira", 6),
       ("/audit", "/audit", "ada", 6), ("/forums", "/forums", "grace", 5), ("/forums", "/forums?query=den", "grace", 4),

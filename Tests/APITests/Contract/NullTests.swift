@@ -44,8 +44,10 @@ import Testing
         (.patch, "/conversations/\(topic)", "TopicChange"), (.patch, "/conversations/\(group)", "ConversationChange"),
         (.post, "/conversations", "ConversationDraft"), (.post, "/conversations/\(room)/messages", "MessageDraft"),
         (.patch, "/messages/\(message)", "MessageChange"), (.post, "/invites", "InviteDraft"),
-        (.post, "/bots", "BotDraft"),
+        (.post, "/bots", "BotDraft"), (.post, "/webhooks", "WebhookDraft"),
+        (.post, "/webhook-endpoints", "WebhookEndpointDraft"),
         (.post, "/reports", "ReportDraft"), (.post, "/removals", "RemovalDraft"),
+        (.post, "/destructions", "DestructionDraft"),
         (.put, "/users/@grace/ban", "BanDraft"),
       ]
       for (method, path, schema) in rows {

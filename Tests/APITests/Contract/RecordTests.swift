@@ -36,10 +36,10 @@ import Testing
     try compare(UserSummary.self, with: "UserSummary", except: identity)
     let profile: Set = ["display_name", "bio", "status_text", "status_emoji", "status_expires_at", "role"]
     let own: Set = ["discoverable", "reachable_by", "show_receipts", "show_presence", "preferences"]
-    let standing: Set = ["state", "imported", "last_seen_at", "owner_id", "job_id"]
+    let standing: Set = ["state", "imported", "last_seen_at", "owner_id", "job_id", "silences"]
     try compare(UserSummary.self, with: "User", except: identity.union(standing).union(own))
     try compare(User.Own.self, with: "User", except: identity.union(standing).union(profile))
-    let others: Set = ["name", "disabled", "addresses", "reason", "if_revision"]
+    let others: Set = ["name", "disabled", "addresses", "end_sessions", "reason", "if_revision"]
     try compare(UserSummary.self, with: "UserChange", except: others.union(own))
     try compare(UserGroup.self, with: "UserGroup", except: ["id", "revision"])
     try compare(UserGroup.self, with: "UserGroupDraft", except: ["client_id"])

@@ -1,5 +1,6 @@
 import Foundation
 import ParleyModel
+import ParleyWire
 import Testing
 
 @testable import API
@@ -35,6 +36,24 @@ import Testing
       #expect(soon == Array(repeating: "read_position.updated user:\(village.id("linus"))", count: 2))
       let own = try await village.request(.get, path, as: "linus")
       #expect(own.int("read_up_to") == 4 && own.int("unread_count") == 0)
+    }
+  }
+
+  @Test func `the ETag of a conversation changes with its unread count`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.shareForum("grace", "linus")
+      let id = try await village.talk("group", by: "grace", with: ["linus"])
+      _ = try await village.post("hello", in: id, by: "grace")
+      for (path, method, unread) in [
+        ("mute", Method.put, 0), ("mute", .delete, 1), ("block", .put, 0), ("block", .delete, 1),
+      ] {
+        let before = try #require(
+          try await village.request(.get, "/conversations/\(id)", as: "linus").fields["etag"])
+        try await village.expect(204, method, "/users/@grace/\(path)", as: "linus")
+        let after = try await village.request(
+          .get, "/conversations/\(id)", as: "linus", fields: ["If-None-Match": before])
+        #expect(after.status == 200 && after.int("unread_count") == unread, "\(method) \(path)")
+      }
     }
   }
 

@@ -10,6 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Web
+import Webhooks
 
 @testable import API
 @testable import Community
@@ -31,6 +32,8 @@ final class Village: Sendable {
   private let delivered: Delivered
   /// The client for outgoing requests, if a test needs one. On this machine it reaches only the test's servers.
   private let outgoing: UntrustedClient?
+  /// Delivers to the receiver of the test, if it has one.
+  let deliverer: WebhookDeliverer?
   private let transport: RunningTransport
   private let users: Mutex<[String: (id: ID<User>, token: String)]> = Mutex([:])
 
@@ -59,6 +62,7 @@ final class Village: Sendable {
     var rates = RateLimits()
     (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
     (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
+    rates.delivering = endless
     rates.reporting = endless
     (rates.signalling, rates.searching, rates.digesting) = (endless, endless, endless)
     return rates
@@ -75,12 +79,12 @@ final class Village: Sendable {
   ///   - loops: the clock of the server's socket timeouts.
   static func open(
     _ transport: TestTransport, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
-    remotes: [CannedServer]? = nil, isRestarted: Bool = false, memory: Int = .max,
+    remotes: [CannedServer]? = nil, receiver: WebhookReceiver? = nil, isRestarted: Bool = false, memory: Int = .max,
     clock: @escaping @Sendable () -> Int64 = ticking,
     loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(transport, rates, bounds, remotes, isRestarted, memory, clock, loops)
+    let village = try await Village(transport, rates, bounds, remotes, receiver, isRestarted, memory, clock, loops)
     do {
       try await body(village)
     } catch {
@@ -92,6 +96,7 @@ final class Village: Sendable {
 
   private init(
     _ transport: TestTransport, _ rates: RateLimits, _ bounds: Bounds, _ remotes: [CannedServer]?,
+    _ receiver: WebhookReceiver?,
     _ isRestarted: Bool, _ memory: Int, _ clock: @escaping @Sendable () -> Int64,
     _ loops: @escaping @Sendable () -> Int64
   ) async throws {
@@ -117,12 +122,18 @@ final class Village: Sendable {
     community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
     var clientLimits = UntrustedLimits()
     clientLimits.timeout = 100_000
-    outgoing = try remotes.map { [clientLimits] servers in
-      try UntrustedClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }), limits: clientLimits)
-    }
+    clientLimits.maxIdleConnections = receiver == nil ? 0 : 1
+    let ports = remotes?.map(\.port) ?? receiver.map { [$0.port] }
+    let policy = UntrustedPolicy.alsoAllowing((ports ?? []).map { (IPAddress(ipv4: 0x7f00_0001), $0) })
+    outgoing = try ports.map { [clientLimits] _ in try UntrustedClient(policy, limits: clientLimits) }
+    deliverer =
+      if receiver != nil, let outgoing { WebhookDeliverer(community, outgoing, clock: clock) } else { nil }
+    let deliverer = self.deliverer
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates,
-      previews: outgoing.map { LinkPreviews($0, now: clock) })
+      previews: remotes == nil ? nil : outgoing.map { LinkPreviews($0, now: clock) },
+      outgoing: OutgoingWebhooks(
+        url: { policy.address(of: $0, requiresTLS: true)?.description }, examine: { await deliverer?.examine($0) }))
     let router = Router { routes in
       api.add(to: &routes)
       let files = PageFiles(style: "/css/page.css", script: "/js/page.js", languages: Self.languages)
@@ -153,6 +164,7 @@ final class Village: Sendable {
     ] {
       try await addUser(name, role)
     }
+    await deliverer?.start()
   }
 
   /// Advances 1 ms per read: by default no two events have the same timestamp.
@@ -193,6 +205,7 @@ final class Village: Sendable {
       session.invalidateAndCancel()
       _ = await server.stop(within: 1)
     }
+    await deliverer?.stop(within: .zero)
     outgoing?.close()
     await community.store.close()
     try? FileManager.default.removeItem(atPath: folder)

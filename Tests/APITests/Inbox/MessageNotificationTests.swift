@@ -21,7 +21,7 @@ import Testing
     let found = try await village.community.store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(Caller(user: author, role: .member, scope: .write, session: nil))
       var message = NewMessage(
-        conversation: scope, author: author, text: try tx.resolvedForPosting(text, in: scope, by: caller))
+        conversation: scope, author: author, text: try tx.resolvedForPosting(text, in: scope, by: caller, Bounds()))
       message.replyTo = replyTo.flatMap { Int($0) }.map { ID($0) }
       message.isMachineOnly = isMachineOnly
       guard let kind = try tx.standing(of: author, in: scope)?.kind else { throw .notFound }

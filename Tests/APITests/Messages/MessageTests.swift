@@ -119,6 +119,7 @@ import Testing
   @Test(arguments: [
     ("text", #"{"text":""}"#, "too_short"),
     ("text", #"{}"#, "too_short"),
+    ("text", #"{"text":" \n\t\u200b\u00a0"}"#, "too_short"),
     ("text", #"{"text":"a\u0000b"}"#, "invalid"),
     ("text", #"{"text":7}"#, "wrong_type"),
     ("client_id", #"{"text":"a","client_id":""}"#, "too_short"),
@@ -217,14 +218,14 @@ import Testing
   }
 
   static let naughty = [
-    " ", "\t", "\n", "\r\n", "undefined", "null", "NaN", "'; drop table message; --", "$1", "%s%n",
+    "x ", "\tx", "x\n", "\r\nx", "undefined", "null", "NaN", "'; drop table message; --", "$1", "%s%n",
     "<script>alert(1)</script>",
     "../../../../etc/passwd", "\u{1}\u{2}\u{7f}\u{85}", "not first: \u{feff}", "\u{200b}\u{200e}\u{202e}rtl",
     "a\u{0301}\u{0301}",
     "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘", "👩‍👩‍👧‍👦🏳️‍🌈🇩🇪", "ﷺ", "田中さん", "한국어", "שלום", "مرحبا", "𝕱𝖗𝖆𝖐𝖙𝖚𝖗",
     "\u{10ffff}\u{fffe}\u{e000}", "\"\\/\u{8}\u{c}", "{\"text\":1}", "@@ada ##tag ```", "[x](javascript:alert(1))",
     "`@ada`",
-    "|||", "- [ ]", "ＡＢＣ", "İıſK", "\u{2028}\u{2029}", "𐐀\u{fe0f}",
+    "|||", "- [ ]", "ＡＢＣ", "İıſK", "x\u{2028}\u{2029}", "𐐀\u{fe0f}",
   ]
 
   @Test(arguments: TestTransport.allCases)
@@ -311,6 +312,9 @@ import Testing
       let id = posted["id"] ?? ""
       let empty = try await village.request(.patch, "/messages/\(id)", as: "grace", ["attachments": []])
       #expect(empty.status == 400 && empty["errors.0.code"] == "too_short")
+      let blank = try await village.request(
+        .patch, "/messages/\(id)", as: "grace", ["text": " \n", "attachments": []])
+      #expect(blank.status == 400 && blank["errors.0.code"] == "too_short")
       let words = try await village.request(
         .patch, "/messages/\(id)", as: "grace", ["attachments": [], "text": "gone"])
       #expect(words.status == 200 && words.count("attachments") == 0 && words.int("revision") == 2)

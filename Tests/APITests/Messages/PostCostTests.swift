@@ -23,7 +23,7 @@ import Testing
   }
 
   /// A direct message also creates a notification; a member on probation has counters.
-  @Test(arguments: [(Place.room, 14), (.topic, 15), (.direct, 19)], [false, true])
+  @Test(arguments: [(Place.room, 11), (.topic, 12), (.direct, 14)], [false, true])
   func `a post takes this many statements`(_ expected: (place: Place, statements: Int), isNew: Bool) async throws {
     try await Village.open(.inMemory) { village in
       if !isNew { try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]]) }

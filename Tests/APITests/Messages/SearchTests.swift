@@ -47,6 +47,20 @@ import Testing
     }
   }
 
+  @Test func `a snippet has no markup, and the options of a poll apart`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace"]).room
+      try await village.post("# **Roses** from [our shop](https://example.com/roses)", in: room, as: "grace")
+      let poll: [String: Any] = ["options": ["Tulips", "Lilies"]]
+      try await village.expect(
+        201, .post, "/conversations/\(room)/messages", as: "grace", ["text": "Which *one*?", "poll": poll])
+      let roses = try await village.expect(200, .get, "/messages/search?q=roses", as: "ada")
+      #expect(roses.texts("data.0.snippet.pieces", "text") == ["Roses", " from our shop"])
+      let lilies = try await village.expect(200, .get, "/messages/search?q=lilies", as: "ada")
+      #expect(lilies.texts("data.0.snippet.pieces", "text") == ["Which one? · Tulips · ", "Lilies"])
+    }
+  }
+
   /// The titles of the topics that were found.
   private func titles(_ village: Village, _ query: String, as name: String? = "grace") async throws -> [String?] {
     let answer = try await village.expect(200, .get, "/messages/search?\(query)", as: name)

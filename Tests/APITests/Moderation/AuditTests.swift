@@ -48,6 +48,15 @@ import Testing
     }
   }
 
+  @Test func `the deletion of a forum has its title`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("Allotments")
+      try await village.expect(200, .delete, "/forums/\(forum)", as: "ada")
+      let audit = try await village.expect(200, .get, "/audit?kind=forum.deleted", as: "ada")
+      #expect(audit.texts("data", "reason") == ["Allotments"] && !audit.has("data.0.messages"))
+    }
+  }
+
   @Test func `an entry has the changed fields, and of texts the name`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, _) = try await village.garden("garden")

@@ -55,6 +55,8 @@ import Testing
       let audit = try await village.expect(200, .get, "/audit?subject=\(id)", as: "mira")
       #expect(audit.texts("data", "kind") == ["removal.undone", "removal.made"])
       #expect(audit.texts("data", "reason") == ["My mistake.", "Spam."])
+      #expect(audit.texts("data", "author_id") == [village.id("grace"), village.id("grace")])
+      #expect(audit.int("data.0.messages") == 1 && audit.int("data.1.messages") == 2)
       _ = meadow
     }
   }

@@ -82,6 +82,39 @@ import Testing
     }
   }
 
+  @Test func `resolving reports marks their notifications as read for all moderators`() async throws {
+    try await Village.open(.inMemory) { village in
+      func unread() async throws -> [Int?] {
+        var counts: [Int?] = []
+        for name in ["ada", "mira"] {
+          counts.append(try await village.expect(200, .get, "/inbox", as: name).int("unread.report"))
+        }
+        return counts
+      }
+      let room = try await village.garden().room
+      let posted = try await village.post("buy", in: room, as: "grace")
+      var ids: [String] = []
+      for name in ["linus", "mira"] {
+        let made = try await village.expect(
+          201, .post, "/reports", as: name, ["message_id": posted, "reason": "Advertising."])
+        ids.append(try #require(made["id"]))
+      }
+      let other = try await village.expect(201, .post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."])
+      #expect(try await unread() == [3, 2])
+      let events = try await village.events {
+        try await village.expect(200, .patch, "/reports/\(ids[0])", as: "mira", ["state": "acted"])
+      }
+      #expect(Set(events) == Set(["ada", "mira"].map { "notification.read user:\(village.id($0))" }))
+      // The duplicate was resolved with it, the other report was not.
+      #expect(try await unread() == [1, 1])
+      try await village.expect(
+        200, .patch, "/reports", as: "mira", ["user": "@grace", "state": "dismissed"] as [String: Any])
+      #expect(try await unread() == [0, 0])
+      let again = try await village.expect(200, .get, "/inbox?kind=report", as: "ada")
+      #expect(again.count("data") == 3 && again.texts("data", "report_id").contains(other["id"]))
+    }
+  }
+
   @Test func `resolving a report resolves all reports of its message`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room

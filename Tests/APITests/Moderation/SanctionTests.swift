@@ -75,8 +75,18 @@ import Testing
       #expect(events == ["preferences.updated user:\(grace) #2"])
       let own = try await village.expect(200, .get, "/me/sanctions", as: "grace")
       #expect(own["data.0.forum_id"] == forum && own["data.0.until"] == until && own.isNull("data.0.lifted_at"))
+      let silence = ["forum_id": forum, "until": until, "reason": "Cool down."]
+      for viewer in ["grace", "linus", "mira"] {
+        let seen = try await village.expect(200, .get, "/users/@grace", as: viewer).find("silences")
+        #expect(seen as? [[String: String]] == (viewer == "grace" ? [silence] : nil), "\(viewer)")
+      }
+      let snapshot = try await village.expect(200, .get, "/snapshot", as: "grace")
+      #expect(snapshot["me.silences.0.until"] == until)
       let words: [String: Any] = ["text": "but"]
-      try await village.expect(403, .post, "/conversations/\(room)/messages", as: "grace", words)
+      let told = try await village.expect(403, .post, "/conversations/\(room)/messages", as: "grace", words)
+      #expect(told.code == "silenced" && told["params.until"] == until && told["params.reason"] == "Cool down.")
+      let topics = "/forums/\(forum)/conversations"
+      #expect(try await village.expect(403, .post, topics, as: "grace", ["title": "but"]).code == "silenced")
       try await village.expect(200, .get, "/conversations/\(room)/messages", as: "grace")
       try await village.expect(201, .post, "/conversations/\(meadow)/messages", as: "grace", words)
       clock.add(60_000)
@@ -84,7 +94,8 @@ import Testing
 
       try await village.expect(200, .put, "/users/@grace/silence", as: "mira")
       for conversation in [room, meadow] {
-        try await village.expect(403, .post, "/conversations/\(conversation)/messages", as: "grace", words)
+        let told = try await village.expect(403, .post, "/conversations/\(conversation)/messages", as: "grace", words)
+        #expect(told.code == "silenced" && !told.has("params"))
       }
       // The silence of the forum is separate.
       try await village.expect(204, .delete, "/users/@grace/silence?forum=\(forum)", as: "mira")
@@ -96,6 +107,7 @@ import Testing
       }
       #expect(freed == ["preferences.updated user:\(grace) #5"])
       try await village.expect(201, .post, "/conversations/\(room)/messages", as: "grace", words)
+      #expect(try await village.expect(200, .get, "/users/me", as: "grace").has("silences") == false)
       let past = try await village.request(
         .put, "/users/@grace/silence", as: "mira", ["until": "2020-01-01T00:00:00.000Z"])
       #expect(past["errors.0.field"] == "until")

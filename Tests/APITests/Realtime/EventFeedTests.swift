@@ -147,6 +147,24 @@ import Testing
     }
   }
 
+  @Test func `a banned user learns the end and the reason from an event stream and a long poll`() async throws {
+    try await Village.open(.socket) { village in
+      let until = "2099-01-01T00:00:00.000Z"
+      let address = try #require(village.serverAddress)
+      let feed = try Feed(address, "\(API.base)/events?topics=me", lastEventID: nil, token: village.token("grace"))
+      #expect(try await feed.next().data["event"] == "complete")
+      async let waiting = village.request(.get, "/sync?topics=me&wait=30", as: "grace")
+      try await Task.sleep(for: .milliseconds(50))
+      try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["until": until, "reason": "Spam."])
+      let told = try await feed.next { $0.data["event"] == "banned" }
+      #expect(told.id == nil && told.data["until"] == until && told.data["reason"] == "Spam.")
+      await #expect(throws: LineClient.NoResponse.self) { _ = try await feed.next() }
+      let answer = try await waiting
+      #expect(answer.status == 403 && answer["params.until"] == until, "\(answer.text)")
+      #expect(answer["params.reason"] == "Spam.")
+    }
+  }
+
   @Test func `a revoked session can't catch up`() async throws {
     try await Village.open(.inMemory) { village in
       let caller = try #require(try village.community.view().authenticate(village.token("grace")))

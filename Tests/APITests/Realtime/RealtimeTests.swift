@@ -444,6 +444,17 @@ import Testing
     }
   }
 
+  @Test func `a read-only token sets no presence`() async throws {
+    try await Village.open(.socket) { village in
+      let made = try await village.request(.post, "/me/tokens", as: "grace", ["name": "reader", "scope": "read"])
+      let fields = Fields(["Authorization": "Bearer \(try #require(made["token"]))"])
+      let reader = try village.connect("topics=me", as: nil, fields: fields)
+      _ = try await reader.event("complete")
+      let answer = try await reader.request(["do": "presence", "state": "away"])
+      #expect(answer["problem.code"] == "forbidden", "\(answer.text)")
+    }
+  }
+
   @Test func `a revoked session closes its sockets and no others`() async throws {
     try await Village.open(.socket) { village in
       let made = try await village.request(.post, "/me/tokens", as: "grace", ["name": "program", "scope": "write"])
@@ -459,6 +470,23 @@ import Testing
       #expect(try await grace.closed().code == 4501)
       #expect(
         try await village.request(.patch, "/users/\(village.id("linus"))", as: "ada", ["disabled": true]).status == 200)
+      #expect(try await linus.closed().code == 4501)
+    }
+  }
+
+  @Test func `a banned user learns the end and the reason on each socket`() async throws {
+    try await Village.open(.socket) { village in
+      let grace = try village.connect("topics=me", as: "grace")
+      let linus = try village.connect("topics=me", as: "linus")
+      for client in [grace, linus] { _ = try await client.event("complete") }
+      let until = "2099-01-01T00:00:00.000Z"
+      try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["until": until, "reason": "Spam."])
+      let told = try await grace.event("banned")
+      #expect(told["until"] == until && told["reason"] == "Spam.")
+      #expect(try await grace.closed().code == 4501)
+      try await village.expect(200, .put, "/users/@linus/ban", as: "mira", [:])
+      let permanent = try await linus.event("banned")
+      #expect(permanent.isNull("until") && permanent.isNull("reason"))
       #expect(try await linus.closed().code == 4501)
     }
   }

@@ -60,6 +60,7 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         let leaving = ["how": "deactivate", "password": "zoe’s password"]
         try await stage.request(.delete, "/me", as: "zoe", leaving)
       }, { try await $0.village.signIn("zoe", "zoe’s password") }),
+    ReplayCase("delete /sessions", { try await $0.request(.delete, "/sessions", as: "zoe") }),
     ReplayCase("delete /sessions/{id}", { try await $0.request(.delete, "/sessions/current", as: "robo") }),
     ReplayCase(
       "post /me/tokens", { try await $0.request(.post, "/me/tokens", as: "grace", ["name": "t", "scope": "read"]) }),
@@ -116,9 +117,72 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "delete /users/{id}/approval", before: { try await waiting($0) },
       { try await $0.request(.delete, "/users/@lena/approval", as: "ada") }),
+    ReplayCase(
+      "post /users/{id}/reset-second-factor",
+      { try await $0.request(.post, "/users/@zoe/reset-second-factor", as: "ada", [:]) }),
+    ReplayCase("post /me/second-factor", { try await $0.request(.post, "/me/second-factor", as: "grace") }),
+    ReplayCase("delete /me/second-factor", { try await $0.request(.delete, "/me/second-factor", as: "grace") }),
+    ReplayCase(
+      "post /sessions/current/proof",
+      { try await $0.request(.post, "/sessions/current/proof", as: "grace", ["password": "grace’s password"]) }),
     ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@zoe/reset", as: "ada", [:]) }),
     ReplayCase(
       "post /bots", { try await $0.request(.post, "/bots", as: "ada", ["name": "dice", "scope": "write"]) }),
+    ReplayCase("post /webhooks", { _ = try await webhook($0) }),
+    ReplayCase(
+      "patch /webhooks/{id}",
+      { stage in
+        let id = try await webhook(stage).id
+        try await stage.request(.patch, "/webhooks/\(id)", as: "ada", ["name": "Tests", "enabled": false])
+      }),
+    ReplayCase(
+      "post /webhooks/{id}/secret",
+      { stage in
+        let id = try await webhook(stage).id
+        try await stage.request(.post, "/webhooks/\(id)/secret", as: "ada")
+      }),
+    ReplayCase(
+      "delete /webhooks/{id}",
+      { stage in
+        let id = try await webhook(stage).id
+        try await stage.request(.delete, "/webhooks/\(id)", as: "ada")
+      }),
+    ReplayCase("post /webhook-endpoints", { _ = try await endpoint($0) }),
+    ReplayCase(
+      "patch /webhook-endpoints/{id}",
+      { stage in
+        let id = try await endpoint(stage)
+        try await stage.request(.patch, "/webhook-endpoints/\(id)", as: "ada", ["name": "Tests", "enabled": false])
+      }),
+    ReplayCase(
+      "post /webhook-endpoints/{id}/secret",
+      { stage in
+        let id = try await endpoint(stage)
+        try await stage.request(.post, "/webhook-endpoints/\(id)/secret", as: "ada")
+      }),
+    ReplayCase(
+      "post /webhook-endpoints/{id}/deliveries/{delivery}/redeliver",
+      { stage in
+        let id = try await endpoint(stage)
+        let delivery = try await stage.village.community.store.write { tx throws(Refusal) in
+          let delivery = NewWebhookDelivery("msg_1", type: "message.created", event: 1, attempt: 1)
+          return try tx.add(delivery, of: ID(Int(id) ?? 0), .failed)
+        }
+        let path = "/webhook-endpoints/\(id)/deliveries/\(delivery)/redeliver"
+        try await stage.request(.post, path, as: "ada")
+      }),
+    ReplayCase(
+      "delete /webhook-endpoints/{id}",
+      { stage in
+        let id = try await endpoint(stage)
+        try await stage.request(.delete, "/webhook-endpoints/\(id)", as: "ada")
+      }),
+    ReplayCase(
+      "post /hooks/{secret}",
+      { stage in
+        let path = try await webhook(stage).path
+        try await stage.request(.post, path, as: "ada", ["text": "green", "client_id": "c1"])
+      }),
     ReplayCase(
       "patch /settings", { try await $0.request(.patch, "/settings", as: "ada", ["welcome": "come in", "hue": 3]) }),
     ReplayCase("post /emoji", { _ = try await CustomEmojiTests.create("parrot", in: $0.village) }),
@@ -129,6 +193,19 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         try await $0.request(.delete, "/emoji/\(id)", as: "ada")
       }),
   ]
+
+  /// Lets a new group write in the den. Its members have a topic there.
+  private static func openDen(to names: [String], _ stage: Stage) async throws -> String {
+    let id = try await UserGroupTests.create("gardeners", in: stage.village)
+    for name in names { try await stage.request(.put, "/groups/\(id)/members/@\(name)", as: "ada") }
+    try await stage.request(.patch, "/forums/\(stage.den.forum)", as: "ada", ["write_groups": [id]])
+    for name in names {
+      let topic = ["title": "of \(name)", "text": "a topic"]
+      try await stage.request(.post, "/forums/\(stage.den.forum)/conversations", as: name, topic)
+    }
+    await stage.village.community.store.jobs.run()
+    return id
+  }
 
   /// Deletes zoe, author of messages to grace and in the garden.
   private static func leave(_ how: String, _ stage: Stage) async throws {
@@ -442,6 +519,12 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "patch /reports",
       before: { try await $0.request(.post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."]) },
       { try await $0.request(.patch, "/reports", as: "ada", ["user": "@grace", "state": "dismissed"]) }),
+    ReplayCase(
+      "post /conversations/{id}/messages", "mentioning a group",
+      before: { stage in
+        let id = try await UserGroupTests.create("gardeners", in: stage.village)
+        for name in ["grace", "linus"] { try await stage.request(.put, "/groups/\(id)/members/@\(name)", as: "ada") }
+      }, { try await $0.village.post("@gardeners", in: $0.garden.room, as: "grace") }),
     ReplayCase("post /groups", { _ = try await UserGroupTests.create("gardeners", in: $0.village) }),
     ReplayCase(
       "patch /groups/{id}",
@@ -456,6 +539,39 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         for name in ["grace", "linus"] { try await $0.request(.put, "/groups/\(id)/members/@\(name)", as: "ada") }
         try await $0.request(.delete, "/groups/\(id)", as: "ada")
         await $0.village.community.store.jobs.run()
+      }),
+    ReplayCase(
+      "put /groups/{id}/members/{user}", "with a forum",
+      {
+        let id = try await openDen(to: ["gus"], $0)
+        for name in ["grace", "linus"] { try await $0.request(.put, "/groups/\(id)/members/@\(name)", as: "ada") }
+      }),
+    ReplayCase("patch /forums/{id}", "for a group", { _ = try await openDen(to: ["linus", "gus"], $0) }),
+    ReplayCase(
+      "patch /forums/{id}", "no longer for a group", before: { _ = try await openDen(to: ["linus", "gus"], $0) },
+      {
+        try await $0.request(.patch, "/forums/\($0.den.forum)", as: "ada", ["write_groups": []])
+        await $0.village.community.store.jobs.run()
+      }),
+    ReplayCase(
+      "delete /forums/{id}", "of a group", before: { _ = try await openDen(to: ["linus", "gus"], $0) },
+      {
+        try await $0.request(.delete, "/forums/\($0.den.forum)", as: "ada")
+        await $0.village.community.store.jobs.run()
+      }),
+    ReplayCase(
+      "delete /groups/{id}", "with a forum", before: { _ = try await openDen(to: ["linus", "gus"], $0) },
+      { stage in
+        let groups = try await stage.request(.get, "/groups", as: "ada").texts("data", "id")
+        try await stage.request(.delete, "/groups/\((groups.first ?? nil) ?? "")", as: "ada")
+        await stage.village.community.store.jobs.run()
+      }),
+    ReplayCase(
+      "delete /groups/{id}/members/{user}", "with a forum",
+      before: { _ = try await openDen(to: ["linus", "gus"], $0) },
+      { stage in
+        let groups = try await stage.request(.get, "/groups", as: "ada").texts("data", "id")
+        try await stage.request(.delete, "/groups/\((groups.first ?? nil) ?? "")/members/@linus", as: "ada")
       }),
     ReplayCase(
       "put /groups/{id}/members/{user}",
@@ -495,6 +611,13 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         await stage.village.community.store.jobs.run()
       }),
     ReplayCase(
+      "post /destructions", before: { stage in try await stage.village.post("bad", in: stage.group, as: "grace") },
+      { stage in
+        let found = try await stage.request(.get, "/conversations/\(stage.group)/messages?limit=1", as: "linus")
+        let body = ["message": found["data.0.id"] ?? "", "reason": "A letter."]
+        try await stage.request(.post, "/destructions", as: "ada", body)
+      }),
+    ReplayCase(
       "put /inbox/read", before: { try await $0.village.post("@linus, look", in: $0.group, as: "grace") },
       { try await $0.request(.put, "/inbox/read", as: "linus", ["up_to": "9007199254740991"]) }),
     ReplayCase(
@@ -505,6 +628,15 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
   private static func rule(_ stage: Stage) async throws -> String {
     let body: [String: Any] = ["name": "Spam", "words": ["spam"], "enabled": true]
     return try await stage.request(.post, "/moderation-rules", as: "ada", body)["id"] ?? ""
+  }
+
+  private static func endpoint(_ stage: Stage) async throws -> String {
+    let draft: [String: Any] = ["name": "x", "url": "https://example.org/", "topics": ["me"]]
+    return try await stage.village.expect(201, .post, "/webhook-endpoints", as: "ada", draft)["id"] ?? ""
+  }
+
+  private static func webhook(_ stage: Stage) async throws -> (id: String, path: String) {
+    try await WebhookTests.create(in: stage.garden.room, of: stage.village)
   }
 
   /// Removes all messages of linus.
@@ -577,6 +709,9 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
   static let notWalked = [
     "post /backups": "it needs a store on a disk, and writes no event",
     "delete /backups/{id}": "the same",
+    "put /me/second-factor": "it needs the code of a moment",
+    "post /me/second-factor/recovery-codes": "it follows on the same",
+    "post /sessions/second-factor": "the same",
     "post /previews": "it changes nothing, but asks others",
   ]
 }

@@ -93,9 +93,9 @@ import Testing
       }
       #expect(try await progress(.departure, departure("relations", false), in: village) == 0)
       #expect(try await progress(.departure, departure("notes", false), in: village) == 0.75)
-      #expect(try await progress(.departure, departure("forums", true), in: village) == 2.0 / 6)
-      #expect(try await progress(.departure, departure("messages", true), in: village) == 5.0 / 6)
-      #expect(try await progress(.departure, departure("messages", true, ids[1], 2), in: village) == 5.5 / 6)
+      #expect(try await progress(.departure, departure("forums", true), in: village) == 2.0 / 7)
+      #expect(try await progress(.departure, departure("messages", true), in: village) == 5.0 / 7)
+      #expect(try await progress(.departure, departure("messages", true, ids[1], 2), in: village) == 5.5 / 7)
       await #expect(throws: Refusal.unavailable) { try await progress(.departure, "{}", in: village) }
     }
   }

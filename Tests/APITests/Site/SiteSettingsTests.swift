@@ -8,6 +8,8 @@ import Testing
   func `the site and its version are public`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in
       let server = try await village.request(.get, "/server")
+      #expect(server.bool("signed_in") == false)
+      #expect(try await village.request(.get, "/server", as: "ada").bool("signed_in") == true)
       #expect(server["name"] == "Parley" && server["version"] == "1.2.3" && server["web_version"] == "w")
       #expect(server["min_client"] == "1.0" && server["policy"] == "invite" && server.bool("set_up") == true)
       #expect(server["epoch"] == village.community.store.epoch && server["epoch"]?.count == 24)

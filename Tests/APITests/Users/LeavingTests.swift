@@ -50,7 +50,8 @@ import Testing
       let seen = try await village.request(.get, "/users/@grace", as: "linus")
       #expect(seen.status == 200 && !seen.has("state"))
       let back = try await village.events { try await village.signIn("grace", "grace’s password") }
-      #expect(back == ["user.updated site #3"])
+      // All devices were signed out, so it is a new one.
+      #expect(back == ["user.updated site #3", "notification.created user:\(village.id("grace"))"])
     }
   }
 
@@ -139,6 +140,25 @@ import Testing
       #expect(try await village.request(.get, "/users/\(id)", as: "linus")["state"] == "erased")
       let members = try await village.request(.get, "/forums/\(forum)/members", as: "linus")
       #expect(members.count("data") == 1 && members["data.0.user.id"] == linus)
+      try Self.expectSound(village)
+    }
+  }
+
+  @Test func `an erased user's messages leave the copies in reports`() async throws {
+    try await Village.open(.inMemory) { village in
+      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let posts = [("first secret", "grace"), ("hello", "linus"), ("second secret", "grace"), ("hi", "linus")]
+      var ids: [String] = []
+      for (text, author) in posts { ids.append(try await village.post(text, in: talk, as: author)) }
+      let ofGrace = try await village.expect(
+        201, .post, "/reports", as: "linus", ["message_id": ids[2], "reason": "Rude."])
+      let ofLinus = try await village.expect(
+        201, .post, "/reports", as: "grace", ["message_id": ids[3], "reason": "Rude."])
+      #expect(try await Self.leave("erase", "grace", in: village).status == 200)
+      let first = try await village.expect(200, .get, "/reports/\(ofGrace["id"] ?? "")", as: "mira")
+      #expect(first.isNull("message") && first["reason"] == "Rude." && !first.text.contains("secret"), "\(first.text)")
+      let second = try await village.expect(200, .get, "/reports/\(ofLinus["id"] ?? "")", as: "mira")
+      #expect(second["message.text"] == "hi" && second.texts("surroundings", "text") == ["hello"], "\(second.text)")
       try Self.expectSound(village)
     }
   }

@@ -280,6 +280,9 @@ import Testing
   private static let whole: [(body: [String: any Sendable], field: String, code: String)] = [
     (["display_name": String(repeating: "x", count: 65)], "display_name", "too_long"),
     (["display_name": ""], "display_name", "too_short"), (["display_name": "a\u{2067}b"], "display_name", "invalid"),
+    (["display_name": "\u{200b}"], "display_name", "too_short"),
+    (["display_name": "\u{3164}"], "display_name", "too_short"),
+    (["display_name": "a\u{2028}b"], "display_name", "invalid"),
     (["bio": "a\u{0}b"], "bio", "invalid"), (["bio": String(repeating: "x", count: 1_001)], "bio", "too_long"),
     (["status_text": String(repeating: "x", count: 81)], "status_text", "too_long"),
     (["status_text": ""], "status_text", "too_short"), (["status_text": "a\nb"], "status_text", "invalid"),

@@ -12,7 +12,7 @@ import Testing
   }
 
   private static func users(in scratch: Scratch) throws -> [Int] {
-    try ErasureJournal.read(in: scratch.path).erasures.map(\.user)
+    try ErasureJournal.read(in: scratch.path).erasures.compactMap(\.user)
   }
 
   @Test func `an answered erasure has a line with its id and digests only`() async throws {
@@ -57,6 +57,106 @@ import Testing
       await again.store.close()
       #expect(try scratch.bytes(of: "erasures") == whole, "\(length) bytes")
       #expect(again.logLines.all == [])
+    }
+  }
+
+  @Test func `destroyed messages and files have lines, and a restore destroys them again`() async throws {
+    let scratch = try Scratch()
+    let folder = scratch.path + "/garden"
+    let jobs: [JobKind] = [.departure, .fileDestruction]
+    let garden = try await Garden(in: folder, jobs: jobs)
+    // The owner destroys contents again.
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in try connection.execute("update account set role = 'owner' where id = 1") }
+    }
+    let message = try await garden.post("chrysanthemum")
+    let other = try await garden.post("rose")
+    let digest = [UInt8](repeating: 7, count: 32)
+    _ = try await garden.store.backUp(to: scratch.path + "/old.tar", program: "test") { _ in }
+    try await garden.store.write { tx throws(Refusal) in
+      _ = try tx.destroyMessage(message.id, by: Garden.ada)
+      _ = try tx.destroyContents([digest], by: Garden.ada)
+    }
+    let lines = String(decoding: try scratch.bytes(of: "garden/erasures"), as: UTF8.self)
+    #expect(
+      lines.wholeMatch(of: #/message \d+ [0-9a-f]{64} [0-9a-f]{16}\nfile (07){32} [0-9a-f]{16}\n/#) != nil, "\(lines)")
+    await garden.store.close()
+
+    // A start adds lines that a crash left out.
+    try scratch.write([], to: "garden/erasures")
+    await (try await Garden(in: folder, jobs: jobs)).store.close()
+    #expect(String(decoding: try scratch.bytes(of: "garden/erasures"), as: UTF8.self) == lines)
+
+    let data = try DataFolder(folder)
+    let restored = try data.restore(scratch.path + "/old.tar", replacing: true, aside: "5", at: 5) { _ in }
+    data.release()
+    #expect(restored.erasedAgain == 2)
+    #expect(
+      restored.undone.contains(
+        "1 destroyed message (destroyed again at the next start), 1 destroyed file (destroyed again at the next start)"),
+      "\(restored.undone)")
+    for times in [1, 0] {
+      let again = try await Garden(in: folder, jobs: jobs)
+      await again.store.eraseAgain()
+      let states = try await again.store.readInBackground { tx throws(Refusal) in
+        try [message.id, other.id].map { id throws(Refusal) -> ParleyModel.Message.Deletion? in
+          guard case .deleted(let tombstone) = try tx.messages([id]).first?.state else { return nil }
+          return tombstone.deletion
+        }
+      }
+      #expect(states == [.erased, nil])
+      let isDestroyed = try await again.store.write { tx throws(Refusal) in try tx.isDestroyed(digest) }
+      #expect(isDestroyed)
+      #expect(again.logLines.all.count { $0.contains("is now erased again") } == 2 * times)
+      await again.store.close()
+    }
+    #expect(try Garden.faults(in: folder) == [])
+  }
+
+  /// Whether the journal, the replaced database or both name the destroyed user, who may be erased in the backup.
+  @Test(arguments: [(true, true, false), (true, false, false), (false, true, false), (true, true, true)])
+  func `a restore destroys the files of a destroyed user again`(
+    hasJournal: Bool, hasDatabase: Bool, wasErased: Bool
+  ) async throws {
+    let scratch = try Scratch()
+    let folder = scratch.path + "/garden"
+    let garden = try await Garden(in: folder, jobs: [.departure])
+    let file = try await garden.upload()
+    // Another user's message keeps the file of an erased user.
+    try await garden.write { tx throws(Refusal) in
+      var message = NewMessage(conversation: Garden.room, author: Garden.grace, text: "look")
+      message.attachments = [file]
+      _ = try tx.post(message)
+    }
+    if wasErased {
+      try await Self.erase(Garden.ada, in: garden)
+      await garden.store.jobs.run()
+    }
+    _ = try await garden.store.backUp(to: scratch.path + "/old.tar", program: "test") { _ in }
+    try await garden.store.write { tx throws(Refusal) in
+      _ = try tx.depart(Garden.ada, as: .erased, destroyingFiles: true, by: Garden.grace)
+      try tx.audit(.userDestroyed, by: Garden.grace, subject: Garden.ada.number)
+    }
+    await garden.store.jobs.run()
+    await garden.store.close()
+    if !hasJournal { try scratch.write([], to: "garden/erasures") }
+    if !hasDatabase { #expect(try scratch.run("cd garden && rm -f parley.db-* && echo seeds >parley.db") == 0) }
+
+    let data = try DataFolder(folder)
+    let restored = try data.restore(scratch.path + "/old.tar", replacing: true, aside: "5", at: 5) { _ in }
+    data.release()
+    #expect(restored.erasedAgain == 1)
+    #expect(restored.undone.contains("1 destroyed user (destroyed again at the next start)"), "\(restored.undone)")
+    for times in [1, 0] {
+      let again = try await Garden(in: folder, jobs: [.departure])
+      await again.store.eraseAgain()
+      await again.store.jobs.run()
+      let (kept, user) = try await again.store.readInBackground { tx throws(Refusal) in
+        (try tx.keptFile(file), try tx.user(Garden.ada))
+      }
+      #expect(kept == nil && user?.standing?.state == .erased)
+      #expect(again.logLines.all.count { $0.contains("is now erased again") } == times)
+      await again.store.close()
     }
   }
 

@@ -64,7 +64,8 @@ import Testing
     let restored = try Self.restore(scratch)
     #expect(
       restored.undone == Self.begin
-        + "3 messages, 1 message deletion, 1 ban, 1 revoked token (still revoked), 1 ended session (still ended).")
+        + "3 messages, 1 message deletion, 1 ban (still in force), 1 revoked token (still revoked), 1 ended session (still ended)."
+    )
     #expect(restored.isCompared && restored.erasedAgain == 0 && restored.warning == nil)
     let entries = try Self.rows("select action, actor_id, subject, reason from audit", in: scratch) { row in
       (try row.text(0), try row.int(1), try row.int(2), try row.text(3))
@@ -76,7 +77,7 @@ import Testing
     try FileManager.default.removeItem(atPath: scratch.path + "/site/replaced-5")
     #expect(
       try Self.restore(scratch).undone == Self.begin
-        + "2 revoked tokens (still revoked), 2 ended sessions (still ended).")
+        + "1 ban (still in force), 2 revoked tokens (still revoked), 2 ended sessions (still ended).")
   }
 
   @Test func `sessions, tokens and links end unless they are kept`() async throws {
@@ -107,6 +108,9 @@ import Testing
       restored.undone.hasPrefix(
         "What was undone since the backup of 2027-01-15 08:00 UTC is unknown, because the replaced database can't be "
           + "compared: \(reason)"))
+    #expect(
+      restored.undone.hasSuffix(
+        " Bans, silences, roles, passwords, second factors and invites are those of the backup."))
     #expect(!restored.isCompared && !restored.undone.contains("\n"))
     #expect(try Self.sessions(in: scratch).count == 4)
   }

@@ -116,6 +116,13 @@ import Testing
     _ = try tx.isAvatar(ID(1))
     _ = try tx.forums(withIcon: ID(1), limit: 3)
     _ = try tx.activeSession(ID(1))
+    _ = try tx.session(withDigest: [1])
+    _ = try tx.lacksSecondFactor(Meadow.ada)
+    _ = try tx.isNewDevice("laptop", from: "192.0.2.0/24", of: Meadow.ada)
+    _ = try tx.totp(of: Meadow.ada)
+    _ = try tx.recoveryCodeCount(of: Meadow.ada)
+    _ = try tx.secondFactorRequiredSince(Meadow.ada)
+    _ = try tx.provedAt(ID(1))
     try meadow.connection.execute("update forum set slow_seconds = 1")
     try meadow.connection.execute("update conversation set slow_seconds = 1")
     _ = try tx.wait(of: Meadow.ada, in: Meadow.room, slowSeconds: 10)
@@ -131,7 +138,8 @@ import Testing
     _ = try tx.readPosition(of: Meadow.ada, in: Meadow.room)
     _ = try tx.level(of: Meadow.ada, in: Meadow.room)
     _ = try tx.later(of: Meadow.ada)
-    _ = try tx.notificationLevel(of: Meadow.ada, from: Meadow.grace, in: Meadow.room)
+    _ = try tx.notificationCandidate(Meadow.ada, from: Meadow.grace, in: Meadow.room)
+    _ = try tx.directCandidate(from: Meadow.grace, in: Meadow.room)
     _ = try tx.roomMentionRecipients(of: ID(6), by: Meadow.grace, in: Meadow.room, after: nil, limit: 3)
     _ = try tx.author(of: ids[0])
     _ = try tx.kind(of: Meadow.room)
@@ -157,12 +165,15 @@ import Testing
       for type in ["like", "star"] {
         search.action = ActionType(type)
         _ = try tx.search(search)
+        search.maxExamined = 1
+        _ = try tx.search(search)
+        search.maxExamined = 20_000
       }
     }
     for count in [1, 50, 200] { _ = try tx.inbox((1...count).map { ID($0) }) }
     _ = try tx.unreadConversationScopes(of: Meadow.ada)
     _ = try tx.followedForums(of: Meadow.ada)
-    _ = try tx.joinedForums(of: Meadow.ada)
+    _ = try tx.ownForums(of: Meadow.ada)
     _ = try tx.followedTopics(in: ID(6), of: Meadow.ada)
     _ = try tx.newTopics(in: ID(6), for: Meadow.ada)
     _ = try tx.firstUnread(of: Meadow.ada, in: Meadow.room, after: 0)
@@ -192,8 +203,8 @@ import Testing
       _ = try tx.openReports(like: report, limit: 3)
     }
     _ = try tx.keepersOfOrder(in: forum, limit: 3)
-    _ = try tx.newcomers()
-    _ = try tx.newcomer(Meadow.ada, countingTo: 5)
+    _ = try tx.newcomer(Meadow.ada)
+    _ = try tx.authorStanding(of: Meadow.ada, in: Meadow.room)
     _ = try tx.linkAndMentionCount(of: ids[0])
     _ = try tx.sanction(ID(7))
     _ = try tx.removal(ID(7))
@@ -201,7 +212,21 @@ import Testing
     _ = try tx.users(inBranchOf: ID(7), descendants: true, after: Meadow.ada, limit: 3)
     for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(Meadow.ada), isBackward: true, limit: 3)] {
       _ = try tx.bots(slice)
+      _ = try tx.webhooks(slice)
     }
+    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(Meadow.ada), isBackward: true, limit: 3)] {
+      _ = try tx.webhookEndpoints(slice)
+      _ = try tx.webhookDeliveries(of: ID(7), slice)
+    }
+    _ = try tx.webhookEndpoint(ID(7))
+    _ = try tx.storedWebhookEndpoint(ID(7))
+    _ = try tx.enabledWebhookEndpoints(after: ID(7), limit: 3)
+    _ = try tx.webhookEndpointCount(of: Meadow.ada)
+    _ = try tx.webhookDelivery(ID(7), of: ID(8))
+    _ = try tx.pendingWebhookDeliveries(of: ID(7), limit: 3)
+    _ = try tx.webhook(ID(7))
+    _ = try tx.webhook(withDigest: [7])
+    _ = try tx.webhookCount(in: Meadow.room)
     _ = try tx.invite(signUpOf: Meadow.ada)
     _ = try tx.deleter(of: forum)
     _ = try tx.messageCount(of: forum)
@@ -217,6 +242,10 @@ import Testing
     _ = try tx.newestTopic(of: ID(6))
     _ = try tx.tags(of: ID(6), limit: 3)
     _ = try tx.defaultForums()
+    _ = try tx.forums(ofGroup: ID(9))
+    _ = try tx.members(ofGroup: ID(9), after: Meadow.ada, limit: 3)
+    _ = try tx.possibleReaders(ofGroup: ID(9), in: Meadow.room, after: Meadow.ada, limit: 3)
+    _ = try tx.isLive(ids[0])
     _ = try tx.hasMessage(ids[0], in: Meadow.room)
     #expect(reader.cachedStatements.count > 25)
     let faults = try Self.faults(of: reader.cachedStatements, reader)
@@ -264,6 +293,7 @@ import Testing
       _ = try tx.reports(filter, slice, viewer: Meadow.grace)
     }
     _ = try tx.sessions(.session, of: Meadow.ada, slice, current: nil)
+    _ = try tx.signIns(of: Meadow.ada, slice)
     for maker in [nil, Meadow.ada] { _ = try tx.invites(by: maker, slice) }
     _ = try tx.users(namePrefix: "a", slice)
     _ = try tx.users(foundBy: "a", slice)
@@ -276,6 +306,7 @@ import Testing
     _ = try tx.users(numbers.map { ID($0) })
     _ = try tx.roles(of: numbers.map { Concern<Conversation>(Meadow.ada, ID($0)) })
     _ = try tx.roles(of: numbers.map { Concern<Forum>(Meadow.ada, ID($0)) })
+    _ = try tx.groupAccess(of: numbers.map { Concern<Forum>(Meadow.ada, ID($0)) })
     _ = try tx.gains(numbers.map { Concern(Meadow.ada, ID($0)) })
     _ = try tx.readPositions(of: numbers.map { Concern(Meadow.ada, ID($0)) })
     _ = try tx.receipts(of: numbers.map { Concern(Meadow.ada, ID($0)) })
@@ -300,6 +331,23 @@ import Testing
       _ = try tx.add(NewSanction(.ban, of: Garden.grace, until: 1, reason: nil), by: Garden.ada)
       _ = try tx.liftExpiredBans(limit: 10)
       _ = try tx.clearEndedStatuses(limit: 10)
+      let endpoint = try tx.add(RestoredEndpointTests.endpoint("hook"))
+      let delivery = NewWebhookDelivery("msg_1", type: "message.created", event: 1, attempt: 1)
+      try tx.finish(
+        try tx.add(delivery, of: endpoint, .pending), .failed, status: 500, fault: nil, duration: 7)
+      try tx.renewSecret(of: endpoint, sealed: [2])
+      try tx.didFail(endpoint, nextAttemptAt: 1)
+      try tx.didDeliver(to: endpoint, cursor: "a.b.2")
+      try tx.move(endpoint, to: "a.b.3")
+      try tx.trimWebhookDeliveries(of: endpoint)
+      _ = try tx.removeOldWebhookDeliveries(limit: 10)
+      _ = try tx.removePreviousSecrets(limit: 10)
+      try tx.setToken(nil, of: endpoint)
+      try tx.disable(endpoint, .request)
+      try tx.enable(endpoint)
+      try tx.disableWebhookEndpoints(of: Garden.ada)
+      try tx.disableWebhookEndpoints(ofTokens: [ID(7)])
+      try tx.delete(endpoint)
       try tx.logPrivateChange(of: Garden.grace, by: Garden.ada)
       var removal = NewRemoval(since: 0, reason: nil)
       removal.author = Garden.grace
@@ -316,6 +364,7 @@ import Testing
       let forum = try tx.add(ForumDraft(title: "Garden", visibility: .public), by: Garden.ada)
       var renamed = forum
       renamed.title = "Orchard"
+      renamed.readGroups = [ID(9)]
       let changed = try tx.change(forum, to: renamed, by: Garden.ada)
       try tx.openHistory(of: forum.id, after: tx.latestMessageID, from: .members, to: .public)
       _ = try tx.recordRoomMention(in: forum.id, minInterval: 1)

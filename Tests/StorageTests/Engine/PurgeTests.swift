@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  private static func destruction(_ garden: Garden) throws -> Destruction {
+  private static func destruction(_ garden: Garden) throws -> DestructionCounters {
     try garden.store.reader().read { tx throws(Refusal) in try tx.destruction() }
   }
 

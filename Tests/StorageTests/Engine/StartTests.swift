@@ -22,6 +22,9 @@ import Testing
     let last = try await Garden(in: scratch.path)
     #expect(starts.map { last.store.starts.standing(of: $0.current) } == [.ended(2), .ended(4), .ended(6)])
     #expect(last.store.starts.standing(of: last.store.starts.current) == .current)
+    let numbers = starts.map(\.current) + [last.store.starts.current]
+    #expect([1, 2, 3, 6, 7, 100].map { last.store.starts.start(of: $0) } == [0, 0, 1, 2, 3, 3].map { numbers[$0] })
+    #expect(last.store.starts.start(of: 0) == nil)
     for text in ["", "0", starts[0].current.uppercased() + "Z", starts[0].current + "0"] {
       #expect(last.store.starts.standing(of: text) == .unknown, "\(text)")
     }

@@ -15,7 +15,7 @@ final class TurnQueueTests: Sendable {
     let task = Task {
       let resource = try await queue.take(for: turn)
       order.withLock { $0.append(name) }
-      queue.putBack(resource)
+      queue.putBack(resource, of: turn)
     }
     while queue.waitingCount == before { await Task.yield() }
     return task
@@ -27,7 +27,7 @@ final class TurnQueueTests: Sendable {
     for number in 1...3 { tasks.append(await enqueue("visitor \(number)", for: .visitor(network: 7))) }
     for number in 1...3 { tasks.append(await enqueue("ada \(number)", for: ada)) }
     tasks.append(await enqueue("ben 1", for: ben))
-    queue.putBack(resource)
+    queue.putBack(resource, of: .server)
     for task in tasks { try await task.value }
     #expect(
       order.withLock { $0 } == ["ada 1", "ben 1", "ada 2", "ada 3", "visitor 1", "visitor 2", "visitor 3"])
@@ -41,21 +41,43 @@ final class TurnQueueTests: Sendable {
     await #expect(throws: Refusal.unavailable) { try await queue.take(for: ada) }
     tasks.append(await enqueue("ben", for: ben))
     tasks.append(await enqueue("server", for: .server))
-    queue.putBack(resource)
+    queue.putBack(resource, of: .server)
     for task in tasks { try await task.value }
     #expect(order.withLock { $0.count } == TurnQueue<Int>.maxWaitingPerCaller + 2)
   }
 
-  @Test func `all callers together are bounded`() async throws {
+  @Test func `all visitors together are bounded, and so are all users`() async throws {
     let resource = try await queue.take(for: .server)
     var tasks: [Task<Void, any Error>] = []
-    for number in 0..<TurnQueue<Int>.maxWaiting {
-      tasks.append(await enqueue("\(number)", for: .visitor(network: number)))
-    }
+    let count = TurnQueue<Int>.maxWaiting
+    for number in 0..<count { tasks.append(await enqueue("visitor", for: .visitor(network: number))) }
+    await #expect(throws: Refusal.unavailable) { try await queue.take(for: .visitor(network: count)) }
+    for number in 0..<count { tasks.append(await enqueue("user", for: .user(ID(number + 2)))) }
     await #expect(throws: Refusal.unavailable) { try await queue.take(for: ada) }
-    queue.putBack(resource)
+    #expect(queue.waitingCount == 2 * count)
+    queue.putBack(resource, of: .server)
     for task in tasks { try await task.value }
+    #expect(order.withLock { $0.count { $0 == "user" } } == count)
     #expect(try await queue.take(for: ada) == 0)
+  }
+
+  @Test func `visitors never have all resources`() async throws {
+    let queue = TurnQueue([0, 1])
+    let (one, other) = (Turn.visitor(network: 1), Turn.visitor(network: 2))
+    let first = try await queue.take(for: one)
+    let second = Task { try await queue.take(for: other) }
+    while queue.waitingCount == 0 { await Task.yield() }
+    // A user does not wait for a visitor.
+    let own = try await queue.take(for: ada)
+    #expect(queue.waitingCount == 1 && own != first)
+    queue.putBack(own, of: ada)
+    #expect(queue.waitingCount == 1)
+    queue.putBack(first, of: one)
+    #expect(try await second.value == first)
+    queue.putBack(first, of: other)
+    _ = try await queue.take(for: one)
+    _ = try await queue.take(for: ada)
+    #expect(queue.waitingCount == 0)
   }
 
   @Test func `a cancelled request leaves the queue`() async throws {
@@ -65,7 +87,7 @@ final class TurnQueueTests: Sendable {
     cancelled.cancel()
     await #expect(throws: Refusal.unavailable) { try await cancelled.value }
     #expect(queue.waitingCount == 1)
-    queue.putBack(resource)
+    queue.putBack(resource, of: .server)
     try await other.value
     #expect(order.withLock { $0 } == ["ben"])
   }

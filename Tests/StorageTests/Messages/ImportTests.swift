@@ -52,7 +52,7 @@ import Testing
 
   private static func found(by text: String, in forum: ID<Forum>, _ garden: Garden) throws -> [ID<Message>] {
     let search = MessageSearch(try SearchQuery(text), in: [.forum(forum)])
-    return try garden.store.reader().read { tx throws(Refusal) in try tx.search(search) }
+    return try garden.store.reader().read { tx throws(Refusal) in try tx.search(search).ids }
   }
 
   @Test func `an imported conversation is invisible until it opens`() async throws {

@@ -13,7 +13,7 @@ extension Garden {
   }
 
   func found(_ search: MessageSearch) throws -> [ID<Message>] {
-    try store.reader().read { tx throws(Refusal) in try tx.search(search) }
+    try store.reader().read { tx throws(Refusal) in try tx.search(search).ids }
   }
 
   /// Adds conversations: numbers from 1,000 have no forum, those below are topics of forum 100.
@@ -108,6 +108,93 @@ extension Garden {
     ("❤️", "❤", true), ("🇫🇷🇺🇸", "🇺🇸", true), ("🇫🇷🇺🇸", "🇷🇺", false), ("🫠", "🫠", true), ("1️⃣", "1", true),
     ("rose 🌹", "-🌹 rose", false), ("₽100", "100", true), ("a\0b", "b", true),
   ]
+
+  @Test func `a search examines a limited number of matches and names the last one`() async throws {
+    let garden = try await Garden()
+    var posted: [ID<Message>] = []
+    for _ in 1...10 {
+      posted.append(try await garden.post("rose").id)
+      garden.clock.pass(seconds: 1)
+    }
+    try await garden.store.write { [posted] tx throws(Refusal) in
+      try tx.run { connection in
+        for message in posted {
+          try connection.execute(
+            "insert into action (message_id, type, user_id, created_at, message_at) values ($1, 'like', 1, 0, 0)",
+            message.number)
+        }
+      }
+    }
+    for query in ["rose", nil] {
+      for isAscending in [false, true] {
+        let order = isAscending ? posted : posted.reversed()
+        let scopes: [SearchScope] = [.conversation(Garden.room), .conversation(ID(1_000))]
+        var search = MessageSearch(try query.map { try SearchQuery($0) }, in: scopes)
+        if query == nil { search.action = ActionType("like") }
+        search.isAscending = isAscending
+        search.maxExamined = 4
+        // Without a condition outside of the index the limit is that of the hits.
+        if query != nil {
+          let all = try garden.store.reader().read { [search] tx throws(Refusal) in try tx.search(search) }
+          #expect(all.ids.count == 10 && all.examined == nil)
+        }
+        // No message is as new, and all but one are as old.
+        search.afterTime = garden.clock.now
+        for last in [order[3], order[7], nil] {
+          let found = try garden.store.reader().read { [search] tx throws(Refusal) in try tx.search(search) }
+          #expect(found.ids == [] && found.examined == last, "\(query ?? "like") \(isAscending)")
+          if isAscending { search.after = found.examined } else { search.before = found.examined }
+        }
+        search.afterTime = nil
+        (search.before, search.after) = (nil, nil)
+        search.beforeTime = garden.clock.now - 6_000
+        let found = try garden.store.reader().read { [search] tx throws(Refusal) in try tx.search(search) }
+        #expect(found.ids.count == (isAscending ? 4 : 0) && found.examined == order[3])
+      }
+    }
+    await garden.store.close()
+  }
+
+  @Test func `many actions elsewhere hide no marked message of a conversation`() async throws {
+    let garden = try await Garden()
+    try await garden.plant([1_000])
+    var marked: [ID<Message>] = []
+    for _ in 1...6 { marked.append(try await garden.post("rose").id) }
+    var others: [ID<Message>] = []
+    for _ in 1...10 { others.append(try await garden.post("rose", in: 1_000)) }
+    let older = try await garden.post("rose", in: 1_000)
+    try await garden.store.write { [all = marked + others] tx throws(Refusal) in
+      try tx.run { connection in
+        for message in all {
+          try connection.execute(
+            "insert into action (message_id, type, user_id, created_at, message_at) values ($1, 'pin', 1, 0, 0)",
+            message.number)
+        }
+      }
+    }
+    for isAscending in [false, true] {
+      var search = MessageSearch(nil, in: [.conversation(Garden.room)])
+      search.action = ActionType("pin")
+      search.isAscending = isAscending
+      search.maxExamined = 4
+      let found = try garden.store.reader().read { [search] tx throws(Refusal) in try tx.search(search) }
+      #expect(found.ids == marked.reversed() && found.examined == nil)
+      // The bounds are kept, and so is the limit of what is examined.
+      (search.after, search.before) = (marked[0], marked[5])
+      #expect(try garden.found(search) == marked[1...4].reversed())
+      (search.after, search.before) = (nil, nil)
+      search.maxExaminedMessages = 4
+      let part = try garden.store.reader().read { [search] tx throws(Refusal) in try tx.search(search) }
+      #expect(part.ids == (isAscending ? marked[0...3] : marked[2...5]).reversed())
+      #expect(part.examined == (isAscending ? marked[3] : marked[2]))
+      // Another conversation has none of these.
+      var elsewhere = MessageSearch(nil, in: [.conversation(ID(1_000))])
+      (elsewhere.action, elsewhere.maxExamined, elsewhere.isAscending) = (search.action, 4, isAscending)
+      #expect(try garden.found(elsewhere) == others.reversed())
+      #expect(try !garden.found(elsewhere).contains(older))
+    }
+    await garden.store.close()
+  }
 
   @Test func `a message is found by its words`() async throws {
     let garden = try await Garden()

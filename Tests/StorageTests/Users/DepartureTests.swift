@@ -75,6 +75,66 @@ import Testing
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 
+  @Test func `a report made during an erasure keeps no copy`() async throws {
+    let garden = try await Garden()
+    let reported = try await garden.post("chrysanthemum")
+    let answered = try await garden.post("answer", by: Garden.grace)
+    try await Self.depart(Garden.ada, as: .erased, in: garden)
+    let job = try #require(
+      try await garden.store.readInBackground { tx throws(Refusal) in
+        try tx.job(.departure, about: Garden.ada.number)
+      })
+    /// Runs the stages before that of messages.
+    while true {
+      let state = try await garden.store.write { tx throws(Refusal) in
+        let state = try tx.job(job)?.state ?? ""
+        if !state.contains(#""stage":"messages""#) { try tx.runChunk(of: job, .departure) }
+        return state
+      }
+      if state.contains(#""stage":"messages""#) { break }
+    }
+    try await garden.store.write { tx throws(Refusal) in
+      for (message, context) in [(reported, answered), (answered, reported)] {
+        let author = try tx.state(of: message.id).author
+        var report = NewReport(by: nil, of: author, reason: "Rude.")
+        (report.message, report.conversation) = (message.id, Garden.room)
+        guard let copied = try tx.messages([message.id]).first else { throw .notFound }
+        report.attach(copied, context: try tx.messages([context.id]), maxBytes: 10_000)
+        _ = try tx.add(report)
+      }
+    }
+    await garden.store.close()
+    let again = try await Garden(in: garden.folder, jobs: [.departure])
+    await again.store.jobs.run()
+    #expect(
+      try await Self.count(
+        """
+        select count(*)
+        from report
+        where copy like '%chrysanthemum%' or surroundings like '%chrysanthemum%'
+        """, in: again) == 0)
+    #expect(try await Self.count("select count(*) from report where copy like '%answer%'", in: again) == 1)
+    await again.store.close()
+  }
+
+  @Test(arguments: ["reports", "actions", "messages"])
+  func `an erasure that an older version began erases the messages`(stage: String) async throws {
+    let garden = try await Garden()
+    _ = try await garden.post("seeds")
+    try await Self.depart(Garden.ada, as: .erased, in: garden)
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.execute("update job set state = json_set(state, '$.stage', $1)", stage)
+      }
+    }
+    await garden.store.close()
+    let again = try await Garden(in: garden.folder, jobs: [.departure])
+    await again.store.jobs.run()
+    #expect(try await Self.count("select count(*) from message where deletion = 'erased'", in: again) == 1)
+    #expect(try await Self.count("select count(*) from job where finished_at is null", in: again) == 0)
+    await again.store.close()
+  }
+
   @Test func `an erasure resumes after a restart`() async throws {
     let garden = try await Garden()
     for number in 0..<150 { _ = try await garden.post("seed \(number)", as: "m\(number)") }

@@ -154,6 +154,11 @@ class BrowsingTest(ServingTest):
         answer = context.request.post(
             f"{self.origin}/api/v1/sessions", data={"name": name, "password": PASSWORD, "cookie": True}, headers={"Origin": self.origin})
         self.assertEqual(answer.status, 201, answer.text())
+        # The notice of a new device would count in every inbox. Reading it reads older entries, too, so it may be the only one.
+        headers = {"Origin": self.origin}
+        unread = context.request.get(f"{self.origin}/api/v1/inbox?unread=true", headers=headers).json()["data"]
+        if unread and {it["kind"] for it in unread} == {"sign_in"}:
+            context.request.put(f"{self.origin}/api/v1/inbox/read", data={"up_to": unread[0]["id"]}, headers=headers)
         if not anew:
             self.cookies[name] = context.cookies()
 

@@ -1,7 +1,11 @@
 """Backups on the administration pages."""
 
+import sqlite3
 import tarfile
+from contextlib import closing
+from pathlib import Path
 
+from browsing import PASSWORD
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -22,10 +26,19 @@ class Backups(Village):
         self.assert_accessible(page, "backups")
         self.assert_fits(page, "backups")
         with page.expect_download() as download:
-            main.get_by_role("link", name="Download").click()
+            main.get_by_role("button", name="Download").click()
         with tarfile.open(download.value.path()) as archive:
             self.assertIn("parley.db", archive.getnames())
         self.assertEqual(len(self.call("GET", "/backups", token=self.tokens["ada"])["data"]), 1)
+
+        # An hour later the download asks for a proof.
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute("update session set proved_at = proved_at - 3600000")
+        main.get_by_role("button", name="Download").click()
+        sheet = page.get_by_role("dialog", name="Confirm that it's you")
+        sheet.get_by_label("Password").fill(PASSWORD)
+        with page.expect_download():
+            sheet.get_by_role("button", name="Continue").click()
 
         main.get_by_role("button", name="Delete").click()
         sheet = page.get_by_role("dialog", name="Delete this backup?")

@@ -85,6 +85,32 @@ class FirstHour(BrowsingTest):
         expect(page.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
 
 
+class InterruptedSetUp(BrowsingTest):
+    def test_an_interrupted_set_up_is_continued(self):
+        owner = self.page(self.context())
+        self.open(owner, f"/setup/{self.set_up_code()}")
+        owner.get_by_label("Community name").fill("The Allotment")
+        owner.get_by_role("button", name="Continue").click()
+        owner.get_by_label("Display name").fill("Ada Lovelace")
+        owner.get_by_label("Password").fill(PASSWORD)
+        owner.get_by_role("button", name="Continue").click()
+        expect(owner.get_by_label("Description of forum 1")).to_be_visible()
+        link = owner.get_by_role("textbox", name="Invite link")
+        expect(link).to_have_value(re.compile("/i/"))
+        first = link.input_value()
+        owner.reload()
+        self.settle(owner)
+        # No second invite.
+        expect(link).to_have_value(first)
+        owner.get_by_label("Forum 2", exact=True).fill("")
+        owner.get_by_label("Forum 3", exact=True).fill("")
+        owner.get_by_role("button", name="Create community").click()
+        expect(owner.get_by_role("textbox", name="Write a message")).to_be_visible()
+        # With forums there is nothing left to set up.
+        self.open(owner, f"/setup/{self.set_up_code()}")
+        expect(owner.get_by_role("heading", name="Inbox")).to_be_visible()
+
+
 class FirstSteps(BrowsingTest):
     def test_a_failed_request_is_retried(self):
         token = self.create_users("ada")["ada"]
@@ -150,7 +176,7 @@ ROWS = """async () => {
   const counts = {};
   for (const { name } of await indexedDB.databases()) {
     const store = await browserStore(name);
-    for (const table of ['conversations', 'sealed']) counts[table] = (counts[table] ?? 0) + (await store.list(table)).length;
+    for (const table of ['conversations', 'sealed', 'files']) counts[table] = (counts[table] ?? 0) + (await store.list(table)).length;
     store.close();
   }
   return counts;
@@ -193,6 +219,21 @@ class SigningIn(Village):
         page.get_by_role("button", name="Accept the rules and create account").click()
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
 
+    def test_the_username_of_a_name_keeps_letters_with_accents(self):
+        page = self.page(self.context())
+        self.open(page, f"/i/{self.invite}")
+        for display, name in (("Zoë Weiß", "zoe"), ("Émile", "emile"), ("Ñandú", "nandu")):
+            page.get_by_label("Display name").fill(display)
+            expect(page.get_by_label("Username", exact=True)).to_have_value(name)
+
+    def test_a_visitor_makes_no_request_that_fails(self):
+        page = self.page(self.context())
+        failed = []
+        page.on("response", lambda it: it.status >= 400 and failed.append(it.url))
+        self.open(page, "/sign-in")
+        expect(page.get_by_label("Username")).to_be_visible()
+        self.assertEqual(failed, [])
+
     def test_signing_out_erases_all_data_on_the_device(self):
         page = self.signed_in("lin", anew=True)
         self.room(page)
@@ -200,6 +241,26 @@ class SigningIn(Village):
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("link", name="Sign in")).to_be_visible()
         self.eventually(page, 0, lambda: page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)"))
+
+    def test_a_draft_waits_for_its_user_after_signing_out(self):
+        page = self.signed_in("lin", anew=True)
+        self.room(page)
+        page.get_by_role("textbox", name="Write a message").fill("Half a thought")
+        page.locator("input[type=file]").set_input_files({"name": "plan.txt", "mimeType": "text/plain", "buffer": b"two beds"})
+        self.eventually(page, 1, lambda: page.evaluate(ROWS)["files"])
+        self.go(page, "/you")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+        self.eventually(page, {"conversations": 0, "sealed": 1, "files": 0}, lambda: page.evaluate(ROWS))
+        self.go(page, "/sign-in")
+        page.get_by_label("Username").fill("lin")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        self.eventually(page, 0, lambda: page.evaluate(ROWS)["sealed"])
+        self.room(page)
+        expect(page.get_by_role("textbox", name="Write a message")).to_have_value("Half a thought")
+        expect(page.locator(".composer-files")).to_contain_text("plan.txt")
 
     def test_an_unsent_message_waits_for_its_user_after_the_end_of_the_session(self):
         for is_online in (False, True):
@@ -326,6 +387,22 @@ class Talking(Village):
         grace = self.signed_in("grace")
         expect(grace.get_by_text("Lunch at one?").first).to_be_visible()
 
+    def test_a_new_direct_message_is_shown_as_read_when_it_is_answered(self):
+        page = self.signed_in("lin", anew=True)
+        self.go(page, "/messages/new")
+        page.get_by_label("Find people").fill("ada")
+        page.get_by_role("button", name=re.compile("Ada")).click()
+        page.get_by_role("button", name="Start conversation").click()
+        bubble = self.write(page, "Lunch at two?")
+        expect(bubble.locator(".state")).to_have_attribute("title", "Sent")
+        talk = re.search(r"/c/(\d+)", page.url)[1]
+        ada = self.signed_in("ada", anew=True)
+        self.go(ada, f"/c/{talk}")
+        ada.get_by_role("button", name="Accept").click()
+        self.write(ada, "Fine with me")
+        expect(page.locator(".message .bubble").filter(has_text="Fine with me")).to_be_visible()
+        expect(bubble.locator(".state")).to_have_attribute("title", "Read by everyone")
+
     def test_a_draft_is_kept(self):
         page = self.signed_in("ada")
         self.room(page)
@@ -334,6 +411,32 @@ class Talking(Village):
         self.room(page)
         expect(page.get_by_role("textbox", name="Write a message")).to_have_value("Half a thought")
         page.get_by_role("textbox", name="Write a message").fill("")
+
+    def test_a_draft_keeps_its_files(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        page.locator("input[type=file]").set_input_files([
+            {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"two beds"}, {"name": "list.txt", "mimeType": "text/plain", "buffer": b"seeds"}])
+        files = page.locator(".composer-files")
+        expect(files).to_contain_text("list.txt")
+        self.go(page, "/forums")
+        self.room(page)
+        expect(files).to_contain_text("plan.txt")
+        files.get_by_role("button").last.click()
+        expect(files).not_to_contain_text("list.txt")
+        self.eventually(page, 1, lambda: page.evaluate(ROWS)["files"])
+        page.reload()
+        self.settle(page)
+        expect(files).to_contain_text("plan.txt")
+        expect(files).not_to_contain_text("list.txt")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".message.is-mine .attachment")).to_contain_text("plan.txt")
+        expect(page.locator(".message.is-mine .state").last).to_have_attribute("title", "Sent")
+        self.eventually(page, 0, lambda: page.evaluate(ROWS)["files"])
+        page.reload()
+        self.settle(page)
+        expect(page.get_by_role("textbox", name="Write a message")).to_be_visible()
+        expect(files).not_to_contain_text("plan.txt")
 
     def test_names_and_emoji_are_completed(self):
         for text in ("Plant #tomatoes", "Water the #tomatoes", "A #tool is missing"):

@@ -70,6 +70,25 @@ class Keyboard(Village):
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.wait_for_function("() => document.activeElement.tagName !== 'BODY'")
 
+    def test_letters_step_through_the_topics_of_a_forum(self):
+        for title in ("First", "Second"):
+            self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": title, "text": f"#{title}"}, self.tokens["grace"])
+        page = self.signed_in("ada")
+        self.go(page, f"/f/{self.garden['id']}-garden/topics")
+        expect(page.locator("a.topic-row").filter(has_text="First")).to_be_visible()
+        titles = page.locator("a.topic-row .topic-row-title").all_inner_texts()
+        for key, wanted in (("j", 0), ("j", 1), ("j", min(2, len(titles) - 1)), ("k", max(0, min(2, len(titles) - 1) - 1))):
+            page.keyboard.press(key)
+            expect(page.locator("a.topic-row:focus")).to_contain_text(titles[wanted])
+        # Turned off, they do nothing.
+        self.command(page, "appear", "Appearance and shortcuts")
+        page.get_by_role("switch", name="Single-key shortcuts").uncheck()
+        self.eventually(page, False, lambda: self.call("GET", "/me", token=self.tokens["ada"])["preferences"].get("letters"))
+        self.go(page, f"/f/{self.garden['id']}-garden/topics")
+        expect(page.locator("a.topic-row").first).to_be_visible()
+        page.keyboard.press("j")
+        expect(page.locator("a.topic-row:focus")).to_have_count(0)
+
     def test_the_first_tab_stop_skips_to_the_page(self):
         page = self.signed_in("ada")
         page.keyboard.press("Tab")

@@ -194,7 +194,7 @@ class Inviting(Village):
                 sheet = page.get_by_role("dialog", name="New invite")
                 expect(sheet.get_by_label("Role").locator("option")).to_have_text(roles)
                 sheet.get_by_label("Maximum uses").select_option("5 people")
-                sheet.get_by_label("Duration").select_option("1 week")
+                sheet.get_by_label("Expires").select_option("1 week")
                 self.photograph(page, f"new-invite-{who}")
                 self.assert_accessible(page, "a new invite")
                 sheet.get_by_role("button", name="Create link").click()

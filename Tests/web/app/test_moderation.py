@@ -186,6 +186,19 @@ class Deciding(Village):
         self.photograph(page, "audit-changes-light")
         self.assert_accessible(page, "audit log")
 
+    def test_the_audit_log_names_deleted_forums_and_authors_of_removed_messages(self):
+        shed = self.call("POST", "/forums", {"title": "Old shed"}, self.tokens["ada"])
+        self.call("DELETE", f"/forums/{shed['id']}", token=self.tokens["ada"])
+        since = self.say("Cheap watches")["created_at"]
+        self.say("Cheaper watches")
+        self.call("POST", "/removals", {"author": "@grace", "since": since}, self.tokens["ada"])
+        page = self.signed_in("ada")
+        self.go(page, "/admin/audit")
+        expect(page.get_by_role("listitem").filter(has_text="Ada deleted Old shed")).to_have_count(1)
+        expect(page.get_by_text("Reason: Old shed")).to_have_count(0)
+        row = page.get_by_role("listitem").filter(has_text="Ada removed 2 messages of Grace")
+        expect(row.get_by_role("link", name="Grace")).to_have_attribute("href", "/u/grace")
+
     def test_a_moderator_reads_the_settings(self):
         self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
         page = self.signed_in("lin", anew=True)
@@ -200,6 +213,23 @@ class Deciding(Village):
 
 
 class Banned(Village):
+    def test_a_ban_is_told_at_once_and_staff_finds_the_user(self):
+        page = self.signed_in("lin", anew=True, timezone_id="UTC")
+        self.call("PUT", "/users/@lin/ban", {"until": "2037-11-24T03:21:00.000Z", "reason": "Rude."}, self.tokens["ada"])
+        expect(page.get_by_role("alert")).to_contain_text("You are banned until 24 Nov 2037, 03:21. Reason: Rude.")
+        expect(page).to_have_url(f"{self.origin}/sign-in")
+        self.faults[:] = [it for it in self.faults if "unauthenticated" not in it]
+        ada = self.signed_in("ada")
+        self.go(ada, "/admin/users")
+        expect(ada.get_by_role("heading", name="Banned and disabled")).to_be_visible()
+        find = ada.get_by_label("Find members")
+        find.fill("lin")
+        expect(ada.get_by_role("link", name="Lin")).to_have_attribute("href", "/u/lin")
+        expect(ada.get_by_role("heading", name="Members", exact=True, level=2)).to_have_count(0)
+        find.fill("nobody at all")
+        expect(ada.get_by_text("No people found for “nobody at all”.")).to_be_visible()
+        self.call("DELETE", "/users/@lin/ban", token=self.tokens["ada"])
+
     def test_a_banned_user_reads_the_end_the_reason_and_a_contact(self):
         page = self.signed_in("ada")
         self.go(page, "/admin/settings")

@@ -22,10 +22,14 @@ window.Notification = class {
 
 class Notices(Village):
     def test_they_appear_in_the_background_and_close_when_read_on_any_device(self):
-        direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, self.tokens["grace"])
         context = self.context()
         context.add_init_script(NOTICES)
         self.sign_in(context, "ada")
+        direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, self.tokens["grace"])
+        # The message request would count until it is read.
+        request = self.call("GET", "/inbox?unread=true", token=self.tokens["ada"])["data"][0]
+        self.assertEqual(request["kind"], "request")
+        self.call("PUT", "/inbox/read", {"up_to": request["id"]}, self.tokens["ada"])
         page = self.page(context)
         self.open(page)
         expect(page.locator(".page-bar .sign-online")).to_be_visible()

@@ -2,6 +2,7 @@
 and in order; a new version is offered, and a page never mixes two versions."""
 
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -119,6 +120,47 @@ class Offline(Cached):
         expect(page.locator(".back-line")).to_have_count(0)
         mine = [it for it in self.texts() if it and it.startswith("On the train")]
         self.assertEqual(mine, ["On the train, one", "On the train, two", "On the train, three"])
+
+    def test_authors_keep_their_names_offline(self):
+        forum = self.call("POST", "/forums", {"title": "Weather", "visibility": "public"}, self.tokens["ada"])
+        topic = self.call("POST", f"/forums/{forum['id']}/conversations", {"title": "Frost", "text": "In October"}, self.tokens["grace"])
+        page = self.cached("lin")
+        # The list of topics has its authors.
+        self.go(page, f"/f/{forum['id']}/topics")
+        page.get_by_role("main").get_by_role("link", name="Frost").click()
+        post = page.locator(".post").filter(has_text="In October")
+        expect(post).to_contain_text("Grace")
+        context = page.context
+        context.set_offline(True)
+        page.close()
+        page = self.page(context)
+        self.open(page, f"/c/{topic['id']}")
+        expect(page.locator(".post").filter(has_text="In October")).to_contain_text("Grace")
+        expect(page.get_by_text("Unknown member")).to_have_count(0)
+
+    def test_a_conversation_gets_its_name_with_its_participant(self):
+        talk = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@grace"], "distinct": True}, self.tokens["lin"])
+        context = self.context()
+        self.sign_in(context, "lin")
+        page = self.page(context)
+        held = []
+        # Without users: they are fetched later.
+        page.route("**/api/v1/snapshot*", lambda route: self.without_users(route))
+        page.route(re.compile("/api/v1/users(\\?ids|/[0-9])"), lambda route: held.append(route))
+        page.route("**/api/v1/unread*", lambda route: route.abort())
+        self.open(page, f"/c/{talk['id']}")
+        expect(page.get_by_role("heading", name="Unknown member", level=1)).to_be_visible()
+        self.eventually(page, True, lambda: len(held) > 0)
+        page.unroute(re.compile("/api/v1/users(\\?ids|/[0-9])"))
+        for route in held:
+            route.continue_()
+        expect(page.get_by_role("heading", name="Grace", level=1)).to_be_visible()
+        expect(page).to_have_title(re.compile("Grace"))
+        expect(page.locator(".page-bar-second")).to_contain_text("@grace")
+
+    def without_users(self, route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "users": []})
 
     def test_a_file_missing_from_the_cache_is_fetched(self):
         page = self.cached()

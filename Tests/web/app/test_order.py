@@ -1,5 +1,7 @@
 """Moderation of users, and muting and blocking between users."""
 
+import re
+
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -37,6 +39,33 @@ class Moderating(Deciding):
                 row.get_by_role("button", name="End silence").click()
                 expect(row).to_contain_text("ended")
                 expect(row.get_by_role("button")).to_have_count(0)
+
+    def test_a_silenced_user_reads_until_when_and_why_in_place_of_the_composer(self):
+        page = self.signed_in("lin")
+        self.go(page, f"/f/{self.garden['id']}-garden/room")
+        field = page.get_by_role("textbox", name="Write a message")
+        note = page.get_by_role("status").filter(has_text="You are silenced")
+        expect(field).to_be_visible()
+        silence = {"until": "2037-11-24T03:21:00.000Z", "reason": "Cool down", "forum": self.garden["id"]}
+        self.call("PUT", "/users/@lin/silence", silence, self.tokens["ada"])
+        expect(note).to_have_text(re.compile("^You are silenced until 24 Nov 2037, .*. Reason: Cool down$"))
+        expect(field).to_have_count(0)
+        self.photograph(page, "silenced-room-light")
+        self.assert_accessible(page, "silenced room")
+        page.reload()
+        expect(note).to_be_visible()
+        expect(field).to_have_count(0)
+        self.go(page, f"/f/{self.garden['id']}-garden/topics")
+        expect(page.get_by_role("button", name="New topic")).to_have_count(0)
+        # Elsewhere they write.
+        talk = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"]}, self.tokens["ada"])["id"]
+        self.go(page, f"/c/{talk}")
+        expect(field).to_be_visible()
+        self.go(page, f"/f/{self.garden['id']}-garden/room")
+        expect(note).to_be_visible()
+        self.call("DELETE", f"/users/@lin/silence?forum={self.garden['id']}", token=self.tokens["ada"])
+        expect(note).to_have_count(0)
+        expect(field).to_be_visible()
 
     def test_a_user_is_warned_banned_and_unbanned(self):
         page = self.signed_in("ada")

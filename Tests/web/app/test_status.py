@@ -13,6 +13,10 @@ class Statuses(Village):
         self.go(grace, "/you/profile")
         form = grace.get_by_role("form", name="Status")
         form.get_by_label("Status", exact=True).fill("On the train <b>")
+        line = [self.box(it) for it in (form.get_by_role("button", name="Choose emoji"), form.get_by_label("Status", exact=True))]
+        self.assertLessEqual(abs(line[0]["y"] + line[0]["height"] - line[1]["y"] - line[1]["height"]), 1)
+        end, button = (self.box(form.get_by_label("Clear after")), self.box(form.get_by_role("button", name="Set status")))
+        self.assertLessEqual(abs(end["x"] - button["x"]), 1)
         form.get_by_role("button", name="Choose emoji").click()
         grace.get_by_role("searchbox", name="Search emoji").fill("train")
         grace.locator(".emoji-grid").get_by_role("button", name="train").click()

@@ -4,6 +4,7 @@ import os
 import re
 import struct
 import zlib
+from pathlib import Path
 
 from playwright.sync_api import expect
 from test_flows import Village
@@ -91,6 +92,39 @@ class Writing(Village):
         picker.get_by_role("button", name="party tada").first.click()
         expect(field).to_have_value("Well done 🎉")
         expect(field).to_be_focused()
+        field.fill("")
+
+    def test_an_emoji_has_its_names_and_is_replaced_when_typed_in_full(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        field = page.get_by_role("textbox", name="Write a message")
+        field.press_sequentially("Well done :tad")
+        expect(page.get_by_role("option", name=":tada:")).to_be_visible()
+        field.press_sequentially("a:")
+        expect(field).to_have_value("Well done 🎉")
+        field.press_sequentially(", see 10:30: and :nothing:")
+        expect(field).to_have_value("Well done 🎉, see 10:30: and :nothing:")
+        field.fill("")
+        # Not in code.
+        field.press_sequentially("Write `:tada: @a")
+        expect(field).to_have_value("Write `:tada: @a")
+        expect(page.get_by_role("option")).to_have_count(0)
+        field.press_sequentially("` :tada:")
+        expect(field).to_have_value("Write `:tada: @a` 🎉")
+        field.fill("")
+
+    def test_a_file_that_is_too_large_for_the_draft_is_told(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        field = page.get_by_role("textbox", name="Write a message")
+        large = Path(self.folder) / "large.bin"
+        large.write_bytes(bytes(50_000_001))
+        page.locator("input[type=file]").first.set_input_files(large)
+        expect(page.get_by_text("Some files are too large for the draft.")).to_be_visible()
+        # Once.
+        field.press_sequentially("Look")
+        expect(page.get_by_text("Some files are too large for the draft.")).to_have_count(1)
+        page.get_by_role("button", name="Remove large.bin").click()
         field.fill("")
 
     def test_a_selection_is_quoted(self):

@@ -128,3 +128,48 @@ class Lists(Village):
         self.go(page, f"/t/{topic['id']}")
         expect(page.locator(".post").filter(has_text=re.compile("^Grace.*Post 40|Post 40"))).to_be_in_viewport()
         expect(first).not_to_be_in_viewport()
+
+    def test_a_topic_with_pictures_opens_at_its_title(self):
+        page = self.signed_in("lin", "phone")
+        pictures = []
+        for shade in (60, 120):
+            answer = page.context.request.post(f"{self.origin}/api/v1/files?name=bed{shade}.png", data=png(300, 400, shade), headers={
+                "Content-Type": "image/png", "Authorization": f"Bearer {self.tokens['grace']}"})
+            pictures.append(answer.json()["id"])
+        forum = self.call("POST", "/forums", {"title": "Album", "visibility": "public"}, self.tokens["ada"])
+        topic = self.call("POST", f"/forums/{forum['id']}/conversations", {
+            "title": "Pictures", "text": "Two beds\n\n" * 8, "attachments": pictures, "poll": {"options": ["Left", "Right"]}}, self.tokens["grace"])
+        # The sizes of the files arrive late.
+        held = []
+        page.route("**/api/v1/files/*", lambda route: held.append(route) if route.request.resource_type == "fetch" else route.continue_())
+        self.go(page, f"/c/{topic['id']}")
+        self.eventually(page, True, lambda: len(held) > 0)
+        # All of it fits so far, and is drawn again, as when a name arrives.
+        page.evaluate("document.querySelector('.stream').dispatchEvent(new Event('scroll'))")
+        self.frames(page)
+        for route in held:
+            route.continue_()
+        page.unroute("**/api/v1/files/*")
+        expect(page.locator(".post .picture img").first).to_be_visible()
+        page.wait_for_function("[...document.images].every((it) => it.complete || it.loading === 'lazy')")
+        self.frames(page)
+        self.assertGreater(page.evaluate("document.querySelector('.stream').scrollHeight - document.querySelector('.stream').clientHeight"), 40)
+        self.assertEqual(page.evaluate("document.querySelector('.stream').scrollTop"), 0)
+
+    def test_the_list_beside_a_topic_follows_changes(self):
+        page = self.signed_in("lin")
+        forum = self.call("POST", "/forums", {"title": "Orchard", "visibility": "public"}, self.tokens["ada"])
+        self.call("PUT", f"/forums/{forum['id']}/members/me", {}, self.tokens["lin"])
+        topic = self.call("POST", f"/forums/{forum['id']}/conversations", {"title": "Apples", "text": "Which ones?"}, self.tokens["grace"])
+        self.go(page, f"/c/{topic['id']}")
+        beside = page.locator(".split-list")
+        row = beside.locator(".topic-row").filter(has_text="Apples")
+        expect(row).to_be_visible()
+        self.say("Boskoop", "grace", topic["id"])
+        expect(page.locator(".post").filter(has_text="Boskoop")).to_be_visible()
+        expect(row.locator(".topic-row-counts .mark")).to_contain_text("1")
+        self.call("POST", f"/forums/{forum['id']}/conversations", {"title": "Pears", "text": "And these?"}, self.tokens["grace"])
+        expect(beside.get_by_role("link", name=re.compile("Pears"))).to_be_visible()
+        expect(page.locator(".tabs").get_by_role("link", name=re.compile("^Topics"))).to_contain_text("1")
+        self.say("Hello", "grace", forum["room_id"])
+        expect(page.locator(".tabs").get_by_role("link", name=re.compile("^Room"))).to_contain_text("1")

@@ -31,11 +31,19 @@ class Touch(Village):
     def drag(self, page, start, by):
         touch = self.hand(page)
         (x, y), (right, down) = start, by
+        # DevTools may answer before the page has handled a touch, and a late end would be a long press.
+        page.evaluate("""() => {
+            window.ended = new Promise((done) => {
+                for (const name of ['touchend', 'touchcancel'])
+                    addEventListener(name, done, { once: true, passive: true });
+            });
+        }""")
         with self.stopped(page):
             touch("Start", start)
             for part in range(1, 5):
                 touch("Move", (x + right * part / 4, y + down * part / 4))
             touch("End")
+            page.evaluate("() => window.ended.then(() => true)")
 
     def middle(self, locator):
         box = self.box(locator)

@@ -74,6 +74,21 @@ class Visitors(Village):
                         self.assert_accessible(page, name)
                         self.assert_fits(page, name)
 
+    def test_sign_in_without_javascript_says_so_and_leads_back(self):
+        page = self.page(self.context(java_script_enabled=False))
+        page.goto(f"{self.origin}/sign-in")
+        words = page.locator("noscript .door-lead").first
+        expect(words).to_have_text("This app needs JavaScript.")
+        # In the middle, by the style of the app.
+        self.assertGreater(self.box(words)["x"], 100)
+        page.locator("noscript a").click()
+        expect(page).to_have_url(f"{self.origin}/")
+
+    def test_a_breadcrumb_ends_in_a_link(self):
+        page = self.page(self.context(java_script_enabled=False))
+        page.goto(f"{self.origin}/t/{self.topic['id']}")
+        self.assertRegex(page.locator(".crumbs").inner_text().strip(), r"^Forums\s*›\s*\S.*[^›]$")
+
     def test_a_topic_is_small(self):
         page = self.page(self.context(java_script_enabled=False))
         session = page.context.new_cdp_session(page)

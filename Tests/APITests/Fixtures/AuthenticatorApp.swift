@@ -1,0 +1,54 @@
+import ParleyCrypto
+import Testing
+
+@testable import API
+
+/// An authenticator app, and the sign-ins of its user.
+struct AuthenticatorApp {
+  let village: Village
+  let clock: StoppedClock
+  let name: String
+  let secret: [UInt8]
+  let recoveryCodes: [String]
+
+  /// Sets the app up for a user.
+  init(_ village: Village, _ clock: StoppedClock, for name: String, _ more: [String: Any] = [:]) async throws {
+    let setup = try await village.request(.post, "/me/second-factor", as: name)
+    try #require(setup.status == 201, "\(setup.text)")
+    let text = try #require(setup["secret"])
+    secret = try #require(Base32.bytes(text))
+    (self.village, self.clock, self.name) = (village, clock, name)
+    let code = try OneTimePassword.code(secret, step: OneTimePassword.step(at: clock.read()))
+    let enabled = try await village.request(
+      .put, "/me/second-factor", as: name, ["code": code].merging(more) { $1 })
+    try #require(enabled.status == 200, "\(enabled.text)")
+    recoveryCodes = enabled.list("recovery_codes")
+  }
+
+  /// The code of the present step, or of one before or after.
+  func code(_ offset: Int = 0) throws -> String {
+    try OneTimePassword.code(secret, step: OneTimePassword.step(at: clock.read()) + offset)
+  }
+
+  /// The challenge for the right password.
+  func challenge() async throws -> String {
+    let answer = try await village.request(
+      .post, "/sessions", ["name": name, "password": "\(name)’s password"])
+    #expect(answer.status == 403 && answer.code == "second_factor_required" && !answer.has("token"))
+    return try #require(answer["params.challenge"])
+  }
+
+  func confirm(_ code: String, _ challenge: String? = nil) async throws -> Answer {
+    let proof = if let challenge { challenge } else { try await self.challenge() }
+    return try await village.request(
+      .post, "/sessions/second-factor", ["challenge": proof, "code": code, "device": "Laptop"])
+  }
+
+  /// 201, or the code of the field `code`.
+  func result(_ code: String) async throws -> String {
+    let answer = try await confirm(code)
+    return answer.status == 201 ? "201" : answer["errors.0.code"] ?? answer.text
+  }
+
+  func nextStep() { clock.add(30_000) }
+}

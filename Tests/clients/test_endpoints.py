@@ -1,0 +1,196 @@
+"""Outgoing webhooks, received by the library of Standard Webhooks, while either side is killed; and the commands of the operator.
+
+`parley-loopback` is the program with one more permission: its daemon may send requests to one port of this machine.
+"""
+
+import json
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+from http.client import HTTPException
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+
+from restarting import ENDLESS
+from servers import LOOPBACK, PARLEY, VENV_PYTHON, Server, free_port
+from serving import ServingTest, call, parley
+
+HERE = Path(__file__).parent
+
+
+class EndpointTest(ServingTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        self.data = str(Path(self.folder) / "data")
+        self.file = Path(self.folder) / "received"
+        self.port, self.receiving = free_port(), free_port()
+        self.hook = f"http://127.0.0.1:{self.receiving}/hook"
+        self.daemon = self.receiver = None
+        self.addCleanup(lambda: self.receiver and self.receiver.kill())
+        self.addCleanup(lambda: self.daemon and self.daemon.stop())
+        self.serve()
+        self.say("user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+        self.token = self.say("token", "ada", "--scope", "admin").strip()
+
+    def serve(self):
+        command = parley(self.folder, *ENDLESS, listen=f"127.0.0.1:{self.port}")
+        self.daemon = self.start(LOOPBACK, self.receiving, *command[1:])
+
+    def receive(self, *secrets):
+        self.receiver = Server(
+            f"receiver-{self.id()}", VENV_PYTHON, HERE / "webhook_receiver.py", self.receiving, self.file, *secrets,
+            port=self.receiving)
+
+    def say(self, *arguments, given=None, program=PARLEY):
+        done = subprocess.run([program, *arguments, "--data", self.data], input=given, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def ask(self, method, path, body=None):
+        return call(self.daemon, method, path, body, self.token)
+
+    def forum(self, title):
+        made = self.ask("POST", "/forums", {"title": title})
+        return made["id"], made["room_id"]
+
+    def create(self, topics, **more):
+        body = {"name": "Index", "url": self.hook, "topics": topics, **more}
+        return self.ask("POST", "/webhook-endpoints", body)
+
+    def received(self):
+        # A killed receiver may have written half a line.
+        lines = self.file.read_text().split("\n")[:-1] if self.file.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def until(self, condition, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, self.received()[-3:])
+            time.sleep(0.02)
+
+
+class Crashes(EndpointTest):
+    COUNT = 1_000
+
+    def post(self, rooms):
+        """Posts the messages in turn, each until it is answered."""
+        for number in range(self.COUNT):
+            room = rooms[number % len(rooms)]
+            while True:
+                try:
+                    self.ask("POST", f"/conversations/{room}/messages", {"text": f"{number}", "client_id": f"m{number}"})
+                    break
+                except (URLError, HTTPException, ConnectionError, TimeoutError):
+                    time.sleep(0.05)
+
+    def test_every_event_is_delivered_in_order_while_either_side_is_killed(self):
+        forums = [self.forum(title) for title in ("Knitting", "Wool")]
+        made = self.create([f"forum:{forum}/messages" for forum, _ in forums], events=["message.created"])
+        self.receive(made["secret"])
+        poster = threading.Thread(target=self.post, args=([room for _, room in forums],))
+        poster.start()
+        for round in range(6):
+            goal = len(self.received()) + 60
+            self.until(lambda: len(self.received()) >= goal or not poster.is_alive())
+            if round % 2:
+                self.daemon.kill()
+                self.serve()
+            else:
+                self.receiver.kill()
+                self.receive(made["secret"])
+        poster.join()
+        self.until(lambda: len({it["id"] for it in self.received()}) >= self.COUNT)
+        events = self.received()
+        self.assertEqual({it["type"] for it in events}, {"message.created"})
+        texts, streams, seen = [], {}, set()
+        for event in events:
+            if event["id"] in seen:
+                # A repetition is that of the last event.
+                self.assertEqual(event["id"], last)
+                continue
+            last = event["id"]
+            seen.add(last)
+            texts.append(event["data"]["data"]["text"])
+            streams.setdefault(event["data"]["stream"], []).append(event["data"]["offset"])
+        self.assertEqual(sorted(texts, key=int), [str(number) for number in range(self.COUNT)])
+        self.assertEqual(len(streams), 2)
+        for offsets in streams.values():
+            self.assertEqual(offsets, sorted(set(offsets)))
+            self.assertEqual(len(offsets), self.COUNT // 2)
+
+
+class Endpoints(EndpointTest):
+    def test_the_library_verifies_both_secrets_during_a_rotation(self):
+        forum, room = self.forum("Knitting")
+        made = self.create([f"forum:{forum}/messages"], events=["message.created"])
+        renewed = self.ask("POST", f"/webhook-endpoints/{made['id']}/secret")
+        self.receive(made["secret"], renewed["secret"])
+        self.ask("POST", f"/conversations/{room}/messages", {"text": "purl"})
+        self.until(lambda: self.received())
+        event = self.received()[0]
+        self.assertEqual((event["verified"], event["data"]["data"]["text"]), ([0, 1], "purl"))
+
+    def test_the_program_itself_sends_nothing_to_this_machine(self):
+        self.daemon.stop()
+        self.daemon = self.start(*parley(self.folder, listen=f"127.0.0.1:{self.port}"))
+        for url in [self.hook, self.hook.replace("http:", "https:"), "http://example.org/"]:
+            with self.assertRaises(HTTPError) as refused:
+                self.ask("POST", "/webhook-endpoints", {"name": "Index", "url": url, "topics": ["me"]})
+            self.assertEqual(json.loads(refused.exception.read())["errors"][0]["field"], "url")
+
+    def test_a_restored_backup_tells_a_gap_and_goes_on(self):
+        forum, room = self.forum("Knitting")
+        made = self.create([f"forum:{forum}/messages"], events=["message.created"])
+        self.receive(made["secret"])
+        backup = str(Path(self.folder) / "good.tar")
+        self.say("backup", backup)
+        self.ask("POST", f"/conversations/{room}/messages", {"text": "lost"})
+        self.until(lambda: len(self.received()) == 1)
+        self.daemon.stop()
+        self.say("restore", backup, "--replace", "--keep-sessions")
+        self.serve()
+        self.until(lambda: len(self.received()) == 2)
+        reset = self.received()[1]
+        self.assertEqual((reset["type"], reset["data"]["reason"]), ("reset", "epoch"))
+        self.ask("POST", f"/conversations/{room}/messages", {"text": "found"})
+        self.until(lambda: len(self.received()) == 3)
+        self.assertEqual(self.received()[2]["data"]["data"]["text"], "found")
+        # The number of the event is that of the lost one, but its id is not.
+        self.assertEqual(len({it["id"] for it in self.received()}), 3)
+
+    def test_commands(self):
+        forum, room = self.forum("Knitting")
+        run = lambda *words: self.say("endpoints", *words)
+        secret = run("create", "Index", self.hook, f"forum:{forum}/messages", "--events", "message.created").strip()
+        self.assertRegex(secret, r"\Awhsec_[A-Za-z0-9+/=]{44}\Z")
+        endpoint = json.loads(run("list", "--json"))
+        self.assertEqual((endpoint["name"], endpoint["events"]), ("Index", ["message.created"]))
+        self.assertNotIn("secret", endpoint)
+        id = endpoint["id"]
+        self.receive(secret)
+        self.ask("POST", f"/conversations/{room}/messages", {"text": "purl"})
+        self.until(lambda: run("deliveries", id, "--json") != "")
+        delivery = json.loads(run("deliveries", id, "--json"))
+        self.assertEqual((delivery["state"], delivery["status"], delivery["type"]), ("delivered", 204, "message.created"))
+        self.assertEqual(run("redeliver", id, delivery["id"]), "")
+        self.until(lambda: len(self.received()) == 2)
+        self.assertEqual(len({it["id"] for it in self.received()}), 1)
+        self.assertIn("delivered", run("deliveries", id))
+        self.assertEqual(run("disable", id), "")
+        self.assertIn("disabled: request", run("list"))
+        self.assertEqual(run("enable", id), "")
+        self.assertNotEqual(run("rotate", id).strip(), secret)
+        self.assertEqual(run("delete", id), "")
+        self.assertEqual(run("list", "--json"), "")
+        # Without a daemon the command checks the URL by its own policy.
+        self.daemon.stop()
+        done = subprocess.run([PARLEY, "endpoints", "create", "Index", self.hook, "me", "--data", self.data],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

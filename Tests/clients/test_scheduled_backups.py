@@ -1,0 +1,101 @@
+"""`--backup-every` makes backups at an interval, and `--backup-keep` removes the oldest."""
+
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from servers import PARLEY
+from serving import ServingTest, parley
+
+HOUR = 3_600
+
+
+class ScheduledBackups(ServingTest):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
+        self.backups = self.folder / "backups"
+
+    def names(self):
+        return sorted(file.name for file in self.backups.glob("*.tar"))
+
+    def run_until(self, line, *arguments):
+        """Serves until the log has the line. Returns the log."""
+        with self.start(*parley(
+                self.folder, "--backup-every", "2", "--backup-to", self.backups, *arguments)) as server:
+            for _ in range(600):
+                if re.search(line, server.output()):
+                    break
+                time.sleep(0.1)
+            else:
+                self.fail(server.output())
+            self.assertEqual(server.stop(), 0)
+            return server.output()
+
+    def age(self, hours):
+        """Makes the newest backup older, by its file and its name."""
+        newest = self.backups / self.names()[-1]
+        older = self.backups / f"scheduled-2026-01-0{len(self.names())}T00-00-00Z.tar"
+        newest.rename(older)
+        made = time.time() - hours * HOUR
+        os.utime(older, (made, made))
+        return older.name
+
+    def test_backups_are_made_at_the_interval_and_rotated(self):
+        self.run_until(r"Scheduled backup .*scheduled-.*\.tar: 0 messages, 0 files, verified", "--backup-keep", "2")
+        first, = self.names()
+        self.assertRegex(first, r"^scheduled-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar$")
+        self.assertEqual((self.backups / first).stat().st_mode & 0o777, 0o600)
+        other = self.backups / "by-hand.tar"
+        other.write_bytes(b"")
+        # A restart within the interval makes none.
+        first = self.age(1)
+        log = self.run_until("listening on", "--backup-keep", "2")
+        self.assertNotIn("Scheduled backup", log)
+        self.assertEqual(self.names(), ["by-hand.tar", first])
+        # After it there is a second one, then a third one in place of the first.
+        first = self.age(3)
+        self.run_until("Scheduled backup", "--backup-keep", "2")
+        self.assertEqual(len(self.names()), 3)
+        second = self.age(3)
+        self.run_until("Scheduled backup", "--backup-keep", "2")
+        names = self.names()
+        self.assertEqual(len(names), 3)
+        self.assertNotIn(first, names)
+        self.assertEqual(names[:2], ["by-hand.tar", second])
+        restored = subprocess.run(
+            [PARLEY, "restore", self.backups / names[-1], "--data", self.folder / "restored"], capture_output=True,
+            text=True, timeout=60)
+        self.assertEqual(restored.returncode, 0, restored.stderr)
+
+    def test_parts_of_a_killed_process_and_files_of_a_wrong_clock_go(self):
+        self.backups.mkdir()
+        for suffix in (".part", ".part.db", ".part.db.part"):
+            (self.backups / f"scheduled-2026-01-01T00-00-00Z.tar{suffix}").write_bytes(b"")
+        ahead = self.backups / "scheduled-2099-01-01T00-00-00Z.tar"
+        ahead.write_bytes(b"")
+        os.utime(ahead, (time.time() + 10 * HOUR,) * 2)
+        self.run_until("Scheduled backup", "--backup-keep", "2")
+        first, = set(self.names()) - {ahead.name}
+        self.assertTrue(ahead.exists())
+        log = self.run_until("listening on", "--backup-keep", "2")
+        self.assertNotIn("Scheduled backup", log)
+        os.utime(self.backups / first, (time.time() - 3 * HOUR,) * 2)
+        time.sleep(1.1)
+        self.run_until("Scheduled backup", "--backup-keep", "2")
+        self.assertEqual(len(self.names()), 2)
+        self.assertIn(first, self.names())
+        self.assertFalse(ahead.exists())
+
+    def test_a_failure_is_logged(self):
+        self.backups.write_bytes(b"not a folder")
+        log = self.run_until("The scheduled backup failed and is tried again in an hour")
+        self.assertIn(str(self.backups), log)
+
+    def test_a_wrong_interval_is_refused(self):
+        refused = subprocess.run(
+            parley(self.folder, "--backup-every", "0"), capture_output=True, text=True, timeout=60)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--backup-every takes a number from 1 to 8760", refused.stderr)

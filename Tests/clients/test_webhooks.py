@@ -1,0 +1,171 @@
+"""Webhooks as other programs use them: Slack's SDK, a library for Discord, curl, and the commands of the operator."""
+
+import json
+import subprocess
+import tempfile
+import unittest
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from discord_webhook import DiscordEmbed, DiscordWebhook
+from servers import PARLEY
+from serving import ServingTest, call, parley
+from slack_sdk.webhook import WebhookClient
+
+
+class Hooked(ServingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = str(Path(cls.folder) / "data")
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder)))
+        cls.say("user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+        cls.token = cls.say("token", "ada", "--scope", "admin").strip()
+
+    @classmethod
+    def parley(cls, *arguments, given=None):
+        return subprocess.run([PARLEY, *arguments, "--data", cls.data], input=given, capture_output=True, text=True, timeout=60)
+
+    @classmethod
+    def say(cls, *arguments, given=None):
+        done = cls.parley(*arguments, given=given)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def setUp(self):
+        self.room = call(self.server, "POST", "/forums", {"title": self.id(), "visibility": "private"}, self.token)["room_id"]
+
+    def create(self, name="Builds"):
+        made = call(self.server, "POST", "/webhooks", {"conversation_id": self.room, "name": name}, self.token)
+        self.assertTrue(made["url"].startswith(self.server.url + "/api/v1/hooks/"), made["url"])
+        return made["url"]
+
+    def texts(self):
+        page = call(self.server, "GET", f"/conversations/{self.room}/messages?order=asc", token=self.token)
+        return [it["text"] for it in page["data"]]
+
+
+class Slack(Hooked):
+    def test_a_text(self):
+        answer = WebhookClient(self.create()).send(text="Build *812*: <https://ci.example.org/812?a=1&amp;b=2|log> &lt;ok&gt;")
+        self.assertEqual((answer.status_code, answer.body), (200, "ok"))
+        self.assertEqual(self.texts(), ["Build **812**: [log](https://ci.example.org/812?a=1&b=2) &lt;ok&gt;"])
+
+    def test_blocks_and_attachments_of_its_models(self):
+        from slack_sdk.models.attachments import Attachment, AttachmentField
+        from slack_sdk.models.blocks import ButtonElement, ContextBlock, DividerBlock, HeaderBlock, SectionBlock
+
+        blocks = [
+            HeaderBlock(text="Deploy"), SectionBlock(text="*done* by <@ada>", fields=["*Where*\nproduction"]), DividerBlock(),
+            ContextBlock(elements=[{"type": "mrkdwn", "text": "~slow~"}]),
+            SectionBlock(text="More", accessory=ButtonElement(text="Open", action_id="a", url="https://ci.example.org")),
+        ]
+        attachments = [Attachment(text="*log*", title="Run", title_link="https://ci.example.org/1", fallback="run",
+                                  fields=[AttachmentField(title="Tests", value="12")])]
+        answer = WebhookClient(self.create()).send(text="fallback", blocks=blocks, attachments=attachments)
+        self.assertEqual((answer.status_code, answer.body), (200, "ok"))
+        self.assertEqual(self.texts(), [
+            "### Deploy\n\n**done** by @ada\n**Where**\nproduction\n\n---\n\n~~slow~~\n\nMore\n[Open](https://ci.example.org)\n\n"
+            "> **[Run](https://ci.example.org/1)**\n> **log**\n> **Tests** 12"])
+
+    def test_a_refused_message_is_an_error_of_the_sdk(self):
+        url = self.create()
+        self.assertEqual(WebhookClient(url).send(text="").status_code, 400)
+        self.assertEqual(WebhookClient(url[:-1] + ("0" if url[-1] != "0" else "1")).send(text="x").status_code, 404)
+        self.assertEqual(self.texts(), [])
+
+
+class Discord(Hooked):
+    def test_content_and_an_embed(self):
+        webhook = DiscordWebhook(url=self.create() + "?format=discord", content="**hi** <:parrot:1>", username="CI")
+        embed = DiscordEmbed(title="Build", description="done", url="https://ci.example.org", color="03b2f8")
+        embed.set_author(name="ada", url="https://ci.example.org/ada")
+        embed.add_embed_field(name="Tests", value="12")
+        embed.set_footer(text="ci")
+        embed.set_timestamp()
+        webhook.add_embed(embed)
+        answer = webhook.execute()
+        self.assertIn(answer.status_code, (200, 204))
+        self.assertEqual(self.texts(), [
+            "**CI**\n**hi** :parrot:\n\n> [ada](https://ci.example.org/ada)\n> **[Build](https://ci.example.org)**\n> done\n"
+            "> **Tests** 12\n> ci"])
+
+
+class Curl(Hooked):
+    def test_a_form_and_bodies_as_curl_sends_them(self):
+        url = self.create()
+        for arguments in (["--data-urlencode", 'payload={"text":"a & b"}'], ["--data", '{"text":"c"}'],
+                          ["--json", '{"text":"d"}'], ["--header", "Authorization: Bearer wrong", "--json", '{"text":"e"}']):
+            self.assertEqual(self.curl(*arguments, url), b"ok")
+        self.assertEqual(self.texts(), ["a & b", "c", "d", "e"])
+
+    def test_a_large_body_is_refused_before_it_is_read(self):
+        url = self.create()
+        target = urlsplit(url)
+        connection = HTTPConnection(target.hostname, target.port, timeout=20)
+        self.addCleanup(connection.close)
+        connection.putrequest("POST", target.path)
+        for name, value in (("Content-Type", "application/json"), ("Content-Length", "262145")):
+            connection.putheader(name, value)
+        connection.endheaders()
+        status = connection.getresponse().status
+        self.assertEqual(status, 413)
+        self.assertEqual(self.texts(), [])
+
+    def test_a_repeated_post_survives_the_death_of_the_server(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            for round in range(2):
+                with self.start(*parley(folder)) as server:
+                    if round == 0:
+                        run = lambda *arguments, given=None: subprocess.run(
+                            [PARLEY, *arguments, "--data", Path(folder) / "data"], input=given, check=True, capture_output=True, text=True).stdout
+                        run("user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+                        token = run("token", "ada", "--scope", "admin").strip()
+                        room = call(server, "POST", "/forums", {"title": "Builds"}, token)["room_id"]
+                        path = run("webhooks", "create", room, "Builds").strip().split("/api/v1")[1]
+                    for _ in range(2):
+                        self.assertEqual(self.curl("--json", '{"text":"x","client_id":"c1"}', f"{server.url}/api/v1{path}"), b"ok")
+                    page = call(server, "GET", f"/conversations/{room}/messages", token=token)
+                    self.assertEqual(len(page["data"]), 1)
+
+
+class Commands(Hooked):
+    def test_webhooks_are_created_listed_rotated_and_deleted(self):
+        self.assertEqual(self.say("webhooks", "list").split(), ["ID", "NAME", "CONVERSATION", "OWNER", "STATE", "LAST", "USED"])
+        url = self.say("webhooks", "create", self.room, "CI Builds")
+        self.assertRegex(url, r"\Ahttp://\S+/api/v1/hooks/[0-9a-f]{64}\n\Z")
+        webhook = json.loads(self.say("webhooks", "list", "--json"))
+        self.assertEqual((webhook["name"], webhook["conversation_id"]), ("CI Builds", self.room))
+        self.assertNotIn("url", webhook)
+        line = self.say("webhooks", "list").splitlines()[1]
+        self.assertEqual(line.split(), [webhook["id"], "CI", "Builds", self.room, "ada", "enabled", "never"])
+        path = lambda text: text.strip().split("/api/v1")[1]
+        renewed = self.say("webhooks", "rotate", webhook["id"])
+        self.assertEqual(self.curl("--json", '{"text":"x"}', f"{self.server.url}/api/v1{path(renewed)}"), b"ok")
+        self.assertIn(b"not_found", self.curl("--json", '{"text":"x"}', f"{self.server.url}/api/v1{path(url)}"))
+        self.assertEqual(self.say("webhooks", "delete", webhook["id"]), "")
+        self.assertEqual(self.say("webhooks", "list", "--json"), "")
+        self.assertIn(b"not_found", self.curl("--json", '{"text":"x"}', f"{self.server.url}/api/v1{path(renewed)}"))
+
+    def test_mistakes_are_told(self):
+        for arguments, status, words in [
+                (("webhooks",), 2, "needs one of create"), (("webhooks", "create", self.room), 2, "needs a NAME"),
+                (("webhooks", "create", "999999", "Builds"), 1, "conversation id is unknown"),
+                (("webhooks", "rotate", "a/b"), 2, "not an id"), (("webhooks", "rotate", "999999"), 1, "")]:
+            with self.subTest(arguments):
+                done = self.parley(*arguments)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(words, done.stderr.splitlines()[-1])
+
+    def test_the_access_log_has_no_secret(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            secret = "5f3d" + "ab" * 30
+            with self.start(*parley(folder)) as server:
+                self.curl("--json", '{"text":"x"}', f"{server.url}/api/v1/hooks/{secret}")
+            self.assertIn("/api/v1/hooks/5f3d…", server.output())
+            self.assertNotIn(secret, server.output())
+
+
+if __name__ == "__main__":
+    unittest.main()
