@@ -216,10 +216,11 @@ export class Sync {
   async #subscribe(topics, { isLagging = false } = {}) {
     try {
       const asked = topics.map((topic) => (/^(site$|user:)/.test(topic) ? 'me' : topic));
+      // An event after the subscription has a later offset than the missed ones.
+      const held = await Promise.all(topics.map((topic) => this.store.get('streams', topic)));
       await this.live.command('subscribe', { topics: [...new Set(asked)].map((topic) => ({ topic })) });
-      for (const topic of topics) {
-        const held = await this.store.get('streams', topic);
-        if (held) await this.#pull(topic, held.offset);
+      for (const [index, topic] of topics.entries()) {
+        if (held[index]) await this.#pull(topic, held[index].offset);
         else if (isLagging || this.mirror.value('uncompared')?.includes(topic)) await (await recovering()).compareWithoutOffset(this, topic);
         // The cached conversation may be of before the subscription.
         else if (topic.startsWith('conversation:')) await this.fetches.wantLater(topic);

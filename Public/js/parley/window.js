@@ -378,7 +378,7 @@ export class MessageWindow {
       });
     }
     // A message came between the answer of the page and the subscription.
-    if (isRenewed && this.isSticking && this.beyond > 0 && this.isAtNewest) hole ??= this.#thing.last_seq;
+    if (isRenewed && this.beyond > 0 && this.isAtNewest && this.#mayGrow(this.#messages)) hole ??= this.#thing.last_seq;
     if (hole !== null) this.#fill(hole).catch(this.pages.onFault);
   }
 

@@ -96,14 +96,14 @@ export const positions = (order, hasOlder, hasNewer) => {
 };
 
 /** A page in the server's format, of messages 1 to `last`. */
-export const page = (last, asOf = last) => ({ before, after, limit = 50, order = 'desc' }) => {
+export const page = (last, asOf = last, over = {}) => ({ before, after, limit = 50, order = 'desc' }) => {
   const seqs = Array.from({ length: last }, (_, index) => index + 1).filter(
     (seq) => (!before || seq < Number(before) - 100) && (!after || seq > Number(after) - 100),
   );
   const chosen = order === 'asc' ? seqs.slice(0, limit) : seqs.slice(-limit).reverse();
   const [first, final] = [Math.min(...chosen), Math.max(...chosen)];
   return {
-    data: chosen.map((seq) => say(seq)), cursor: `aa.${asOf}`, latest_seq: last, skipped: [],
+    data: chosen.map((seq) => say(seq, over)), cursor: `aa.${asOf}`, latest_seq: last, skipped: [],
     ...positions(order, first > 1, final < last),
   };
 };

@@ -812,6 +812,39 @@ test('a viewed topic is subscribed beside the user\'s own, until it is closed', 
   parley.close();
 });
 
+test('a window shows a message of before its subscription, also where it is not scrolled to the end', async () => {
+  const topic = { id: '99', kind: 'topic', revision: 1, last_seq: 1 };
+  const pageTo = (last) => page(last, last, { conversation_id: '99' });
+  const { peer, connect, parley } = await opened({
+    answers: {
+      'GET /conversations/99': topic,
+      'GET /conversations/99/messages': pageTo(1),
+      'GET /streams/conversation:99/events': { data: [], next: null, cursor: 'aa.52' },
+    },
+  });
+  await connect();
+  await isLive(parley);
+  const { onCommand } = peer;
+  let confirm;
+  peer.onCommand = (command, socket) => {
+    if (command.do === 'subscribe') confirm = () => onCommand(command, socket);
+    else onCommand(command, socket);
+  };
+  const window = parley.window('99', () => {});
+  await window.around({ seq: 1 });
+  window.isSticking = false;
+  await until(() => confirm && parley.mirror.conversations.has('99'), 'the subscription');
+  // Another client posts, and an action follows the subscription.
+  Object.assign(peer.answers, { 'GET /conversations/99': { ...topic, last_seq: 2 }, 'GET /conversations/99/messages': pageTo(2) });
+  confirm();
+  peer.socket.tell({
+    event: 'action.set', id: '52', stream: 'conversation:99', offset: 3, actor_id: '8', at: '2026-01-01T00:00:00.000Z',
+    data: { message_id: '101', actions: {} },
+  });
+  await until(() => window.items.length === 2, 'the message');
+  window.close();
+});
+
 test('an event of an unrelated stream moves no cursor', async () => {
   const { peer, connect, parley } = await opened({ answers: { 'GET /conversations/99': { id: '99', kind: 'topic', revision: 1, last_seq: 1 } } });
   await connect();
