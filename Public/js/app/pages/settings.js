@@ -20,7 +20,7 @@ import { statusForm } from '../account/status.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
-const parts = { profile, groups, look, privacy, password, twostep, sessions, signins, tokens, stars };
+const parts = { profile, groups, look, privacy, password, twostep, sessions, signins, tokens, stars, drafts };
 const pictures = {
   profile: 'person',
   groups: 'users',
@@ -32,6 +32,7 @@ const pictures = {
   signins: 'clock',
   tokens: 'link',
   stars: 'star',
+  drafts: 'edit',
 };
 
 async function groups(shell, column) {
@@ -353,6 +354,10 @@ async function twostep(shell, column) {
 
 async function signins(shell, column) {
   return (await import('../account/signins.js')).signIns(shell, column);
+}
+
+async function drafts(shell, column) {
+  return (await import('../account/drafts.js')).drafts(shell, column);
 }
 
 /** One of a list of things that can be ended here; `verb` says how, if it can. */

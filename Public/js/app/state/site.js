@@ -516,7 +516,7 @@ export class SiteState extends EventTarget {
   /** Without `files` those of the draft stay. Resolves to whether all files are stored. */
   async keepDraft(id, text, replyTo, poll, files) {
     const hasFiles = (files ?? this.parley?.mirror.drafts.get(id)?.files)?.length > 0;
-    return this.parley?.setDraft(id, text || replyTo || poll || hasFiles ? { text, replyTo, poll } : null, files);
+    return this.parley?.setDraft(id, text || replyTo || poll || hasFiles ? { text, replyTo, poll, at: new Date().toISOString() } : null, files);
   }
 
   /** Verifies the cached copy of a conversation and repairs it. */

@@ -1,0 +1,64 @@
+"""The list of drafts: messages and topics that were begun on this device."""
+
+from playwright.sync_api import expect
+from test_flows import ROWS, Village
+
+
+class Drafts(Village):
+    def begin(self, page):
+        """Begins a message in the room, and a topic."""
+        self.room(page)
+        page.get_by_role("textbox", name="Write a message").fill("Half a thought about **pears**")
+        self.go(page, f"/f/{self.garden['id']}/new")
+        page.get_by_label("Title").fill("The south wall")
+        page.get_by_role("textbox", name="Write your post").fill("It is dry")
+        page.locator("input[type=file]").set_input_files({"name": "wall.txt", "mimeType": "text/plain", "buffer": b"dry"})
+        self.go(page, "/you/drafts")
+
+    def test_drafts_are_listed_opened_and_deleted(self):
+        page = self.signed_in("lin")
+        self.go(page, "/you/drafts")
+        expect(page.get_by_text("No drafts on this device.")).to_be_visible()
+        self.begin(page)
+        rows = page.locator(".setting-row")
+        expect(rows).to_have_count(2)
+        topic, message = rows.filter(has_text="The south wall"), rows.filter(has_text="Half a thought about pears")
+        expect(rows.first).to_contain_text("The south wall")
+        for words in (f"New topic in {self.garden['title']}", "It is dry", "1 file"):
+            expect(topic).to_contain_text(words)
+        self.photograph(page, "drafts-desktop-light")
+        self.assert_accessible(page, "drafts")
+        page.reload()
+        self.settle(page)
+        expect(rows).to_have_count(2)
+        topic.get_by_role("link").click()
+        expect(page.get_by_label("Title")).to_have_value("The south wall")
+        expect(page.locator(".composer-files")).to_contain_text("wall.txt")
+        self.go(page, "/you/drafts")
+        topic.get_by_role("button", name="Delete draft").click()
+        expect(rows).to_have_count(1)
+        message.get_by_role("link").click()
+        field = page.get_by_role("textbox", name="Write a message")
+        expect(field).to_have_value("Half a thought about **pears**")
+        field.fill("")
+        self.go(page, "/you/drafts")
+        expect(page.get_by_text("No drafts on this device.")).to_be_visible()
+        self.eventually(page, 0, lambda: page.evaluate(ROWS)["files"])
+
+    def test_a_draft_of_a_conversation_that_is_gone_shows_its_text(self):
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Gone soon", "text": "Yes."}, self.tokens["ada"])
+        page = self.signed_in("grace", "phone")
+        self.go(page, f"/c/{topic['id']}")
+        page.get_by_role("textbox").last.fill("My answer")
+        self.go(page, "/you")
+        self.call("DELETE", f"/conversations/{topic['id']}", token=self.tokens["ada"])
+        page.reload()
+        self.settle(page)
+        self.go(page, "/you/drafts")
+        row = page.locator(".setting-row")
+        expect(row).to_contain_text("You can no longer read this conversation")
+        expect(row).to_contain_text("My answer")
+        expect(row.get_by_role("link")).to_have_count(0)
+        self.assert_fits(page, "drafts")
+        row.get_by_role("button", name="Delete draft").click()
+        expect(page.get_by_text("No drafts on this device.")).to_be_visible()
