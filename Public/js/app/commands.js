@@ -53,6 +53,7 @@ async function find(shell, words) {
     { words: say('place.inbox'), picture: 'inbox', keys: 'g i', on: go('/') },
     { words: say('place.forums'), picture: 'forums', keys: 'g f', on: go('/forums') },
     { words: say('place.messages'), picture: 'messages', keys: 'g m', on: go('/messages') },
+    site.me.role !== 'guest' && { words: say('place.members'), picture: 'users', on: go('/members') },
     { words: say('act.newConversation'), picture: 'plus', on: go('/messages/new') },
     site.mayMakeForums && { words: say('act.newForum'), picture: 'plus', on: go('/forums/new') },
     { words: say('inbox.readAll'), picture: 'checks', keys: 'Shift Esc', on: () => markAllRead(shell) },

@@ -13,6 +13,7 @@ const routes = [
   [/^\/m\/(?<message>\d+)$/, 'message'],
   [/^\/messages$/, 'messages'],
   [/^\/messages\/new$/, 'newconversation'],
+  [/^\/members$/, 'members'],
   [/^\/search$/, 'search'],
   [/^\/u\/(?<name>[^/]+)$/, 'user'],
   [/^\/you(?:\/(?<part>[a-z]+))?$/, 'settings'],

@@ -44,11 +44,12 @@ export async function open(shell) {
       pageBar(say('place.messages'), {
         state: site.state,
         actions: [
+          site.me.role !== 'guest' && iconButton('users', say('place.members'), { on: () => shell.go('/members'), data: { act: 'members' } }),
           iconButton('plus', say('act.newConversation'), {
             on: () => shell.go('/messages/new'),
             data: { act: 'newConversation' },
           }),
-        ],
+        ].filter(Boolean),
       }),
       el('div.page-body', null, column),
     ],

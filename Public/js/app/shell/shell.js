@@ -29,6 +29,7 @@ const pages = {
   notfound: () => import('../pages/notfound.js'),
   inbox: () => import('../pages/inbox.js'),
   message: () => import('../pages/message.js'),
+  members: () => later(import('../pages/members.js')),
   messages: () => import('../pages/messages.js'),
   newconversation: () => import('../pages/newconversation.js'),
   forumform: () => later(import('../pages/forumform.js')),

@@ -100,7 +100,7 @@ extension PageContext {
     return Self.file(Array((lines.joined(separator: "\n") + "\n").utf8), .plainText)
   }
 
-  private static let disallowed = ["/api", "/search", "/admin", "/you", "/messages", "/sign-in", "/m/"]
+  private static let disallowed = ["/api", "/search", "/admin", "/you", "/members", "/messages", "/sign-in", "/m/"]
   /// Pictures of pages.
   private static let allowed = [VisitorPage.icon, "/api/v1/forums/", "/api/v1/users/", "/api/v1/files/"]
 }

@@ -76,7 +76,7 @@ struct VisitorPages: Sendable {
 
   /// Addresses that visitors see after they have signed in.
   private static let signedIn = [
-    "/forums/new", "/f/{forum}/new", "/f/{forum}/settings", "/messages", "/messages/new", "/search", "/you",
+    "/forums/new", "/f/{forum}/new", "/f/{forum}/settings", "/members", "/messages", "/messages/new", "/search", "/you",
     "/you/{rest...}", "/admin", "/admin/{rest...}",
   ]
 
