@@ -12,7 +12,7 @@ import { Pages } from './pages.js';
 import { TabVisibility, Presences } from './presence.js';
 import { Problem } from './problem.js';
 import { DeliveryReceipts } from './receipts.js';
-import { unknownAge } from './reducer.js';
+import { Rows, putMe, unknownAge } from './reducer.js';
 import { searchCache } from './search.js';
 import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
 import { eraseOthers, openStore, put } from './store.js';
@@ -228,6 +228,27 @@ export class Parley {
     const held = this.mirror.users.get(id) ?? null;
     if (!held) this.#want(`user:${id}`, true);
     return held;
+  }
+
+  /**
+   * Changes the signed-in user. The answer is cached before its event arrives.
+   * @param {any} body The changed members, as in `PATCH /users/me`.
+   */
+  async updateMe(body) {
+    const known = this.mirror.position;
+    const me = await this.client.calls.updateUser({ id: 'me', body });
+    /** @type {import('./store.js').Source[]} */
+    const sources = [['site', 'me']];
+    try {
+      this.#publish(await this.store.update(sources, (found) => {
+        const rows = new Rows(sources, found);
+        putMe(rows, me, known);
+        return rows.changes;
+      }));
+    } catch (error) {
+      if (!isAbort(error)) this.#tell('fault', error);
+    }
+    return me;
   }
 
   /**

@@ -71,6 +71,16 @@ class BrowsingTest(ServingTest):
         page.on("console", lambda message: self.heard(message))
         return page
 
+    def record(self, page):
+        """Prints the page's requests to the API if the test fails."""
+        began, lines = time.monotonic(), []
+        note = lambda request, result: "/api/" in request.url and lines.append(
+            f"{time.monotonic() - began:6.1f} s {request.method} {request.url.removeprefix(self.origin)} {result}")
+        page.on("request", lambda request: note(request, "is sent"))
+        page.on("response", lambda response: note(response.request, response.status))
+        page.on("requestfailed", lambda request: note(request, request.failure))
+        self.addCleanup(lambda: self._outcome.success or print(*lines, sep="\n"))
+
     def heard(self, message):
         """Records console errors: CSP violations and exceptions, not failed requests and connections."""
         if message.type == "error" and not re.search("Failed to load resource|WebSocket connection to", message.text):

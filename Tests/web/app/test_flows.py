@@ -11,6 +11,7 @@ class FirstHour(BrowsingTest):
     def test_from_an_empty_folder_to_ten_users_in_a_chat(self):
         began = time.monotonic()
         owner = self.page(self.context())
+        self.record(owner)
         clicks = []
         owner.expose_function("clicked", lambda: clicks.append(1))
         owner.add_init_script("addEventListener('click', (event) => { if (event.isTrusted) window.clicked(); }, true);")

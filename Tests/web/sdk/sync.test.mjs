@@ -742,6 +742,22 @@ test('an event replaces a user of another answer, also one with the same revisio
   await until(() => parley.mirror.users.get('9').display_name === 'Lin Lovelace', 'the event');
 });
 
+test('a change of the signed-in user is cached before its event, and older events do not undo it', async () => {
+  const preferences = { first_steps: true };
+  const { peer, parley, store, connect } = await opened({ answers: { 'PATCH /users/me': { ...me, revision: 3, preferences } } });
+  await connect();
+  await isLive(parley);
+  assert.deepEqual((await parley.updateMe({ preferences })).preferences, preferences);
+  assert.deepEqual(parley.me.preferences, preferences);
+  assert.deepEqual((await store.get('site', 'me')).value.preferences, preferences);
+  const event = (id, data) => ({
+    event: 'preferences.updated', id: String(id), stream: 'user:7', offset: id, actor_id: '7', at: '', data: { ...me, ...data },
+  });
+  peer.socket.tell(event(1, { revision: 2, preferences: {} }), event(2, { revision: 3, preferences }));
+  await until(() => parley.mirror.cursor === 'aa.2', 'the events');
+  assert.deepEqual(parley.me.preferences, preferences);
+});
+
 const membership = (offset, forum, role) => ({
   event: role ? 'participant.joined' : 'participant.left', id: String(offset), stream: 'user:7', offset, actor_id: '8', at: '',
   data: { forum_id: forum, user_id: '7', ...(role ? { role } : {}) },

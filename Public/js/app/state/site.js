@@ -400,7 +400,7 @@ export class SiteState extends EventTarget {
 
   /** Changes the signed-in user, and shows the answer before its event. */
   async updateMe(body) {
-    this.me = await this.call('PATCH', '/users/me', { body });
+    this.me = await this.parley.updateMe(body);
     this.users.set(this.me.id, this.me);
     this.say('me');
     this.say('users', { id: this.me.id });
