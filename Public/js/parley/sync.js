@@ -216,9 +216,11 @@ export class Sync {
   async #subscribe(topics, { isLagging = false } = {}) {
     try {
       const asked = topics.map((topic) => (/^(site$|user:)/.test(topic) ? 'me' : topic));
-      // An event after the subscription has a later offset than the missed ones.
-      const held = await Promise.all(topics.map((topic) => this.store.get('streams', topic)));
+      // Read before the first event of the subscription, whose offset is later than those of the missed ones.
+      const reading = Promise.all(topics.map((topic) => this.store.get('streams', topic)));
+      reading.catch(() => {});
       await this.live.command('subscribe', { topics: [...new Set(asked)].map((topic) => ({ topic })) });
+      const held = await reading;
       for (const [index, topic] of topics.entries()) {
         if (held[index]) await this.#pull(topic, held[index].offset);
         else if (isLagging || this.mirror.value('uncompared')?.includes(topic)) await (await recovering()).compareWithoutOffset(this, topic);
