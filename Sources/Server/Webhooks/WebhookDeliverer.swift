@@ -22,6 +22,8 @@ public actor WebhookDeliverer {
   private var workers: [ID<WebhookEndpoint>: WebhookWorker] = [:]
   /// The workers to wake for an event.
   private var audiences: [EventStream: Set<ID<WebhookEndpoint>>] = [:]
+  /// Requests under way, by the owner of the endpoint.
+  private var sending: [ID<User>: Int] = [:]
   private var isStopping = false
   private var router: Task<Void, Never>?
 
@@ -34,6 +36,10 @@ public actor WebhookDeliverer {
   /// In milliseconds: before a retry when this server is busy.
   private static let busyDelay: Int64 = 200
   private static let faultDelay: Int64 = 5_000
+  /// In milliseconds: the longest time before an outcome is stored again.
+  private static let maxStoreDelay: Int64 = 60_000
+  /// The requests of one owner under way: slow servers of one owner leave room for the others.
+  private static let maxSendingPerOwner = 4
   /// Bytes of a response.
   private static let maxReplyBytes = 16_384
   private static let trimInterval = 64
@@ -247,16 +253,35 @@ public actor WebhookDeliverer {
       return false
     case .accepted(let status):
       delivery.status = status
-      try await community.recordWebhookDelivery(
-        delivery, to: worker.endpoint, through: position, trimsLog: worker.mayTrim(every: Self.trimInterval))
+      let (accepted, trimsLog) = (delivery, worker.mayTrim(every: Self.trimInterval))
+      try await store(worker) { () async throws(Refusal) in
+        try await self.community.recordWebhookDelivery(
+          accepted, to: worker.endpoint, through: position, trimsLog: trimsLog)
+      }
       return true
     case .failed(let failure, let status, let fault):
       (delivery.status, delivery.fault) = (status, fault)
       // The retry reads the event again.
       worker.isStale = true
-      try await community.recordWebhookFailure(
-        delivery, of: worker.endpoint, failure, trimsLog: worker.mayTrim(every: Self.trimInterval))
+      let (failed, trimsLog) = (delivery, worker.mayTrim(every: Self.trimInterval))
+      try await store(worker) { () async throws(Refusal) in
+        try await self.community.recordWebhookFailure(failed, of: worker.endpoint, failure, trimsLog: trimsLog)
+      }
       return false
+    }
+  }
+
+  /// Stores an outcome. While the store refuses, as with a full disk, the event is not sent again.
+  private func store(
+    _ worker: WebhookWorker, _ write: () async throws(Refusal) -> Void
+  ) async throws(Refusal) {
+    var delay = Self.busyDelay
+    while true {
+      do throws(Refusal) { return try await write() } catch {
+        guard error.isFault, !isStopping, !Task.isCancelled else { throw error }
+      }
+      await worker.wait(milliseconds: delay)
+      delay = min(2 * delay, Self.maxStoreDelay)
     }
   }
 
@@ -291,6 +316,10 @@ public actor WebhookDeliverer {
     do throws(CryptoError) {
       fields = try message.fields(signedBy: ready.secrets, now: clock() / 1_000)
     } catch { throw .unavailable }
+    let owner = ready.endpoint.owner
+    guard sending[owner, default: 0] < Self.maxSendingPerOwner else { return (.postponed, 0) }
+    sending[owner, default: 0] += 1
+    defer { sending[owner] = sending[owner].flatMap { $0 > 1 ? $0 - 1 : nil } }
     let start = ContinuousClock.now
     let outcome: Outcome
     do throws(UntrustedFault) {

@@ -272,6 +272,48 @@ import Testing
     }
   }
 
+  @Test func `an accepted event is not sent again while its delivery can't be stored`() async throws {
+    try await Self.open { village, receiver in
+      let (forum, room) = try await village.garden()
+      _ = try await Self.create(["forum:\(forum)/messages"], receiver, in: village)
+      let store = village.community.store
+      func execute(_ statement: String) async throws {
+        try await store.write { tx throws(Refusal) in
+          try tx.run { connection in try connection.execute(SQL(statement)) }
+        }
+      }
+      try await execute(
+        "create trigger fault before insert on webhook_delivery begin select raise(abort, 'no space'); end")
+      try await village.post("one", in: room)
+      _ = try await receiver.wait(for: 1)
+      // Some attempts to store it fail.
+      try await Task.sleep(for: .seconds(1))
+      try await execute("drop trigger fault")
+      try await village.post("two", in: room)
+      _ = try await receiver.wait(for: 2)
+      #expect(receiver.texts == ["one", "two"])
+    }
+  }
+
+  @Test func `slow servers of one owner leave room for those of others`() async throws {
+    try await Self.open { village, receiver in
+      defer { receiver.release() }
+      let (forum, room) = try await village.garden(members: ["mira"])
+      for _ in 1...6 {
+        _ = try await Self.create(["forum:\(forum)/messages"], receiver, ["url": receiver.slowURL], in: village)
+      }
+      try await village.post("one", in: room)
+      _ = try await receiver.wait(for: 4)
+      _ = try await Self.create(["forum:\(forum)/messages"], receiver, as: "mira", in: village)
+      try await village.post("two", in: room)
+      try await WebhookReceiver.until { receiver.texts.contains("two") }
+      #expect(receiver.texts == ["one", "one", "one", "one", "two"])
+      receiver.release()
+      // All six of both.
+      _ = try await receiver.wait(for: 13)
+    }
+  }
+
   @Test func `a server that is down gets the events later`() async throws {
     try await Self.open { village, receiver in
       let (forum, room) = try await village.garden()

@@ -39,6 +39,7 @@ final class WebhookReceiver: Sendable {
   private final class Inbox: Sendable {
     let requests = Mutex<[Received]>([])
     let reply = Mutex<@Sendable (Int) -> Reply>({ _ in Reply(status: 204) })
+    let isHolding = Atomic<Bool>(true)
 
     func receive(_ fields: Fields, _ body: [UInt8]) -> Response {
       let json = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:]
@@ -77,6 +78,11 @@ final class WebhookReceiver: Sendable {
       routes.on(.post, "/hook") { request, _ throws(Problem) in
         inbox.receive(request.fields, try await request.body.collect())
       }
+      routes.on(.post, "/slow") { request, _ throws(Problem) in
+        let response = inbox.receive(request.fields, try await request.body.collect())
+        while inbox.isHolding.load(ordering: .relaxed) { try? await Task.sleep(for: .milliseconds(5)) }
+        return response
+      }
     }
     server = try Server(
       .init(endpoints: [.init(socket)], loops: 1), application: Application(router: router, limits: Limits()),
@@ -85,6 +91,10 @@ final class WebhookReceiver: Sendable {
   }
 
   var url: String { "http://127.0.0.1:\(port)/hook" }
+  /// Answers after `release`.
+  var slowURL: String { "http://127.0.0.1:\(port)/slow" }
+
+  func release() { inbox.isHolding.store(false, ordering: .relaxed) }
 
   /// Sets the answers, by the number of the request from 1.
   func answer(_ reply: @escaping @Sendable (Int) -> Reply) { inbox.reply.withLock { $0 = reply } }
