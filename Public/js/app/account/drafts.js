@@ -48,7 +48,7 @@ async function placeOf(site, { name, forum: id, title }) {
       const forum = await site.forum(id);
       return { place: say('drafts.newTopic', { forum: forum.title }), heading: title, href: forumAddress(forum, 'new') };
     }
-    const conversation = await site.conversation(name);
+    const conversation = await conversationOf(site, name);
     const forum = site.forums.get(conversation.forum_id);
     const words = conversationTitle(site, conversation);
     const isTopic = conversation.kind === 'topic' && forum;
@@ -56,6 +56,18 @@ async function placeOf(site, { name, forum: id, title }) {
   } catch (error) {
     if (!error.isTemporary) return { place: say('drafts.gone') };
     return { place: say('page.conversation'), heading: title, href: id ? `/f/${id}/new` : `/c/${name}` };
+  }
+}
+
+/** The cache keeps a topic of others that was deleted. */
+async function conversationOf(site, id) {
+  if (site.conversations.has(id)) return site.conversations.get(id);
+  try {
+    return await site.client.calls.getConversation({ id });
+  } catch (error) {
+    const held = error.isTemporary && site.parley.conversation(id);
+    if (held) return held;
+    throw error;
   }
 }
 
