@@ -1,5 +1,6 @@
 import Foundation
 import ParleyModel
+import ParleySQLite
 import ParleyWire
 import Testing
 
