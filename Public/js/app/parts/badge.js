@@ -18,5 +18,5 @@ export function badge(count, { loud = false } = {}) {
 /** A count of new topics. */
 export function topicsBadge(count) {
   if (!count) return null;
-  return el('span.badge.badge-topics.count', null, shown(count), icon('topic'), spoken(say('badge.topics')));
+  return el('span.badge.badge-topics.count', null, shown(count), icon('topic'), spoken(say('badge.topics', { n: count })));
 }
