@@ -3,3 +3,16 @@
 export { besideTopics } from '../forum/besidetopics.js';
 export { topicHead } from './topichead.js';
 export { timelineOf } from './topictimeline.js';
+
+/**
+ * An opened topic is not new any more, even if its first post is longer than the screen. The overview may learn of a topic after
+ * it was opened.
+ */
+export function endNew({ site, conversation, stream, listen }) {
+  const look = () => {
+    const [first] = stream.messages;
+    if (site.me && first && site.overview.isNew(conversation.id)) site.markRead(conversation, first).catch(() => {});
+  };
+  listen(site, ['overview'], look);
+  look();
+}

@@ -91,7 +91,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     shown(left) {
       view.begin({ message, anchor: left?.anchor });
       if (!message && !field?.hidden) field?.focusUnlessTouch();
-      endNew(page);
+      parts?.endNew(page);
     },
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
@@ -108,19 +108,6 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   };
   followTitle(page, shown, node, isBeside ? null : top);
   return shown;
-}
-
-/**
- * An opened topic is not new any more, even if its first post is longer than the screen. The overview may learn of a topic after
- * it was opened.
- */
-function endNew({ site, conversation, stream, listen }) {
-  const look = () => {
-    const [first] = stream.messages;
-    if (site.me && first && site.overview.isNew(conversation.id)) site.markRead(conversation, first).catch(() => {});
-  };
-  listen(site, ['overview'], look);
-  look();
 }
 
 /** Shows a new title, or the name of a participant that was unknown. `top`: the head, if it has the title. */
