@@ -132,6 +132,19 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (Scope.read, "https://example.org"), (.write, "https://example.org"), (.admin, "https://example.org/a?b=c"),
+    ])
+  func `a token sees the URL only if it may change it`(scope: Scope, url: String) async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try await Self.create(in: village).id
+      let fields: Fields = ["Authorization": "Bearer \(try await village.token("ada", scope))"]
+      #expect(try await village.request(.get, "/webhook-endpoints/\(id)", fields: fields)["url"] == url)
+      #expect(try await village.request(.get, "/webhook-endpoints", fields: fields)["data.0.url"] == url)
+    }
+  }
+
   /// Rows: how the owner loses the right.
   @Test(arguments: ["ban", "disable", "demote", "erase"])
   func `the endpoints of an owner that leaves the staff are disabled`(way: String) async throws {

@@ -85,8 +85,10 @@ extension API {
       throw Refusal.notFound
     }
     let endpoint: ID<WebhookEndpoint> = try context.id()
+    // Without requests to others it would wait without end.
+    let outgoing = try context.outgoing
     let found = try await context.community.redeliverWebhook(delivery, of: endpoint, by: context.caller)
-    await context.api.outgoing?.examine(endpoint)
+    await outgoing.examine(endpoint)
     return .object(.accepted) { json in found.delivery.writeMembers(to: &json) }
   }
 }

@@ -87,7 +87,7 @@ extension Community {
       if change.isEnabled == false, try tx.disable(id, .request) {
         try tx.audit(.endpointDisabled, by: actor, subject: id.number, reason: after.name)
       }
-      return try tx.knownEndpoint(id).shown(to: actor)
+      return try tx.knownEndpoint(id).shown(to: caller)
     }
   }
 
@@ -171,11 +171,11 @@ extension CommunityView {
   public func listWebhookEndpoints(
     _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<WebhookEndpoint> {
-    let user = try caller.requireUser()
+    _ = try caller.requireUser()
     return try read { tx throws(Refusal) in
       _ = try tx.reloadStaff(caller)
       return try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
-        try tx.webhookEndpoints(slice).map { $0.shown(to: user) }
+        try tx.webhookEndpoints(slice).map { $0.shown(to: caller) }
       }
     }
   }
@@ -183,10 +183,10 @@ extension CommunityView {
   public func getWebhookEndpoint(
     _ id: ID<WebhookEndpoint>, for caller: Caller
   ) throws(Refusal) -> WebhookEndpoint {
-    let user = try caller.requireUser()
+    _ = try caller.requireUser()
     return try read { tx throws(Refusal) in
       _ = try tx.reloadStaff(caller)
-      return try tx.knownEndpoint(id).shown(to: user)
+      return try tx.knownEndpoint(id).shown(to: caller)
     }
   }
 
@@ -213,9 +213,9 @@ extension ReadTransaction {
 }
 
 extension WebhookEndpoint {
-  /// Other staff see the origin of the URL alone: its path may be a secret.
-  fileprivate func shown(to user: ID<User>) -> WebhookEndpoint {
-    guard user != owner else { return self }
+  /// Other staff, and tokens that may not change it, see the origin of the URL alone: its path may be a secret.
+  fileprivate func shown(to caller: Caller) -> WebhookEndpoint {
+    guard caller.user != owner || caller.scope < .admin else { return self }
     var shown = self
     let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     shown.url = parts.prefix(3).joined(separator: "/")
