@@ -110,7 +110,11 @@ function editEndpoint(site, endpoint, changed) {
   const save = button(say('act.save'), { kind: 'primary', type: 'submit' });
   const work = async () => {
     const body = { enabled: enabled.input.checked, if_revision: endpoint.revision };
-    if (isMine) Object.assign(body, { name: name.input.value.trim(), url: url.input.value.trim() });
+    // A URL is checked again: an owner may disable the endpoint while the server sends no requests.
+    for (const [key, it] of Object.entries({ name, url })) {
+      const value = it.input.value.trim();
+      if (isMine && value !== endpoint[key]) body[key] = value;
+    }
     await site.call('PATCH', `/webhook-endpoints/${endpoint.id}`, { body });
     await done();
   };
