@@ -141,6 +141,21 @@ class Endpoints(EndpointTest):
                 self.ask("POST", "/webhook-endpoints", {"name": "Index", "url": url, "topics": ["me"]})
             self.assertEqual(json.loads(refused.exception.read())["errors"][0]["field"], "url")
 
+    def test_without_outgoing_requests_a_redelivery_is_refused(self):
+        forum, room = self.forum("Knitting")
+        made = self.create([f"forum:{forum}/messages"], events=["message.created"])
+        self.receive(made["secret"])
+        self.ask("POST", f"/conversations/{room}/messages", {"text": "purl"})
+        path = f"/webhook-endpoints/{made['id']}/deliveries"
+        self.until(lambda: self.ask("GET", path)["data"])
+        delivery = self.ask("GET", path)["data"][0]["id"]
+        self.daemon.stop()
+        self.daemon = self.start(*parley(self.folder, "--outgoing", "off", listen=f"127.0.0.1:{self.port}"))
+        done = subprocess.run([PARLEY, "endpoints", "redeliver", made["id"], delivery, "--data", self.data],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("opens no addresses of others", done.stderr)
+
     def test_a_restored_backup_tells_a_gap_and_goes_on(self):
         forum, room = self.forum("Knitting")
         made = self.create([f"forum:{forum}/messages"], events=["message.created"])
