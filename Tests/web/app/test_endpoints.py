@@ -73,7 +73,7 @@ class Endpoints(Village):
     def test_a_url_of_the_own_network_is_refused(self):
         ada = self.opened()
         dialog = self.create(ada, "https://10.0.0.7/hook")
-        expect(dialog.get_by_role("alert")).to_be_visible()
+        expect(dialog.get_by_role("alert")).to_have_text("Enter a link that starts with https:// and leads to a public address.")
         expect(dialog.get_by_role("textbox", name="URL")).to_have_value("https://10.0.0.7/hook")
 
     def test_in_german_on_a_phone(self):
