@@ -40,14 +40,14 @@ enum OpenSSL {
     return result
   }
 
-  /// AES-256-GCM: the cipher text and its tag.
+  /// AES-GCM: the cipher text and its tag.
   static func seal(
     _ bytes: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, context: Span<UInt8>
   ) throws(CryptoError) -> [UInt8] {
-    guard key.count == SealedBox.keyBytes, nonce.count == SealedBox.nonceBytes else {
+    guard isKey(key), nonce.count == AESGCM.nonceBytes else {
       throw CryptoError(operation: .seal, reason: "key or nonce of another length")
     }
-    var result = [UInt8](repeating: 0, count: bytes.count + SealedBox.tagBytes)
+    var result = [UInt8](repeating: 0, count: bytes.count + AESGCM.tagBytes)
     ERR_clear_error()
     let status = unsafe bytes.withUnsafeBufferPointer { bytes in
       unsafe key.withUnsafeBufferPointer { key in
@@ -55,8 +55,8 @@ enum OpenSSL {
           unsafe context.withUnsafeBufferPointer { context in
             unsafe result.withUnsafeMutableBufferPointer { result in
               unsafe parley_seal(
-                key.baseAddress, nonce.baseAddress, context.baseAddress, context.count, bytes.baseAddress, bytes.count,
-                result.baseAddress)
+                key.baseAddress, key.count, nonce.baseAddress, context.baseAddress, context.count, bytes.baseAddress,
+                bytes.count, result.baseAddress)
             }
           }
         }
@@ -70,9 +70,10 @@ enum OpenSSL {
   static func unseal(
     _ sealed: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, context: Span<UInt8>
   ) throws(CryptoError) -> [UInt8]? {
-    guard key.count == SealedBox.keyBytes, nonce.count == SealedBox.nonceBytes, sealed.count >= SealedBox.tagBytes
-    else { throw CryptoError(operation: .unseal, reason: "key, nonce or text of another length") }
-    var result = [UInt8](repeating: 0, count: sealed.count - SealedBox.tagBytes)
+    guard isKey(key), nonce.count == AESGCM.nonceBytes, sealed.count >= AESGCM.tagBytes else {
+      throw CryptoError(operation: .unseal, reason: "key, nonce or text of another length")
+    }
+    var result = [UInt8](repeating: 0, count: sealed.count - AESGCM.tagBytes)
     ERR_clear_error()
     let status = unsafe sealed.withUnsafeBufferPointer { sealed in
       unsafe key.withUnsafeBufferPointer { key in
@@ -80,7 +81,7 @@ enum OpenSSL {
           unsafe context.withUnsafeBufferPointer { context in
             unsafe result.withUnsafeMutableBufferPointer { result in
               unsafe parley_unseal(
-                key.baseAddress, nonce.baseAddress, context.baseAddress, context.count, sealed.baseAddress,
+                key.baseAddress, key.count, nonce.baseAddress, context.baseAddress, context.count, sealed.baseAddress,
                 result.count, result.baseAddress)
             }
           }
@@ -90,6 +91,93 @@ enum OpenSSL {
     try check(status >= 0, .unseal)
     return status == 1 ? result : nil
   }
+
+  private static func isKey(_ key: Span<UInt8>) -> Bool { key.count == 16 || key.count == 32 }
+
+  // MARK: P-256
+
+  static func makeP256() throws(CryptoError) -> (secret: [UInt8], point: [UInt8]) {
+    var secret = [UInt8](repeating: 0, count: P256.secretBytes)
+    var point = [UInt8](repeating: 0, count: P256.pointBytes)
+    ERR_clear_error()
+    let status = unsafe secret.withUnsafeMutableBufferPointer { secret in
+      unsafe point.withUnsafeMutableBufferPointer { unsafe parley_p256_make(secret.baseAddress, $0.baseAddress) }
+    }
+    try check(status == 1, .p256)
+    return (secret: secret, point: point)
+  }
+
+  /// The point of a secret; nil if it is no number of the curve.
+  static func pointOfP256(_ secret: Span<UInt8>) -> [UInt8]? {
+    guard secret.count == P256.secretBytes else { return nil }
+    var point = [UInt8](repeating: 0, count: P256.pointBytes)
+    ERR_clear_error()
+    let status = unsafe secret.withUnsafeBufferPointer { secret in
+      unsafe point.withUnsafeMutableBufferPointer { unsafe parley_p256_point(secret.baseAddress, $0.baseAddress) }
+    }
+    ERR_clear_error()
+    return status == 1 ? point : nil
+  }
+
+  static func isPointOfP256(_ point: Span<UInt8>) -> Bool {
+    guard point.count == P256.pointBytes else { return false }
+    ERR_clear_error()
+    let status = unsafe point.withUnsafeBufferPointer { unsafe parley_p256_has_point($0.baseAddress) }
+    ERR_clear_error()
+    return status == 1
+  }
+
+  static func agreeP256(_ secret: Span<UInt8>, with point: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    guard secret.count == P256.secretBytes, point.count == P256.pointBytes else {
+      throw CryptoError(operation: .p256, reason: "secret or point of another length")
+    }
+    var shared = [UInt8](repeating: 0, count: P256.secretBytes)
+    ERR_clear_error()
+    let status = unsafe secret.withUnsafeBufferPointer { secret in
+      unsafe point.withUnsafeBufferPointer { point in
+        unsafe shared.withUnsafeMutableBufferPointer {
+          unsafe parley_p256_agree(secret.baseAddress, point.baseAddress, $0.baseAddress)
+        }
+      }
+    }
+    try check(status == 1, .p256)
+    return shared
+  }
+
+  static func signP256(_ digest: Span<UInt8>, _ secret: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    guard secret.count == P256.secretBytes, digest.count == Digest.Algorithm.sha256.byteCount else {
+      throw CryptoError(operation: .p256, reason: "secret or digest of another length")
+    }
+    var signature = [UInt8](repeating: 0, count: P256.signatureBytes)
+    ERR_clear_error()
+    let status = unsafe digest.withUnsafeBufferPointer { digest in
+      unsafe secret.withUnsafeBufferPointer { secret in
+        unsafe signature.withUnsafeMutableBufferPointer {
+          unsafe parley_p256_sign(secret.baseAddress, digest.baseAddress, $0.baseAddress)
+        }
+      }
+    }
+    try check(status == 1, .p256)
+    return signature
+  }
+
+  static func verifyP256(_ signature: Span<UInt8>, of digest: Span<UInt8>, _ point: Span<UInt8>) -> Bool {
+    guard signature.count == P256.signatureBytes, digest.count == Digest.Algorithm.sha256.byteCount,
+      point.count == P256.pointBytes
+    else { return false }
+    ERR_clear_error()
+    let status = unsafe signature.withUnsafeBufferPointer { signature in
+      unsafe digest.withUnsafeBufferPointer { digest in
+        unsafe point.withUnsafeBufferPointer {
+          unsafe parley_p256_verify($0.baseAddress, digest.baseAddress, signature.baseAddress)
+        }
+      }
+    }
+    ERR_clear_error()
+    return status == 1
+  }
+
+  // MARK: Passwords and random bytes
 
   static func scrypt(
     _ parameters: Scrypt, password: Span<UInt8>, salt: Span<UInt8>, byteCount: Int

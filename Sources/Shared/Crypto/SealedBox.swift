@@ -3,8 +3,6 @@
 /// A sealed secret is a version byte, the nonce, the cipher text and the tag.
 public struct SealedBox: Sendable {
   public static let keyBytes = 32
-  static let nonceBytes = 12
-  static let tagBytes = 16
   private static let version: UInt8 = 1
 
   private let key: [UInt8]
@@ -19,7 +17,7 @@ public struct SealedBox: Sendable {
   ///   secret can't be moved to another row.
   public func seal(_ secret: [UInt8], for context: String) throws(CryptoError) -> [UInt8] {
     // 2³² secrets under one key may have random nonces (SP 800-38D §8.3).
-    let nonce = try SecureRandom.bytes(Self.nonceBytes)
+    let nonce = try SecureRandom.bytes(AESGCM.nonceBytes)
     return [Self.version] + nonce
       + (try OpenSSL.seal(secret.span, key: key.span, nonce: nonce.span, context: Array(context.utf8).span))
   }
@@ -31,9 +29,9 @@ public struct SealedBox: Sendable {
 
   /// Nil if the secret was sealed with another key or in another context, or has been changed.
   public func open(_ sealed: [UInt8], for context: String) throws(CryptoError) -> [UInt8]? {
-    guard sealed.count >= 1 + Self.nonceBytes + Self.tagBytes, sealed[0] == Self.version else { return nil }
-    let nonce = Array(sealed[1..<1 + Self.nonceBytes])
-    let text = Array(sealed[(1 + Self.nonceBytes)...])
+    guard sealed.count >= 1 + AESGCM.nonceBytes + AESGCM.tagBytes, sealed[0] == Self.version else { return nil }
+    let nonce = Array(sealed[1..<1 + AESGCM.nonceBytes])
+    let text = Array(sealed[(1 + AESGCM.nonceBytes)...])
     return try OpenSSL.unseal(text.span, key: key.span, nonce: nonce.span, context: Array(context.utf8).span)
   }
 }

@@ -5,6 +5,10 @@
 #include <limits.h>
 #include <time.h>
 #include <sys/random.h>
+#include <openssl/bn.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/obj_mac.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/err.h>
@@ -38,13 +42,15 @@ static inline int parley_random(unsigned char *bytes, size_t count) {
   return 1;
 }
 
-// AES-256-GCM with a nonce of 12 bytes. `sealed` gets the cipher text and a tag of 16 bytes.
-static inline int parley_seal(const unsigned char *key, const unsigned char *nonce, const unsigned char *context,
-                              size_t context_count, const unsigned char *text, size_t count, unsigned char *sealed) {
+// AES-GCM with a nonce of 12 bytes and a key of 16 or 32 bytes. `sealed` gets the cipher text and a tag of 16 bytes.
+static inline int parley_seal(const unsigned char *key, size_t key_count, const unsigned char *nonce,
+                              const unsigned char *context, size_t context_count, const unsigned char *text,
+                              size_t count, unsigned char *sealed) {
   if (count > INT_MAX || context_count > INT_MAX) return 0;
+  const EVP_CIPHER *kind = key_count == 16 ? EVP_aes_128_gcm() : EVP_aes_256_gcm();
   EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
   int taken = 0;
-  int done = cipher && EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) == 1
+  int done = cipher && EVP_EncryptInit_ex(cipher, kind, NULL, key, nonce) == 1
     && (context_count == 0 || EVP_EncryptUpdate(cipher, NULL, &taken, context, (int)context_count) == 1)
     && (count == 0 || EVP_EncryptUpdate(cipher, sealed, &taken, text, (int)count) == 1)
     && EVP_EncryptFinal_ex(cipher, sealed + count, &taken) == 1
@@ -53,18 +59,103 @@ static inline int parley_seal(const unsigned char *key, const unsigned char *non
   return done;
 }
 // 1 if the tag is right, 0 if it is wrong, -1 for a failure of OpenSSL. `count` does not include the tag.
-static inline int parley_unseal(const unsigned char *key, const unsigned char *nonce, const unsigned char *context,
-                                size_t context_count, const unsigned char *sealed, size_t count, unsigned char *text) {
+static inline int parley_unseal(const unsigned char *key, size_t key_count, const unsigned char *nonce,
+                                const unsigned char *context, size_t context_count, const unsigned char *sealed,
+                                size_t count, unsigned char *text) {
   if (count > INT_MAX || context_count > INT_MAX) return -1;
+  const EVP_CIPHER *kind = key_count == 16 ? EVP_aes_128_gcm() : EVP_aes_256_gcm();
   EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
   int taken = 0;
-  int ready = cipher && EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, key, nonce) == 1
+  int ready = cipher && EVP_DecryptInit_ex(cipher, kind, NULL, key, nonce) == 1
     && (context_count == 0 || EVP_DecryptUpdate(cipher, NULL, &taken, context, (int)context_count) == 1)
     && (count == 0 || EVP_DecryptUpdate(cipher, text, &taken, sealed, (int)count) == 1)
     && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, 16, (void *)(sealed + count)) == 1;
   unsigned char scrap[16];
   int result = !ready ? -1 : EVP_DecryptFinal_ex(cipher, scrap, &taken) == 1;
   EVP_CIPHER_CTX_free(cipher);
+  return result;
+}
+
+// P-256. A secret is a number of 32 bytes, a point 65 bytes without compression (SEC 1 §2.3.3).
+
+static inline EC_KEY *parley_p256_key(const unsigned char *secret) {
+  EC_KEY *key = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
+  const EC_GROUP *group = key ? EC_KEY_get0_group(key) : NULL;
+  BIGNUM *number = BN_secure_new();
+  EC_POINT *point = group ? EC_POINT_new(group) : NULL;
+  int made = number && point && BN_bin2bn(secret, 32, number) && !BN_is_zero(number)
+    && BN_cmp(number, EC_GROUP_get0_order(group)) < 0 && EC_KEY_set_private_key(key, number) == 1
+    && EC_POINT_mul(group, point, number, NULL, NULL, NULL) == 1 && EC_KEY_set_public_key(key, point) == 1;
+  EC_POINT_free(point);
+  BN_clear_free(number);
+  if (made) return key;
+  EC_KEY_free(key);
+  return NULL;
+}
+static inline int parley_p256_write_point(const EC_KEY *key, unsigned char *point) {
+  return EC_POINT_point2oct(EC_KEY_get0_group(key), EC_KEY_get0_public_key(key), POINT_CONVERSION_UNCOMPRESSED, point,
+                            65, NULL) == 65;
+}
+static inline int parley_p256_make(unsigned char *secret, unsigned char *point) {
+  EC_KEY *key = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
+  int made = key && EC_KEY_generate_key(key) == 1 && BN_bn2binpad(EC_KEY_get0_private_key(key), secret, 32) == 32
+    && parley_p256_write_point(key, point);
+  EC_KEY_free(key);
+  return made;
+}
+static inline int parley_p256_point(const unsigned char *secret, unsigned char *point) {
+  EC_KEY *key = parley_p256_key(secret);
+  int done = key && parley_p256_write_point(key, point);
+  EC_KEY_free(key);
+  return done;
+}
+// The key of a point, which must be on the curve and not at infinity.
+static inline EC_KEY *parley_p256_public_key(const unsigned char *bytes) {
+  EC_KEY *key = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
+  EC_POINT *point = key ? EC_POINT_new(EC_KEY_get0_group(key)) : NULL;
+  int made = point && bytes[0] == 4 && EC_POINT_oct2point(EC_KEY_get0_group(key), point, bytes, 65, NULL) == 1
+    && EC_KEY_set_public_key(key, point) == 1 && EC_KEY_check_key(key) == 1;
+  EC_POINT_free(point);
+  if (made) return key;
+  EC_KEY_free(key);
+  return NULL;
+}
+static inline int parley_p256_has_point(const unsigned char *point) {
+  EC_KEY *key = parley_p256_public_key(point);
+  EC_KEY_free(key);
+  return key != NULL;
+}
+static inline int parley_p256_agree(const unsigned char *secret, const unsigned char *point, unsigned char *shared) {
+  EC_KEY *own = parley_p256_key(secret);
+  EC_KEY *other = parley_p256_public_key(point);
+  int done = own && other && ECDH_compute_key(shared, 32, EC_KEY_get0_public_key(other), own, NULL) == 32;
+  EC_KEY_free(own);
+  EC_KEY_free(other);
+  return done;
+}
+// The signature is r and s, 32 bytes each (RFC 7518 §3.4).
+static inline int parley_p256_sign(const unsigned char *secret, const unsigned char *digest, unsigned char *signature) {
+  EC_KEY *key = parley_p256_key(secret);
+  ECDSA_SIG *made = key ? ECDSA_do_sign(digest, 32, key) : NULL;
+  int done = made && BN_bn2binpad(ECDSA_SIG_get0_r(made), signature, 32) == 32
+    && BN_bn2binpad(ECDSA_SIG_get0_s(made), signature + 32, 32) == 32;
+  ECDSA_SIG_free(made);
+  EC_KEY_free(key);
+  return done;
+}
+static inline int parley_p256_verify(const unsigned char *point, const unsigned char *digest,
+                                     const unsigned char *signature) {
+  EC_KEY *key = parley_p256_public_key(point);
+  ECDSA_SIG *given = ECDSA_SIG_new();
+  BIGNUM *r = BN_bin2bn(signature, 32, NULL), *s = BN_bin2bn(signature + 32, 32, NULL);
+  int is_set = given && r && s && ECDSA_SIG_set0(given, r, s) == 1;
+  if (!is_set) {
+    BN_free(r);
+    BN_free(s);
+  }
+  int result = is_set && key && ECDSA_do_verify(digest, 32, given, key) == 1;
+  ECDSA_SIG_free(given);
+  EC_KEY_free(key);
   return result;
 }
 
