@@ -55,13 +55,13 @@ public final class UntrustedClient: Sendable {
     var request = ClientRequest(.post, target.address.target, fields, body: .bytes(body))
     request.isRepeatable = true
     let answer = try await send(request, to: target, end)
-    var size = 0
+    var text: [UInt8] = []
     // Reading the end keeps the connection. The status is the answer, also if the rest fails.
-    while size < maxBytes {
+    while text.count < maxBytes {
       guard let piece = try? await answer.next() else { break }
-      size += piece.count
+      text += piece
     }
-    return UntrustedReply(status: answer.status.code, fields: answer.fields)
+    return UntrustedReply(status: answer.status.code, fields: answer.fields, body: Array(text.prefix(maxBytes)))
   }
 
   public func fetch(_ link: String, _ accepted: AcceptedContent) async throws(UntrustedFault) -> UntrustedResponse {
@@ -219,10 +219,12 @@ public struct UntrustedResponse: Sendable {
   public let body: [UInt8]
 }
 
-/// The head of a response to `UntrustedClient.post`.
+/// The response to `UntrustedClient.post`.
 public struct UntrustedReply: Sendable {
   public let status: Int
   public let fields: Fields
+  /// At most `maxBytes`.
+  public let body: [UInt8]
 }
 
 /// Limits of one fetch, and of all fetches together.
