@@ -1,6 +1,6 @@
 // Caches the app, so that it starts without a network. Each version has its own cache: a newer one is fetched beside it and
 // replaces it when the user chooses to update. Responses of the API are not cached, except pictures of the site, of users
-// and of forums.
+// and of forums. It also shows push messages.
 
 /** The page of the app: every other address is a page for visitors without a session. */
 const PAGE = '/sign-in';
@@ -28,6 +28,12 @@ self.addEventListener('message', (event) => {
   last = last.catch(() => {}).then(work);
   event.waitUntil(last.then((response) => (event.ports[0] ?? event.source)?.postMessage({ did: event.data.do, ...response })));
 });
+self.addEventListener('push', (event) => event.waitUntil(show(event.data)));
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(open(event.notification.data ?? '/'));
+});
+self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(subscribe(event)));
 
 function isAppRequest(url, request) {
   if (request.mode === 'navigate') return !/^\/(api|dev|docs|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
@@ -174,4 +180,48 @@ async function translate() {
 async function forget() {
   await caches.delete('pictures');
   return {};
+}
+
+// MARK: Push messages
+
+/** Shows a notification for each message: browsers end the subscription of a worker that stays silent. */
+async function show(data) {
+  /** @type {any} */
+  let message;
+  try {
+    message = data.json().notification;
+  } catch {
+    // Of another sender, or empty.
+  }
+  const { title = location.host, body = '', tag = 'push', navigate, app_badge: badge } = message ?? {};
+  if (Number.isInteger(badge)) await Promise.resolve(self.navigator.setAppBadge?.(badge)).catch(() => {});
+  await self.registration.showNotification(title, { body, tag, icon: '/icon.svg', data: placeOf(navigate) });
+}
+
+/** The address of a place of this site. */
+function placeOf(address) {
+  const url = new URL(address ?? '/', location.origin);
+  return url.origin === location.origin ? url.pathname + url.search : '/';
+}
+
+/** Opens a place in a window of the app, or in a new one. */
+async function open(address) {
+  const windows = await self.clients.matchAll({ type: 'window' });
+  const found = windows.find((it) => it.visibilityState === 'visible') ?? windows[0];
+  if (!found) return self.clients.openWindow(address);
+  found.postMessage({ did: 'open', address });
+  return found.focus();
+}
+
+/** The browser has ended a subscription or made another one: the server learns the new one. */
+async function subscribe({ oldSubscription, newSubscription }) {
+  const kept = await (await caches.open('state')).match('/push');
+  const options = oldSubscription?.options;
+  if (!kept || !(newSubscription || options)) return;
+  const { endpoint, keys } = (newSubscription ?? (await self.registration.pushManager.subscribe(options))).toJSON();
+  await fetch('/api/v1/me/push-subscriptions', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ endpoint, keys, ...(await kept.json()) }),
+  });
 }

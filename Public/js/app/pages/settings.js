@@ -189,6 +189,7 @@ async function profile(shell, column) {
 
 async function look(shell, column) {
   const { site } = shell;
+  const push = 'Notification' in window && (await import('../account/push.js'));
   const preferences = { ...site.me.preferences };
   const keep = async (more) => {
     Object.assign(preferences, more);
@@ -204,6 +205,7 @@ async function look(shell, column) {
         on: (value) => keep({ [name]: value }),
       },
     );
+  const pushing = push && push.pushSettings(shell, preferences, keep);
   refill(
     column,
     languageChoice(keep),
@@ -227,8 +229,11 @@ async function look(shell, column) {
         on: async (on) => {
           if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
           await keep({ notices: on });
+          if (push.canPush(site)) await (on ? push.turnOn(site) : push.turnOff(site)).catch((error) => toast(sayProblem(error)));
+          pushing.draw();
         },
       }),
+    pushing,
   );
 }
 

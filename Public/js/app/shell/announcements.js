@@ -34,7 +34,8 @@ export class SystemNotifications {
     if (!(isMentioned(site.me, message) ? conversation.level !== 'nothing' : conversation.level === 'everything')) return;
     const shown = new Notification(site.displayName(message.author_id), {
       body: message.poll ? excerpt(message, MAX_TEXT) : plain(message.text ?? '', MAX_TEXT),
-      tag: conversation.id,
+      // As that of a push message, which it replaces.
+      tag: `c${conversation.id}`,
       icon: '/icon.svg',
     });
     shown.addEventListener('click', () => {

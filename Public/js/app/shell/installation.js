@@ -22,6 +22,7 @@ export async function keepApp(shell) {
   // After a reconnect the server may have a newer version.
   shell.site.addEventListener('state', () => shell.site.state === 'online' && check());
   if (shell.site.me) navigator.storage?.persist?.().catch(() => {});
+  if (localStorage.push) (await import('../account/push.js')).heal(shell.site);
 }
 
 /** Loads the scripts of the other pages now: after an upgrade the server has others in their place. */
@@ -44,6 +45,8 @@ const signedIn = (site) =>
 
 async function heard(shell, data) {
   if (data?.did === 'use') return location.reload();
+  // A notification was clicked.
+  if (data?.did === 'open') return shell.go(data.address);
   if (data?.did !== 'check' || !data.isNew || heard.isOffered) return undefined;
   heard.isOffered = true;
   while (shell.page?.isWriting?.())

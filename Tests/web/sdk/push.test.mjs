@@ -1,0 +1,84 @@
+// The part of the service worker for push messages, with stand-ins for the browser.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import vm from 'node:vm';
+
+const code = readFileSync(new URL('../../../Public/service-worker.js', import.meta.url), 'utf8');
+
+/** A worker: `send` dispatches an event and waits for its work. */
+function worker({ windows = [], kept } = {}) {
+  const handlers = {};
+  const done = { shown: [], opened: [], badges: [], fetched: [], told: [] };
+  const self = {
+    addEventListener: (name, handler) => (handlers[name] = handler),
+    registration: {
+      showNotification: async (title, options) => done.shown.push({ title, ...options }),
+      pushManager: { subscribe: async (options) => ({ toJSON: () => ({ endpoint: 'made', keys: {}, options }) }) },
+    },
+    navigator: { setAppBadge: async (count) => done.badges.push(count) },
+    clients: { matchAll: async () => windows, openWindow: async (address) => done.opened.push(address) },
+  };
+  const location = new URL('https://chat.example.org/service-worker.js');
+  const caches = { open: async () => ({ match: async () => kept && new Response(JSON.stringify(kept)) }) };
+  const fetch = async (path, { body }) => done.fetched.push([path, JSON.parse(body)]);
+  vm.runInNewContext(code, { self, location, caches, fetch, URL, Response });
+  const send = async (name, event) => {
+    let work;
+    handlers[name]({ ...event, waitUntil: (promise) => (work = promise) });
+    await work;
+  };
+  return { send, done };
+}
+
+const message = (notification) => ({ data: { json: () => ({ web_push: 8030, notification }) } });
+
+test('a message shows a notification and the badge', async () => {
+  const { send, done } = worker();
+  await send('push', message({ title: 'Ada', body: 'hello', tag: 'c7', navigate: 'https://chat.example.org/m/12?a=1', app_badge: 3 }));
+  assert.deepEqual(done.shown, [{ title: 'Ada', body: 'hello', tag: 'c7', icon: '/icon.svg', data: '/m/12?a=1' }]);
+  assert.deepEqual(done.badges, [3]);
+});
+
+test('a message that the worker cannot read shows one, too', async () => {
+  for (const data of [null, { json: () => JSON.parse('?') }, { json: () => ({}) }]) {
+    const { send, done } = worker();
+    await send('push', { data });
+    assert.equal(done.shown.length, 1);
+    assert.equal(done.shown[0].title, 'chat.example.org');
+  }
+});
+
+test('a place of another site is not opened', async () => {
+  const { send, done } = worker();
+  await send('push', message({ title: 'Ada', navigate: 'https://evil.example/m/12' }));
+  assert.equal(done.shown[0].data, '/');
+});
+
+test('a click opens the place in a window of the app, or in a new one', async () => {
+  const notification = { data: '/m/12', close() {} };
+  const none = worker();
+  await none.send('notificationclick', { notification });
+  assert.deepEqual(none.done.opened, ['/m/12']);
+  const heard = [];
+  const windowOf = (visibilityState) => ({ visibilityState, postMessage: (it) => heard.push([visibilityState, it]), focus: async () => {} });
+  const some = worker({ windows: [windowOf('hidden'), windowOf('visible')] });
+  await some.send('notificationclick', { notification });
+  assert.equal(some.done.opened.length, 0);
+  assert.equal(JSON.stringify(heard), '[["visible",{"did":"open","address":"/m/12"}]]');
+});
+
+test('the server learns a subscription that the browser has replaced', async () => {
+  const kept = { name: 'Phone', language: 'de' };
+  const options = { userVisibleOnly: true };
+  const replaced = worker({ kept });
+  await replaced.send('pushsubscriptionchange', { newSubscription: { toJSON: () => ({ endpoint: 'new', keys: { auth: 'a' } }) } });
+  assert.deepEqual(replaced.done.fetched, [['/api/v1/me/push-subscriptions', { endpoint: 'new', keys: { auth: 'a' }, ...kept }]]);
+  const ended = worker({ kept });
+  await ended.send('pushsubscriptionchange', { oldSubscription: { options } });
+  assert.equal(ended.done.fetched[0][1].endpoint, 'made');
+  const unknown = worker();
+  await unknown.send('pushsubscriptionchange', { oldSubscription: { options } });
+  assert.equal(unknown.done.fetched.length, 0);
+});
