@@ -1,0 +1,65 @@
+"""A push service and its device: `push_service.py PORT FILE`. It verifies the signature of each request with `py_vapid`,
+decrypts its body with `http_ece`, and writes what it received as a line of FILE before it answers 201.
+
+The first line is the subscription of the device. A request to `/gone` is answered 410, as by a service whose user has removed
+the permission."""
+
+import base64
+import json
+import os
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import http_ece
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from py_vapid import Vapid02
+
+PORT, FILE = int(sys.argv[1]), sys.argv[2]
+KEY, AUTH = ec.generate_private_key(ec.SECP256R1()), os.urandom(16)
+
+
+def coded(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def note(**values):
+    os.write(LOG, (json.dumps(values) + "\n").encode())
+
+
+class Service(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # An answer is one segment: the client would wait for the rest of two.
+    wbufsize = -1
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        status = 201
+        try:
+            authorization = self.headers["Authorization"]
+            fields = dict(it.split("=", 1) for it in authorization.removeprefix("vapid ").split(", "))
+            claims = json.loads(base64.urlsafe_b64decode(fields["t"].split(".")[1] + "=="))
+            note(
+                path=self.path, text=json.loads(http_ece.decrypt(body, private_key=KEY, auth_secret=AUTH, version="aes128gcm")),
+                is_verified=Vapid02.verify(authorization), key=fields["k"], claims=claims, ttl=int(self.headers["TTL"]),
+                urgency=self.headers["Urgency"], topic=self.headers["Topic"], encoding=self.headers["Content-Encoding"], size=len(body))
+        except Exception as error:
+            note(path=self.path, error=repr(error))
+            status = 400
+        if self.path == "/gone":
+            status = 410
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        self.wfile.flush()
+
+    def log_message(self, *_):
+        pass
+
+
+LOG = os.open(FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+point = KEY.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+note(endpoint=f"http://127.0.0.1:{PORT}/device", keys={"p256dh": coded(point), "auth": coded(AUTH)})
+server = ThreadingHTTPServer(("127.0.0.1", PORT), Service)
+print("ready", flush=True)
+server.serve_forever()

@@ -1,0 +1,110 @@
+"""Push messages, verified and decrypted by the libraries of others.
+
+`parley-loopback` is the program with one more permission: its daemon may send requests to one port of this machine.
+"""
+
+import json
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+
+from restarting import ENDLESS
+from servers import LOOPBACK, PARLEY, VENV_PYTHON, Server, free_port
+from serving import ServingTest, call, parley
+
+HERE = Path(__file__).parent
+
+
+class Push(ServingTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        self.data = str(Path(self.folder) / "data")
+        self.file = Path(self.folder) / "received"
+        self.receiving = free_port()
+        service = Server(
+            f"push-{self.id()}", VENV_PYTHON, HERE / "push_service.py", self.receiving, self.file, port=self.receiving)
+        self.addCleanup(service.kill)
+        command = parley(self.folder, *ENDLESS, "--public-url", "https://wool.example")
+        self.daemon = self.start(LOOPBACK, self.receiving, *command[1:])
+        self.addCleanup(self.daemon.stop)
+        self.tokens = {}
+        for name, role in (("ada", "owner"), ("lin", "member")):
+            self.say("user", "add", name, "--role", role, "--password-stdin", given="wool and needles\n")
+            self.tokens[name] = self.say("token", name, "--scope", "write").strip()
+        self.forum = self.ask("ada", "POST", "/forums", {"title": "Knitting"})
+        self.ask("lin", "PUT", f"/forums/{self.forum['id']}/members/me", {})
+
+    def say(self, *arguments, given=None):
+        done = subprocess.run([PARLEY, *arguments, "--data", self.data], input=given, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def ask(self, name, method, path, body=None):
+        return call(self.daemon, method, path, body, self.tokens[name])
+
+    def lines(self):
+        text = self.file.read_text() if self.file.exists() else ""
+        return [json.loads(line) for line in text.split("\n")[:-1]]
+
+    def received(self, count):
+        deadline = time.monotonic() + 60
+        while len(self.lines()) < count + 1:
+            self.assertLess(time.monotonic(), deadline, self.lines())
+            time.sleep(0.02)
+        return self.lines()[1:]
+
+    def subscribe(self, path="/device"):
+        device = self.lines()[0]
+        body = {**device, "endpoint": device["endpoint"].replace("/device", path), "name": "Phone", "language": "de"}
+        return self.ask("lin", "POST", "/me/push-subscriptions", body)
+
+    def mention(self, text):
+        return self.ask("ada", "POST", f"/conversations/{self.forum['room_id']}/messages", {"text": text})
+
+    def test_a_mention_is_signed_and_encrypted_as_others_expect(self):
+        made = self.subscribe()
+        self.assertEqual(made["service"].split(":")[0], "127.0.0.1")
+        message = self.mention("A new pattern for @lin: " + "knit, purl, " * 400)
+        found, = self.received(1)
+        self.assertNotIn("error", found)
+        self.assertTrue(found["is_verified"])
+        self.assertEqual(found["key"], call(self.daemon, "GET", "/server")["vapid_key"])
+        self.assertEqual(found["claims"]["aud"], f"http://127.0.0.1:{self.receiving}")
+        self.assertEqual(found["claims"]["sub"], "https://wool.example")
+        self.assertTrue(time.time() < found["claims"]["exp"] <= time.time() + 86_400)
+        self.assertEqual((found["encoding"], found["urgency"]), ("aes128gcm", "high"))
+        self.assertLessEqual(found["size"], 4_096)
+        self.assertLessEqual(len(found["topic"]), 32)
+        # A declarative push message, and what the service worker reads.
+        text = found["text"]
+        self.assertEqual(text["web_push"], 8030)
+        notification = text["notification"]
+        self.assertEqual(urlsplit(notification["navigate"]).path, f"/m/{message['id']}")
+        self.assertIn("ada", notification["title"])
+        self.assertIn("A new pattern", notification["body"])
+
+    def test_a_subscription_that_is_gone_is_removed(self):
+        self.subscribe("/gone")
+        self.mention("A new pattern for @lin")
+        self.assertEqual(self.received(1)[0]["path"], "/gone")
+        deadline = time.monotonic() + 60
+        while self.ask("lin", "GET", "/me/push-subscriptions")["data"]:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def test_internal_addresses_are_refused(self):
+        device = self.lines()[0]
+        for endpoint in ("https://127.0.0.1:1/x", "https://10.0.0.1/x", "https://localhost/x", "ftp://push.example/x", "no address"):
+            with self.subTest(endpoint=endpoint), self.assertRaises(HTTPError) as refused:
+                self.ask("lin", "POST", "/me/push-subscriptions", {**device, "endpoint": endpoint, "name": "Phone"})
+            self.assertEqual(refused.exception.code, 400)
+            refused.exception.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
