@@ -79,12 +79,13 @@ let shared: [Target] = [
 let server: [Target] = [
   sources("Media", in: "Sources/Server/Media"),
   sources("PubSub", in: "Sources/Server/PubSub", "ParleyModel"),
+  sources("WebPush", in: "Sources/Server/WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
   sources(
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
-    "ParleyCrypto"),
+    "WebPush", "ParleyCrypto"),
   sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
     "Webhooks", in: "Sources/Server/Webhooks", "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient",
@@ -111,8 +112,8 @@ let kit: [Target] = [
 let programs: [Target] = [
   sources(
     "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Community", "PubSub", "Serving",
-    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "ParleyKit", "ParleyTransport", "ParleyWire", "Web",
-    "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
+    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "ParleyKit", "ParleyTransport",
+    "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
   program("parley", in: "Sources/parley/Main", "ParleyProgram"),
   program(
     "parley-bench", in: "Tests/bench/parley-bench", "Serving", "ParleyNetworking", "ParleyWire", "Web", "Storage",
@@ -152,10 +153,12 @@ let testTargets: [Target] = [
   tests("CommunityTests", "Community", "Storage", "ParleyModel"),
   tests("PreviewsTests", "Previews", "ParleyHTTPClient", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("WebTests", "Web"),
+  tests("WebPushTests", "WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
-    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "ParleyHTTPClient", "TestSupport"),
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "ParleyHTTPClient",
+    "TestSupport"),
   tests(
     "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",
     "ParleyCrypto", "Web", "ParleyWire", "ParleyJSON", "TestSupport"),

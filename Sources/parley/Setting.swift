@@ -77,7 +77,7 @@ extension Setting {
     name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder")
   static let outgoing = Setting(
     name: "outgoing", value: "HOW",
-    summary: "on or off: request linked pages for link previews", fallback: "on")
+    summary: "on or off: request linked pages for link previews, and send push messages", fallback: "on")
 
   static let general: [Setting] = [
     listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,

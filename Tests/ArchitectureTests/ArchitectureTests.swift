@@ -51,8 +51,9 @@ private let mayImport: [String: Set<String>] = [
   "ParleyModel": ["ParleyJSON"],
   "Media": [],
   "PubSub": ["ParleyModel"],
+  "WebPush": ["ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
-  "Community": ["ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "ParleyCrypto", "Dispatch"],
+  "Community": ["ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "ParleyCrypto", "Dispatch"],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
   "Webhooks": [
     "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient", "ParleyWire", "ParleyCrypto", "ParleyJSON",
@@ -65,8 +66,8 @@ private let mayImport: [String: Set<String>] = [
   "ParleyTransport": ["ParleyKit", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",
-    "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "ParleyWire",
-    "Dispatch",
+    "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "WebPush",
+    "ParleyWire", "Dispatch",
     // Its folder has the folder of the executable.
     "ParleyProgram",
   ],

@@ -14,6 +14,8 @@ public struct API: Sendable {
   let previews: LinkPreviews?
   /// Nil if the server sends no requests to others.
   let outgoing: OutgoingWebhooks?
+  /// Nil if push messages are disabled.
+  let push: PushService?
   let hints: OperatorHints
 
   /// The prefix of every path.
@@ -36,7 +38,7 @@ public struct API: Sendable {
 
   public init(
     _ community: Community, release: Release = Release(), rates: RateLimits = RateLimits(),
-    previews: LinkPreviews? = nil, outgoing: OutgoingWebhooks? = nil,
+    previews: LinkPreviews? = nil, outgoing: OutgoingWebhooks? = nil, push: PushService? = nil,
     log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.community = community
@@ -44,6 +46,7 @@ public struct API: Sendable {
     limiter = RateLimiter(rates)
     self.previews = previews
     self.outgoing = outgoing
+    self.push = push
     hints = OperatorHints(log: log)
   }
 

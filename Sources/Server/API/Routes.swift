@@ -191,6 +191,11 @@ extension API {
     Endpoint(.put, "/inbox/read", .user(.write), markNotificationsRead),
     Endpoint(.get, "/unread", .user(.read), getUnread),
     Endpoint(.put, "/unread/read", .user(.write), markAllRead),
+    Endpoint(.get, "/me/push-subscriptions", .user(.read), listPushSubscriptions),
+    Endpoint(.post, "/me/push-subscriptions", .user(.write), createPushSubscription),
+    Endpoint(.delete, "/me/push-subscriptions/{id}", .user(.write), deletePushSubscription),
+    Endpoint(
+      .post, "/me/push-subscriptions/{id}/test", .user(.write), counts: .previewing, testPushSubscription),
     // Site.
     Endpoint(.get, "/icon", .anyone, getSiteIcon),
     Endpoint(.get, "/server", .anyone, getServer),

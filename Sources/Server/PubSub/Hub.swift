@@ -16,6 +16,8 @@ public final class Hub: Sendable {
   private let state = Mutex(State())
   private let typing = Mutex(TypingBoard())
   private let presence = Mutex(PresenceBoard())
+  /// Devices in the foreground, also of users who hide their presence.
+  private let devices = Mutex<[ID<User>: Set<PresenceBoard.Device>]>([:])
   private let time = Mutex(Time())
   private let frame: @Sendable (_ json: [UInt8], _ isCompressed: Bool) -> Frame
   /// The number of subscribers that negotiated compression.
@@ -135,6 +137,17 @@ public final class Hub: Sendable {
       publish(.presence(user, published, lastSeenAt: published == .online ? nil : wall))
     }
   }
+
+  /// Records whether a connected device is in the foreground. Nothing is published.
+  public func note(_ device: PresenceBoard.Device, of user: ID<User>, isInUse: Bool) {
+    devices.withLock { devices in
+      if isInUse { devices[user, default: []].insert(device) } else { devices[user]?.remove(device) }
+      if devices[user]?.isEmpty == true { devices[user] = nil }
+    }
+  }
+
+  /// Whether a connected device of the user is in the foreground.
+  public func isInUse(by user: ID<User>) -> Bool { devices.withLock { $0[user] != nil } }
 
   /// Publishes the user as offline, after the user turned presence off.
   public func hide(_ user: ID<User>) {

@@ -80,9 +80,10 @@ enum ServeCommand {
     await store.eraseAgain()
     let community = Community(store, publisher: publisher, bounds: bounds)
     let outgoing = allowsOutgoing ? try OutgoingRequests(community) : nil
+    let push = allowsOutgoing ? await OutgoingPush(community, addresses, share: share, log: logError) : nil
     let api = API(
       community, release: .current, rates: rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
-      log: logError)
+      push: push?.service, log: logError)
 
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
@@ -94,6 +95,7 @@ enum ServeCommand {
         isDevelopment: settings.isOn(.development), log: logError),
       accessLog: accessLog, log: logError)
     try await server.start()
+    let pushing = push.map { push in Task { await push.deliverer.run() } }
     let deliveries = outgoing.map { outgoing in Task { await outgoing.deliverer.start() } }
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let control = await controlServer(api, origin, data, logError)
@@ -152,6 +154,8 @@ enum ServeCommand {
     await control?.stop()
     deliveries?.cancel()
     await outgoing?.stop()
+    pushing?.cancel()
+    await push?.stop()
     await store.close()
     return 0
   }

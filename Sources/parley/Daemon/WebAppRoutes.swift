@@ -47,7 +47,7 @@ struct WebAppRoutes: Sendable {
     return lines.count == 2 ? PageFiles(style: lines[0], script: lines[1], languages: languages) : nil
   }
 
-  private static func readLanguages(_ folder: String) throws -> Languages {
+  static func readLanguages(_ folder: String) throws -> Languages {
     let suffix = ".json"
     var files: [String: [UInt8]] = [:]
     for name in try FileSystem.names(in: folder) where name.hasSuffix(suffix) {

@@ -263,7 +263,7 @@ import Web
     #expect(kinds[.delivering]?.map(\.path) == ["/hooks/{secret}"])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
-    #expect(kinds[.previewing]?.map(\.path) == ["/previews"])
+    #expect(kinds[.previewing]?.map(\.path).sorted() == ["/me/push-subscriptions/{id}/test", "/previews"])
     #expect(kinds[.searching]?.map(\.path) == ["/messages/search"])
     #expect(kinds[.digesting]?.map(\.path) == ["/conversations/{id}/digest"])
   }

@@ -10,6 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Web
+import WebPush
 import Webhooks
 
 @testable import API
@@ -34,6 +35,9 @@ final class Village: Sendable {
   private let outgoing: UntrustedClient?
   /// Delivers to the receiver of the test, if it has one.
   let deliverer: WebhookDeliverer?
+  /// Receives the push messages that `pushDeliverer` sends.
+  let pushReceiver: PushReceiver
+  let pushDeliverer: PushDeliverer
   private let transport: RunningTransport
   private let users: Mutex<[String: (id: ID<User>, token: String)]> = Mutex([:])
 
@@ -76,15 +80,18 @@ final class Village: Sendable {
   /// - Parameters:
   ///   - isRestarted: whether the site had an earlier start, without events.
   ///   - memory: bytes that a handler may reserve, in memory.
+  ///   - pushes: whether the server sends push messages.
   ///   - loops: the clock of the server's socket timeouts.
   static func open(
     _ transport: TestTransport, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
     remotes: [CannedServer]? = nil, receiver: WebhookReceiver? = nil, isRestarted: Bool = false, memory: Int = .max,
+    pushes: Bool = true,
     clock: @escaping @Sendable () -> Int64 = ticking,
     loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(transport, rates, bounds, remotes, receiver, isRestarted, memory, clock, loops)
+    let village = try await Village(
+      transport, rates, bounds, remotes, receiver, isRestarted, memory, pushes, clock, loops)
     do {
       try await body(village)
     } catch {
@@ -97,7 +104,7 @@ final class Village: Sendable {
   private init(
     _ transport: TestTransport, _ rates: RateLimits, _ bounds: Bounds, _ remotes: [CannedServer]?,
     _ receiver: WebhookReceiver?,
-    _ isRestarted: Bool, _ memory: Int, _ clock: @escaping @Sendable () -> Int64,
+    _ isRestarted: Bool, _ memory: Int, _ pushes: Bool, _ clock: @escaping @Sendable () -> Int64,
     _ loops: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
@@ -129,11 +136,19 @@ final class Village: Sendable {
     deliverer =
       if receiver != nil, let outgoing { WebhookDeliverer(community, outgoing, clock: clock) } else { nil }
     let deliverer = self.deliverer
+    let pushReceiver = PushReceiver()
+    self.pushReceiver = pushReceiver
+    pushDeliverer = PushDeliverer(
+      community,
+      try PushService(
+        try await community.loadPushKey(), origin: "https://example.org", texts: Self.languages.pushTexts,
+        examine: PushReceiver.examine, send: { pushReceiver.receive($0) }))
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates,
       previews: remotes == nil ? nil : outgoing.map { LinkPreviews($0, now: clock) },
       outgoing: OutgoingWebhooks(
-        url: { policy.address(of: $0, requiresTLS: true)?.description }, examine: { await deliverer?.examine($0) }))
+        url: { policy.address(of: $0, requiresTLS: true)?.description }, examine: { await deliverer?.examine($0) }),
+      push: pushes ? pushDeliverer.service : nil)
     let router = Router { routes in
       api.add(to: &routes)
       let files = PageFiles(style: "/css/page.css", script: "/js/page.js", languages: Self.languages)

@@ -447,6 +447,19 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
   ]
 
   private static let own: [ReplayCase] = [
+    ReplayCase("post /me/push-subscriptions", { _ = try await $0.village.subscribe("grace") }),
+    ReplayCase(
+      "delete /me/push-subscriptions/{id}",
+      { stage in
+        let (_, id) = try await stage.village.subscribe("grace")
+        try await stage.request(.delete, "/me/push-subscriptions/\(id)", as: "grace")
+      }),
+    ReplayCase(
+      "post /me/push-subscriptions/{id}/test",
+      { stage in
+        let (_, id) = try await stage.village.subscribe("grace")
+        try await stage.request(.post, "/me/push-subscriptions/\(id)/test", as: "grace")
+      }),
     ReplayCase(
       "put /conversations/{id}/read",
       { stage in

@@ -338,6 +338,11 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.disableSecondFactor(keepSessions: true))
     try sent.take(.changePassword(from: "a short one", to: "a long one", keepTokens: true))
     try sent.take(.createToken(name: "script", scope: .read, expiresAt: time, password: "a long one", clientID: "one"))
+    try sent.take(
+      .createPushSubscription(
+        PushSubscriptionDraft(
+          endpoint: "https://push.example.net/1", keys: .init(p256dh: "BA", auth: "AA"), name: "Phone", language: "de"))
+    )
     try sent.take(.createBot(name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write, clientID: "one"))
     try sent.take(.createWebhook(WebhookDraft(ID(7), name: "Builds", avatar: ID(8), clientID: "one")))
     try sent.take(

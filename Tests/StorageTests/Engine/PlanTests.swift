@@ -30,6 +30,8 @@ import Testing
     "SCAN setting", "SCAN emoji USING COVERING INDEX sqlite_autoindex_emoji_1",
     "SCAN user_group USING COVERING INDEX sqlite_autoindex_user_group_1",
     "SCAN user_group USING INDEX sqlite_autoindex_user_group_1",
+    // The messages that wait for devices, counted when some are sent.
+    "SCAN push_delivery USING INDEX push_delivery_due",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
   ]
@@ -245,6 +247,14 @@ import Testing
     _ = try tx.forums(ofGroup: ID(9))
     _ = try tx.members(ofGroup: ID(9), after: Meadow.ada, limit: 3)
     _ = try tx.possibleReaders(ofGroup: ID(9), in: Meadow.room, after: Meadow.ada, limit: 3)
+    _ = try tx.pushKey()
+    _ = try tx.pushSubscription(ID(7), of: Meadow.ada, current: nil)
+    _ = try tx.storedPushSubscription(ID(7), of: Meadow.ada)
+    _ = try tx.pushSubscriptionCount(of: Meadow.ada)
+    _ = try tx.pushSubscription(at: "https://push.example.net/1")
+    _ = try tx.duePushes(limit: 3)
+    _ = try tx.unreadNotificationCount(of: Meadow.ada, limit: 3)
+    _ = try (tx.waitingPushCount(of: Meadow.ada), tx.waitingPushCount())
     _ = try tx.isLive(ids[0])
     _ = try tx.hasMessage(ids[0], in: Meadow.room)
     #expect(reader.cachedStatements.count > 25)
@@ -294,6 +304,7 @@ import Testing
     }
     _ = try tx.sessions(.session, of: Meadow.ada, slice, current: nil)
     _ = try tx.signIns(of: Meadow.ada, slice)
+    _ = try tx.pushSubscriptions(of: Meadow.ada, slice, current: nil)
     for maker in [nil, Meadow.ada] { _ = try tx.invites(by: maker, slice) }
     _ = try tx.users(namePrefix: "a", slice)
     _ = try tx.users(foundBy: "a", slice)

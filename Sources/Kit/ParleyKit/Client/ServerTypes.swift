@@ -20,6 +20,8 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   /// Whether the request was that of a user.
   public let isSignedIn: Bool
   public let showsLinkPreviews: Bool
+  /// The key that devices subscribe to push messages with; nil if the server sends none.
+  public let vapidKey: String?
   /// Address of the operator: a web page or `mailto:`.
   public let contactURL: String?
   public let privacyURL: String?
@@ -37,6 +39,7 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     isSetUp = try object.bool("set_up")
     isSignedIn = try object.optional("signed_in") ?? false
     showsLinkPreviews = try object.bool("link_previews")
+    vapidKey = try object.optional("vapid_key")
     contactURL = try object.optional("contact_url")
     privacyURL = try object.optional("privacy_url")
     var all = try object.object("limits")

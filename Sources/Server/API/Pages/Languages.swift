@@ -35,6 +35,11 @@ public struct Languages: Sendable {
 
   func words(for fields: Fields) -> PageText { texts[code(for: fields)] ?? .none }
 
+  /// The texts of a language, such as `de` or `de-AT`; of the fallback without it.
+  func words(in language: String?) -> PageText {
+    language.flatMap { texts[$0] ?? texts[String($0.lowercased().prefix { $0 != "-" })] } ?? fallbackWords
+  }
+
   /// The texts of what is the same for every reader.
   var fallbackWords: PageText { texts[Self.fallback] ?? .none }
 }

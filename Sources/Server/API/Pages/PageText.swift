@@ -49,6 +49,9 @@ struct PageText: Sendable {
     }
   }
 
+  /// The text with a name in it.
+  func filled(_ key: Key, name: String) -> String { say(key, ["name": name]) }
+
   private func say(_ key: Key, _ parameters: KeyValuePairs<String, String>) -> String {
     Self.fill(self[key], with: parameters)
   }
@@ -192,6 +195,16 @@ extension PageText {
     case group = "page.group"
     case home = "fault.home"
     case inReply = "page.inReply"
+    case inboxEndpointDisabled = "inbox.endpoint_disabled"
+    case inboxRecoveryCodeUsed = "inbox.recovery_code_used"
+    case inboxRecoveryCodesCreated = "inbox.recovery_codes_created"
+    case inboxReport = "inbox.report"
+    case inboxRequest = "inbox.request"
+    case inboxSecondFactorDisabled = "inbox.second_factor_disabled"
+    case inboxSecondFactorEnabled = "inbox.second_factor_enabled"
+    case inboxSignIn = "inbox.sign_in"
+    case inboxToken = "inbox.token"
+    case inboxWarning = "inbox.warning"
     case joined = "person.since"
     case likes = "page.likes"
     case locked = "topic.locked"
@@ -226,6 +239,8 @@ extension PageText {
     case postsBy = "person.written"
     case previous = "page.previous"
     case privacy = "door.privacy"
+    case pushMessage = "push.message"
+    case pushTest = "push.test"
     case range = "page.range"
     case replies = "topic.replies"
     case reply = "act.reply"

@@ -64,6 +64,7 @@ struct RealtimeClient {
 
   func arrive() {
     guard let user = caller.user, caller.scope >= .write else { return }
+    community.hub.note(connection, of: user, isInUse: true)
     do throws(Refusal) {
       guard try view.showsPresence(user) else { return }
       try updatePresence(.online, of: user)
@@ -75,6 +76,7 @@ struct RealtimeClient {
   func leave() {
     guard let user = caller.user else { return }
     community.hub.stopTyping(user)
+    community.hub.note(connection, of: user, isInUse: false)
     community.hub.update(connection, of: user, .offline)
   }
 
@@ -95,6 +97,7 @@ struct RealtimeClient {
   func setPresence(_ presence: Signal.Presence) throws {
     try count(.signalling)
     let user = try caller.requireUser(.write)
+    community.hub.note(connection, of: user, isInUse: presence == .online)
     guard try view.showsPresence(user) else { return }
     try updatePresence(presence, of: user)
   }

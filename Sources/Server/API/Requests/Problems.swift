@@ -165,6 +165,9 @@ extension Problem {
   static let previewsOff = Problem(
     .forbidden, code: "previews_off", title: "This server opens no addresses of others.")
 
+  /// The operator forbids it, or the site has no public HTTPS URL.
+  static let pushOff = Problem(.forbidden, code: "push_off", title: "This server sends no push messages.")
+
   static let unsupportedMediaType = Problem(
     .unsupportedMediaType, code: "unsupported_media_type", title: "The body has to be JSON.",
     fields: ["Accept": "application/json"])

@@ -59,6 +59,8 @@ public struct Bounds: Sendable {
   /// Sessions of a user. Beyond it the least recently used is revoked.
   public var sessions = 100
   public var tokens = 100
+  /// Devices of a user that receive notifications while the app is closed.
+  public var pushSubscriptions = 20
   /// Bots of the site.
   public var bots = 200
   /// Forums that a new bot joins in one transaction.

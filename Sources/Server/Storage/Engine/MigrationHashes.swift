@@ -99,5 +99,8 @@ enum MigrationHashes {
     Migration(
       number: 32, name: "webhook_endpoints",
       hash: "92223472af6e8fc5e7cabe579674e7c321090362a202876cb46d32bebf48271d"),
+    Migration(
+      number: 33, name: "push",
+      hash: "c33311f5074805898f11f7a3d6bfe52383c4aa9b05c82bdaf007a6f70b6397d9"),
   ]
 }

@@ -68,6 +68,7 @@ extension WriteTransaction {
         sanction?.number, actor?.number, Int(now), session?.number) == 1
     }
     guard isNew else { return }
+    try enqueuePush(id, kind, of: user, in: conversation)
     try log(
       .notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number, after: offset)
   }

@@ -35,6 +35,38 @@ extension Request where Response == Void {
   }
 }
 
+extension Request where Response == Resource<PushSubscription> {
+  /// `POST /me/push-subscriptions`
+  ///
+  /// A repeated request returns the same subscription.
+  public static func createPushSubscription(_ draft: PushSubscriptionDraft) -> Request {
+    Request(.post, "/me/push-subscriptions", body: .value(draft))
+  }
+}
+
+extension Request where Response == Page<Resource<PushSubscription>> {
+  /// `GET /me/push-subscriptions`
+  public static func listPushSubscriptions(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/me/push-subscriptions",
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Void {
+  /// `DELETE /me/push-subscriptions/{id}`
+  public static func deletePushSubscription(_ subscription: ID<PushSubscription>) -> Request {
+    Request(.delete, "/me/push-subscriptions/{id}", [subscription.description])
+  }
+}
+
+extension Request where Response == Resource<PushTest> {
+  /// `POST /me/push-subscriptions/{id}/test`
+  public static func testPushSubscription(_ subscription: ID<PushSubscription>) -> Request {
+    Request(.post, "/me/push-subscriptions/{id}/test", [subscription.description])
+  }
+}
+
 extension Request where Response == Page<Resource<UnreadItem>> {
   /// `GET /unread`
   public static func getUnread(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {

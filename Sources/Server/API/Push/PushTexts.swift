@@ -1,0 +1,35 @@
+public import Community
+import ParleyModel
+
+extension Languages {
+  /// The texts of push messages, in the languages of the app.
+  public var pushTexts: PushTexts { PushTexts { text, language in say(text, in: language) } }
+
+  private func say(_ text: PushTexts.Text, in language: String?) -> String {
+    let words = words(in: language)
+    switch text {
+    case .message: return words[.pushMessage]
+    case .test: return words[.pushTest]
+    case .notification(let kind, let name): return words.filled(kind.key, name: name)
+    }
+  }
+}
+
+extension Notification.Kind {
+  /// The text of a notification without a message.
+  fileprivate var key: PageText.Key {
+    switch self {
+    case .mention, .reply, .direct, .room: .pushMessage
+    case .request: .inboxRequest
+    case .report: .inboxReport
+    case .warning: .inboxWarning
+    case .token: .inboxToken
+    case .secondFactorEnabled: .inboxSecondFactorEnabled
+    case .secondFactorDisabled: .inboxSecondFactorDisabled
+    case .recoveryCodesCreated: .inboxRecoveryCodesCreated
+    case .recoveryCodeUsed: .inboxRecoveryCodeUsed
+    case .signIn: .inboxSignIn
+    case .endpointDisabled: .inboxEndpointDisabled
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// The content of push messages. All is checked again before the request: the message may have been read, deleted, muted or
+// lost since its notification.
+
+import ParleyModel
+import Storage
+import WebPush
+
+/// The content of a user's notifications, on a lock screen too.
+enum PushContent: String, Sendable {
+  /// Sender and text.
+  case text
+  case sender
+  /// That there is a message.
+  case nothing
+}
+
+extension ReadTransaction {
+  /// The payload of a message; nil if it is not to be sent any more.
+  func payload(of push: DuePush, over service: PushService) throws(Refusal) -> PushPayload? {
+    let subscription = push.subscription
+    guard let session = try activeSession(subscription.session),
+      let notification = try inbox([push.notification]).first, notification.readAt == nil
+    else { return nil }
+    let caller = Caller(user: session.user, role: session.role, scope: session.scope, session: session.id)
+    guard let id = notification.message else {
+      if notification.kind == .request, try !isWanted(notification, caller) { return nil }
+      return try payload(push, notification, nil, over: service)
+    }
+    guard let message = try messages([id]).first, try isWanted(notification, message, caller) else { return nil }
+    return try payload(push, notification, message, over: service)
+  }
+
+  /// Whether a request still waits, and the user has neither muted nor blocked its sender.
+  private func isWanted(_ request: Notification, _ caller: Caller) throws(Refusal) -> Bool {
+    guard let user = caller.user, let conversation = request.conversation, let sender = request.actor,
+      try historyStart(of: conversation, for: caller) != nil, try !has(.mute, user, to: sender)
+    else { return false }
+    return try !has(.block, user, to: sender)
+  }
+
+  /// Whether the user can read the message and is still notified of it.
+  private func isWanted(
+    _ notification: Notification, _ message: Message, _ caller: Caller
+  ) throws(Refusal) -> Bool {
+    guard case .live = message.state, let user = caller.user,
+      let start = try historyStart(of: message.conversation, for: caller), message.seq >= start,
+      let candidate = try notificationCandidate(user, from: message.author, in: message.conversation)
+    else { return false }
+    switch candidate.level {
+    case .everything: return true
+    case .mentions: return notification.kind != .direct
+    case .nothing: return false
+    }
+  }
+
+  private func payload(
+    _ push: DuePush, _ notification: Notification, _ message: Message?, over service: PushService
+  ) throws(Refusal) -> PushPayload {
+    let shows = push.shows.flatMap { PushContent(rawValue: $0) } ?? .text
+    let language = push.subscription.language
+    let site = try settings().name
+    let actor = try notification.actor.flatMap { id throws(Refusal) in try user(id)?.summary }
+    let name = shows == .nothing ? nil : actor.flatMap { $0.displayName ?? $0.name }
+    let title: String
+    var body: String
+    if message != nil {
+      title = name ?? site
+      if case .live(let content)? = message?.state, shows == .text {
+        body = Texts.excerpt(content.text, scalars: Self.excerptScalars)
+      } else {
+        body = ""
+      }
+      if body.isEmpty { body = service.texts.say(.message, language) }
+    } else {
+      title = site
+      body = service.texts.say(.notification(notification.kind, name: name ?? site), language)
+    }
+    return PushPayload(
+      title: title, body: body, navigate: service.origin + notification.path, tag: push.topic,
+      badge: try unreadNotificationCount(of: push.subscription.user, limit: InboxCounts.maxCounted),
+      data: .init(
+        notification: notification.id.description, kind: notification.kind.rawValue,
+        conversation: notification.conversation?.description, message: notification.message?.description,
+        revision: message?.revision, sender: name))
+  }
+
+  private static var excerptScalars: Int { 1_000 }
+}
+
+extension Notification {
+  /// Its page in the web app.
+  fileprivate var path: String {
+    if let message, kind != .report { return "/m/\(message)" }
+    switch kind {
+    case .report: return "/admin/reports"
+    case .request: return conversation.map { "/c/\($0)" } ?? "/"
+    case .token: return "/you/tokens"
+    case .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed: return "/you/twostep"
+    case .endpointDisabled: return "/admin/endpoints"
+    case .signIn: return "/you/signins"
+    case .mention, .reply, .direct, .room, .warning: return "/"
+    }
+  }
+}

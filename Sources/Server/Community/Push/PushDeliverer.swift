@@ -1,0 +1,172 @@
+// Sends the queue of Web Push. A round reads due messages, drops those that were read or lost meanwhile, and starts requests.
+// Each answer is stored before the next round sees the row again; a row that no answer reached is sent again.
+
+import ParleyModel
+public import Storage
+import WebPush
+
+/// The worker of the queue.
+public actor PushDeliverer {
+  public nonisolated let service: PushService
+  private let community: Community
+  private let bounds: PushQueueBounds
+  private let log: @Sendable (String) -> Void
+  /// Rows with a request that is not answered.
+  private var sending: [Int: Task<Void, Never>] = [:]
+  /// Messages that the bounds of the queue have cost.
+  public private(set) var droppedCount = 0
+  private var isStopping = false
+
+  /// Between two rounds.
+  static let interval: Duration = .seconds(1)
+  private static let maxConcurrent = 16
+  /// In milliseconds: while a device of the user is in use, the message waits to be read there.
+  static let onlineDelay: Int64 = 10_000
+  /// In milliseconds: the time between two messages of a conversation.
+  static let topicInterval: Int64 = 30_000
+  /// In milliseconds.
+  static let maxAge: Int64 = 86_400_000
+  static let firstDelay: Int64 = 15_000
+  static let maxDelay: Int64 = 3_600_000
+  private static let trimChunk = 500
+
+  public init(
+    _ community: Community, _ service: PushService, bounds: PushQueueBounds = PushQueueBounds(),
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.community = community
+    self.service = service
+    self.bounds = bounds
+    self.log = log
+  }
+
+  /// Works until the task is cancelled.
+  public func run() async {
+    while !Task.isCancelled, !isStopping {
+      await round()
+      do { try await Task.sleep(for: Self.interval) } catch { return }
+    }
+  }
+
+  /// Starts no more requests, and ends those that wait for an answer. They are repeated after the next start.
+  public func stop() async {
+    isStopping = true
+    let tasks = Array(sending.values)
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+
+  /// Waits for the answers of all requests.
+  func finish() async {
+    while let task = sending.values.first { await task.value }
+  }
+
+  fileprivate enum Step {
+    case send(DuePush, PushPayload, now: Int64)
+    case postpone(DuePush, until: Int64)
+    case drop(DuePush)
+  }
+
+  /// Starts due messages. A store that can't be read or written is tried again in the next round.
+  func round() async {
+    let free = Self.maxConcurrent - sending.count
+    guard free > 0, !isStopping else { return }
+    let (busy, hub, service) = (Set(sending.keys), community.hub, service)
+    let steps: [Step]
+    let trimmed: Set<Int>
+    do throws(Refusal) {
+      steps = try await community.store.readInBackground { tx throws(Refusal) in
+        var steps: [Step] = []
+        for push in try tx.duePushes(limit: Self.maxConcurrent + busy.count) where !busy.contains(push.id) {
+          steps.append(try tx.step(for: push, isOnline: hub.isInUse(by: push.subscription.user), over: service))
+        }
+        return steps
+      }
+      trimmed = try await store(steps)
+    } catch { return }
+    var left = free
+    for case .send(let push, let payload, let now) in steps where left > 0 && !trimmed.contains(push.id) {
+      left -= 1
+      sending[push.id] = Task {
+        await self.send(push, payload, at: now)
+        self.sending[push.id] = nil
+      }
+    }
+  }
+
+  /// Returns the messages that the bounds of the queue have cost.
+  private func store(_ steps: [Step]) async throws(Refusal) -> Set<Int> {
+    var (postponed, dropped, users): ([(push: DuePush, until: Int64)], [DuePush], Set<ID<User>>) = ([], [], [])
+    for step in steps {
+      switch step {
+      case .send(let push, _, _): users.insert(push.subscription.user)
+      case .postpone(let push, let until): postponed.append((push: push, until: until))
+      case .drop(let push): dropped.append(push)
+      }
+    }
+    guard !steps.isEmpty else { return [] }
+    let trimmed = try await community.store.write { [postponed, dropped, users, bounds] tx throws(Refusal) in
+      try tx.postpone(postponed)
+      try tx.drop(dropped)
+      try tx.removeSentPushes(limit: Self.trimChunk)
+      return try tx.trimPushes(of: users, to: bounds)
+    }
+    guard !trimmed.isEmpty else { return [] }
+    droppedCount += trimmed.count
+    log("The queue of push messages is full: \(trimmed.count) were dropped, \(droppedCount) since the start.")
+    return trimmed
+  }
+
+  private func send(_ push: DuePush, _ payload: PushPayload, at now: Int64) async {
+    let subscription = push.subscription
+    let outcome: PushOutcome
+    do {
+      let request = try PushRequest(
+        payload, to: subscription.endpoint, PushKeys(point: subscription.point, auth: subscription.auth),
+        signedBy: service.vapid, topic: try service.topic(push.topic, of: subscription.id),
+        urgency: .init(rawValue: push.urgency) ?? .normal, timeToLive: Int(Self.maxAge / 1_000), isShort: push.isShort,
+        now: now / 1_000)
+      outcome = await service.send(request)
+    } catch {
+      log("A push message can't be encrypted: \(error)")
+      outcome = .unreachable
+    }
+    // The next start sends it again.
+    if outcome == .unreachable, Task.isCancelled { return }
+    if case .refused(let status, let words) = outcome {
+      log("The push service \(service.host(of: subscription.endpoint)) refused a message: \(status) \(words)")
+    }
+    let jitter = Int64.random(in: 0...Self.firstDelay)
+    try? await community.store.write { tx throws(Refusal) in try tx.record(outcome, of: push, jitter: jitter) }
+  }
+}
+
+extension ReadTransaction {
+  fileprivate func step(
+    for push: DuePush, isOnline: Bool, over service: PushService
+  ) throws(Refusal) -> PushDeliverer.Step {
+    guard now - push.createdAt < PushDeliverer.maxAge, let payload = try payload(of: push, over: service) else {
+      return .drop(push)
+    }
+    let end = push.createdAt + PushDeliverer.onlineDelay
+    if isOnline, now < end { return .postpone(push, until: end) }
+    return .send(push, payload, now: now)
+  }
+}
+
+extension WriteTransaction {
+  fileprivate func record(_ outcome: PushOutcome, of push: DuePush, jitter: Int64) throws(Refusal) {
+    let delay = min(PushDeliverer.firstDelay << Int64(min(push.attempts, 10)), PushDeliverer.maxDelay)
+    switch outcome {
+    case .accepted: try recordSent(push, next: now + PushDeliverer.topicInterval)
+    case .gone: try deletePushSubscription(push.subscription.id)
+    case .tooLarge: if push.isShort { try drop([push]) } else { try shorten(push) }
+    case .refused: try drop([push])
+    case .unreachable: try retry(push, at: now + delay + jitter, service: nil)
+    case .busy(let seconds):
+      let wait = seconds.map { min(max(Int64($0), 1) * 1_000, PushDeliverer.maxAge) }
+      let time = now + (wait ?? delay) + jitter
+      try retry(push, at: time, service: wait.map { now + $0 })
+    }
+  }
+}

@@ -1,0 +1,250 @@
+// The queue of Web Push. Rows are written in the transaction of their notification and deleted after the push service has
+// answered, so a message is sent at least once, whenever the server stops.
+//
+// A row is a topic on a device. A later notification of the same conversation takes the place of the earlier one, also at the
+// push service and on the screen. After a message the row stays for a while and keeps the next one back.
+
+public import ParleyModel
+import ParleySQLite
+
+/// A message that is due.
+public struct DuePush: Sendable, Hashable {
+  public let id: Int
+  public let topic: String
+  public let notification: ID<Notification>
+  public let urgency: Int
+  public let createdAt: Int64
+  public let attempts: Int
+  public let isShort: Bool
+  public let subscription: StoredPushSubscription
+  /// The content that the user allows: `push_shows` of the preferences.
+  public let shows: String?
+}
+
+/// Bounds of the queue, in rows.
+public struct PushQueueBounds: Sendable {
+  public var ofUser = 200
+  public var ofSite = 100_000
+
+  public init() {}
+}
+
+extension Notification.Kind {
+  /// RFC 8030 §5.3: whether a device wakes up for it.
+  fileprivate var urgency: Int {
+    switch self {
+    case .direct, .mention, .reply, .signIn: 2
+    case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
+      .recoveryCodeUsed, .endpointDisabled:
+      1
+    case .room: 0
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// Messages that are due, longest first.
+  public func duePushes(limit: Int) throws(Refusal) -> [DuePush] {
+    try run { connection in try connection.all(Self.due, Int(now), limit) { row in try DuePush(row) } }
+  }
+
+  private static let due = SQL(
+    """
+    select \(StoredPushSubscription.columns), d.id, d.topic, d.notification_id, d.urgency, d.created_at, d.attempts,
+      d.is_short, cast(json_extract(a.preferences, '$.push_shows') as text)
+    from push_delivery d
+    join push_subscription s on s.id = d.subscription_id
+    join account a on a.id = s.user_id
+    where d.notification_id is not null and d.due_at <= $1
+    order by d.due_at, d.id
+    limit $2
+    """)
+
+  /// The unread notifications of a user, up to a limit.
+  public func unreadNotificationCount(of user: ID<User>, limit: Int) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from (
+          select 1
+          from notification
+          where user_id = $1 and read_at is null
+          limit $2
+        ) counted
+        """, user.number, limit
+      ) { try $0.int(0) } ?? 0
+    }
+  }
+
+  /// The number of messages that wait, of a user or of all.
+  public func waitingPushCount(of user: ID<User>? = nil) throws(Refusal) -> Int {
+    try run { connection in
+      guard let user else {
+        return try connection.first("select count(*) from push_delivery where notification_id is not null") {
+          try $0.int(0)
+        } ?? 0
+      }
+      return try connection.first(
+        """
+        select count(*)
+        from push_subscription s
+        join push_delivery d on d.subscription_id = s.id
+        where s.user_id = $1 and d.notification_id is not null
+        """, user.number
+      ) { try $0.int(0) } ?? 0
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Queues a notification for all devices of its user.
+  func enqueuePush(
+    _ notification: Int, _ kind: Notification.Kind, of user: ID<User>, in conversation: ID<Conversation>?
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        insert into push_delivery (subscription_id, topic, notification_id, urgency, created_at, due_at)
+        select id, $1, $2, $3, $4, max($4, coalesce(retry_at, 0))
+        from push_subscription
+        where user_id = $5
+        on conflict (subscription_id, topic) do update
+        set notification_id = excluded.notification_id, urgency = excluded.urgency, created_at = excluded.created_at,
+          due_at = max(due_at, excluded.due_at)
+        """, conversation.map { "c\($0)" } ?? "n\(notification)", notification, kind.urgency, Int(now), user.number)
+    }
+  }
+
+  /// Deletes messages beyond the bounds: the least urgent first, then the oldest. Returns their rows.
+  public func trimPushes(of users: Set<ID<User>>, to bounds: PushQueueBounds) throws(Refusal) -> Set<Int> {
+    var trimmed: Set<Int> = []
+    for user in users {
+      let excess = try waitingPushCount(of: user) - bounds.ofUser
+      guard excess > 0 else { continue }
+      trimmed.formUnion(
+        try run { connection in
+          try connection.all(
+            """
+            delete from push_delivery
+            where id in (
+              select d.id
+              from push_subscription s
+              join push_delivery d on d.subscription_id = s.id
+              where s.user_id = $1 and d.notification_id is not null
+              order by d.urgency, d.created_at, d.id
+              limit $2
+            )
+            returning id
+            """, user.number, excess
+          ) { row in try row.int(0) }
+        })
+    }
+    let excess = min(try waitingPushCount() - bounds.ofSite, Self.notificationChunk)
+    guard excess > 0 else { return trimmed }
+    return trimmed.union(
+      try run { connection in
+        try connection.all(
+          """
+          delete from push_delivery
+          where id in (
+            select id
+            from push_delivery
+            where notification_id is not null
+            order by urgency, created_at, id
+            limit $1
+          )
+          returning id
+          """, excess
+        ) { row in try row.int(0) }
+      })
+  }
+
+  /// Moves messages to a later time.
+  public func postpone(_ pushes: [(push: DuePush, until: Int64)]) throws(Refusal) {
+    for (push, until) in pushes {
+      try run { connection in
+        try connection.execute(
+          "update push_delivery set due_at = max(due_at, $1) where id = $2", Int(until), push.id)
+      }
+    }
+  }
+
+  /// Deletes messages that are not to be sent, unless a later notification has taken their place.
+  public func drop(_ pushes: [DuePush]) throws(Refusal) {
+    for push in pushes {
+      try run { connection in
+        try connection.execute(
+          "delete from push_delivery where id = $1 and notification_id = $2", push.id, push.notification.number)
+      }
+    }
+  }
+
+  /// Notes that the push service has accepted a message. The next one of the topic waits until `next`.
+  public func recordSent(_ push: DuePush, next: Int64) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update push_delivery
+        set notification_id = nullif(notification_id, $1), due_at = $2, attempts = 0, is_short = 0
+        where id = $3
+        """, push.notification.number, Int(next), push.id)
+    }
+    try noteSent(push.subscription.id)
+  }
+
+  /// Notes that the push service refused a message as too long.
+  public func shorten(_ push: DuePush) throws(Refusal) {
+    try run { connection in
+      try connection.execute("update push_delivery set is_short = 1 where id = $1", push.id)
+    }
+  }
+
+  /// Notes a failed attempt.
+  ///
+  /// - Parameter service: until then the push service takes no message for the device.
+  public func retry(_ push: DuePush, at time: Int64, service: Int64?) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "update push_delivery set attempts = attempts + 1, due_at = $1 where id = $2", Int(time), push.id)
+      guard let service else { return }
+      try connection.execute(
+        "update push_subscription set retry_at = $1 where id = $2", Int(service), push.subscription.id.number)
+      try connection.execute(
+        "update push_delivery set due_at = max(due_at, $1) where subscription_id = $2", Int(service),
+        push.subscription.id.number)
+    }
+  }
+
+  /// Deletes topics that no longer keep a message back.
+  public func removeSentPushes(limit: Int) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from push_delivery
+        where id in (
+          select id
+          from push_delivery
+          where notification_id is null and due_at <= $1
+          order by due_at, id
+          limit $2
+        )
+        """, Int(now), limit)
+    }
+  }
+}
+
+extension DuePush {
+  fileprivate init(_ row: borrowing Row) throws {
+    subscription = try StoredPushSubscription(row)
+    let first = StoredPushSubscription.columnCount
+    id = try row.int(first)
+    topic = try row.text(first + 1)
+    notification = ID(try row.int(first + 2))
+    urgency = try row.int(first + 3)
+    createdAt = Int64(try row.int(first + 4))
+    attempts = try row.int(first + 5)
+    isShort = try row.bool(first + 6)
+    shows = try row.optionalText(first + 7)
+  }
+}

@@ -1,0 +1,274 @@
+import Foundation
+import ParleyCrypto
+import ParleyModel
+import ParleyWire
+import Testing
+
+@testable import API
+@testable import Community
+@testable import PubSub
+@testable import Storage
+@testable import WebPush
+
+@Suite struct PushDeliveryTests {
+  /// Grace has a device and is mentioned in a room.
+  private func open(
+    clock: StoppedClock = StoppedClock(),
+    _ body: (Village, PushReceiver.Device, _ room: String) async throws -> Void
+  ) async throws {
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let (_, room) = try await village.garden(members: ["grace", "linus"])
+      let (device, _) = try await village.subscribe("grace")
+      try await body(village, device, room)
+    }
+  }
+
+  @Test func `a mention reaches the device`() async throws {
+    try await open { village, device, room in
+      let message = try await village.post("Bring the **key**, @grace", in: room, as: "ada")
+      let requests = await village.push()
+      try #require(requests.count == 1)
+      #expect(requests[0].endpoint == device.endpoint)
+      #expect(requests[0]["Urgency"] == "high" && requests[0]["TTL"] == "86400" && requests[0]["Topic"]?.count == 32)
+      let shown = try device.open(requests[0])
+      #expect(shown.int("web_push") == 8_030)
+      #expect(shown["notification.title"] == "ada" && shown["notification.body"] == "Bring the key, @grace")
+      #expect(shown["notification.navigate"] == "https://example.org/m/\(message)")
+      #expect(shown["notification.tag"] == "c\(room)" && shown.int("notification.app_badge") == 1)
+      #expect(shown["notification.data.kind"] == "mention" && shown["notification.data.message_id"] == message)
+      #expect(shown["notification.data.sender"] == "ada" && shown.int("notification.data.revision") == 1)
+      // It is sent once.
+      #expect(await village.push().isEmpty)
+      #expect(
+        try await village.expect(200, .get, "/me/push-subscriptions", as: "grace").isNull("data.0.last_sent_at")
+          == false)
+    }
+  }
+
+  @Test func `what is not notified is not pushed`() async throws {
+    try await open { village, _, room in
+      try await village.post("hello", in: room, as: "ada")
+      #expect(await village.push().isEmpty)
+    }
+  }
+
+  @Test(arguments: ["text", "sender", "nothing", "other"])
+  func `the user decides what it shows`(choice: String) async throws {
+    try await open { village, device, room in
+      try await village.expect(200, .patch, "/users/me", as: "grace", ["preferences": ["push_shows": choice]])
+      try await village.post("a secret for @grace", in: room, as: "ada")
+      let shown = try device.open(try #require(await village.push().first))
+      let site = try await village.expect(200, .get, "/settings", as: "ada")["name"]
+      #expect(shown["notification.title"] == (choice == "nothing" ? site : "ada"))
+      let showsText = choice == "text" || choice == "other"
+      #expect(shown["notification.body"] == (showsText ? "a secret for @grace" : "New message"))
+      #expect(shown.isNull("notification.data.sender") == (choice == "nothing"))
+    }
+  }
+
+  @Test(arguments: ["ar", "ar-EG", "xx", nil]) func `texts of the server are in the language of the device`(
+    language: String?
+  ) async throws {
+    try await Village.open(.inMemory) { village in
+      let device = try PushReceiver.Device("one")
+      var draft = device.draft
+      draft["language"] = language
+      try await village.expect(201, .post, "/me/push-subscriptions", as: "grace", draft)
+      try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "script", "scope": "read"])
+      let shown = try device.open(try #require(await village.push().first))
+      let words = Village.languages.words(in: language?.hasPrefix("ar") == true ? "ar" : "en")
+      #expect(shown["notification.body"] == words[.inboxToken])
+      #expect(shown["notification.navigate"] == "https://example.org/you/tokens")
+    }
+  }
+
+  /// Changes between the notification and its round.
+  enum Change: CaseIterable, Sendable { case read, deleted, muted, blocked, quiet, removed, banned, signedOut, ended }
+
+  @Test(arguments: Change.allCases) func `a message that no longer concerns the user is not sent`(
+    change: Change
+  ) async throws {
+    try await open { village, _, room in
+      let message = try await village.post("@grace", in: room, as: "linus")
+      switch change {
+      case .read:
+        try await village.expect(200, .put, "/conversations/\(room)/read", as: "grace", ["message_id": message])
+      case .deleted: try await village.request(.delete, "/messages/\(message)", as: "linus")
+      case .muted: try await village.setRelation("grace", "mute", "linus")
+      case .blocked: try await village.setRelation("grace", "block", "linus")
+      case .quiet:
+        try await village.expect(200, .put, "/conversations/\(room)/level", as: "grace", ["level": "nothing"])
+      case .removed:
+        let forum = try await village.rows("select cast(forum_id as text) from conversation where id = \(room)")[0]
+        try await village.expect(204, .delete, "/forums/\(forum)/members/@grace", as: "ada")
+        try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "private"])
+      case .banned: try await village.setState("grace", in: .disabled)
+      case .signedOut: try await village.expect(204, .delete, "/sessions/current", as: "grace")
+      case .ended:
+        let list = try await village.expect(200, .get, "/me/push-subscriptions", as: "grace")
+        try await village.expect(204, .delete, "/me/push-subscriptions/\(list["data.0.id"] ?? "")", as: "grace")
+      }
+      #expect(await village.push().isEmpty)
+      #expect(try await village.rows("select id from push_delivery").isEmpty)
+    }
+  }
+
+  @Test func `a device in use gets ten seconds to read it`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, _, room in
+      let device = ObjectIdentifier(village)
+      village.community.hub.note(device, of: village.user("grace"), isInUse: true)
+      let message = try await village.post("@grace", in: room, as: "ada")
+      #expect(await village.push().isEmpty)
+      clock.add(9_000)
+      #expect(await village.push().isEmpty)
+      clock.add(1_000)
+      #expect(await village.push().count == 1)
+      // Read on the device in use.
+      try await village.expect(200, .put, "/conversations/\(room)/read", as: "grace", ["message_id": message])
+      clock.add(60_000)
+      let other = try await village.post("@grace again", in: room, as: "ada")
+      #expect(await village.push().isEmpty)
+      try await village.expect(200, .put, "/conversations/\(room)/read", as: "grace", ["message_id": other])
+      clock.add(10_000)
+      #expect(await village.push().isEmpty)
+      // Without a device in use at once.
+      village.community.hub.note(device, of: village.user("grace"), isInUse: false)
+      clock.add(60_000)
+      try await village.post("@grace at last", in: room, as: "ada")
+      #expect(await village.push().count == 1)
+    }
+  }
+
+  @Test func `messages of a conversation are gathered for thirty seconds`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, device, room in
+      try await village.post("@grace one", in: room, as: "ada")
+      try await village.post("@grace two", in: room, as: "ada")
+      let first = await village.push()
+      try #require(first.count == 1)
+      #expect(try device.open(first[0])["notification.body"] == "@grace two")
+      try await village.post("@grace three", in: room, as: "ada")
+      try await village.post("@grace four", in: room, as: "ada")
+      clock.add(29_000)
+      #expect(await village.push().isEmpty)
+      // Another conversation does not wait.
+      let (_, other) = try await village.garden("kitchen", members: ["grace"])
+      try await village.post("@grace", in: other, as: "ada")
+      #expect(await village.push().count == 1)
+      clock.add(1_000)
+      let second = await village.push()
+      try #require(second.count == 1)
+      #expect(try device.open(second[0])["notification.body"] == "@grace four")
+      #expect(second[0]["Topic"] == first[0]["Topic"])
+    }
+  }
+
+  @Test func `every device of the user gets it`() async throws {
+    try await open { village, _, room in
+      let (tablet, _) = try await village.subscribe("grace", "tablet")
+      try await village.post("@grace", in: room, as: "ada")
+      let requests = await village.push()
+      #expect(Set(requests.map(\.endpoint)) == ["https://push.example.net/grace", tablet.endpoint])
+      #expect(Set(requests.map { $0["Topic"] }).count == 2)
+    }
+  }
+
+  // MARK: Answers of push services
+
+  @Test func `a device that is gone loses its subscription`() async throws {
+    try await open { village, _, room in
+      village.pushReceiver.answer(with: .gone)
+      try await village.post("@grace", in: room, as: "ada")
+      #expect(await village.push().count == 1)
+      #expect(try await village.expect(200, .get, "/me/push-subscriptions", as: "grace").count("data") == 0)
+    }
+  }
+
+  @Test func `a message that is too long is sent shorter, then dropped`() async throws {
+    try await open { village, device, room in
+      village.pushReceiver.answer(with: .tooLarge)
+      try await village.post("@grace " + String(repeating: "long ", count: 600), in: room, as: "ada")
+      let long = await village.push()
+      let short = await village.push()
+      #expect(long.map(\.body.count) == [3_072 + 103] && short.map(\.body.count) == [1_024 + 103])
+      #expect(try device.open(short[0])["notification.body"]?.hasSuffix("…") == true)
+      #expect(await village.push().isEmpty)
+    }
+  }
+
+  @Test func `a refused message is not repeated`() async throws {
+    try await open { village, _, room in
+      village.pushReceiver.answer(with: .refused(status: 400, words: "no"))
+      try await village.post("@grace", in: room, as: "ada")
+      #expect(await village.push().count == 1)
+      #expect(try await village.rows("select id from push_delivery").isEmpty)
+    }
+  }
+
+  @Test func `a busy service gets nothing until the time that it names`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, _, room in
+      village.pushReceiver.answer(with: .busy(retryAfter: 120))
+      try await village.post("@grace", in: room, as: "ada")
+      #expect(await village.push().count == 1)
+      village.pushReceiver.answer(with: .accepted)
+      let (_, other) = try await village.garden("kitchen", members: ["grace"])
+      try await village.post("@grace", in: other, as: "ada")
+      clock.add(119_000)
+      #expect(await village.push().isEmpty)
+      clock.add(1_000 + Int(PushDeliverer.firstDelay))
+      #expect(await village.push().count == 2)
+    }
+  }
+
+  @Test func `a service without an answer is tried again for a day, less and less often`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, _, room in
+      village.pushReceiver.answer(with: .unreachable)
+      try await village.post("@grace", in: room, as: "ada")
+      var times: [Int] = []
+      for second in stride(from: 0, through: 100_000, by: 50) {
+        for _ in await village.push() { times.append(second) }
+        clock.add(50_000)
+      }
+      let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+      #expect(times.count > 10 && times.count < 60, "\(times)")
+      #expect(gaps.max() ?? 0 > 3_000 && gaps.max() ?? 0 < 3_800, "\(gaps)")
+      #expect(times.last ?? 0 < 86_400)
+      #expect(try await village.rows("select id from push_delivery").isEmpty)
+    }
+  }
+
+  @Test func `a stop before the answer repeats the message`() async throws {
+    try await open { village, _, room in
+      try await village.post("@grace", in: room, as: "ada")
+      // The request was sent, and the process ended.
+      let due = try await village.community.store.readInBackground { tx throws(Refusal) in try tx.duePushes(limit: 9) }
+      #expect(due.count == 1)
+      let next = PushDeliverer(village.community, village.pushDeliverer.service)
+      await next.round()
+      await next.finish()
+      #expect(village.pushReceiver.take().count == 1)
+    }
+  }
+
+  @Test func `a full queue drops the least urgent, then the oldest, and counts them`() async throws {
+    try await open { village, _, room in
+      var bounds = PushQueueBounds()
+      bounds.ofUser = 2
+      let deliverer = PushDeliverer(village.community, village.pushDeliverer.service, bounds: bounds)
+      village.pushReceiver.answer(with: .busy(retryAfter: nil))
+      try await village.post("@grace", in: room, as: "ada")
+      for number in 1...4 {
+        try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "\(number)", "scope": "read"])
+      }
+      await deliverer.round()
+      await deliverer.finish()
+      #expect(await deliverer.droppedCount == 3)
+      #expect(village.pushReceiver.take().count == 2)
+      let left = try await village.rows("select topic from push_delivery where notification_id is not null order by id")
+      #expect(left.count == 2 && left.contains("c\(room)"))
+    }
+  }
+}
