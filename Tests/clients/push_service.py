@@ -41,7 +41,8 @@ class Service(BaseHTTPRequestHandler):
             claims = json.loads(base64.urlsafe_b64decode(fields["t"].split(".")[1] + "=="))
             note(
                 path=self.path, text=json.loads(http_ece.decrypt(body, private_key=KEY, auth_secret=AUTH, version="aes128gcm")),
-                is_verified=Vapid02.verify(authorization), key=fields["k"], claims=claims, ttl=int(self.headers["TTL"]),
+                # The library does not expect the space that RFC 9110 permits.
+                is_verified=Vapid02.verify(authorization.replace(", ", ",")), key=fields["k"], claims=claims, ttl=int(self.headers["TTL"]),
                 urgency=self.headers["Urgency"], topic=self.headers["Topic"], encoding=self.headers["Content-Encoding"], size=len(body))
         except Exception as error:
             note(path=self.path, error=repr(error))
