@@ -108,9 +108,13 @@ class Disk(RestartingTest):
 
     def test_the_log_warns_before_the_disk_is_full(self):
         self.assertNotIn("% full", self.server.output())
-        self.fill(82)
-        self.wait(lambda: re.search(r" 8\d % full", self.server.output()), "a warning at 80 %")
-        self.assertEqual(self.readiness()[0], 200)
+        for percent, pattern in ((82, r" 8\d % full"), (91, r" 9[0-4] % full")):
+            self.fill(percent)
+            self.wait(lambda: re.search(pattern, self.server.output()), f"a warning at {percent} %")
+            self.assertEqual(self.readiness()[0], 200)
+        # The last warning comes with the full disk.
+        self.fill(97)
+        self.wait(lambda: re.search(r" 9[5-9] % full", self.server.output()), "a warning at 95 %")
 
     def test_statistics_count_what_du_counts(self):
         self.ask("POST", "/backups", {})

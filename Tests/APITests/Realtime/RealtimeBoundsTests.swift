@@ -90,6 +90,9 @@ import Testing
         let answer = try await grace.next()
         #expect(answer.int("re") == number && (answer["problem.code"] == "rate_limited") == (number >= burst))
       }
+      // A client that goes on is disconnected.
+      for number in 0..<RealtimeLimits.refusedCommands { grace.send(#"{"id":\#(number),"do":"ping"}"#) }
+      #expect(try await grace.closed().code == 1008)
     }
   }
 
