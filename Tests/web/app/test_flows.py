@@ -243,6 +243,26 @@ class SigningIn(Village):
         expect(page.get_by_role("link", name="Sign in")).to_be_visible()
         self.eventually(page, 0, lambda: page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)"))
 
+    def test_a_ban_and_an_erasure_erase_the_copy(self):
+        invite = self.call("POST", "/invites", {}, self.tokens["ada"])["code"]
+        for name, method, path in (("banned", "PUT", "/users/@banned/ban"), ("erased", "DELETE", "/users/@erased")):
+            with self.subTest(name=name):
+                made = self.call("POST", "/users", {"name": name, "password": PASSWORD, "invite": invite, "accept_rules": True})
+                self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, made["token"])
+                page = self.signed_in(name)
+                self.room(page)
+                page.get_by_role("textbox", name="Write a message").fill("Half a thought")
+                self.eventually(page, True, lambda: page.evaluate(ROWS).get("conversations", 0) > 0)
+                body = {"reason": "Rude."} if method == "PUT" else {}
+                # A sign-in is the proof that a deletion needs.
+                ada = self.call("POST", "/sessions", {"name": "ada", "password": PASSWORD})["token"]
+                self.call(method, path, body, ada)
+                expect(page.get_by_role("textbox", name="Write a message")).to_have_count(0)
+                self.eventually(page, {"conversations": 0, "files": 0}, lambda: {
+                    key: page.evaluate(ROWS).get(key, 0) for key in ("conversations", "files")})
+                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it]
+                page.context.close()
+
     def test_a_draft_waits_for_its_user_after_signing_out(self):
         page = self.signed_in("lin", anew=True)
         self.room(page)
