@@ -13,6 +13,8 @@ public actor PushDeliverer {
   private let log: @Sendable (String) -> Void
   /// Rows with a request that is not answered.
   private var sending: [Int: Task<Void, Never>] = [:]
+  /// The number of these rows by user.
+  private var sendingOfUser: [ID<User>: Int] = [:]
   /// Messages that the bounds of the queue have cost.
   public private(set) var droppedCount = 0
   private var isStopping = false
@@ -20,6 +22,10 @@ public actor PushDeliverer {
   /// Between two rounds.
   static let interval: Duration = .seconds(1)
   private static let maxConcurrent = 16
+  /// A user names the servers: slow ones leave room for those of others.
+  static let maxConcurrentPerUser = 4
+  /// In milliseconds: before the next look at a message beyond this bound.
+  static let busyDelay: Int64 = 1_000
   /// In milliseconds: while a device of the user is in use, the message waits to be read there.
   static let onlineDelay: Int64 = 10_000
   /// In milliseconds: the time between two messages of a conversation.
@@ -72,13 +78,21 @@ public actor PushDeliverer {
     let free = Self.maxConcurrent - sending.count
     guard free > 0, !isStopping else { return }
     let (busy, hub, service) = (Set(sending.keys), community.hub, service)
+    let sendingOfUser = sendingOfUser
     let steps: [Step]
     let trimmed: Set<Int>
     do throws(Refusal) {
       steps = try await community.store.readInBackground { tx throws(Refusal) in
-        var steps: [Step] = []
+        var (steps, counts): ([Step], [ID<User>: Int]) = ([], sendingOfUser)
         for push in try tx.duePushes(limit: Self.maxConcurrent + busy.count) where !busy.contains(push.id) {
-          steps.append(try tx.step(for: push, isOnline: hub.isInUse(by: push.subscription.user), over: service))
+          let user = push.subscription.user
+          guard counts[user, default: 0] < Self.maxConcurrentPerUser else {
+            steps.append(.postpone(push, until: tx.now + Self.busyDelay))
+            continue
+          }
+          let step = try tx.step(for: push, isOnline: hub.isInUse(by: user), over: service)
+          if case .send = step { counts[user, default: 0] += 1 }
+          steps.append(step)
         }
         return steps
       }
@@ -87,9 +101,12 @@ public actor PushDeliverer {
     var left = free
     for case .send(let push, let payload, let now) in steps where left > 0 && !trimmed.contains(push.id) {
       left -= 1
+      let user = push.subscription.user
+      self.sendingOfUser[user, default: 0] += 1
       sending[push.id] = Task {
         await self.send(push, payload, at: now)
         self.sending[push.id] = nil
+        self.sendingOfUser[user] = self.sendingOfUser[user].flatMap { $0 > 1 ? $0 - 1 : nil }
       }
     }
   }
