@@ -33,7 +33,7 @@ export async function open(shell, { query }) {
 
 class Members {
   #site;
-  #list = el('div.setting-list');
+  #list = el('div');
   #foot = el('div.form-foot');
   #words;
   #group = null;
