@@ -109,6 +109,7 @@ final class Village: Sendable {
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try MigratedDatabase.copy(to: folder)
     // A closed peer is a write error, as in the daemon.
     Signals.ignoreBrokenPipes()
     if isRestarted {

@@ -38,6 +38,7 @@ final class Ground: Sendable {
 
   private init() throws {
     folder = try Folder()
+    try MigratedDatabase.copy(to: folder.path)
     let publisher = API.publisher()
     let store = try Store(
       try DataFolder(folder.path), migrations: Self.migrations, jobs: Community.jobs, clock: Self.ticking,

@@ -56,6 +56,7 @@ final class Garden: Sendable {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     self.folder = path
     ownsFolder = folder == nil
+    if ownsFolder, vfs == nil { try MigratedDatabase.copy(to: path) }
     let delivered = Delivered()
     self.delivered = delivered
     let (logLines, clock) = (Lines(), Watch(now))

@@ -1,6 +1,7 @@
 import Foundation
 import ParleyModel
 import ParleySQLite
+import TestSupport
 
 @testable import Storage
 
@@ -19,8 +20,8 @@ final class Meadow {
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try MigratedDatabase.copy(to: folder)
     connection = try Connection.writer(folder + "/parley.db")
-    try Migrator(folder: Garden.migrations, known: MigrationHashes.all).migrate(connection, at: 0)
     // No power is cut here.
     _ = try connection.first("pragma synchronous = off") { _ in }
     for (id, name) in [(1, "ada"), (2, "grace"), (3, "alan")] {
