@@ -5,7 +5,7 @@ import Testing
 /// message once.
 @Suite(.serialized) struct PhoneScheduleTests {
   private static let seeds = Seeds.drawn(
-    1_000, new: 500, "phone schedules", failed: [40_424_002_096, 154_850_000_447, 343_581_002_356])
+    250, new: 500, "phone schedules", failed: [40_424_002_096, 154_850_000_447, 343_581_002_356])
 
   /// No schedule takes long; the limit detects deadlocks.
   private static var timeLimit: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 50) }
