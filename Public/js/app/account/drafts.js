@@ -1,6 +1,6 @@
 // The unsent texts on this device: messages and topics that were begun. The newest comes first.
 
-import { el, refill } from '../core/dom.js';
+import { el, redraw } from '../core/dom.js';
 import { excerpt } from '../core/plain.js';
 import { conversationAddress, forumAddress } from '../core/router.js';
 import { say } from '../core/text.js';
@@ -13,15 +13,25 @@ const EXCERPT = 200;
 /** The key of a new topic's text; that of its title has a suffix. */
 const NEW_TOPIC = /^new-topic-([1-9]\d*)(-title)?$/;
 
+/** Fills the column. Returns the function that ends its updates. */
 export async function drafts(shell, column) {
-  const entries = await listDrafts(shell.site);
-  refill(
-    column,
-    el('p.second', null, say('drafts.lead')),
-    entries.length
-      ? el('div.setting-list', null, entries.map((it) => row(shell, column, it)))
-      : empty(say('drafts.none'), { picture: 'edit' }),
-  );
+  const { site } = shell;
+  let turn = 0;
+  const draw = async () => {
+    const current = ++turn;
+    const entries = await listDrafts(site);
+    if (current !== turn) return;
+    redraw(column, [
+      el('p.second', null, say('drafts.lead')),
+      entries.length
+        ? el('div.setting-list', null, entries.map((it) => row(site, it)))
+        : empty(say('drafts.none'), { picture: 'edit' }),
+    ]);
+  };
+  // The files of a draft are stored after its text.
+  const end = site.parley.on('change', (changes) => changes.some(({ table }) => table === 'drafts') && draw());
+  await draw();
+  return end;
 }
 
 /** The drafts; the title and the text of a new topic are one. */
@@ -71,8 +81,7 @@ async function conversationOf(site, id) {
   }
 }
 
-function row(shell, column, { keys, place, heading, href, at, value, files }) {
-  const { site } = shell;
+function row(site, { keys, place, heading, href, at, value, files }) {
   const text = value.text || value.poll ? excerpt({ text: value.text, poll: value.poll }, EXCERPT) : '';
   const words = [
     el('span.second', null, el('bdi', null, place), at && [' · ', time(at, moment)]),
@@ -83,7 +92,6 @@ function row(shell, column, { keys, place, heading, href, at, value, files }) {
   const remove = button(say('drafts.delete'), {
     on: async () => {
       for (const key of keys) await site.parley.setDraft(key, null);
-      await drafts(shell, column);
     },
   });
   return el('div.setting-row', null, href ? el('a.hit', { href }, words) : el('span.hit', null, words), remove);

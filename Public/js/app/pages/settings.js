@@ -44,7 +44,7 @@ export async function open(shell, { part }) {
   const { site } = shell;
   if (part && parts[part]) {
     const content = el('div.page-column');
-    await parts[part](shell, content);
+    const close = await parts[part](shell, content);
     return {
       title: say(`you.${part}`),
       here: '/you',
@@ -52,6 +52,7 @@ export async function open(shell, { part }) {
         pageBar(say(`you.${part}`), { back: () => shell.router.back('/you'), state: site.state }),
         el('div.page-body', null, content),
       ],
+      close,
     };
   }
   return {
