@@ -37,6 +37,7 @@ import Testing
       #expect(shown["notification.tag"] == "c\(room)" && shown.int("notification.app_badge") == 1)
       #expect(shown["notification.data.kind"] == "mention" && shown["notification.data.message_id"] == message)
       #expect(shown["notification.data.sender"] == "ada" && shown.int("notification.data.revision") == 1)
+      #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
       // It is sent once.
       #expect(await village.push().isEmpty)
       #expect(

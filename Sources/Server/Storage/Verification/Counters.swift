@@ -12,7 +12,8 @@ extension Check {
       select t.name
       from pragma_table_list t
       join pragma_table_info(t.name) c
-      where t.schema = 'main' and t.type = 'table' and t.name not in ('event', 'stream') and c.name = 'id' and c.pk = 1
+      where t.schema = 'main' and t.type = 'table' and c.name = 'id' and c.pk = 1
+        and t.name not in ('event', 'stream', 'push_delivery', 'push_key')
       order by t.name
       """
     ) { row in try row.text(0) }
