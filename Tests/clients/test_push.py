@@ -87,6 +87,8 @@ class Push(ServingTest):
         self.assertEqual(urlsplit(notification["navigate"]).path, f"/m/{message['id']}")
         self.assertIn("ada", notification["title"])
         self.assertIn("A new pattern", notification["body"])
+        self.daemon.stop()
+        self.say("verify", "--all")
 
     def test_a_subscription_that_is_gone_is_removed(self):
         self.subscribe("/gone")
