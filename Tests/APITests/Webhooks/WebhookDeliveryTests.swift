@@ -249,15 +249,17 @@ import Testing
       let (forum, room) = try await village.garden()
       try await village.post("lost", in: room)
       let epoch = village.community.store.epoch
+      // A worker subscribes after its first page, and no longer when it has ended with its position.
+      func waitForWorker(isThere: Bool) async throws {
+        let stream = EventStream.conversation(ID(try #require(Int(room))))
+        try await WebhookReceiver.until { village.community.hub.hasAudience(.stream(stream)) == isThere }
+      }
       for (cursor, reason) in [("0123456789abcdef01234567.x.1", "epoch"), ("\(epoch).zzz.1", "rewound")] {
         let before = receiver.received.count
         let id = try await Self.create(["forum:\(forum)/messages"], receiver, ["name": reason], in: village).id
+        try await waitForWorker(isThere: true)
         try await village.expect(200, .patch, "/webhook-endpoints/\(id)", as: "ada", ["enabled": false])
-        try await WebhookReceiver.until {
-          try await village.community.readyWebhookEndpoint(ID(Int(id) ?? 0)) == nil
-        }
-        // The worker has ended with its position.
-        try await Task.sleep(for: .milliseconds(50))
+        try await waitForWorker(isThere: false)
         try await village.community.store.write { tx throws(Refusal) in
           try tx.move(ID(Int(id) ?? 0), to: cursor)
         }
@@ -268,6 +270,7 @@ import Testing
         try await village.post("next \(reason)", in: room)
         try await WebhookReceiver.until { receiver.texts.last == "next \(reason)" }
         try await village.expect(204, .delete, "/webhook-endpoints/\(id)", as: "ada")
+        try await waitForWorker(isThere: false)
       }
       #expect(!receiver.texts.contains("lost"))
     }

@@ -110,11 +110,11 @@ final class WebhookReceiver: Sendable {
     return received
   }
 
-  /// Waits for a condition, at most 20 s.
+  /// Waits for a condition, at most 60 s.
   static func until(
     at location: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
   ) async throws {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while try await !condition() {
       guard ContinuousClock.now < end else {
         Issue.record("the condition is not met", sourceLocation: location)
