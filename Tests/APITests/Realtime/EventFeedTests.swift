@@ -151,10 +151,14 @@ import Testing
     try await Village.open(.socket) { village in
       let until = "2099-01-01T00:00:00.000Z"
       let address = try #require(village.serverAddress)
+      async let waiting = village.request(.get, "/sync?topics=me&wait=30", as: "grace")
+      // A long poll that came after the ban would be refused without its reason.
+      let end = ContinuousClock.now + .seconds(60)
+      while !village.community.hub.hasAudience(.stream(.user(village.user("grace")))), .now < end {
+        try await Task.sleep(for: .milliseconds(2))
+      }
       let feed = try Feed(address, "\(API.base)/events?topics=me", lastEventID: nil, token: village.token("grace"))
       #expect(try await feed.next().data["event"] == "complete")
-      async let waiting = village.request(.get, "/sync?topics=me&wait=30", as: "grace")
-      try await Task.sleep(for: .milliseconds(50))
       try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["until": until, "reason": "Spam."])
       let told = try await feed.next { $0.data["event"] == "banned" }
       #expect(told.id == nil && told.data["until"] == until && told.data["reason"] == "Spam.")
