@@ -17,6 +17,14 @@ window.Notification = class {
   addEventListener() {}
   close() { this.entry.isOpen = false; }
 };
+// What other tabs tell of themselves.
+window.tabs = [];
+window.BroadcastChannel = class extends BroadcastChannel {
+  constructor(name) {
+    super(name);
+    this.addEventListener("message", ({ data }) => data?.kind === "tab" && window.tabs.push(data));
+  }
+};
 """
 
 
@@ -50,28 +58,25 @@ class Notices(Village):
         # A message in view in another tab shows no notification.
         other = self.page(context)
         self.open(other)
-        # It has sent its state to the first tab by now.
-        page.wait_for_timeout(500)
+        self.eventually(page, True, lambda: self.is_other_in_front(page))
         self.say("You are here", "grace", direct["id"])
         expect(other).to_have_title(re.compile(r"^\(2\) "))
         expect(page).to_have_title(re.compile(r"^\(2\) "))
         self.assertEqual(len(self.notices(page)), 2)
         self.turn(other, "hidden")
         # The tab's state arrives over BroadcastChannel, the message from the server: either may be first.
-        for _ in range(100):
-            self.say("And now?", "grace", direct["id"])
-            page.wait_for_timeout(300)
-            if len(self.notices(page)) > 2:
-                break
-        self.assertIn(("Grace", "And now?", True), self.notices(page))
-        shown = len(self.notices(page))
-        self.say("And then?", "grace", direct["id"])
-        self.eventually(page, ("Grace", "And then?", True), lambda: self.notices(page)[-1])
-        self.assertEqual(len(self.notices(page)), shown + 1)
+        self.eventually(page, False, lambda: self.is_other_in_front(page))
+        for number, text in enumerate(("And now?", "And then?"), 3):
+            self.say(text, "grace", direct["id"])
+            self.eventually(page, ("Grace", text, True), lambda: self.notices(page)[-1])
+            self.assertEqual(len(self.notices(page)), number)
         self.assertEqual(self.notices(other), [])
 
     def notices(self, page):
         return [tuple(it.values()) for it in page.evaluate("window.notices")]
+
+    def is_other_in_front(self, page):
+        return page.evaluate("window.tabs.at(-1)?.isInFront ?? false")
 
     def turn(self, page, state):
         page.evaluate("""state => {
