@@ -21,12 +21,12 @@ class ScheduledBackups(ServingTest):
     def names(self):
         return sorted(file.name for file in self.backups.glob("*.tar"))
 
-    def run_until(self, line, *arguments):
-        """Serves until the log has the line. Returns the log."""
+    def run_until(self, line, *arguments, gone=None):
+        """Serves until the log has the line and, since the oldest backup goes after it, a file is gone. Returns the log."""
         with self.start(*parley(
                 self.folder, "--backup-every", "2", "--backup-to", self.backups, *arguments)) as server:
             for _ in range(600):
-                if re.search(line, server.output()):
+                if re.search(line, server.output()) and not (gone and gone.exists()):
                     break
                 time.sleep(0.1)
             else:
@@ -60,7 +60,7 @@ class ScheduledBackups(ServingTest):
         self.run_until("Scheduled backup", "--backup-keep", "2")
         self.assertEqual(len(self.names()), 3)
         second = self.age(3)
-        self.run_until("Scheduled backup", "--backup-keep", "2")
+        self.run_until("Scheduled backup", "--backup-keep", "2", gone=self.backups / first)
         names = self.names()
         self.assertEqual(len(names), 3)
         self.assertNotIn(first, names)
@@ -83,8 +83,9 @@ class ScheduledBackups(ServingTest):
         log = self.run_until("listening on", "--backup-keep", "2")
         self.assertNotIn("Scheduled backup", log)
         os.utime(self.backups / first, (time.time() - 3 * HOUR,) * 2)
+        # The name of a backup is its second.
         time.sleep(1.1)
-        self.run_until("Scheduled backup", "--backup-keep", "2")
+        self.run_until("Scheduled backup", "--backup-keep", "2", gone=ahead)
         self.assertEqual(len(self.names()), 2)
         self.assertIn(first, self.names())
         self.assertFalse(ahead.exists())
