@@ -71,7 +71,7 @@ class Pages(ServingTest):
     def call(cls, method, path, body=None, token=None):
         headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
         request = Request(f"{cls.server.url}/api/v1{path}", None if body is None else json.dumps(body).encode(), headers, method=method)
-        with urlopen(request, timeout=20) as answer:
+        with urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     def get(self, path):

@@ -103,7 +103,7 @@ class Curl(Hooked):
     def test_a_large_body_is_refused_before_it_is_read(self):
         url = self.create()
         target = urlsplit(url)
-        connection = HTTPConnection(target.hostname, target.port, timeout=20)
+        connection = HTTPConnection(target.hostname, target.port, timeout=60)
         self.addCleanup(connection.close)
         connection.putrequest("POST", target.path)
         for name, value in (("Content-Type", "application/json"), ("Content-Length", "262145")):

@@ -103,7 +103,7 @@ def accepts(port):
 def free_port():
     """A free port below those that the system chooses itself: no connection of another test takes it before its server
     listens, or while its server restarts."""
-    lowest, chosen = 10_000, int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    lowest, chosen = 11_000, int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for _ in range(100):
         port = random.SystemRandom().randrange(lowest, chosen) if chosen > lowest + 1_000 else 0
         with socket.socket() as probe:

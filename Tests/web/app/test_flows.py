@@ -130,7 +130,7 @@ class FirstSteps(BrowsingTest):
 
         page.route("**/api/v1/backups*", fail)
         self.open(page, f"/f/{forum['id']}-garden/room")
-        expect(page.get_by_role("region", name="First steps")).to_be_visible(timeout=15_000)
+        expect(page.get_by_role("region", name="First steps")).to_be_visible()
         self.assertGreater(len(failures), 4)
 
 

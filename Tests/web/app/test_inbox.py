@@ -122,7 +122,7 @@ class Inbox(Gardeners):
 
         page.route("**/api/v1/unread?*", lose)
         self.topic(forum, "Slabs or cinders")
-        expect(self.row(page, "Slabs or cinders")).to_be_visible(timeout=15_000)
+        expect(self.row(page, "Slabs or cinders")).to_be_visible()
         self.assertEqual(len(lost), 2)
 
     def test_a_stream_of_events_does_not_hold_up_the_inbox(self):

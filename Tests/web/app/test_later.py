@@ -73,7 +73,7 @@ class Later(Gardeners):
         self.call("PUT", f"/conversations/{group['id']}/later", {"until": until}, self.tokens["lin"])
         page = self.signed_in("lin")
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
-        expect(self.row(page, group["title"])).to_be_visible(timeout=15_000)
+        expect(self.row(page, group["title"])).to_be_visible()
 
     def test_the_keyboard_puts_off_and_moves_on(self):
         titles = [self.group(it)["title"] for it in ("Hoses", "Rakes", "Spades")]

@@ -10,7 +10,7 @@ from test_flows import Village
 class Webhooks(Village):
     def post(self, url, text):
         request = Request(url, data=json.dumps({"text": text}).encode(), headers={"Content-Type": "application/json"})
-        with urlopen(request, timeout=20) as answer:
+        with urlopen(request, timeout=60) as answer:
             return answer.read()
 
     def test_created_with_a_url_that_is_shown_once(self):
