@@ -328,7 +328,9 @@ public actor WebhookDeliverer {
       switch reply.status {
       case 200...299: outcome = .accepted(status: reply.status)
       case 410: outcome = .failed(.gone, status: reply.status, nil)
-      default: outcome = .failed(.retry(after: retryAfter(reply)), status: reply.status, nil)
+      default:
+        let seconds = reply.retryAfter(at: Int(clock() / 1_000))
+        outcome = .failed(.retry(after: seconds.map { Int64($0) * 1_000 }), status: reply.status, nil)
       }
     } catch .busy {
       outcome = .postponed
@@ -339,13 +341,5 @@ public actor WebhookDeliverer {
       outcome = Task.isCancelled ? .postponed : .failed(.retry(after: nil), status: nil, .unreachable)
     }
     return (outcome, Int((ContinuousClock.now - start) / .milliseconds(1)))
-  }
-
-  /// RFC 9110 §10.2.3: seconds or a date. In milliseconds from now.
-  private func retryAfter(_ reply: UntrustedReply) -> Int64? {
-    guard let text = reply.fields["retry-after"] else { return nil }
-    let now = clock() / 1_000
-    if 1...9 ~= text.utf8.count, text.utf8.allSatisfy(ASCII.isDigit) { return Int64(text).map { $0 * 1_000 } }
-    return HTTPDate.parse(text, now: Int(now)).map { (Int64($0) - now) * 1_000 }
   }
 }

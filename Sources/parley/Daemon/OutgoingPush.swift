@@ -62,17 +62,10 @@ struct OutgoingPush {
     for (name, value) in request.fields { fields.add(name, value) }
     do throws(UntrustedFault) {
       let reply = try await client.post(request.body, fields, to: request.endpoint, maxBytes: maxReplyBytes)
-      return PushOutcome(status: reply.status, retryAfter: retryAfter(reply), body: reply.body)
+      let seconds = reply.retryAfter(at: Int(Clock.wall() / 1_000_000_000))
+      return PushOutcome(status: reply.status, retryAfter: seconds, body: reply.body)
     } catch {
       return .unreachable
     }
-  }
-
-  /// RFC 9110 §10.2.3: seconds or a date.
-  private static func retryAfter(_ reply: UntrustedReply) -> Int? {
-    guard let text = reply.fields["retry-after"] else { return nil }
-    if !text.isEmpty, text.utf8.count <= 9, text.utf8.allSatisfy(ASCII.isDigit) { return Int(text) }
-    let now = Int(Clock.wall() / 1_000_000_000)
-    return HTTPDate.parse(text, now: now).map { $0 - now }
   }
 }

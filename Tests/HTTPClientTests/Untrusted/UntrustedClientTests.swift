@@ -218,6 +218,16 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("120", 120), ("0", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 30), ("soon", nil), ("", nil), ("-5", nil),
+      ("9999999999", nil),
+    ] as [(String, Int?)])
+  func `the time to wait is a number of seconds or a date`(_ text: String, _ seconds: Int?) {
+    let reply = UntrustedReply(status: 503, fields: ["Retry-After": text], body: [])
+    #expect(reply.retryAfter(at: 784_111_747) == seconds)
+  }
+
   @Test func `a POST follows no redirect and reads no more than its limit`() async throws {
     let long = String(repeating: "x", count: 1 << 20)
     let server = try CannedServer { target in
