@@ -40,6 +40,11 @@ extension Stage {
     return sends
   }
 
+  /// The client ids of the posted messages that are deleted.
+  func deletedSends() -> Set<String> {
+    Set(stored("m.client_id <> $1 and m.deletion is not null", "").map(\.clientID))
+  }
+
   /// Whether the message exists and is not deleted.
   func exists(_ message: ID<Message>) -> Bool {
     !stored("m.deletion is null and m.id = $1", message.number).isEmpty

@@ -32,8 +32,10 @@ extension PhoneSchedule {
   }
 
   /// Expects only the messages of the outboxes and the cached ones: the copies of messages that the user deleted or may not
-  /// read any more are gone. A deletion may be undone, also one whose response is on its way, or whose files remain.
+  /// read any more are gone. A response that is on its way may tell an app of a deletion, and then the app has no copy
+  /// either. A deletion may be undone, also one whose response is on its way, or whose files remain.
   private func forgetUnprotected() async throws {
+    let deletedSends = stage.deletedSends()
     for phone in phones {
       let prefix = "\(seed)-\(phone.name)-"
       var kept = Set(await phone.parley.outbox.list().map(\.id))
@@ -50,7 +52,8 @@ extension PhoneSchedule {
           if let name = held.message.clientID { kept.insert(name) }
         }
       }
-      for name in expectedMessages.keys where name.hasPrefix(prefix) && !kept.contains(name) {
+      for name in expectedMessages.keys
+      where name.hasPrefix(prefix) && (!kept.contains(name) || deletedSends.contains(name)) {
         expectedMessages[name] = .optional
       }
     }
