@@ -22,7 +22,7 @@ self.addEventListener('fetch', (event) => {
 });
 self.addEventListener('message', (event) => {
   if (event.origin && event.origin !== location.origin) return;
-  const work = { check, use, translate, forget }[event.data?.do];
+  const work = { check, use, translate, forget, closeRead }[event.data?.do];
   if (!work) return;
   // One after another: each reads the state and writes it again.
   last = last.catch(() => {}).then(work);
@@ -31,7 +31,7 @@ self.addEventListener('message', (event) => {
 self.addEventListener('push', (event) => event.waitUntil(show(event.data)));
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
-  event.waitUntil(open(event.notification.data ?? '/'));
+  event.waitUntil(open(event.notification.data?.address ?? '/'));
 });
 self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(subscribe(event)));
 
@@ -193,10 +193,27 @@ async function show(data) {
   } catch {
     // Of another sender, or empty.
   }
-  const { title = location.host, body = '', tag = 'push', navigate, app_badge: badge } = message ?? {};
+  const { title = location.host, body = '', tag = 'push', navigate, app_badge: badge, data: about } = message ?? {};
   if (Number.isInteger(badge)) await Promise.resolve(self.navigator.setAppBadge?.(badge)).catch(() => {});
-  await self.registration.showNotification(title, { body, tag, icon: '/icon.svg', data: placeOf(navigate) });
+  const place = { address: placeOf(navigate), id: about?.notification_id };
+  await self.registration.showNotification(title, { body, tag, icon: '/icon.svg', data: place });
+  await closeRead().catch(() => {});
 }
+
+/** Closes the notifications that were read elsewhere. Without a network, or signed out, all of them stay. */
+async function closeRead() {
+  const shown = (await self.registration.getNotifications()).filter((it) => it.data?.id);
+  if (!shown.length) return;
+  const response = await fetch('/api/v1/inbox?unread=true&limit=100');
+  if (!response.ok) return;
+  const { data, next } = await response.json();
+  const unread = new Set(data.map((it) => it.id));
+  // Older ones than those of the page may be unread, too. Ids grow.
+  const first = next ? data.at(-1) : null;
+  for (const it of shown) if (!unread.has(it.data.id) && (!first || isLater(it.data.id, first.id))) it.close();
+}
+
+const isLater = (id, other) => id.length > other.length || (id.length === other.length && id > other);
 
 /** The address of a place of this site. */
 function placeOf(address) {

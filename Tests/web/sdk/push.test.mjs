@@ -8,13 +8,14 @@ import vm from 'node:vm';
 const code = readFileSync(new URL('../../../Public/service-worker.js', import.meta.url), 'utf8');
 
 /** A worker: `send` dispatches an event and waits for its work. */
-function worker({ windows = [], kept } = {}) {
+function worker({ windows = [], kept, screen = [], inbox } = {}) {
   const handlers = {};
   const done = { shown: [], opened: [], badges: [], fetched: [], told: [] };
   const self = {
     addEventListener: (name, handler) => (handlers[name] = handler),
     registration: {
       showNotification: async (title, options) => done.shown.push({ title, ...options }),
+      getNotifications: async () => screen,
       pushManager: { subscribe: async (options) => ({ toJSON: () => ({ endpoint: 'made', keys: {}, options }) }) },
     },
     navigator: { setAppBadge: async (count) => done.badges.push(count) },
@@ -22,7 +23,10 @@ function worker({ windows = [], kept } = {}) {
   };
   const location = new URL('https://chat.example.org/service-worker.js');
   const caches = { open: async () => ({ match: async () => kept && new Response(JSON.stringify(kept)) }) };
-  const fetch = async (path, { body }) => done.fetched.push([path, JSON.parse(body)]);
+  const fetch = async (path, { body } = {}) => {
+    done.fetched.push([path, body && JSON.parse(body)]);
+    return { ok: !!inbox, json: async () => inbox };
+  };
   vm.runInNewContext(code, { self, location, caches, fetch, URL, Response });
   const send = async (name, event) => {
     let work;
@@ -36,8 +40,9 @@ const message = (notification) => ({ data: { json: () => ({ web_push: 8030, noti
 
 test('a message shows a notification and the badge', async () => {
   const { send, done } = worker();
-  await send('push', message({ title: 'Ada', body: 'hello', tag: 'c7', navigate: 'https://chat.example.org/m/12?a=1', app_badge: 3 }));
-  assert.deepEqual(done.shown, [{ title: 'Ada', body: 'hello', tag: 'c7', icon: '/icon.svg', data: '/m/12?a=1' }]);
+  await send('push', message({ title: 'Ada', body: 'hello', tag: 'c7', navigate: 'https://chat.example.org/m/12?a=1', app_badge: 3, data: { notification_id: '13' } }));
+  const data = { address: '/m/12?a=1', id: '13' };
+  assert.equal(JSON.stringify(done.shown), JSON.stringify([{ title: 'Ada', body: 'hello', tag: 'c7', icon: '/icon.svg', data }]));
   assert.deepEqual(done.badges, [3]);
 });
 
@@ -53,11 +58,11 @@ test('a message that the worker cannot read shows one, too', async () => {
 test('a place of another site is not opened', async () => {
   const { send, done } = worker();
   await send('push', message({ title: 'Ada', navigate: 'https://evil.example/m/12' }));
-  assert.equal(done.shown[0].data, '/');
+  assert.equal(done.shown[0].data.address, '/');
 });
 
 test('a click opens the place in a window of the app, or in a new one', async () => {
-  const notification = { data: '/m/12', close() {} };
+  const notification = { data: { address: '/m/12' }, close() {} };
   const none = worker();
   await none.send('notificationclick', { notification });
   assert.deepEqual(none.done.opened, ['/m/12']);
@@ -81,4 +86,21 @@ test('the server learns a subscription that the browser has replaced', async () 
   const unknown = worker();
   await unknown.send('pushsubscriptionchange', { oldSubscription: { options } });
   assert.equal(unknown.done.fetched.length, 0);
+});
+
+test('notifications that were read elsewhere are closed', async () => {
+  const closed = [];
+  const shown = (id) => ({ data: { id, address: '/' }, close: () => closed.push(id) });
+  const screen = [shown('9'), shown('21'), shown('99'), shown('100'), { data: null, close: () => closed.push('own') }];
+  const close = async (inbox) => {
+    closed.length = 0;
+    await worker({ screen, inbox }).send('push', message({ title: 'Ada' }));
+    return closed;
+  };
+  // The page has all of the unread ones.
+  assert.deepEqual(await close({ data: [{ id: '99' }, { id: '21' }], next: null }), ['9', '100']);
+  // Older ones follow on the next page.
+  assert.deepEqual(await close({ data: [{ id: '99' }, { id: '21' }], next: 'x' }), ['100']);
+  // Signed out, or without a network.
+  assert.deepEqual(await close(null), []);
 });

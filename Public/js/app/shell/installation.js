@@ -15,9 +15,13 @@ export async function keepApp(shell) {
   await signedIn(shell.site);
   const registration = await navigator.serviceWorker.register('/service-worker.js');
   navigator.serviceWorker.addEventListener('message', (event) => heard(shell, event.data));
-  const check = () => registration.active?.postMessage({ do: 'check' });
+  const ask = (work) => registration.active?.postMessage({ do: work });
+  const check = () => ask('check');
   await navigator.serviceWorker.ready;
   check();
+  ask('closeRead');
+  // Also what this device or another one has read since.
+  shell.site.addEventListener('event', ({ detail }) => detail.event === 'notification.read' && ask('closeRead'));
   setInterval(check, AGAIN);
   // After a reconnect the server may have a newer version.
   shell.site.addEventListener('state', () => shell.site.state === 'online' && check());
