@@ -1,10 +1,10 @@
 // Push messages to this device: notifications while the app is closed. The browser has the subscription, and the server its
 // URL and keys.
 
-import { el, refill } from '../core/dom.js';
+import { el } from '../core/dom.js';
 import { language, say, sayProblem } from '../core/text.js';
 import { button, whileBusy } from '../parts/button.js';
-import { choice } from '../parts/field.js';
+import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
 
 /** Whether the browser and the server can send push messages here. */
@@ -61,19 +61,24 @@ export async function heal(site) {
   await turnOn(site).catch(() => {});
 }
 
-/** What notifications show, and a test. Empty while push messages are off. */
-export function pushSettings(shell, preferences, keep) {
+/** The switch of this device, and a test while push messages are on. */
+export function deviceSettings(shell) {
   const { site } = shell;
-  const node = el('div');
   const test = button(say('push.send'), { on: () => whileBusy(test, () => check(site)).catch((error) => toast(sayProblem(error))) });
-  const shows = choice(
-    say('push.shows'),
-    ['text', 'sender', 'nothing'].map((it) => [it, say(`push.shows.${it}`)]),
-    { value: preferences.push_shows ?? 'text', hint: say('push.showsHint'), on: (value) => keep({ push_shows: value }) },
-  );
-  const draw = () => refill(node, owner() === site.me.id && canPush(site) && [shows, el('div.form-foot', null, test)]);
+  const foot = el('div.form-foot', null, test);
+  const draw = () => (foot.hidden = owner() !== site.me.id || !canPush(site));
+  const device = toggle(say('look.notices'), {
+    checked: Notification.permission === 'granted' && site.me.preferences?.notices !== false,
+    hint: say('look.noticesHint'),
+    on: async (on) => {
+      if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
+      await site.updateMe({ preferences: { ...site.me.preferences, notices: on } });
+      if (canPush(site)) await (on ? turnOn(site) : turnOff(site)).catch((error) => toast(sayProblem(error)));
+      draw();
+    },
+  });
   draw();
-  return Object.assign(node, { draw });
+  return el('div', null, device, foot);
 }
 
 async function check(site) {

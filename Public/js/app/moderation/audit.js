@@ -75,6 +75,7 @@ function valueWords(field, value) {
   if (CIRCLES.has(field)) return say(`forum.circle.${value}`);
   if (field === 'registration') return say(`admin.registration.${value}`);
   if (field === 'require_second_factor') return say(`admin.secondFactor.${value}`);
+  if (field === 'push_shows') return say(`push.shows.${value}`);
   if (field.startsWith('may_')) return say(`admin.circle.${value}`);
   if (field === 'role') return say(`role.${value}`);
   return isolate(String(value));

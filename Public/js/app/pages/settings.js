@@ -20,11 +20,12 @@ import { statusForm } from '../account/status.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
-const parts = { profile, groups, look, privacy, password, twostep, sessions, signins, tokens, stars, drafts };
+const parts = { profile, groups, look, notifications, privacy, password, twostep, sessions, signins, tokens, stars, drafts };
 const pictures = {
   profile: 'person',
   groups: 'users',
   look: 'palette',
+  notifications: 'bell',
   privacy: 'eye',
   password: 'key',
   twostep: 'lock',
@@ -34,6 +35,11 @@ const pictures = {
   stars: 'star',
   drafts: 'edit',
 };
+
+async function notifications(shell, column) {
+  const page = await import('../account/notifications.js');
+  return page.notifications(shell, column);
+}
 
 async function groups(shell, column) {
   const { groupDirectory } = await import('./groups.js');
@@ -190,7 +196,6 @@ async function profile(shell, column) {
 
 async function look(shell, column) {
   const { site } = shell;
-  const push = 'Notification' in window && (await import('../account/push.js'));
   const preferences = { ...site.me.preferences };
   const keep = async (more) => {
     Object.assign(preferences, more);
@@ -206,7 +211,6 @@ async function look(shell, column) {
         on: (value) => keep({ [name]: value }),
       },
     );
-  const pushing = push && push.pushSettings(shell, preferences, keep);
   refill(
     column,
     languageChoice(keep),
@@ -223,18 +227,6 @@ async function look(shell, column) {
       hint: say('look.lettersHint'),
       on: (on) => keep({ letters: on }),
     }),
-    'Notification' in window &&
-      toggle(say('look.notices'), {
-        checked: Notification.permission === 'granted' && preferences.notices !== false,
-        hint: say('look.noticesHint'),
-        on: async (on) => {
-          if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
-          await keep({ notices: on });
-          if (push.canPush(site)) await (on ? push.turnOn(site) : push.turnOff(site)).catch((error) => toast(sayProblem(error)));
-          pushing.draw();
-        },
-      }),
-    pushing,
   );
 }
 

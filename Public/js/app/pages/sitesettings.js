@@ -1,5 +1,6 @@
 // The settings of the community: a form for administrators, text for moderators.
 
+import { pushContents } from '../account/pushcontents.js';
 import { el, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
 import { rich } from '../parts/rich.js';
@@ -27,6 +28,10 @@ export async function siteSettings(shell, column) {
   const mayCreate = circleChoice('admin.mayCreate', kept.may_create_forums);
   const secondFactor = secondFactorChoice(kept.require_second_factor);
   const days = dayFields(kept);
+  const shows = choice(say('change.push_shows'), pushContents().map((it) => [it, say(`push.shows.${it}`)]), {
+    value: kept.push_shows,
+    hint: say('admin.pushShowsHint'),
+  });
   const arrival = arrivalChoice(site, kept.arrival_forum);
   const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
@@ -50,6 +55,7 @@ export async function siteSettings(shell, column) {
         may_invite: mayInvite.input.value,
         may_create_forums: mayCreate.input.value,
         require_second_factor: secondFactor.input.value,
+        push_shows: shows.input.value,
         ...Object.fromEntries(days.map(({ input }) => [input.name, Number(input.value)])),
         arrival_forum: arrival.input.value || null,
         discovery: discovery.input.checked,
@@ -162,6 +168,7 @@ function readOnly(site, kept) {
     ['admin.mayCreate', circle(kept.may_create_forums)],
     ['admin.secondFactor', say(`admin.secondFactor.${kept.require_second_factor}`)],
     ...SESSION_DAYS.map((it) => [`change.${it}`, String(kept[it])]),
+    ['change.push_shows', say(`push.shows.${kept.push_shows}`)],
     ['admin.arrival', site.forums.get(kept.arrival_forum)?.title ?? say('admin.arrivalLively')],
     ['admin.discovery', flag(kept.discovery)],
     ['admin.searchEngines', flag(kept.search_engines)],

@@ -1,0 +1,76 @@
+"""Settings of notifications: kinds, a snooze, quiet hours, and the user's other device."""
+
+import re
+
+from browsing import Village
+from playwright.sync_api import expect
+
+
+class NotificationSettings(Village):
+    def stored(self, name="ada"):
+        return self.call("GET", "/me/notifications", token=self.tokens[name])
+
+    def change(self, body, name="ada"):
+        return self.call("PATCH", "/me/notifications", body, self.tokens[name])
+
+    def settings(self, size="desktop"):
+        context = self.context(size)
+        self.sign_in(context, "ada")
+        page = self.page(context)
+        self.go(page, "/you/notifications")
+        expect(page.get_by_role("heading", name="Quiet hours")).to_be_visible()
+        return page
+
+    def setUp(self):
+        super().setUp()
+        self.change({"paused": False, "snoozed_until": None, "quiet_hours": None, "push": {}, "push_shows": "text"})
+
+    def test_changes_are_stored_and_shown_on_the_other_device(self):
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                self.setUp()
+                page, other = self.settings(size), self.settings()
+                state = page.get_by_role("status").filter(has_text="otifications")
+                expect(state).to_have_text("Notifications are sent to your devices.")
+                page.get_by_role("switch", name="@room").uncheck()
+                self.eventually(page, False, lambda: self.stored()["push"]["room"])
+                expect(other.get_by_role("switch", name="@room")).not_to_be_checked()
+                self.assertTrue(self.stored()["push"]["mention"])
+                page.get_by_label("Snooze").select_option(label="For 1 hour")
+                expect(state).to_have_text(re.compile("^Snoozed until "))
+                expect(other.get_by_label("Snooze")).to_have_value("until")
+                self.photograph(page, f"notification-settings-{size}")
+                self.assert_accessible(page, "the settings of notifications")
+                page.get_by_label("Snooze").select_option(label="Off")
+                expect(state).to_have_text("Notifications are sent to your devices.")
+                self.assertIsNone(self.stored()["snoozed_until"])
+                page.get_by_role("switch", name="Pause all notifications").check()
+                expect(state).to_have_text(re.compile("^Notifications are paused"))
+                self.eventually(page, True, lambda: self.stored()["paused"])
+                for it in (page, other):
+                    it.context.close()
+
+    def test_quiet_hours(self):
+        page = self.settings("phone")
+        expect(page.get_by_label("From")).to_be_hidden()
+        page.get_by_role("switch", name="Quiet hours").check()
+        expect(page.get_by_label("From")).to_have_value("22:00")
+        expect(page.get_by_label("Time zone")).to_have_value("Europe/London")
+        page.get_by_label("From").fill("23:30")
+        page.get_by_label("From").blur()
+        self.eventually(page, "23:30", lambda: self.stored()["quiet_hours"]["from"])
+        page.get_by_role("button", name="Sunday").click()
+        expect(page.get_by_role("button", name="Sunday")).to_have_attribute("aria-pressed", "false")
+        self.assertEqual(len(self.stored()["quiet_hours"]["days"]), 6)
+        page.get_by_label("Time zone").select_option("Asia/Tokyo")
+        self.eventually(page, "Asia/Tokyo", lambda: self.stored()["quiet_hours"]["time_zone"])
+        self.photograph(page, "quiet-hours-phone")
+        self.assert_accessible(page, "quiet hours")
+        # The server refuses hours without a length; the page shows the stored ones again.
+        page.get_by_label("To", exact=True).fill("23:30")
+        page.get_by_label("To", exact=True).blur()
+        expect(page.locator(".toast")).to_be_visible()
+        expect(page.get_by_label("To", exact=True)).to_have_value("07:00")
+        page.get_by_role("switch", name="Quiet hours").uncheck()
+        expect(page.get_by_label("From")).to_be_hidden()
+        self.eventually(page, None, lambda: self.stored()["quiet_hours"])
