@@ -54,6 +54,8 @@ export const endpoints = /** @type {const} */ ({
   createToken: 'POST /me/tokens',
   listTokens: 'GET /me/tokens',
   revokeToken: 'DELETE /me/tokens/{id}',
+  getNotificationSettings: 'GET /me/notifications',
+  updateNotificationSettings: 'PATCH /me/notifications',
   listPushSubscriptions: 'GET /me/push-subscriptions',
   createPushSubscription: 'POST /me/push-subscriptions',
   deletePushSubscription: 'DELETE /me/push-subscriptions/{id}',

@@ -191,6 +191,8 @@ extension API {
     Endpoint(.put, "/inbox/read", .user(.write), markNotificationsRead),
     Endpoint(.get, "/unread", .user(.read), getUnread),
     Endpoint(.put, "/unread/read", .user(.write), markAllRead),
+    Endpoint(.get, "/me/notifications", .user(.read), getNotificationSettings),
+    Endpoint(.patch, "/me/notifications", .user(.write), updateNotificationSettings),
     Endpoint(.get, "/me/push-subscriptions", .user(.read), listPushSubscriptions),
     Endpoint(.post, "/me/push-subscriptions", .user(.write), createPushSubscription),
     Endpoint(.delete, "/me/push-subscriptions/{id}", .user(.write), deletePushSubscription),

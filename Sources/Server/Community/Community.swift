@@ -14,13 +14,18 @@ public final class Community: Sendable {
   let encodedEvents = EncodedEventCache()
   let renderer = HTMLRenderer()
   let moderationRules = ModerationRuleCache()
+  let timeZones: TimeZones
   /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
   /// has no random bytes.
   let linkKey = try? SecureRandom.bytes(Secret.byteCount)
 
   /// The store delivers commits to `publisher`. `passwordCost` shortens tests.
-  public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
+  public init(
+    _ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil,
+    timeZones: TimeZones = TimeZones()
+  ) {
     self.store = store
+    self.timeZones = timeZones
     hub = publisher.hub
     publisher.start(store)
     self.bounds = bounds

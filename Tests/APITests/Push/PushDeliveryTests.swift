@@ -53,17 +53,30 @@ import Testing
     }
   }
 
-  @Test(arguments: ["text", "sender", "nothing", "other"])
+  @Test(arguments: ["text", "sender", "nothing"])
   func `the user decides what it shows`(choice: String) async throws {
     try await open { village, device, room in
-      try await village.expect(200, .patch, "/users/me", as: "grace", ["preferences": ["push_shows": choice]])
+      try await village.expect(200, .patch, "/me/notifications", as: "grace", ["push_shows": choice])
       try await village.post("a secret for @grace", in: room, as: "ada")
       let shown = try device.open(try #require(await village.push().first))
       let site = try await village.expect(200, .get, "/settings", as: "ada")["name"]
       #expect(shown["notification.title"] == (choice == "nothing" ? site : "ada"))
-      let showsText = choice == "text" || choice == "other"
-      #expect(shown["notification.body"] == (showsText ? "a secret for @grace" : "New message"))
+      #expect(shown["notification.body"] == (choice == "text" ? "a secret for @grace" : "New message"))
       #expect(shown.isNull("notification.data.sender") == (choice == "nothing"))
+    }
+  }
+
+  @Test(arguments: [
+    ("sender", "text", "sender"), ("sender", "nothing", "nothing"), ("nothing", "text", "nothing"),
+    ("text", "sender", "sender"),
+  ]) func `the site bounds what is shown`(most: String, choice: String, shown: String) async throws {
+    try await open { village, device, room in
+      try await village.changeSettings(["push_shows": most])
+      try await village.expect(200, .patch, "/me/notifications", as: "grace", ["push_shows": choice])
+      try await village.post("a secret for @grace", in: room, as: "ada")
+      let message = try device.open(try #require(await village.push().first))
+      #expect(message["notification.body"] == "New message")
+      #expect((message["notification.title"] == "ada") == (shown == "sender"))
     }
   }
 
@@ -111,6 +124,60 @@ import Testing
       }
       #expect(await village.push().isEmpty)
       #expect(try await village.rows("select id from push_delivery").isEmpty)
+    }
+  }
+
+  /// Settings that hold a mention back.
+  enum Silence: CaseIterable, Sendable {
+    case paused, snoozed, quiet, kind
+
+    var settings: [String: Any] {
+      switch self {
+      case .paused: ["paused": true]
+      // The clock of the tests stands on 2027-01-15.
+      case .snoozed: ["snoozed_until": "2027-01-20T00:00:00Z"]
+      case .quiet: ["quiet_hours": ["from": "00:00", "to": "23:59", "time_zone": "Europe/Berlin"]]
+      case .kind: ["push": ["mention": false]]
+      }
+    }
+  }
+
+  @Test(arguments: Silence.allCases) func `settings hold messages back, and the inbox keeps them`(
+    silence: Silence
+  ) async throws {
+    try await open { village, device, room in
+      try await village.expect(200, .patch, "/me/notifications", as: "grace", silence.settings)
+      try await village.post("@grace", in: room, as: "linus")
+      #expect(await village.push().isEmpty)
+      #expect(try await village.rows("select cast(id as text) from push_delivery").isEmpty)
+      #expect(try await village.expect(200, .get, "/inbox?unread=true", as: "grace").count("data") == 1)
+      // Security notices are always sent.
+      try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "script", "scope": "read"])
+      #expect(await village.push().count == 1)
+      // What was held back is not sent later.
+      try await village.expect(
+        200, .patch, "/me/notifications", as: "grace",
+        ["paused": false, "snoozed_until": NSNull(), "quiet_hours": NSNull(), "push": [String: Any]()])
+      #expect(await village.push().isEmpty)
+      try await village.post("@grace again", in: room, as: "linus")
+      #expect(await village.push().count == 1)
+    }
+  }
+
+  /// 2027-03-28 at 01:00 UTC, clocks in Berlin go from 02:00 to 03:00; on 2027-10-31 from 03:00 to 02:00.
+  @Test(arguments: [
+    ("2027-03-27T05:59:59Z", false), ("2027-03-27T06:00:00Z", true), ("2027-03-28T04:59:59Z", false),
+    ("2027-03-28T05:00:00Z", true), ("2027-10-31T05:00:00Z", false), ("2027-10-31T05:59:59Z", false),
+    ("2027-10-31T06:00:00Z", true), ("2027-10-30T19:59:59Z", true), ("2027-10-30T20:00:00Z", false),
+  ]) func `quiet hours follow the clock of the user`(time: String, isSent: Bool) async throws {
+    let clock = StoppedClock()
+    let date = try #require(ISO8601DateFormatter().date(from: time))
+    clock.add(Int(date.timeIntervalSince1970) * 1_000 - Int(clock.read()))
+    try await open(clock: clock) { village, _, room in
+      let hours = ["from": "22:00", "to": "07:00", "time_zone": "Europe/Berlin"]
+      try await village.expect(200, .patch, "/me/notifications", as: "grace", ["quiet_hours": hours])
+      try await village.post("@grace", in: room, as: "linus")
+      #expect(await village.push().count == (isSent ? 1 : 0))
     }
   }
 

@@ -447,6 +447,9 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
   ]
 
   private static let own: [ReplayCase] = [
+    ReplayCase(
+      "patch /me/notifications",
+      { stage in try await stage.request(.patch, "/me/notifications", as: "grace", ["paused": true]) }),
     ReplayCase("post /me/push-subscriptions", { _ = try await $0.village.subscribe("grace") }),
     ReplayCase(
       "delete /me/push-subscriptions/{id}",

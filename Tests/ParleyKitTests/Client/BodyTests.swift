@@ -194,7 +194,7 @@ private let wholeSite = SiteSettingsChange(
     .set(\.isIndexed, false), .set(\.contactURL, "mailto:ada@garden.example"),
     .set(\.privacyURL, "https://garden.example/privacy"), .set(\.icon, ID(8)), .set(\.arrivalForum, ID(9)),
     .set(\.requireSecondFactor, .staff), .set(\.sessionIdleDays, 30), .set(\.sessionMaxDays, 60),
-    .set(\.staffSessionIdleDays, 7), .set(\.staffSessionMaxDays, 30),
+    .set(\.staffSessionIdleDays, 7), .set(\.staffSessionMaxDays, 30), .set(\.pushShows, .sender),
   ],
   newcomers: [
     .set(\.days, 1), .set(\.messages, 2), .set(\.messagesPerHour, 3), .set(\.linksPerHour, 4),
@@ -343,6 +343,13 @@ private let wholeSite = SiteSettingsChange(
         PushSubscriptionDraft(
           endpoint: "https://push.example.net/1", keys: .init(p256dh: "BA", auth: "AA"), name: "Phone", language: "de"))
     )
+    let quiet = QuietHours(from: 1_320, to: 420, timeZone: "UTC")
+    try sent.take(
+      .updateNotificationSettings([
+        .set(\.isPaused, true), .set(\.snoozedUntil, 1), .set(\.quietHours, quiet), .set(\.push, NotificationKinds()),
+        .set(\.pushShows, .sender),
+      ]))
+    try sent.take(.updateNotificationSettings([.set(\.snoozedUntil, nil), .set(\.quietHours, nil)]))
     try sent.take(.createBot(name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write, clientID: "one"))
     try sent.take(.createWebhook(WebhookDraft(ID(7), name: "Builds", avatar: ID(8), clientID: "one")))
     try sent.take(

@@ -5,29 +5,22 @@ import ParleyModel
 import Storage
 import WebPush
 
-/// The content of a user's notifications, on a lock screen too.
-enum PushContent: String, Sendable {
-  /// Sender and text.
-  case text
-  case sender
-  /// That there is a message.
-  case nothing
-}
-
 extension ReadTransaction {
-  /// The payload of a message; nil if it is not to be sent any more.
-  func payload(of push: DuePush, over service: PushService) throws(Refusal) -> PushPayload? {
+  /// The payload of a message; nil if it is not to be sent any more, or not now.
+  func payload(of push: DuePush, over service: PushService, in zones: TimeZones) throws(Refusal) -> PushPayload? {
     let subscription = push.subscription
     guard let session = try activeSession(subscription.session),
       let notification = try inbox([push.notification]).first, notification.readAt == nil
     else { return nil }
+    let settings = try notificationSettings(of: subscription.user)
+    guard settings.allowPush(of: notification.kind, at: now, in: zones) else { return nil }
     let caller = Caller(user: session.user, role: session.role, scope: session.scope, session: session.id)
     guard let id = notification.message else {
       if notification.kind == .request, try !isWanted(notification, caller) { return nil }
-      return try payload(push, notification, nil, over: service)
+      return try payload(push, notification, nil, settings.pushShows, over: service)
     }
     guard let message = try messages([id]).first, try isWanted(notification, message, caller) else { return nil }
-    return try payload(push, notification, message, over: service)
+    return try payload(push, notification, message, settings.pushShows, over: service)
   }
 
   /// Whether a request still waits, and the user has neither muted nor blocked its sender.
@@ -54,11 +47,12 @@ extension ReadTransaction {
   }
 
   private func payload(
-    _ push: DuePush, _ notification: Notification, _ message: Message?, over service: PushService
+    _ push: DuePush, _ notification: Notification, _ message: Message?, _ chosen: PushContent,
+    over service: PushService
   ) throws(Refusal) -> PushPayload {
-    let shows = push.shows.flatMap { PushContent(rawValue: $0) } ?? .text
     let language = push.subscription.language
-    let site = try settings().name
+    let settings = try settings()
+    let (site, shows) = (settings.name, chosen.bounded(by: settings.pushShows))
     let actor = try notification.actor.flatMap { id throws(Refusal) in try user(id)?.summary }
     let name = shows == .nothing ? nil : actor.flatMap { $0.displayName ?? $0.name }
     let title: String

@@ -77,7 +77,7 @@ public actor PushDeliverer {
   func round() async {
     let free = Self.maxConcurrent - sending.count
     guard free > 0, !isStopping else { return }
-    let (busy, hub, service) = (Set(sending.keys), community.hub, service)
+    let (busy, hub, service, zones) = (Set(sending.keys), community.hub, service, community.timeZones)
     let sendingOfUser = sendingOfUser
     let steps: [Step]
     let trimmed: Set<Int>
@@ -90,7 +90,7 @@ public actor PushDeliverer {
             steps.append(.postpone(push, until: tx.now + Self.busyDelay))
             continue
           }
-          let step = try tx.step(for: push, isOnline: hub.isInUse(by: user), over: service)
+          let step = try tx.step(for: push, isOnline: hub.isInUse(by: user), over: service, in: zones)
           if case .send = step { counts[user, default: 0] += 1 }
           steps.append(step)
         }
@@ -160,11 +160,11 @@ public actor PushDeliverer {
 
 extension ReadTransaction {
   fileprivate func step(
-    for push: DuePush, isOnline: Bool, over service: PushService
+    for push: DuePush, isOnline: Bool, over service: PushService, in zones: TimeZones
   ) throws(Refusal) -> PushDeliverer.Step {
-    guard now - push.createdAt < PushDeliverer.maxAge, let payload = try payload(of: push, over: service) else {
-      return .drop(push)
-    }
+    guard now - push.createdAt < PushDeliverer.maxAge,
+      let payload = try payload(of: push, over: service, in: zones)
+    else { return .drop(push) }
     let end = push.createdAt + PushDeliverer.onlineDelay
     if isOnline, now < end { return .postpone(push, until: end) }
     return .send(push, payload, now: now)

@@ -102,5 +102,8 @@ enum MigrationHashes {
     Migration(
       number: 33, name: "push",
       hash: "c33311f5074805898f11f7a3d6bfe52383c4aa9b05c82bdaf007a6f70b6397d9"),
+    Migration(
+      number: 34, name: "notification_settings",
+      hash: "3d35e289fc99f279b77ef2e965a343c145334f6dbe9a27b8c2106f7dad35d691"),
   ]
 }

@@ -17,8 +17,6 @@ public struct DuePush: Sendable, Hashable {
   public let attempts: Int
   public let isShort: Bool
   public let subscription: StoredPushSubscription
-  /// The content that the user allows: `push_shows` of the preferences.
-  public let shows: String?
 }
 
 /// Bounds of the queue, in rows.
@@ -51,7 +49,7 @@ extension ReadTransaction {
   private static let due = SQL(
     """
     select \(StoredPushSubscription.columns), d.id, d.topic, d.notification_id, d.urgency, d.created_at, d.attempts,
-      d.is_short, cast(json_extract(a.preferences, '$.push_shows') as text)
+      d.is_short
     from push_delivery d
     join push_subscription s on s.id = d.subscription_id
     join account a on a.id = s.user_id
@@ -245,6 +243,5 @@ extension DuePush {
     createdAt = Int64(try row.int(first + 4))
     attempts = try row.int(first + 5)
     isShort = try row.bool(first + 6)
-    shows = try row.optionalText(first + 7)
   }
 }

@@ -39,6 +39,8 @@ public struct SiteSettings: Sendable, Hashable {
   /// The same for owners and admins.
   public var staffSessionIdleDays = 14
   public var staffSessionMaxDays = 90
+  /// The most that push messages show, whatever a user has chosen.
+  public var pushShows = PushContent.text
   /// The forum whose room is the first page of new members; nil for the most active default forum.
   public var arrivalForum: ID<Forum>?
   /// The custom emoji, by name. Operations of their own change them.
@@ -123,6 +125,7 @@ extension SiteSettings: Record {
     try visitor.field("session_max_days", &sessionMaxDays, \.sessionMaxDays, in: Self.sessionDays)
     try visitor.field("staff_session_idle_days", &staffSessionIdleDays, \.staffSessionIdleDays, in: Self.sessionDays)
     try visitor.field("staff_session_max_days", &staffSessionMaxDays, \.staffSessionMaxDays, in: Self.sessionDays)
+    try visitor.field("push_shows", &pushShows, \.pushShows)
   }
 }
 

@@ -35,6 +35,16 @@ extension Request where Response == Void {
   }
 }
 
+extension Request where Response == Resource<NotificationSettings> {
+  /// `GET /me/notifications`
+  public static func getNotificationSettings() -> Request { Request(.get, "/me/notifications") }
+
+  /// `PATCH /me/notifications`
+  public static func updateNotificationSettings(_ change: Patch<NotificationSettings>) -> Request {
+    Request(.patch, "/me/notifications", body: .object { json in change.writeMembers(to: &json) })
+  }
+}
+
 extension Request where Response == Resource<PushSubscription> {
   /// `POST /me/push-subscriptions`
   ///

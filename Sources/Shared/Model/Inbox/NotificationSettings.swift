@@ -1,0 +1,110 @@
+public import ParleyJSON
+
+/// Which notifications leave the inbox, and when. The inbox has all of them.
+public struct NotificationSettings: Sendable, Hashable {
+  /// Sends nothing until it is switched off.
+  public var isPaused = false
+  /// Milliseconds since 1970; nil without a snooze.
+  public var snoozedUntil: Int64?
+  public var quietHours: QuietHours?
+  /// Kinds that push messages tell of.
+  public var push = NotificationKinds()
+  /// The content of push messages, on a lock screen too.
+  public var pushShows = PushContent.text
+
+  /// The longest snooze, in milliseconds: one year.
+  public static let maxSnooze = Later.maxDuration
+
+  public init() {}
+}
+
+extension NotificationSettings: Record {
+  public static let blank = NotificationSettings()
+
+  @inlinable
+  public mutating func visitFields<Visitor: FieldVisitor<NotificationSettings>>(
+    _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    try visitor.field("paused", &isPaused, \.isPaused)
+    try visitor.field("snoozed_until", &snoozedUntil, \.snoozedUntil)
+    try visitor.field("quiet_hours", &quietHours, \.quietHours)
+    try visitor.field("push", &push, \.push)
+    try visitor.field("push_shows", &pushShows, \.pushShows)
+  }
+}
+
+extension NotificationSettings: JSONMembers {
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    self.init()
+    try readFields(from: &object)
+  }
+
+  public func writeMembers(to json: inout JSONWriter) { writeFields(to: &json) }
+}
+
+/// The content of push messages.
+public enum PushContent: String, Sendable, Hashable, CaseIterable {
+  /// Sender and text.
+  case text
+  case sender
+  /// That there is a message.
+  case nothing
+
+  /// The lesser of two contents.
+  public func bounded(by other: PushContent) -> PushContent {
+    switch (self, other) {
+    case (.nothing, _), (_, .nothing): .nothing
+    case (.sender, _), (_, .sender): .sender
+    case (.text, .text): .text
+    }
+  }
+}
+
+/// Kinds of notifications that a user wants. In JSON an object with a boolean for each; an absent one is true.
+public struct NotificationKinds: Sendable, Hashable {
+  public var unwanted: Set<Notification.Kind>
+
+  public init(except unwanted: Set<Notification.Kind> = []) { self.unwanted = unwanted }
+
+  public func contains(_ kind: Notification.Kind) -> Bool { !unwanted.contains(kind) }
+}
+
+extension Notification.Kind {
+  /// Whether it concerns the security of the account: no setting holds it back.
+  public var isSecurity: Bool {
+    switch self {
+    case .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed, .signIn: true
+    case .mention, .reply, .direct, .room, .request, .report, .warning, .endpointDisabled: false
+    }
+  }
+
+  /// The kinds that settings have a switch for.
+  public static let switchable = allCases.filter { !$0.isSecurity && $0 != .warning }
+}
+
+extension NotificationKinds: FieldValue, JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    unwanted = []
+    for kind in Notification.Kind.switchable {
+      let isWanted: Bool? = try object.optional(kind.rawValue)
+      if isWanted == false { unwanted.insert(kind) }
+    }
+    try object.finish()
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      for kind in Notification.Kind.switchable { json.field(kind.rawValue, contains(kind)) }
+    }
+  }
+
+  public init?(_ stored: StoredValue) {
+    guard case .text(let text) = stored else { return nil }
+    self.init(except: Set(text.split(separator: " ").compactMap { Notification.Kind(rawValue: String($0)) }))
+  }
+
+  public var stored: StoredValue { .text(unwanted.map(\.rawValue).sorted().joined(separator: " ")) }
+}
+
+extension PushContent: FieldValue {}
