@@ -2,8 +2,8 @@
 
 import re
 
-from browsing import Village
 from playwright.sync_api import expect
+from test_flows import Village
 
 
 class NotificationSettings(Village):
@@ -17,7 +17,7 @@ class NotificationSettings(Village):
         context = self.context(size)
         self.sign_in(context, "ada")
         page = self.page(context)
-        self.go(page, "/you/notifications")
+        self.open(page, "/you/notifications")
         expect(page.get_by_role("heading", name="Quiet hours")).to_be_visible()
         return page
 
