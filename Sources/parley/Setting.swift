@@ -56,6 +56,9 @@ extension Setting {
   static let redirect = Setting(
     name: "redirect-listen", value: "ADDRESS:PORT", summary: "address that redirects plain HTTP to the TLS address",
     isRepeatable: true)
+  static let metricsListen = Setting(
+    name: "metrics-listen", value: "ADDRESS:PORT", summary: "address of /metrics for Prometheus, without a token",
+    fallback: "none")
   static let loops = Setting(
     name: "loops", value: "N", summary: "event loops", fallback: "one per core")
   static let polling = Setting(
@@ -81,7 +84,7 @@ extension Setting {
 
   static let general: [Setting] = [
     listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
-    loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, log, development,
+    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, log, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

@@ -72,6 +72,17 @@ public struct API: Sendable {
   }
 }
 
+extension API {
+  /// Adds `GET /metrics` for admins and owners, with a token or a session of the scope `admin`.
+  public func addMetrics(to routes: inout Router.Builder, _ text: @escaping @Sendable () async -> Response) {
+    let endpoint = Endpoint(.get, "/metrics", .user(.admin)) { context in
+      try context.view.requireStaff(context.caller)
+      return await text()
+    }
+    routes.on(.get, endpoint.path, endpoint.handler(of: self))
+  }
+}
+
 /// One row of the route table.
 struct Endpoint: Sendable {
   typealias Answer = @Sendable (RequestContext) async throws -> Response

@@ -266,13 +266,13 @@ final class Exchange {
   /// Resumes the writer: the send queue has room.
   func resumeWriting() { writer?.wake() }
 
-  // MARK: Access log
+  // MARK: Counts and access log
 
   func log(on connection: HTTPConnection, isAborted: Bool = false) {
     let shard = connection.shard
-    guard let accessLog = shard.accessLog else { return }
     let now = ParleyNetworking.Clock.monotonic()
-    accessLog.logRequest(
+    shard.counts.add(status: status.code, nanoseconds: now - began, isAborted: isAborted)
+    shard.accessLog?.logRequest(
       head, status: status, sent: sent, id: id,
       client: shard.application.addresses.client(peer: connection.peer, head.fields), at: shard.clock.milliseconds(now),
       nanoseconds: now - began, isAborted: isAborted)

@@ -440,6 +440,7 @@ final class HTTPConnection: StreamHandler, RequestMemory {
     let id = shard.nextID()
     let problem = Problem(refused: status, explanation)
     stream.write(shard.rejection(problem, id, isEncrypted: isEncrypted, now: loop.now))
+    shard.counts.addMalformed()
     shard.accessLog?.logRejected(status: status, client: peer, id: id, at: shard.clock.milliseconds(loop.now))
     finishAndClose()
   }

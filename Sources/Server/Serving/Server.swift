@@ -73,6 +73,20 @@ public final class Server: Sendable {
   /// The number of open connections.
   public var connectionCount: Int { counter.total }
 
+  /// The counts of all loops. Each is read on its loop.
+  public func counts() async -> ServingCounts {
+    var counts = ServingCounts()
+    for loop in loops { await add(loop, to: &counts) }
+    return counts
+  }
+
+  private func add(_ loop: isolated EventLoop, to counts: inout ServingCounts) {
+    guard let shard = loop.shard else { return }
+    counts.requests.add(shard.counts)
+    counts.httpConnections += shard.connectionCounts.http
+    counts.webSockets += shard.connectionCounts.webSocket
+  }
+
   // MARK: Starting
 
   public func start() async throws {

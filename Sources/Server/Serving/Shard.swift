@@ -11,6 +11,7 @@ final class Shard {
   let deflateStreams = DeflateStreams()
   let clock = LoopClock()
   let locals: Locals
+  var counts = RequestCounts()
   private let release: @Sendable (SocketAddress) -> Void
   private let process: UInt32
   private var count: UInt64
@@ -112,6 +113,13 @@ final class Shard {
 
   func abortAll() {
     for member in Array(connections.values) { member.connection.abort() }
+  }
+
+  /// The numbers of open connections.
+  var connectionCounts: (http: Int, webSocket: Int) {
+    var webSockets = 0
+    for member in connections.values { if case .webSocket = member.connection { webSockets += 1 } }
+    return (connections.count - webSockets, webSockets)
   }
 
   // MARK: Memory

@@ -68,6 +68,7 @@ enum ServeCommand {
     let sockets = try sockets(settings, inherited.filter { !$0.isRedirect }.map(\.socket))
     let redirects =
       inherited.filter(\.isRedirect).map(\.socket) + (try settings.all(.redirect).map { try bind($0, .redirect) })
+    let metricsSocket = try settings.text(.metricsListen).map { try bind($0, .metricsListen) }
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
     settings.warnings(environment: Terminal.environment).forEach(logError)
@@ -85,6 +86,7 @@ enum ServeCommand {
       community, release: .current, rates: rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
       push: push?.service, log: logError)
 
+    let metrics = Metrics(store, push: push, certificates: certificates)
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
     }
@@ -92,9 +94,11 @@ enum ServeCommand {
       .init(endpoints: endpoints, loops: loops, polling: polling),
       application: DaemonRoutes.make(
         api, share: share, limits: limits, addresses: addresses, crossOrigins: crossOrigins,
-        isDevelopment: settings.isOn(.development), log: logError),
+        isDevelopment: settings.isOn(.development), metrics: metrics, log: logError),
       accessLog: accessLog, log: logError)
     try await server.start()
+    metrics.use(server)
+    let metricsServer = try await metricsServer(metricsSocket, metrics, limits, logError)
     let pushing = push.map { push in Task { await push.deliverer.run() } }
     let deliveries = outgoing.map { outgoing in Task { await outgoing.deliverer.start() } }
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
@@ -128,6 +132,7 @@ enum ServeCommand {
       }
     }
     try await printSetupLink(api.community, origin)
+    for address in metricsServer?.addresses ?? [] { Terminal.print("metrics on http://\(address)/metrics\n") }
     printAddresses(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
     // The start has freed buffers of migrations and checks.
     Allocator.trim()
@@ -145,6 +150,7 @@ enum ServeCommand {
     await shedding.value
     community.hub.close()
     await redirect?.stop(within: 0)
+    await metricsServer?.stop(within: 0)
     await stop(server, signals.events)
     // No more requests. Commit pending writes.
     housekeeping.cancel()
@@ -339,6 +345,16 @@ enum ServeCommand {
       logError("Can't open the control socket, which parley backup and other commands need: \(error)")
       return nil
     }
+  }
+
+  private static func metricsServer(
+    _ socket: ListeningSocket?, _ metrics: Metrics, _ limits: Limits, _ logError: @escaping @Sendable (String) -> Void
+  ) async throws -> Server? {
+    guard let socket else { return nil }
+    let server = try Server(
+      .init(endpoints: [.init(socket)], loops: 1), application: metrics.application(limits: limits), log: logError)
+    try await server.start()
+    return server
   }
 
   private static func redirectServer(

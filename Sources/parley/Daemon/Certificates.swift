@@ -47,6 +47,11 @@ struct Certificates: Sendable {
     }
   }
 
+  /// The end of the certificate, in seconds since 1970.
+  var expiry: Int64? {
+    (try? FileSystem.read(certificatePath)).flatMap { Certificate.list(fromPEM: $0).first?.expiry }
+  }
+
   /// The period before the end of a certificate in which the log warns, in seconds.
   private static let warningTime: Int64 = 14 * 86_400
 

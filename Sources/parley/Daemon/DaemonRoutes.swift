@@ -3,11 +3,11 @@ import ParleyJSON
 import ParleyWire
 import Web
 
-/// The daemon's routes: API, web app, /healthz and /readyz.
+/// The daemon's routes: API, web app, /healthz, /readyz and /metrics.
 enum DaemonRoutes {
   static func make(
     _ api: API, share: String, limits: Limits, addresses: Addresses, crossOrigins: [WebAddress],
-    isDevelopment: Bool = false, log: @escaping @Sendable (String) -> Void
+    isDevelopment: Bool = false, metrics: Metrics? = nil, log: @escaping @Sendable (String) -> Void
   ) -> Application {
     let files = StaticFiles("\(share)/Public")
     let app: WebAppRoutes? =
@@ -23,6 +23,7 @@ enum DaemonRoutes {
           return try await files.respond(request, context)
         }
       }
+      if let metrics { api.addMetrics(to: &routes) { await metrics.response() } }
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ throws(Problem) in
         try api.checkReadiness()

@@ -61,6 +61,13 @@ extension Community {
 }
 
 extension CommunityView {
+  /// Throws unless the caller is an owner or an admin.
+  public func requireStaff(_ caller: Caller) throws(Refusal) {
+    _ = try caller.requireUser(.admin)
+    let isStaff = try read { tx throws(Refusal) in try tx.reloadCaller(caller).role?.isStaff == true }
+    guard isStaff else { throw .forbidden }
+  }
+
   /// One backup and the path of its file, for owners.
   public func getBackup(_ id: ID<StoredBackup>, for caller: Caller) throws(Refusal) -> (StoredBackup, path: String) {
     _ = try caller.requireUser(.admin)

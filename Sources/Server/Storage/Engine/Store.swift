@@ -11,7 +11,7 @@ public final class Store: Sendable {
   let clock: @Sendable () -> Int64
   let log: @Sendable (String) -> Void
   let jobs: JobRunner
-  private let writer: Writer
+  let writer: Writer
   private let background: BackgroundReaders
   let gate: WriteGate
   private let integrityCheck: IntegrityCheck

@@ -65,6 +65,7 @@ actor Writer {
     var asides: [Aside] = []
     /// How many have not been answered, those that the writer has taken among them.
     var waitingCount = 0
+    var counts = WriteCounts()
     var isBusy = false
     var isClosed = false
     var hasFailed = false
@@ -193,6 +194,8 @@ actor Writer {
   /// How many closures have not been answered yet.
   nonisolated var waitingCount: Int { inbox.withLock { $0.waitingCount } }
 
+  nonisolated var counts: WriteCounts { inbox.withLock { $0.counts } }
+
   /// Whether a change asked for now may be expected to become durable: the writer is open, and the disk took the last.
   nonisolated var isReady: Bool { inbox.withLock { !$0.isClosed && !$0.hasFailed } }
 
@@ -279,6 +282,7 @@ actor Writer {
     let unrun = unrun(batch)
     inbox.withLock { inbox in
       inbox.waitingCount -= batch.answers.count + unrun.count
+      if failure == nil { inbox.counts.add(batch.answers.count) } else { inbox.counts.failures += 1 }
       if failure != nil { inbox.hasFailed = true } else if batch.hasChanges { inbox.hasFailed = false }
     }
     if failure == nil, !batch.delivery.isEmpty { deliver(batch.delivery) }

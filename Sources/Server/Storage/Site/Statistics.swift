@@ -26,11 +26,16 @@ extension ReadTransaction {
       // Equal content is stored once.
       statistics.fileSize = try count(
         "select coalesce(sum(size), 0) from (select max(size) as size from file group by digest)")
-      statistics.lastBackup = try connection.setting("last_backup").flatMap { Statistics.Backup(stored: $0) }
     }
+    statistics.lastBackup = try lastBackup()
     statistics.databaseSize = Disk.size(folder.database) ?? 0
     (statistics.freeSpace, statistics.totalSpace) = Disk.space(folder.path).map { ($0.free, $0.total) } ?? (nil, nil)
     return statistics
+  }
+
+  /// The last successful backup.
+  func lastBackup() throws(Refusal) -> Statistics.Backup? {
+    try run { connection in try connection.setting("last_backup").flatMap { Statistics.Backup(stored: $0) } }
   }
 }
 

@@ -1,0 +1,51 @@
+// What the operator measures: the writer's commits, and sizes on the disk.
+
+public import ParleyModel
+import ParleySQLite
+
+/// Commits of the writer since the start.
+public struct WriteCounts: Sendable {
+  public internal(set) var commits = 0
+  /// Closures of the committed batches; one commit carries several.
+  public internal(set) var writes = 0
+  /// Batches that were not committed.
+  public internal(set) var failures = 0
+
+  mutating func add(_ count: Int) {
+    commits += 1
+    writes += count
+  }
+}
+
+/// Sizes in bytes, and lengths of queues.
+public struct StoreMeasurement: Sendable {
+  public internal(set) var database = 0
+  public internal(set) var writeAheadLog = 0
+  /// Of the disk with the data folder; nil if the system does not report it.
+  public internal(set) var freeSpace: Int?
+  public internal(set) var totalSpace: Int?
+  public internal(set) var lastEvent = 0
+  public internal(set) var waitingPushes = 0
+  /// In milliseconds since 1970; nil before the first backup.
+  public internal(set) var lastBackup: Int64?
+}
+
+extension Store {
+  public var writeCounts: WriteCounts { writer.counts }
+
+  /// Reads no table as a whole: it may be called every few seconds.
+  public func measure() async throws(Refusal) -> StoreMeasurement {
+    var measured = try await readInBackground { tx throws(Refusal) in
+      var measured = StoreMeasurement()
+      measured.lastEvent = try tx.lastEvent()
+      measured.waitingPushes = try tx.waitingPushCount()
+      measured.lastBackup = try tx.lastBackup()?.at
+      return measured
+    }
+    measured.database = Disk.size(folder.database) ?? 0
+    measured.writeAheadLog = Disk.size(folder.database + "-wal") ?? 0
+    let space = Disk.space(folder.path)
+    (measured.freeSpace, measured.totalSpace) = (space?.free, space?.total)
+    return measured
+  }
+}
