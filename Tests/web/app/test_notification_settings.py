@@ -14,11 +14,11 @@ class NotificationSettings(Village):
         return self.call("PATCH", "/me/notifications", body, self.tokens[name])
 
     def settings(self, size="desktop"):
-        context = self.context(size)
+        context = self.context(size, timezone_id="Europe/London")
         self.sign_in(context, "ada")
         page = self.page(context)
         self.open(page, "/you/notifications")
-        expect(page.get_by_role("heading", name="Quiet hours")).to_be_visible()
+        expect(page.get_by_role("switch", name="Quiet hours")).to_be_visible()
         return page
 
     def setUp(self):

@@ -147,7 +147,7 @@ function quietHours(page) {
     if (![...zones.input.options].some((it) => it.value === name)) zones.input.append(el('option', { value: name }, name));
     zones.input.value = name;
   });
-  return [el('h2.section-title', null, say('notify.quiet')), isOn, details];
+  return [isOn, details];
 }
 
 function weekdays(page, keep) {
