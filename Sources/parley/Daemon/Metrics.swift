@@ -38,7 +38,7 @@ final class Metrics: Sendable {
 
   private func text() async -> String {
     var text = MetricsText()
-    text.add("parley_build_info", .gauge, "Version of Parley.", ["version": API.Release.current.version], 1)
+    text.add("parley_build_info", .gauge, "Version of Parley.", 1, ["version": API.Release.current.version])
     addProcess(to: &text)
     if let server = server.withLock({ $0 }) {
       add(await server.counts(), server.memory.used, server.memory.limit, to: &text)
@@ -71,12 +71,12 @@ final class Metrics: Sendable {
     var sum = 0
     for (index, bound) in RequestCounts.bounds.enumerated() {
       sum += requests.buckets[index]
-      text.sample("_bucket", ["le": "\(Double(bound) / 1_000_000_000)"], Double(sum))
+      text.sample(["le": "\(Double(bound) / 1_000_000_000)"], Double(sum), suffix: "_bucket")
     }
     sum += requests.buckets[RequestCounts.bounds.count]
-    text.sample("_bucket", ["le": "+Inf"], Double(sum))
-    text.sample("_sum", [:], Double(requests.nanoseconds) / 1_000_000_000)
-    text.sample("_count", [:], Double(sum))
+    text.sample(["le": "+Inf"], Double(sum), suffix: "_bucket")
+    text.sample([:], Double(requests.nanoseconds) / 1_000_000_000, suffix: "_sum")
+    text.sample([:], Double(sum), suffix: "_count")
     text.add("parley_http_malformed_total", .counter, "Requests with invalid framing.", Double(requests.malformed))
     text.add("parley_http_aborted_total", .counter, "Responses that were cut off.", Double(requests.aborted))
     text.begin("parley_connections", .gauge, "Open connections.")
@@ -129,13 +129,13 @@ struct MetricsText {
     text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
   }
 
-  mutating func sample(_ suffix: String = "", _ labels: [String: String], _ value: Double) {
+  mutating func sample(_ labels: [String: String], _ value: Double, suffix: String = "") {
     let list = labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\($0.value)\"" }.joined(separator: ",")
     text += "\(name)\(suffix)\(list.isEmpty ? "" : "{\(list)}") \(Self.number(value))\n"
   }
 
   /// Adds a metric with one sample.
-  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ labels: [String: String] = [:], _ value: Double) {
+  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double, _ labels: [String: String] = [:]) {
     begin(name, kind, help)
     sample(labels, value)
   }
