@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import tempfile
 import unittest
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -16,6 +17,7 @@ from serving import ServingTest, call, parley
 class Metrics(ServingTest):
     def setUp(self):
         super().setUp()
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
         self.server = self.start(*parley(self.folder, *ENDLESS, "--metrics-listen", "127.0.0.1:0"))
         self.addCleanup(self.server.stop)
         self.url = re.search(r"^metrics on (\S+)$", self.server.output(), re.MULTILINE)[1]

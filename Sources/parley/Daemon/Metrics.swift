@@ -12,6 +12,7 @@ final class Metrics: Sendable {
   private let push: OutgoingPush?
   private let certificates: Certificates?
   private let started = Clock.wall()
+  private static let contentType = ContentType("text/plain; version=0.0.4; charset=utf-8", isCompressible: true)
   /// Set after its start: the server's routes need the metrics.
   private let server = Mutex<Server?>(nil)
 
@@ -30,8 +31,7 @@ final class Metrics: Sendable {
   }
 
   func response() async -> Response {
-    var response = Response.text(await text())
-    response.fields.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+    var response = Response(.ok, Array(await text().utf8), type: Self.contentType)
     response.fields.add("Cache-Control", "no-store")
     return response
   }
