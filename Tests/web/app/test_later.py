@@ -37,7 +37,9 @@ class Later(Gardeners):
                 row = self.row(page, group["title"])
                 row.get_by_role("button", name="Later").click()
                 menu = page.get_by_role("menu", name="Later")
-                expect(menu.get_by_role("menuitem")).to_have_text(["In 3 hours", "Tomorrow at 08:00", "Monday at 08:00"])
+                is_sunday = page.evaluate("new Date().getDay() === 0")
+                monday = [] if is_sunday else ["Monday at 08:00"]
+                expect(menu.get_by_role("menuitem")).to_have_text(["In 3 hours", "Tomorrow at 08:00", *monday])
                 self.photograph(page, f"later-{size}")
                 self.assert_accessible(page, "the menu of times")
                 menu.get_by_role("menuitem", name="In 3 hours").click()
@@ -94,14 +96,3 @@ class Later(Gardeners):
         (until,) = self.later("lin").values()
         # 08:00 in the zone of the device.
         self.assertRegex(until, re.compile(r":00:00\.000Z$"))
-
-    def test_mornings_are_those_of_the_device(self):
-        page = self.signed_in("lin")
-        found = page.evaluate("""async () => {
-            const { times } = await import('/js/app/conversation/later.js');
-            const days = ['2026-11-23T07:00', '2026-11-24T21:00', '2026-11-29T12:00'].map((it) => new Date(it));
-            const said = (it) => [it.getDay(), it.getHours(), it.getMinutes()].join(' ');
-            return days.map((now) => [said(times.tomorrow(now)), said(times.monday(now)), Math.round((times.monday(now) - now) / 86400000)]);
-        }""")
-        # From a Monday at seven, a Tuesday and a Sunday.
-        self.assertEqual(found, [["2 8 0", "1 8 0", 7], ["3 8 0", "1 8 0", 5], ["1 8 0", "1 8 0", 1]])

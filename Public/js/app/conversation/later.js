@@ -10,20 +10,23 @@ const MORNING = 8;
 const MONDAY = 1;
 const WEEK = 7;
 
-/** The times that the menu offers, in the zone of the device. */
-export const times = {
-  hours: (now) => new Date(now.getTime() + 3 * HOUR),
-  tomorrow: (now) => morning(now, 1),
-  monday: (now) => morning(now, (MONDAY - now.getDay() + WEEK) % WEEK || WEEK),
-};
-
 const morning = (now, days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
+
+/** The choices of the menu, in the zone of the device: `[name, time]`. Each time has one name: on a Sunday, Monday is tomorrow. */
+export function choices(now) {
+  const all = [
+    ['hours', new Date(now.getTime() + 3 * HOUR)],
+    ['tomorrow', morning(now, 1)],
+    ['monday', morning(now, (MONDAY - now.getDay() + WEEK) % WEEK || WEEK)],
+  ];
+  return all.filter(([, at], index) => all.findIndex(([, it]) => it.getTime() === at.getTime()) === index);
+}
 
 /** Opens the menu beside the button of a row. `focusAfter` is the inbox's: the focused button is gone with its row. */
 export function chooseLater(site, button, id, focusAfter) {
-  const items = Object.entries(times).map(([it, time]) => ({
-    words: say(`later.${it}`, { time: clock(time(new Date())) }),
-    on: () => putOff(site, id, time(new Date()), focusAfter(button.closest('.inbox-item'))),
+  const items = choices(new Date()).map(([name, at]) => ({
+    words: say(`later.${name}`, { time: clock(at) }),
+    on: () => putOff(site, id, at, focusAfter(button.closest('.inbox-item'))),
   }));
   menu(button, items, say('inbox.later'));
 }
