@@ -3,6 +3,7 @@
 import re
 from itertools import cycle, islice
 
+from browsing import PASSWORD
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -86,6 +87,43 @@ class Inbox(Gardeners):
         self.call("POST", f"/conversations/{topic['id']}/messages", {"text": "It squeaks again."}, self.tokens["ada"])
         self.go(page, "/")
         expect(self.row(page, "The pump squeaks")).to_have_count(0)
+
+    def test_a_message_request_is_one_row_under_direct_until_it_is_answered(self):
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                stranger = self.call("POST", "/users", {"name": f"sam{size}", "display_name": f"Sam {size}", "password": PASSWORD, "invite": self.invite, "accept_rules": True})
+                page = self.signed_in("lin", size)
+                direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"]}, stranger["token"])
+                self.call("POST", f"/conversations/{direct['id']}/messages", {"text": "I have your rake."}, stranger["token"])
+                places = page.locator(".bottom-bar, .sidebar").filter(visible=True)
+                tabs = page.get_by_role("navigation", name="Inbox")
+                row = self.row(page, f"Sam {size} sent you a message request")
+
+                def assert_listed():
+                    expect(page.locator(".inbox-item")).to_have_count(1)
+                    expect(row).to_contain_text("I have your rake.")
+                    expect(page.get_by_role("heading", name="Direct messages 1")).to_be_visible()
+                    expect(tabs.locator(".badge").filter(visible=True)).to_have_text(["1 unread"])
+                    expect(places.get_by_role("link", name="Inbox").locator(".badge")).to_contain_text("1")
+
+                assert_listed()
+                title = row.locator(".inbox-row-head > span").first
+                self.assertFalse(title.evaluate("it => it.scrollWidth > it.clientWidth"), "its title is cut")
+                self.photograph(page, f"request-{size}")
+                tabs.get_by_role("link", name="Direct").click()
+                row.get_by_role("link").click()
+                expect(page.get_by_text("This person isn't in any of your forums.")).to_be_visible()
+                expect(page.locator(".bubble").filter(has_text="I have your rake.")).to_be_visible()
+                # Read without an answer, it stays.
+                self.eventually(page, 0, lambda: self.call("GET", f"/conversations/{direct['id']}", token=self.tokens["lin"])["unread_count"])
+                self.go(page, "/")
+                assert_listed()
+                row.get_by_role("link").click()
+                page.get_by_role("button", name="Accept").click()
+                expect(page.get_by_text("This person isn't in any of your forums.")).to_have_count(0)
+                self.go(page, "/")
+                expect(page.locator(".inbox-item")).to_have_count(0)
+                page.context.close()
 
     def test_new_topics_arrive_while_the_inbox_is_open(self):
         forum = self.forum("Sheds", "lin")

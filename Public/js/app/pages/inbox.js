@@ -66,11 +66,19 @@ function content(shell, groups) {
   ]);
 }
 
-function noticeRow({ site }, { key, notice, count }) {
+function noticeRow({ site }, { key, notice, conversation, count }) {
   const actor = site.person(notice.actor_id);
   const hasFlag = count > 1 || (notice.kind === 'report' && !notice.actor_id);
   const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : '/you/twostep');
-  return inboxRow({ key, href, picture: hasFlag ? icon('flag') : avatar(actor), title: titleOf(notice, actor, count, site.me), text: '', at: notice.created_at });
+  return inboxRow({
+    key,
+    href,
+    picture: hasFlag ? icon('flag') : avatar(actor),
+    title: titleOf(notice, actor, count, site.me),
+    isWhole: true,
+    text: messageText(conversation?.last_message),
+    at: notice.created_at,
+  });
 }
 
 /** A report of a rule or a visitor has no actor. */
@@ -113,13 +121,15 @@ function conversationRow(shell, { key, conversation, message, count, isCall, upT
     title: isRoom ? say('forum.room') : conversationTitle(site, conversation),
     forum: forum?.title,
     author: others.length === 1 ? null : author,
-    text: !message ? '' : message.deleted ? say('gone.author') : excerpt(message, EXCERPT),
+    text: messageText(message),
     at: message?.created_at,
     count,
     onSeen: upTo && (() => seen(shell, key, { id: upTo, seq })),
     onLater: (event) => later(site, event.currentTarget, key),
   });
 }
+
+const messageText = (message) => (!message ? '' : message.deleted ? say('gone.author') : excerpt(message, EXCERPT));
 
 async function seen({ site }, id, message) {
   try {

@@ -6,10 +6,9 @@ import { iconButton } from './button.js';
 
 /**
  * A row of the inbox: picture, forum and title, first line with its author, number of messages, and the buttons that mark
- * it as read and put it off.
+ * it as read and put it off. `isWhole` shows all of the title.
  */
-export function inboxRow({ key, upTo, href, picture, title, forum, author, text, at, count = 0, onSeen, onLater }) {
-  const hasText = !!author || !!text;
+export function inboxRow({ key, upTo, href, picture, title, forum, author, text, at, count = 0, isWhole = false, onSeen, onLater }) {
   return el(
     'div.inbox-item',
     // With another message the row is another node, whose button marks that message.
@@ -24,14 +23,13 @@ export function inboxRow({ key, upTo, href, picture, title, forum, author, text,
         el(
           'span.inbox-row-head',
           null,
-          // A notice has its title alone, and shows all of it.
-          hasText
-            ? el('span.one-line', { dir: 'auto' }, forum && el('span.inbox-row-forum', null, el('bdi', null, forum), ' › '), title)
-            : el('span', null, isolate(title)),
+          isWhole
+            ? el('span', null, isolate(title))
+            : el('span.one-line', { dir: 'auto' }, forum && el('span.inbox-row-forum', null, el('bdi', null, forum), ' › '), title),
           count > 1 && el('span.mark.count', { title: say('inbox.messages', { n: count }) }, `·${number(count)}`),
           at && el('span.mark', null, time(at)),
         ),
-        hasText && el('span.second.one-line', { dir: 'auto' }, author && [el('bdi', null, displayName(author)), ': '], text),
+        (author || text) && el('span.second.one-line', { dir: 'auto' }, author && [el('bdi', null, displayName(author)), ': '], text),
       ),
     ),
     onSeen && iconButton('check', say('inbox.dismiss'), { on: onSeen, data: { act: 'seen' } }),

@@ -6,7 +6,7 @@
  * @property {string} key
  * @property {object} [conversation] `{id, kind, title, forum_id}` as far as known
  * @property {object} [topic] a new topic
- * @property {object} [notice] a notification without a conversation
+ * @property {object} [notice] a notification without a message; a message request has its conversation, if known
  * @property {object} [message] what stands in the first line
  * @property {number} [count] of unread messages, or of reports
  * @property {string} [upTo] the message up to which it is marked as read
@@ -26,8 +26,8 @@ export function inboxGroups(site) {
   const both = (wanted) => [...items.filter(wanted).map((it) => itemRow(site, it)), ...held.filter(wanted).map((it) => heldRow(it))];
 
   const groups = [
-    group('notices', null, claim(noticeRows(overview.notices))),
-    group('direct', null, claim(both(isTalk))),
+    group('notices', null, claim(noticeRows(overview.notices.filter((it) => it.kind !== 'request')))),
+    group('direct', null, claim([...requestRows(site), ...both(isTalk)])),
     group('mentions', null, claim([...items, ...forums].filter(isCalled).map((it) => itemRow(site, it)))),
   ];
   const inOrder = site.sections().flatMap((it) => it.forums);
@@ -58,6 +58,14 @@ function noticeRows(notices) {
   return notices
     .filter((it) => it.kind !== 'report' || it === reports[0])
     .map((notice) => (notice.kind === 'report' ? { key: 'reports', notice, count: reports.length } : { key: `notice:${notice.id}`, notice }));
+}
+
+/** Message requests, which wait for an answer also after they were read. */
+function requestRows({ overview, conversations }) {
+  return overview.notices
+    .filter((it) => it.kind === 'request')
+    .map((notice) => ({ key: notice.conversation_id, notice, conversation: conversations.get(notice.conversation_id) }))
+    .filter(({ conversation }) => !conversation || conversation.request);
 }
 
 /** Whether the answer still holds: the conversation may have been read or muted since. */

@@ -131,7 +131,9 @@ export class Overview {
   /** The number of notices, and of topics and rooms with mentions or replies. All reports count as one. */
   get mentions() {
     const called = this.items.filter((it) => it.mentions + it.replies > 0 && /room|topic|forum|feed/.test(it.kind) && !this.omits(it.conversation_id));
-    return called.length + new Set(this.notices.map((it) => (it.kind === 'report' ? 0 : it.id))).size;
+    // A request with unread messages counts as these.
+    const notices = this.notices.filter((it) => it.kind !== 'request' || !this.#site.conversations.get(it.conversation_id)?.unread_count);
+    return called.length + new Set(notices.map((it) => (it.kind === 'report' ? 0 : it.id))).size;
   }
 
   get newTopics() {
