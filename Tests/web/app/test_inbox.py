@@ -119,7 +119,11 @@ class Inbox(Gardeners):
                 self.go(page, "/")
                 assert_listed()
                 row.get_by_role("link").click()
-                page.get_by_role("button", name="Accept").click()
+                if size == "desktop":
+                    page.get_by_role("button", name="Accept").click()
+                else:  # On another device.
+                    expect(page.get_by_role("button", name="Accept")).to_be_visible()
+                    self.call("PUT", f"/conversations/{direct['id']}/request", token=self.tokens["lin"])
                 expect(page.get_by_text("This person isn't in any of your forums.")).to_have_count(0)
                 self.go(page, "/")
                 expect(page.locator(".inbox-item")).to_have_count(0)

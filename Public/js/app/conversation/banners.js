@@ -12,7 +12,7 @@ export function banners(page) {
   const { shell, site, conversation } = page;
   const isRoom = conversation.kind === 'room';
   return [
-    conversation.request && requestBanner(shell, conversation),
+    conversation.request && requestBanner(page),
     isRoom && shell.arrival && welcomeBanner(shell),
     isRoom && site.me?.role === 'owner' && steps(page),
   ];
@@ -62,8 +62,9 @@ function welcomeBanner(shell) {
   return node;
 }
 
-function requestBanner(shell, conversation) {
-  const { site } = shell;
+/** Until the request is accepted, here or on another device. */
+function requestBanner(page) {
+  const { shell, site, conversation } = page;
   const answer = (words, method) =>
     el(
       'button.text-button',
@@ -83,7 +84,9 @@ function requestBanner(shell, conversation) {
       },
       words,
     );
-  return banner(say('talk.request'), {
+  const node = banner(say('talk.request'), {
     actions: [answer(say('talk.take'), 'PUT'), answer(say('talk.refuse'), 'DELETE')],
   });
+  page.listen(site, ['conversations'], () => page.now().request || node.remove());
+  return node;
 }
