@@ -44,6 +44,7 @@ class CustomEmoji(Village):
         expect(grace.get_by_role("option", name=":parrot:")).to_be_visible()
         field.press("Enter")
         expect(field).to_have_value("Hello :parrot: ")
+        self.assert_visitors_see_it(room)
         self.photograph(grace, "custom-emoji-room")
 
         ada.locator(".setting-row", has_text=":parrot:").get_by_role("button", name="Delete").click()
@@ -51,3 +52,16 @@ class CustomEmoji(Village):
         expect(ada.get_by_text("No custom emoji yet")).to_be_visible()
         expect(bubble.get_by_role("img", name=":parrot:")).to_have_count(0)
         expect(bubble).to_contain_text("Well done :parrot:")
+
+    def assert_visitors_see_it(self, room):
+        """In the app: its visitors have a session that has ended."""
+        context = self.context()
+        context.add_cookies([{"name": "parley", "value": "ended", "url": self.origin}])
+        page = self.page(context)
+        self.open(page, room)
+        expect(page.get_by_role("link", name="Sign in to write here")).to_be_visible()
+        bubble = page.locator(".bubble", has_text="Well done")
+        expect(bubble.get_by_role("img", name=":parrot:")).to_have_js_property("naturalWidth", 64)
+        expect(page.locator(".reaction").get_by_role("img", include_hidden=True)).to_have_js_property("naturalWidth", 64)
+        expect(bubble).to_contain_text(":unknown:")
+        page.context.close()

@@ -1,7 +1,7 @@
 // The stream of a conversation, opened where reading starts.
 
 import { Stream } from '../state/stream.js';
-import { VisitorStream } from '../state/visitorstream.js';
+import { loadMarks, VisitorStream } from '../state/visitorstream.js';
 
 /** As many unread ones stand on the newest page in any case. */
 const SHORT = 40;
@@ -11,6 +11,7 @@ export async function openStream(site, conversation, around) {
   const isTopic = conversation.kind === 'topic';
   // Each page has one of its own, and closes it: two pages of one conversation may follow one another.
   const stream = site.parley ? new Stream(site, conversation) : new VisitorStream(site, conversation);
+  if (!site.parley) loadMarks(site);
   const unread = conversation.unread_count ?? 0;
   const readUpTo = site.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
   try {

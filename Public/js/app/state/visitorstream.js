@@ -1,6 +1,22 @@
 // The messages of one conversation as a visitor sees them: a window over the server's pages, kept nowhere.
 
 import { find } from '../../parley/find.js';
+import { useEmoji } from '../core/customemoji.js';
+import { useGroups } from '../core/groups.js';
+
+let marks = null;
+
+/** Fetches the site's emoji and groups once: no cache has them. Pages draw again, as after a change of the users. */
+export async function loadMarks(site) {
+  try {
+    marks ??= site.call('GET', '/settings');
+    const { emoji, groups } = await marks;
+    // A user who has signed in meanwhile has a newer list.
+    if (!site.parley && [useEmoji(emoji), useGroups(groups)].includes(true)) site.say('users', {});
+  } catch {
+    marks = null;
+  }
+}
 
 const PAGE = 50;
 /** The window's maximum number of messages. */
