@@ -128,6 +128,21 @@ let beds = rows.map { $0.width * $0.height }.reduce(0, +) // and a line that is 
 1. dig
 2. plant ||not the potatoes||`;
 
+/** A reported post with the lines around it. */
+const reported = () =>
+  reportedPost(
+    { created_at: at(-8), reason: 'Sells watches' },
+    {
+      where: 'Garden',
+      href: '/m/1',
+      reporters: 'Reported by Lin and 2 others',
+      before: [{ name: 'Lin', text: 'Who has seen the hose?' }],
+      after: [{ name: 'Ada', text: 'Not again.' }],
+      message: bubble('Cheap watches, only today', long),
+      verbs: [['Remove', act]],
+    },
+  );
+
 const parts = {
   Button: [
     button('Primary', { kind: 'primary' }),
@@ -577,23 +592,13 @@ const parts = {
         href: '/u/grace',
         counts: 'Joined 14:02 · 9 reports from 3 people · 41 messages today',
         history: 'Before: Warned 2 May',
-        posts: [
-          reportedPost(
-            { created_at: at(-8), reason: 'Sells watches' },
-            {
-              where: 'Garden',
-              href: '/m/1',
-              reporters: 'Reported by Lin and 2 others',
-              before: [{ name: 'Lin', text: 'Who has seen the hose?' }],
-              after: [{ name: 'Ada', text: 'Not again.' }],
-              message: bubble('Cheap watches, only today', long),
-              verbs: [['Remove', act]],
-            },
-          ),
-        ],
+        posts: [reported()],
         more: 3,
         verbs: [['Dismiss', act], ['Warn', act], ['Remove 41 messages and ban', act, 'danger']],
       }),
+    ),
+    wide(
+      reportCard(grace, { name: 'Grace', counts: '3 reports from 3 people', posts: [reported(), reported(), reported()], verbs: [['Dismiss', act], ['Warn', act]] }),
     ),
   ],
   'Image viewer': [

@@ -71,6 +71,42 @@ class Raid(Village):
         self.go(page, "/admin/reports")
         expect(card).to_contain_text("Before: Warned")
 
+    def test_long_cards_are_cut_until_they_are_opened(self):
+        wendy = self.raider("wendy")
+        posts = [self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": text}, wendy)["id"]
+                 for text in ("Cheap watches. " * 200, "Cheap rings")]
+        for post in posts:
+            self.call("POST", "/reports", {"message_id": post, "reason": "Spam"}, self.tokens["grace"])
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("ada", size)
+                self.go(page, "/admin/reports")
+                card = page.get_by_role("article", name="Wendy", exact=True)
+                more = card.get_by_role("button", name="Show more")
+                cut = card.locator(".report-cut")
+                expect(more).to_be_visible()
+                self.photograph(page, f"report-cut-{size}")
+                self.assert_accessible(page, f"cut reports {size}")
+                self.assertLess(self.box(cut)["height"], 400)
+                expect(card.get_by_role("button", name="Dismiss")).to_be_visible()
+                more.click()
+                expect(more).to_be_hidden()
+                self.assertGreater(self.box(cut)["height"], 400)
+                # It stays open when the queue is drawn anew.
+                self.call("PATCH", "/users/me", {"display_name": f"Wendy {size}"}, wendy)
+                card = page.get_by_role("article", name=f"Wendy {size}", exact=True)
+                expect(card).to_be_visible()
+                expect(card.get_by_role("button", name="Show more")).to_be_hidden()
+                # The keyboard opens what it reaches.
+                self.go(page, "/admin")
+                self.go(page, "/admin/reports")
+                expect(card.get_by_role("button", name="Show more")).to_be_visible()
+                card.get_by_role("button", name="Remove", exact=True).last.focus()
+                expect(card.get_by_role("button", name="Show more")).to_be_hidden()
+                expect(card.get_by_role("button", name="Remove", exact=True).last).to_be_focused()
+                self.call("PATCH", "/users/me", {"display_name": "Wendy"}, wendy)
+                page.context.close()
+
     def test_a_rule_is_tried_and_holds_posts_that_are_approved_and_rejected(self):
         room = self.garden["room_id"]
         trent = self.raider("trent")

@@ -27,7 +27,7 @@ const HISTORY = 3;
 /** Fills `column` with the queue. Returns what ends it. */
 export async function reportQueue(shell, column) {
   const { site } = shell;
-  const queue = { site, groups: [], facts: new Map(), files: {}, draw, load };
+  const queue = { site, groups: [], facts: new Map(), views: new Map(), files: {}, draw, load };
 
   async function load() {
     const page = await site.call('GET', '/reports', { query: { group: 'user', include: 'users', limit: 20 } });
@@ -76,6 +76,7 @@ function card(queue, report) {
   const { site } = queue;
   const { group } = report;
   const person = site.person(report.user_id);
+  if (!queue.views.has(report.user_id)) queue.views.set(report.user_id, {});
   const { sanctions = [], written = null } = queue.facts.get(report.user_id) ?? {};
   const resolve = async (state) => {
     const reopen = await resolveReports(site, person, { state });
@@ -117,6 +118,7 @@ function card(queue, report) {
       [say('report.warn'), warn],
       [banWords(written), ban, 'danger'],
     ].filter(Boolean),
+    view: queue.views.get(report.user_id),
   });
 }
 

@@ -8,9 +8,9 @@ import { button } from './button.js';
  * The open reports about a user: who it is, the reported posts with their surroundings, and the decisions.
  * @param {object} person the reported user
  * @param {object} facts name, href, since (of the account), counts, history; posts: elements of `reportedPost`; more: the
- *   number of posts that are not shown; verbs: [words, on, kind][]
+ *   number of posts that are not shown; verbs: [words, on, kind][]; view: {isLong, isOpen}, for the card after a redraw
  */
-export function reportCard(person, { name, href, counts, history, posts, more = 0, verbs = [] }) {
+export function reportCard(person, { name, href, counts, history, posts, more = 0, verbs = [], view = {} }) {
   return el(
     'article.report',
     { data: { user: person.id }, aria: { label: name } },
@@ -26,10 +26,42 @@ export function reportCard(person, { name, href, counts, history, posts, more = 
         history && el('p.second.report-history', null, history),
       ),
     ),
-    posts,
+    cutPosts(posts, view),
     more > 0 && el('p.second', null, say('report.more', { n: more })),
     el('div.report-verbs', null, verbs.map(([words, on, kind = 'plain']) => button(words, { kind, on }))),
   );
+}
+
+/** The posts of a card. Long ones are cut, so that the queue can be scanned, until a button or the keyboard opens them. */
+function cutPosts(posts, view) {
+  const all = el('div.report-all', { tabindex: '-1' }, posts);
+  const cut = el('div.report-cut', null, all);
+  const more = button(say('list.more'), { kind: 'quiet', on: () => open(all) });
+  const node = el('div.report-posts', null, cut, more);
+  const draw = () => {
+    const isCut = !!view.isLong && !view.isOpen;
+    node.classList.toggle('is-cut', isCut);
+    node.classList.toggle('is-open', !!view.isOpen);
+    more.hidden = !isCut;
+  };
+  const open = (focused) => {
+    view.isOpen = true;
+    draw();
+    focused.focus({ preventScroll: focused === all });
+  };
+  // What has the focus is seen.
+  cut.addEventListener('focusin', ({ target }) => {
+    if (more.hidden || target.getBoundingClientRect().bottom <= cut.getBoundingClientRect().bottom) return;
+    open(target);
+    target.scrollIntoView({ block: 'nearest' });
+  });
+  draw();
+  new ResizeObserver(() => {
+    if (view.isOpen || !cut.clientHeight) return;
+    view.isLong = all.offsetHeight > cut.clientHeight + 1;
+    draw();
+  }).observe(all);
+  return node;
 }
 
 /**
