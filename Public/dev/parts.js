@@ -495,7 +495,7 @@ const parts = {
     fileCard({ id: '1', name: 'orchard.png', mime_type: 'image/png', size: 5_200_000 }),
   ],
   'Files to send': [written()],
-  'Format bar': [formatBar(el('textarea'))],
+  'Format bar': [formatBar(el('textarea')), el('div.narrow', null, formatBar(el('textarea')))],
   'Picture field': [el('div.card', null, pictureField('Choose a picture'))],
   'Copy line': [el('div.card', null, copyLine('Invite link', 'https://chat.example.org/i/b4rn0wl', { hint: 'Works for one person.' }))],
   Form: [

@@ -40,6 +40,31 @@ class Composer(Village):
         expect(title).to_have_value("")
         expect(text).to_have_value("")
 
+    def test_the_toolbar_is_one_line_and_rare_formats_are_in_a_menu(self):
+        page = self.signed_in("grace", "phone")
+        _, text = self.new(page)
+        bar = page.get_by_role("group", name="Format")
+        more = bar.get_by_role("button", name="More")
+        for width in (390, 320, 844):
+            with self.subTest(width=width):
+                page.set_viewport_size({"width": width, "height": 844})
+                (expect(more).to_be_hidden if width == 844 else expect(more).to_be_visible)()
+                expect(bar.get_by_role("button", name="Bold")).to_be_visible()
+                tops = lambda: len(set(bar.get_by_role("button").evaluate_all("all => all.filter((it) => it.offsetWidth).map((it) => it.offsetTop)")))
+                self.eventually(page, 1, tops)
+                self.eventually(page, True, lambda: bar.evaluate("it => it.scrollWidth <= it.clientWidth"))
+                self.assert_fits(page, f"toolbar {width}")
+                self.photograph(page, f"toolbar-{width}")
+        page.set_viewport_size({"width": 390, "height": 844})
+        text.fill("1977")
+        text.press("Control+a")
+        more.click()
+        self.assert_accessible(page, "menu of formats")
+        self.photograph(page, "toolbar-menu")
+        page.get_by_role("menuitem", name="Spoiler").click()
+        expect(text).to_have_value("||1977||")
+        expect(text).to_be_focused()
+
     def test_a_refused_topic_keeps_text_and_files(self):
         page = self.signed_in("grace", "phone")
         title, text = self.new(page)

@@ -2,6 +2,7 @@
 
 import { el, icon } from '../core/dom.js';
 import { say } from '../core/text.js';
+import { menu } from './menu.js';
 
 /** The toolbar's buttons: name, drawing or sign, and what they do to the field. */
 const FORMATS = {
@@ -16,6 +17,9 @@ const FORMATS = {
   spoiler: ['||', (input) => wrap(input, '||')],
 };
 
+/** Where there is no room, these are in a menu, the first ones first. */
+const RARE = ['spoiler', 'numbered', 'code', 'heading', 'quote', 'list', 'link'];
+
 /** The formats of keys with Ctrl or ⌘. A link needs a selection: otherwise the key opens the command menu. */
 export function formatOf(event, input) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return null;
@@ -29,6 +33,7 @@ export function format(input, name) {
   input.focus();
 }
 
+/** One line of buttons. Those without room are in the menu of the last one. */
 export function formatBar(input) {
   const buttons = Object.entries(FORMATS).map(([name, [sign]]) => {
     const label = say(`format.${name}`);
@@ -38,7 +43,29 @@ export function formatBar(input) {
       sign === 'link' ? icon('link') : sign,
     );
   });
-  return el('div.format-bar', { role: 'group', aria: { label: say('format.all') } }, buttons);
+  const open = () => {
+    const items = buttons.filter((it) => it.hidden).map(({ title, dataset }) => ({ words: title, on: () => format(input, dataset.format) }));
+    menu(more, items, say('format.all'));
+  };
+  const more = el(
+    'button.format-button',
+    { title: say('act.more'), hidden: true, aria: { label: say('act.more'), haspopup: 'menu' }, data: { format: 'more' }, on: { click: open } },
+    icon('more'),
+  );
+  const node = el('div.format-bar', { role: 'group', aria: { label: say('format.all') } }, buttons, more);
+  const isTooWide = () => node.scrollWidth > node.clientWidth;
+  const fit = () => {
+    for (const it of buttons) it.hidden = false;
+    more.hidden = true;
+    if (!isTooWide()) return;
+    more.hidden = false;
+    for (const name of RARE) {
+      buttons.find((it) => it.dataset.format === name).hidden = true;
+      if (!isTooWide()) return;
+    }
+  };
+  new ResizeObserver(fit).observe(node);
+  return node;
 }
 
 function wrap(input, sign) {
