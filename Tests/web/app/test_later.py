@@ -8,6 +8,12 @@ from test_inbox import Gardeners
 
 
 class Later(Gardeners):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # Without a common forum a group would be a message request.
+        cls("nothing").forum("Tools", "lin")
+
     def setUp(self):
         super().setUp()
         for conversation in self.later("lin"):

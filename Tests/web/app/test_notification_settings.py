@@ -74,3 +74,14 @@ class NotificationSettings(Village):
         page.get_by_role("switch", name="Quiet hours").uncheck()
         expect(page.get_by_label("From")).to_be_hidden()
         self.eventually(page, None, lambda: self.stored()["quiet_hours"])
+
+    def test_the_site_bounds_what_notifications_show(self):
+        context = self.context()
+        self.sign_in(context, "ada")
+        page = self.page(context)
+        self.open(page, "/admin/settings")
+        page.get_by_label("Notifications on devices show at most").select_option(label="Sender only")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Saved.")).to_be_visible()
+        self.assertEqual(self.call("GET", "/settings", token=self.tokens["ada"])["push_shows"], "sender")
+        self.call("PATCH", "/settings", {"push_shows": "text"}, self.tokens["ada"])

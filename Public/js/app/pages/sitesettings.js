@@ -28,10 +28,7 @@ export async function siteSettings(shell, column) {
   const mayCreate = circleChoice('admin.mayCreate', kept.may_create_forums);
   const secondFactor = secondFactorChoice(kept.require_second_factor);
   const days = dayFields(kept);
-  const shows = choice(say('change.push_shows'), pushContents().map((it) => [it, say(`push.shows.${it}`)]), {
-    value: kept.push_shows,
-    hint: say('admin.pushShowsHint'),
-  });
+  const shows = pushShowsChoice(kept.push_shows);
   const arrival = arrivalChoice(site, kept.arrival_forum);
   const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
@@ -78,12 +75,7 @@ export async function siteSettings(shell, column) {
       save,
       { work },
       name,
-      el(
-        'div.field',
-        null,
-        el('span.field-label', null, say('setUp.hue')),
-        el('div.hue', null, el('span.hue-dot'), hue),
-      ),
+      hueField(hue),
       el('div.picture-row', null, face, picture),
       welcome,
       rules,
@@ -92,6 +84,7 @@ export async function siteSettings(shell, column) {
       mayCreate,
       secondFactor,
       days,
+      shows,
       arrival,
       discovery,
       engines,
@@ -122,6 +115,16 @@ const secondFactorChoice = (value) =>
     say('admin.secondFactor'),
     ['none', 'staff', 'all'].map((it) => [it, say(`admin.secondFactor.${it}`)]),
     { value, hint: say('admin.secondFactorHint') },
+  );
+
+const hueField = (slider) =>
+  el('div.field', null, el('span.field-label', null, say('setUp.hue')), el('div.hue', null, el('span.hue-dot'), slider));
+
+const pushShowsChoice = (value) =>
+  choice(
+    say('change.push_shows'),
+    pushContents().map((it) => [it, say(`push.shows.${it}`)]),
+    { value, hint: say('admin.pushShowsHint') },
   );
 
 /** The forum where new members arrive. A private forum has no automatic members. */
