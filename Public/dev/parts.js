@@ -492,6 +492,7 @@ const parts = {
     pictureGrid(pictures(2)),
     pictureGrid(pictures(3)),
     pictureGrid(pictures(7)),
+    pictureGrid([{ id: '1', name: 'Bed', picture: picture(40, '?', 0.7) }]),
     fileCard({ id: '1', name: 'orchard.png', mime_type: 'image/png', size: 5_200_000 }),
   ],
   'Files to send': [written()],
@@ -675,7 +676,7 @@ function faulty() {
 }
 
 function pictures(count) {
-  return Array.from({ length: count }, (_, it) => ({ id: String(it), name: `Bed ${it + 1}`, picture: picture(40 * it, String(it + 1), 1.4) }));
+  return Array.from({ length: count }, (_, it) => ({ id: String(it), name: `Bed ${it + 1}`, picture: picture(40 * it, String(it + 1), 1.4), width: 336, height: 240 }));
 }
 
 function edited() {

@@ -171,6 +171,47 @@ class Seeing(Village):
         self.photograph(page, "picture-grid-light")
         self.assert_accessible(page, "picture grid")
 
+    def test_pictures_have_their_place_before_they_load(self):
+        sides = [(300, 900), (900, 300), (1000, 1000), (40, 30)]
+        writer = self.context()
+        for number, (width, height) in enumerate(sides):
+            self.say(f"{width} by {height}", attachments=[self.upload(writer, width, height, 140 + number)])
+        self.say("Two by side", attachments=[self.upload(writer, 300, 200, 150), self.upload(writer, 200, 400, 151)])
+        for size in ("desktop", "phone", "unknown"):
+            with self.subTest(size=size):
+                page = self.signed_in("ada", "phone" if size == "phone" else "desktop")
+                if size == "unknown":
+                    page.route(re.compile(r"/api/v1/files/\d+$"), self.answer_without_size)
+                self.assert_places_stay(page, size)
+                page.context.close()
+
+    def answer_without_size(self, route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "width": None, "height": None})
+
+    def assert_places_stay(self, page, size):
+        held = []
+        page.route(re.compile(r"/files/\d+/content"), lambda route: held.append(route))
+        self.room(page)
+        messages = page.locator(".message").filter(has_text=re.compile(r"\d by \d|Two by side"))
+        pictures = messages.locator(".picture img")
+        expect(pictures).to_have_count(6)
+        places = lambda: messages.evaluate_all("all => all.map((it) => Math.round(it.offsetHeight))")
+        shapes = lambda: pictures.evaluate_all("all => all.map((it) => [it.offsetWidth, it.offsetHeight])")
+        before = places(), shapes()
+        self.photograph(page, f"picture-places-{size}")
+
+        def is_loaded(picture):
+            while held:
+                held.pop().continue_()
+            return picture.evaluate("it => it.complete && it.naturalWidth > 0")
+
+        for number in range(6):
+            picture = pictures.nth(number)
+            picture.scroll_into_view_if_needed()
+            self.eventually(page, True, lambda picture=picture: is_loaded(picture))
+        self.assertEqual((places(), shapes()), before)
+
     def test_a_large_picture_is_shown_on_request(self):
         page = self.signed_in("ada")
         answer = page.context.request.post(f"{self.origin}/api/v1/files?name=plan.png", data=png(1200, 1000), headers={

@@ -33,6 +33,7 @@ export function pictureGrid(pictures) {
 }
 
 function picture(file, props, more) {
+  const { width, height } = file.preview ?? file;
   const link = el(
     'a.picture',
     { href: content(file), data: { viewer: file.id }, ...props },
@@ -41,8 +42,10 @@ function picture(file, props, more) {
       alt: file.name ?? '',
       loading: 'lazy',
       decoding: 'async',
-      width: file.preview?.width ?? file.width ?? 320,
-      height: file.preview?.height ?? file.height ?? 240,
+      // Its place before it loads; one of an unknown size fits into its place.
+      class: width && height ? null : 'is-unsized',
+      width: width ?? 320,
+      height: height ?? 240,
       on: { error: () => link.replaceWith(missing(file)) },
     }),
     more,
