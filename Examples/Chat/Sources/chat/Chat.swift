@@ -58,8 +58,8 @@ final class Chat {
     switch words.first ?? "" {
     case "": return
     case "/help": print(help)
-    case "/forums": listForums()
-    case "/open": openForum(rest)
+    case "/forums": await listForums()
+    case "/open": await openForum(rest)
     case "/topics": await listTopics()
     case "/topic": await openTopic(rest)
     case "/inbox": await listNotifications()
@@ -105,13 +105,21 @@ final class Chat {
 
   // MARK: Lists
 
-  private func listForums() {
-    for held in forums.forums { print("# \(Self.printable(held.forum.title))") }
-    if !forums.isLoaded { print("* The forums are not loaded yet.") }
+  /// The forums of the model. Right after the start it has none yet: then those of the cache, else of the server.
+  private func knownForums() async -> [HeldForum] {
+    guard !forums.isLoaded else { return forums.forums }
+    do {
+      for try await known in parley.forums() { return known.value }
+    } catch { report(error) }
+    return []
   }
 
-  private func openForum(_ title: String) {
-    guard let found = forums.forums.first(where: { $0.forum.title == title }) else {
+  private func listForums() async {
+    for held in await knownForums() { print("# \(Self.printable(held.forum.title))") }
+  }
+
+  private func openForum(_ title: String) async {
+    guard let found = await knownForums().first(where: { $0.forum.title == title }) else {
       return print("There is no forum '\(title)'.")
     }
     forum = found
