@@ -3,7 +3,7 @@
 
 import { el } from '../core/dom.js';
 import { region, say, sayProblem } from '../core/text.js';
-import { clock, moment, startOfDay } from '../core/times.js';
+import { clock, moment, morning } from '../core/times.js';
 import { choice, field } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
@@ -11,7 +11,6 @@ import { pushContents } from './pushcontents.js';
 import { isQuiet } from './quiettimes.js';
 
 const HOUR = 3_600_000;
-const MORNING = 8;
 const KINDS = ['mention', 'reply', 'direct', 'room', 'request'];
 /** As the server writes the days of a week, and a Monday to name them. */
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
@@ -23,12 +22,7 @@ const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** The ends of a snooze that the page offers. */
 const snoozes = {
   hour: (now) => new Date(now.getTime() + HOUR),
-  tomorrow: (now) => {
-    const morning = startOfDay(now);
-    morning.setDate(morning.getDate() + 1);
-    morning.setHours(MORNING);
-    return morning;
-  },
+  tomorrow: (now) => morning(now, 1),
   week: (now) => new Date(now.getTime() + 7 * 24 * HOUR),
 };
 

@@ -1,16 +1,13 @@
 // Puts off a conversation of the inbox: the menu of times, and the way back.
 
 import { say, sayProblem } from '../core/text.js';
-import { clock, moment } from '../core/times.js';
+import { clock, moment, morning } from '../core/times.js';
 import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
 
 const HOUR = 3_600_000;
-const MORNING = 8;
 const MONDAY = 1;
 const WEEK = 7;
-
-const morning = (now, days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
 
 /** The choices of the menu, in the zone of the device: `[name, time]`. Each time has one name: on a Sunday, Monday is tomorrow. */
 export function choices(now) {

@@ -10,6 +10,11 @@ export function startOfDay(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate());
 }
 
+const MORNING = 8;
+
+/** Eight o'clock, so many days later. */
+export const morning = (now, days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
+
 function daysApart(date, now) {
   return Math.round((startOfDay(now) - startOfDay(date)) / DAY);
 }
