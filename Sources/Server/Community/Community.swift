@@ -14,18 +14,14 @@ public final class Community: Sendable {
   let encodedEvents = EncodedEventCache()
   let renderer = HTMLRenderer()
   let moderationRules = ModerationRuleCache()
-  let timeZones: TimeZones
+  let timeZones = TimeZones()
   /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
   /// has no random bytes.
   let linkKey = try? SecureRandom.bytes(Secret.byteCount)
 
   /// The store delivers commits to `publisher`. `passwordCost` shortens tests.
-  public init(
-    _ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil,
-    timeZones: TimeZones = TimeZones()
-  ) {
+  public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
     self.store = store
-    self.timeZones = timeZones
     hub = publisher.hub
     publisher.start(store)
     self.bounds = bounds
@@ -54,6 +50,11 @@ public final class CommunityView {
 }
 
 extension ReadTransaction {
+  /// Throws unless the caller is an owner or an admin.
+  func requireStaff(_ caller: Caller) throws(Refusal) {
+    guard try reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
+  }
+
   /// The caller's rights in a conversation. Throws `notFound` if the caller may not read it.
   func rights(of caller: Caller, in conversation: ID<Conversation>) throws(Refusal) -> (Rights, Standing) {
     guard let standing = try standing(of: caller.user, in: conversation) else { throw .notFound }

@@ -82,9 +82,10 @@ public final class Server: Sendable {
 
   private func add(_ loop: isolated EventLoop, to counts: inout ServingCounts) {
     guard let shard = loop.shard else { return }
+    let connections = shard.connectionCounts
     counts.requests.add(shard.counts)
-    counts.httpConnections += shard.connectionCounts.http
-    counts.webSockets += shard.connectionCounts.webSocket
+    counts.httpConnections += connections.http
+    counts.webSockets += connections.webSocket
   }
 
   // MARK: Starting

@@ -48,8 +48,11 @@ struct Certificates: Sendable {
   }
 
   /// The end of the certificate, in seconds since 1970.
-  var expiry: Int64? {
-    (try? FileSystem.read(certificatePath)).flatMap { Certificate.list(fromPEM: $0).first?.expiry }
+  var expiry: Int64? { current?.expiry }
+
+  /// Nil for a file that is unreadable or has no certificate. `load` reports it.
+  private var current: Certificate? {
+    (try? FileSystem.read(certificatePath)).flatMap { Certificate.list(fromPEM: $0).first }
   }
 
   /// The period before the end of a certificate in which the log warns, in seconds.
@@ -57,10 +60,7 @@ struct Certificates: Sendable {
 
   /// Sentences for the operator about a certificate that browsers refuse, or will soon. `now` is in seconds since 1970.
   func warnings(publicNames: [String], now: Int64) -> [String] {
-    guard let pem = try? FileSystem.read(certificatePath), let certificate = Certificate.list(fromPEM: pem).first else {
-      // `load` reports an unreadable file.
-      return []
-    }
+    guard let certificate = current else { return [] }
     var warnings: [String] = []
     if let expiry = certificate.expiry, expiry - now < Self.warningTime {
       let date = Timestamp.format(Int(expiry) * 1_000).prefix(10)

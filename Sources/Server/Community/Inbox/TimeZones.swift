@@ -1,23 +1,17 @@
 import ParleyModel
-public import Storage
+import Storage
 import Synchronization
 
 /// Time zones of the system, read once.
-public final class TimeZones: Sendable {
-  private let read: @Sendable (_ name: String) -> ZoneRules?
+final class TimeZones: Sendable {
   private let known = Mutex<[String: ZoneRules]>([:])
 
   private static let maxNameBytes = 64
 
-  /// - Parameter read: the rules of a zone; nil if there is none.
-  public init(_ read: @escaping @Sendable (_ name: String) -> ZoneRules? = { ZoneFiles.rules(of: $0) }) {
-    self.read = read
-  }
-
   /// Nil for an unknown zone.
   func rules(of name: String) -> ZoneRules? {
     if let rules = known.withLock({ $0[name] }) { return rules }
-    guard Self.isName(name), let rules = read(name) else { return nil }
+    guard Self.isName(name), let rules = ZoneFiles.rules(of: name) else { return nil }
     known.withLock { $0[name] = rules }
     return rules
   }

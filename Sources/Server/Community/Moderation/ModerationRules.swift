@@ -125,10 +125,6 @@ extension CommunityView {
 // MARK: The check of a post
 
 extension ReadTransaction {
-  fileprivate func requireStaff(_ caller: Caller) throws(Refusal) {
-    guard try reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
-  }
-
   /// The rule that a new or changed text matches.
   ///
   /// - Parameters:

@@ -9,7 +9,7 @@ extension Community {
     _ = try caller.requireUser(.admin)
     let folder = store.folder
     let statistics = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
-      guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
+      try tx.requireStaff(caller)
       return try tx.statistics(of: folder)
     }
     return try await store.measureFolder(statistics)
@@ -64,8 +64,7 @@ extension CommunityView {
   /// Throws unless the caller is an owner or an admin.
   public func requireStaff(_ caller: Caller) throws(Refusal) {
     _ = try caller.requireUser(.admin)
-    let isStaff = try read { tx throws(Refusal) in try tx.reloadCaller(caller).role?.isStaff == true }
-    guard isStaff else { throw .forbidden }
+    try read { tx throws(Refusal) in try tx.requireStaff(caller) }
   }
 
   /// One backup and the path of its file, for owners.

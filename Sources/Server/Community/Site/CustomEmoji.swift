@@ -14,7 +14,7 @@ extension Community {
     let draft = try draft.checked(bounds)
     let bounds = bounds
     return try await store.write { tx throws(Refusal) in
-      guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
+      try tx.requireStaff(caller)
       if let clientID = draft.clientID, let earlier = try tx.remembered(.emoji, by: actor, clientID) {
         guard let (emoji, _) = try tx.customEmoji(ID(earlier.subject)) else { throw .gone }
         guard emoji.name == draft.name else { throw .clientIDReused }
@@ -33,7 +33,7 @@ extension Community {
   public func deleteEmoji(_ id: ID<CustomEmoji>, by caller: Caller) async throws(Refusal) {
     let actor = try caller.requireUser(.admin)
     try await store.write { tx throws(Refusal) in
-      guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
+      try tx.requireStaff(caller)
       guard let (emoji, _) = try tx.customEmoji(id) else { return }
       try tx.removeCustomEmoji(id, by: actor)
       try tx.audit(.settingsChanged, by: actor, subject: 0, changes: [CustomEmoji.change(from: emoji.name, to: nil)])

@@ -29,7 +29,7 @@ extension Community {
     let bounds = bounds
     let change = try change.checked(bounds)
     return try await store.write { tx throws(Refusal) in
-      guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
+      try tx.requireStaff(caller)
       let before = try tx.settings()
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)
