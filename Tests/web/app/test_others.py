@@ -43,10 +43,9 @@ class Others(Village):
         self.assertEqual(browser.run("return document.body.dataset.seen"), "rgb(251, 250, 248)")
 
         # A user in another browser signs in and leaves.
-        grace = self.signed_in("grace")
-        browser.open(f"{self.origin}/u/grace")
-        browser.find("//p[contains(., '@grace · online')]")
-        grace.context.close()
+        with contextlib.closing(self.signed_in("grace").context):
+            browser.open(f"{self.origin}/u/grace")
+            browser.find("//p[contains(., '@grace · online')]")
         browser.find("//p[contains(., '@grace · last seen')]")
         browser.open(f"{self.origin}/you")
         browser.click("//button[contains(., 'Sign out')]")
