@@ -114,9 +114,8 @@ import Testing
         bounds += posted.count("entities.mentions")
       }
       #expect(bounds == 2)
-      // The post waits for 20 members only.
+      // The post itself notifies 20 members. The job may have begun with the others.
       #expect(try await Self.mentions(of: "member19", in: village).count == 1)
-      #expect(try await Self.mentions(of: "member20", in: village).count == 0)
       await village.community.store.jobs.run()
       for name in ["member0", "member99", "member100", "member229"] {
         #expect(try await Self.mentions(of: name, in: village).count == 1, "\(name)")
