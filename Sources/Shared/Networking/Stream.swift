@@ -184,6 +184,17 @@ public final class Stream: DescriptorHandler {
     self.handler = handler
   }
 
+  /// Continues an open connection under TLS. `opened` follows after the handshake; until then `received` has bytes that came
+  /// in the clear.
+  ///
+  /// - Precondition: the stream has no TLS and no unsent output.
+  public func startTLS(_ context: TLSContext, serverName: String) throws(StreamError) {
+    guard phase == .open, tls == nil, output.isEmpty else { throw .tls("the connection is not ready for TLS") }
+    tls = TLSChannel(try context.session(serverName: serverName))
+    phase = .handshaking
+    requestTurnEnd()
+  }
+
   /// Sends the output queue, closes the write side and waits for the peer to close its side.
   public func finish() {
     guard phase == .open else {
