@@ -79,13 +79,14 @@ let shared: [Target] = [
 let server: [Target] = [
   sources("Media", in: "Sources/Server/Media"),
   sources("PubSub", in: "Sources/Server/PubSub", "ParleyModel"),
+  sources("Mail", in: "Sources/Server/Mail", "ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
   sources("WebPush", in: "Sources/Server/WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
   sources(
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
-    "WebPush", "ParleyCrypto"),
+    "WebPush", "Mail", "ParleyCrypto"),
   sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
     "Webhooks", in: "Sources/Server/Webhooks", "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient",
@@ -112,7 +113,7 @@ let kit: [Target] = [
 let programs: [Target] = [
   sources(
     "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Community", "PubSub", "Serving",
-    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "ParleyKit", "ParleyTransport",
+    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ParleyKit", "ParleyTransport",
     "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
   program("parley", in: "Sources/parley/Main", "ParleyProgram"),
   program(
@@ -154,10 +155,11 @@ let testTargets: [Target] = [
   tests("PreviewsTests", "Previews", "ParleyHTTPClient", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("WebTests", "Web"),
   tests("WebPushTests", "WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+  tests("MailTests", "Mail", "ParleyModel", "ParleyWire"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
-    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "ParleyHTTPClient",
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "Mail", "ParleyHTTPClient",
     "TestSupport"),
   tests(
     "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",

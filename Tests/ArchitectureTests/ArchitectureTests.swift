@@ -52,8 +52,9 @@ private let mayImport: [String: Set<String>] = [
   "Media": [],
   "PubSub": ["ParleyModel"],
   "WebPush": ["ParleyCrypto", "ParleyWire", "ParleyJSON"],
+  "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
-  "Community": ["ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "ParleyCrypto", "Dispatch"],
+  "Community": ["ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "Mail", "ParleyCrypto", "Dispatch"],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
   "Webhooks": [
     "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient", "ParleyWire", "ParleyCrypto", "ParleyJSON",
@@ -67,7 +68,7 @@ private let mayImport: [String: Set<String>] = [
   "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",
     "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "WebPush",
-    "ParleyWire", "Dispatch",
+    "Mail", "ParleyWire", "Dispatch",
     // Its folder has the folder of the executable.
     "ParleyProgram",
   ],

@@ -1,0 +1,80 @@
+import ParleyHTTPClient
+public import ParleyModel
+public import ParleyNetworking
+
+/// Sends messages to one mail server, on an event loop of its own. A connection is kept for the messages that follow within
+/// seconds.
+public final class SMTPClient: Sendable {
+  private let loop: EventLoop
+  private let server: MailServer
+  private let password: String?
+  private let helloName: String
+  private let names = NameResolver(maxConcurrent: 4)
+
+  private static let lookupNanoseconds: Int64 = 10_000_000_000
+
+  /// - Parameters:
+  ///   - trust: the root certificates for TLS.
+  ///   - helloName: the name of this host.
+  public init(
+    _ server: MailServer, password: String?, trust: TLSConfiguration.Trust = .system, helloName: String
+  ) throws(SystemError) {
+    self.server = server
+    self.password = password
+    self.helloName = helloName
+    loop = try EventLoop(label: "parley.mail")
+    loop.run { loop in
+      loop.start()
+      _ = loop.resident(SMTPConnections.self) { SMTPConnections(trust) }
+    }
+  }
+
+  deinit { Self.end(loop) }
+
+  /// Closes all connections. Pending messages are unreachable.
+  public func close() {
+    loop.run { $0.resident(SMTPConnections.self)?.close() }
+  }
+
+  private static func end(_ loop: EventLoop) {
+    loop.run { $0.resident(SMTPConnections.self)?.close() }
+    Task { await loop.stop() }
+  }
+
+  /// Sends a message. Returns after the reply of the mail server.
+  public func send(_ message: MailMessage, envelopeSender: MailAddress) async -> MailOutcome {
+    let content = message.encoded()
+    guard content.count <= SMTPConversation.maxContentBytes else {
+      return .refused(MailReply(code: 552, text: "the message is too large"))
+    }
+    let envelope = Envelope(sender: envelopeSender, recipient: message.to, content: content)
+    if let outcome = await Self.reuse(envelope, on: loop) { return outcome }
+    let addresses: [SocketAddress]
+    do throws(NameResolver.Failure) {
+      addresses = try await names.addresses(
+        of: server.host, port: UInt16(truncatingIfNeeded: server.port), within: Self.lookupNanoseconds)
+    } catch {
+      return .unreachable("the name \(server.host) is not found")
+    }
+    var outcome = MailOutcome.unreachable("the name \(server.host) has no address")
+    for address in addresses {
+      let conversation = SMTPConversation(with: server, password: password, helloName: helloName, envelope)
+      outcome = await Self.open(address, conversation, to: server, on: loop)
+      // Another address of the server may work.
+      guard case .unreachable = outcome else { return outcome }
+    }
+    return outcome
+  }
+
+  private static func reuse(_ envelope: Envelope, on loop: isolated EventLoop) async -> MailOutcome? {
+    guard let connection = loop.resident(SMTPConnections.self)?.takeIdle() else { return nil }
+    return await connection.send(envelope, on: loop)
+  }
+
+  private static func open(
+    _ address: SocketAddress, _ conversation: SMTPConversation, to server: MailServer, on loop: isolated EventLoop
+  ) async -> MailOutcome {
+    guard let connections = loop.resident(SMTPConnections.self) else { return .unreachable("the server is stopping") }
+    return await SMTPConnection(connections, conversation, to: server).open(address, on: loop)
+  }
+}
