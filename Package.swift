@@ -159,7 +159,8 @@ let testTargets: [Target] = [
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
-    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "Mail", "ParleyHTTPClient",
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "Mail",
+    "ParleyHTTPClient",
     "TestSupport"),
   tests(
     "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",

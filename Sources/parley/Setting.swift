@@ -82,9 +82,22 @@ extension Setting {
     name: "outgoing", value: "HOW",
     summary: "on or off: request linked pages for link previews, and send push messages", fallback: "on")
 
+  static let smtpURL = Setting(
+    name: "smtp-url", value: "URL",
+    summary: "mail server: smtps://USER@HOST, or smtp://USER@HOST with STARTTLS; without it no mail is sent")
+  static let smtpPasswordFile = Setting(
+    name: "smtp-password-file", value: "FILE", summary: "file with the password for the mail server")
+  static let smtpCA = Setting(
+    name: "smtp-ca", value: "FILE",
+    summary: "root certificates, PEM, that the certificate of the mail server has to chain to",
+    fallback: "those of the system")
+  static let mailFrom = Setting(
+    name: "mail-from", value: "ADDRESS", summary: "sender address of mail", fallback: "noreply@ and the public host")
+
   static let general: [Setting] = [
     listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
-    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, log, development,
+    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, smtpURL,
+    smtpPasswordFile, smtpCA, mailFrom, log, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

@@ -16,6 +16,8 @@ public struct API: Sendable {
   let outgoing: OutgoingWebhooks?
   /// Nil if push messages are disabled.
   let push: PushService?
+  /// Nil if the server sends no mail.
+  let mail: MailService?
   let hints: OperatorHints
 
   /// The prefix of every path.
@@ -39,7 +41,7 @@ public struct API: Sendable {
   public init(
     _ community: Community, release: Release = Release(), rates: RateLimits = RateLimits(),
     previews: LinkPreviews? = nil, outgoing: OutgoingWebhooks? = nil, push: PushService? = nil,
-    log: @escaping @Sendable (String) -> Void = { _ in }
+    mail: MailService? = nil, log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.community = community
     self.release = release
@@ -47,6 +49,7 @@ public struct API: Sendable {
     self.previews = previews
     self.outgoing = outgoing
     self.push = push
+    self.mail = mail
     hints = OperatorHints(log: log)
   }
 

@@ -43,7 +43,9 @@ public struct MailServer: Sendable, Hashable {
     if let at = rest.lastIndex(of: "@") {
       let name = rest[..<at]
       if name.contains(":") { throw .hasPassword }
-      guard let decoded = Percent.decode(String(name)), !decoded.isEmpty, !decoded.utf8.contains(0) else { throw .malformed }
+      guard let decoded = Percent.decode(String(name)), !decoded.isEmpty, !decoded.utf8.contains(0) else {
+        throw .malformed
+      }
       user = decoded
       rest = rest[rest.index(after: at)...]
     }

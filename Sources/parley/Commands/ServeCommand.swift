@@ -49,6 +49,7 @@ enum ServeCommand {
     let (loops, polling, accessLog) = (try loops(settings), try polling(settings), try accessLog(settings))
     Allocator.configure(cores: loops)
     let allowsOutgoing = try allowsOutgoing(settings)
+    let mailSettings = try MailSettings(settings, addresses)
     let share = try FileSystem.share(settings.text(.share))
     let certificates = try Certificates(settings, data: data)
     if !settings.all(.redirect).isEmpty, certificates == nil {
@@ -82,9 +83,10 @@ enum ServeCommand {
     let community = Community(store, publisher: publisher, bounds: bounds)
     let outgoing = allowsOutgoing ? try OutgoingRequests(community) : nil
     let push = allowsOutgoing ? await OutgoingPush(community, addresses, share: share, log: logError) : nil
+    let mail = try await OutgoingMail.make(mailSettings, community, share: share, log: logError)
     let api = API(
       community, release: .current, rates: rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
-      push: push?.service, log: logError)
+      push: push?.service, mail: mail?.service, log: logError)
 
     let metrics = Metrics(store, push: push, certificates: certificates)
     let endpoints = sockets.map { socket in
@@ -100,6 +102,7 @@ enum ServeCommand {
     metrics.use(server)
     let metricsServer = try await metricsServer(metricsSocket, metrics, limits, logError)
     let pushing = push.map { push in Task { await push.deliverer.run() } }
+    let mailing = mail.map { mail in Task { await mail.deliverer.run() } }
     let deliveries = outgoing.map { outgoing in Task { await outgoing.deliverer.start() } }
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let control = await controlServer(api, origin, data, logError)
@@ -162,6 +165,9 @@ enum ServeCommand {
     await outgoing?.stop()
     pushing?.cancel()
     await push?.stop()
+    mailing?.cancel()
+    mail?.stop()
+    await mailing?.value
     await store.close()
     return 0
   }

@@ -107,6 +107,7 @@ final class Metrics: Sendable {
       text.add(
         "parley_last_backup_timestamp_seconds", .gauge, "The last successful backup.", Double(backup) / 1_000)
     }
+    text.add("parley_mail_queue", .gauge, "Mails that wait.", Double(measured.waitingMails))
     text.add("parley_push_queue", .gauge, "Push messages that wait.", Double(measured.waitingPushes))
   }
 

@@ -256,14 +256,18 @@ import Web
     let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
-        "/bots", "/destructions", "/links/{code}", "/me/password", "/me/second-factor", "/me/tokens", "/sessions",
+        "/bots", "/destructions", "/email-confirmations", "/links/{code}", "/me/password", "/me/second-factor",
+        "/me/tokens", "/password-resets", "/sessions",
         "/sessions/current/proof", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",
         "/webhook-endpoints/{id}/secret", "/webhooks", "/webhooks/{id}/secret",
       ])
     #expect(kinds[.delivering]?.map(\.path) == ["/hooks/{secret}"])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
-    #expect(kinds[.previewing]?.map(\.path).sorted() == ["/me/push-subscriptions/{id}/test", "/previews"])
+    #expect(
+      kinds[.previewing]?.map(\.path).sorted() == [
+        "/me/push-subscriptions/{id}/test", "/previews", "/settings/mail-test",
+      ])
     #expect(kinds[.searching]?.map(\.path) == ["/messages/search"])
     #expect(kinds[.digesting]?.map(\.path) == ["/conversations/{id}/digest"])
   }

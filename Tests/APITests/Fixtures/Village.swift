@@ -38,6 +38,9 @@ final class Village: Sendable {
   /// Receives the push messages that `pushDeliverer` sends.
   let pushReceiver: PushReceiver
   let pushDeliverer: PushDeliverer
+  /// Receives the mail that `mailDeliverer` sends.
+  let mailReceiver: MailReceiver
+  let mailDeliverer: MailDeliverer
   private let transport: RunningTransport
   private let users: Mutex<[String: (id: ID<User>, token: String)]> = Mutex([:])
 
@@ -144,12 +147,20 @@ final class Village: Sendable {
       try PushService(
         try await community.loadPushKey(), origin: "https://example.org", texts: Self.languages.pushTexts,
         examine: PushReceiver.examine, send: { pushReceiver.receive($0) }))
+    let mailReceiver = MailReceiver()
+    self.mailReceiver = mailReceiver
+    mailDeliverer = MailDeliverer(
+      community,
+      MailService(
+        origin: "https://example.org", sender: MailReceiver.sender, key: try await community.loadMailKey(),
+        texts: Self.languages.mailTexts, send: { mailReceiver.receive($0) }))
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates,
       previews: remotes == nil ? nil : outgoing.map { LinkPreviews($0, now: clock) },
       outgoing: OutgoingWebhooks(
         url: { policy.address(of: $0, requiresTLS: true)?.description }, examine: { await deliverer?.examine($0) }),
-      push: pushes ? pushDeliverer.service : nil)
+      push: pushes ? pushDeliverer.service : nil,
+      mail: pushes ? mailDeliverer.service : nil)
     let router = Router { routes in
       api.add(to: &routes)
       let files = PageFiles(style: "/css/page.css", script: "/js/page.js", languages: Self.languages)

@@ -450,6 +450,25 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "patch /me/notifications",
       { stage in try await stage.request(.patch, "/me/notifications", as: "grace", ["paused": true]) }),
+    ReplayCase(
+      "put /me/email",
+      { stage in try await stage.request(.put, "/me/email", as: "grace", ["address": "grace@example.org"]) }),
+    ReplayCase(
+      "delete /me/email",
+      { stage in
+        try await stage.request(.put, "/me/email", as: "grace", ["address": "grace@example.org"])
+        try await stage.request(.delete, "/me/email", as: "grace")
+      }),
+    ReplayCase(
+      "post /email-confirmations",
+      { stage in
+        let code = try await stage.village.emailCode("grace@example.org", of: "grace")
+        try await stage.request(.post, "/email-confirmations", ["code": code])
+      }),
+    ReplayCase("post /password-resets", { try await $0.request(.post, "/password-resets", ["login": "grace"]) }),
+    ReplayCase(
+      "post /settings/mail-test",
+      { try await $0.request(.post, "/settings/mail-test", as: "ada", ["address": "ada@example.org"]) }),
     ReplayCase("post /me/push-subscriptions", { _ = try await $0.village.subscribe("grace") }),
     ReplayCase(
       "delete /me/push-subscriptions/{id}",

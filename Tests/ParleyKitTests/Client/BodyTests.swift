@@ -343,10 +343,15 @@ private let wholeSite = SiteSettingsChange(
         PushSubscriptionDraft(
           endpoint: "https://push.example.net/1", keys: .init(p256dh: "BA", auth: "AA"), name: "Phone", language: "de"))
     )
+    try sent.take(.setEmail("ada@example.org"))
+    try sent.take(.confirmEmail(code: "code"))
+    try sent.take(.requestPasswordReset(of: "ada"))
+    try sent.take(.sendTestMail(to: "ada@example.org"))
     let quiet = QuietHours(from: 1_320, to: 420, timeZone: "UTC")
     try sent.take(
       .updateNotificationSettings([
         .set(\.isPaused, true), .set(\.snoozedUntil, 1), .set(\.quietHours, quiet), .set(\.push, NotificationKinds()),
+        .set(\.mail, NotificationKinds()),
         .set(\.pushShows, .sender),
       ]))
     try sent.take(.updateNotificationSettings([.set(\.snoozedUntil, nil), .set(\.quietHours, nil)]))

@@ -20,6 +20,8 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   /// Whether the request was that of a user.
   public let isSignedIn: Bool
   public let showsLinkPreviews: Bool
+  /// Whether users may confirm an email address and reset a password by mail.
+  public let sendsMail: Bool
   /// The key that devices subscribe to push messages with; nil if the server sends none.
   public let vapidKey: String?
   /// Address of the operator: a web page or `mailto:`.
@@ -39,6 +41,7 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     isSetUp = try object.bool("set_up")
     isSignedIn = try object.optional("signed_in") ?? false
     showsLinkPreviews = try object.bool("link_previews")
+    sendsMail = try object.optional("mail") ?? false
     vapidKey = try object.optional("vapid_key")
     contactURL = try object.optional("contact_url")
     privacyURL = try object.optional("privacy_url")

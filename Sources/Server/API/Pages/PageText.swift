@@ -62,6 +62,12 @@ struct PageText: Sendable {
     return Self.fill(form, with: ["n": number])
   }
 
+  /// The text with names in it, and the plural form of a number.
+  func said(_ key: Key, _ names: [String: String], count: Int?) -> String {
+    let text = count.map { say(key, count: $0, as: grouped($0)) } ?? self[key]
+    return Self.fill(text) { names[$0].map(isolated) }
+  }
+
   /// The plural forms as a JSON object, for the script.
   func forms(_ key: Key) -> String {
     guard case .forms(let forms)? = texts[key] else { return "{}" }
@@ -73,11 +79,15 @@ struct PageText: Sendable {
   }
 
   private static func fill(_ text: String, with parameters: KeyValuePairs<String, String>) -> String {
+    fill(text) { name in parameters.first { $0.key == name }?.value }
+  }
+
+  private static func fill(_ text: String, _ value: (String) -> String?) -> String {
     var filled = ""
     var rest = text[...]
     while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
       let name = rest[rest.index(after: open)..<close]
-      filled += rest[..<open] + (parameters.first { $0.key == name }?.value ?? String(rest[open...close]))
+      filled += rest[..<open] + (value(String(name)) ?? String(rest[open...close]))
       rest = rest[rest.index(after: close)...]
     }
     return filled + rest
@@ -86,7 +96,7 @@ struct PageText: Sendable {
   var direction: String { self[.direction] }
 
   /// A name in a right-to-left sentence, whose order it would change if it is written from left to right (UAX #9 §2.4.2).
-  private func isolated(_ name: String) -> String { direction == "rtl" ? "\u{2068}\(name)\u{2069}" : name }
+  func isolated(_ name: String) -> String { direction == "rtl" ? "\u{2068}\(name)\u{2069}" : name }
 
   // MARK: Sentences
 
@@ -196,10 +206,13 @@ extension PageText {
     case home = "fault.home"
     case inReply = "page.inReply"
     case inboxEndpointDisabled = "inbox.endpoint_disabled"
+    case inboxMention = "inbox.mention"
     case inboxRecoveryCodeUsed = "inbox.recovery_code_used"
     case inboxRecoveryCodesCreated = "inbox.recovery_codes_created"
+    case inboxReply = "inbox.reply"
     case inboxReport = "inbox.report"
     case inboxRequest = "inbox.request"
+    case inboxRoom = "inbox.room"
     case inboxSecondFactorDisabled = "inbox.second_factor_disabled"
     case inboxSecondFactorEnabled = "inbox.second_factor_enabled"
     case inboxSignIn = "inbox.sign_in"
@@ -208,6 +221,28 @@ extension PageText {
     case joined = "person.since"
     case likes = "page.likes"
     case locked = "topic.locked"
+    case mailAddressChanged = "page.mail.addressChanged"
+    case mailAddressChangedSubject = "page.mail.addressChangedSubject"
+    case mailConfirmation = "page.mail.confirmation"
+    case mailConfirmationAction = "page.mail.confirmationAction"
+    case mailConfirmationHint = "page.mail.confirmationHint"
+    case mailConfirmationSubject = "page.mail.confirmationSubject"
+    case mailDirect = "page.mail.direct"
+    case mailIn = "page.mail.in"
+    case mailMore = "page.mail.more"
+    case mailOpen = "page.mail.open"
+    case mailPasswordChanged = "page.mail.passwordChanged"
+    case mailPasswordChangedSubject = "page.mail.passwordChangedSubject"
+    case mailReason = "page.mail.reason"
+    case mailReset = "page.mail.reset"
+    case mailResetAction = "page.mail.resetAction"
+    case mailResetHint = "page.mail.resetHint"
+    case mailResetSubject = "page.mail.resetSubject"
+    case mailSecurity = "page.mail.security"
+    case mailSettings = "page.mail.settings"
+    case mailTest = "page.mail.test"
+    case mailTestSubject = "page.mail.testSubject"
+    case mailUnsubscribe = "page.mail.unsubscribe"
     case mainNavigation = "place.all"
     case members = "forum.members"
     case messages = "inbox.messages"
@@ -264,6 +299,10 @@ extension PageText {
     case topics = "forum.topics"
     case units = "file.units"
     case unknownMember = "person.unknown"
+    case unsubscribeLead = "page.unsubscribeLead"
+    case unsubscribeTitle = "page.unsubscribeTitle"
+    case unsubscribeVerb = "page.unsubscribeVerb"
+    case unsubscribed = "page.unsubscribed"
     case utc = "page.utc"
     case voters = "poll.voters"
     case votes = "poll.count"

@@ -52,6 +52,11 @@ struct VisitorPages: Sendable {
     routes.on(.post, "/m/{message}/report", bodyLimit: PageContext.maxReportBody) { request, server throws(Problem) in
       try await respond(to: request, server) { try await $0.report() }
     }
+    file("/unsubscribe/{code}", &routes) { try await $0.respond(try $0.unsubscribePage()) }
+    routes.on(.post, "/unsubscribe/{code}", bodyLimit: PageContext.maxUnsubscribeBody) {
+      request, server throws(Problem) in
+      try await respond(to: request, server) { try await $0.respond(try await $0.unsubscribe()) }
+    }
     // Conversations outside of forums have participants; other addresses under these paths do not exist.
     for path in ["/c/{rest...}", "/f/{rest...}", "/t/{rest...}", "/u/{rest...}", "/m/{rest...}"] {
       page(path, &routes) { _ in throw Refusal.notFound }
@@ -59,7 +64,7 @@ struct VisitorPages: Sendable {
     for path in Self.signedIn { visitors(path, &routes) { .redirect(.found, to: $0.signIn) } }
     // The app shows these to visitors.
     if let app {
-      for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}"] {
+      for path in ["/sign-in", "/i/{rest...}", "/setup/{rest...}", "/reset/{rest...}", "/forgot", "/email/{rest...}"] {
         routes.on(.get, path) { request, server throws(Problem) in
           var response = try await app(request, server)
           response.fields.add("Vary", "Cookie")

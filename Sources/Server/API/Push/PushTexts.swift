@@ -17,7 +17,7 @@ extension Languages {
 
 extension Notification.Kind {
   /// The text of a notification without a message.
-  fileprivate var key: PageText.Key {
+  var key: PageText.Key {
     switch self {
     case .mention, .reply, .direct, .room: .pushMessage
     case .request: .inboxRequest

@@ -168,6 +168,9 @@ extension Problem {
   /// The operator forbids it, or the site has no public HTTPS URL.
   static let pushOff = Problem(.forbidden, code: "push_off", title: "This server sends no push messages.")
 
+  /// The operator has set no mail server.
+  static let mailOff = Problem(.forbidden, code: "mail_off", title: "This server sends no mail.")
+
   static let unsupportedMediaType = Problem(
     .unsupportedMediaType, code: "unsupported_media_type", title: "The body has to be JSON.",
     fields: ["Accept": "application/json"])

@@ -12,7 +12,8 @@ extension API {
     let key = context.api.push.map { "-\($0.publicKey.prefix(12))" } ?? ""
     let tag =
       "\(facts.settings.revision)-\(facts.isSetUp ? 1 : 0)-\(facts.epoch)-\(release.version)-\(release.web)\(key)"
-      + (context.api.previews == nil ? "-alone" : "") + (context.caller.user == nil ? "" : "-user")
+      + (context.api.mail == nil ? "" : "-mail") + (context.api.previews == nil ? "-alone" : "")
+      + (context.caller.user == nil ? "" : "-user")
     return Response.object { json in
       json.field("name", facts.settings.name)
       json.field("hue", facts.settings.hue)
@@ -27,6 +28,7 @@ extension API {
       json.field("contact_url", facts.settings.contactURL)
       json.field("privacy_url", facts.settings.privacyURL)
       json.field("link_previews", facts.settings.linkPreviews && context.api.previews != nil)
+      json.field("mail", context.api.mail != nil)
       json.field("vapid_key", context.api.push?.publicKey)
       json.object("limits") { context.community.bounds.write(to: &$0) }
     }.tagged(tag, since: context.community.start)

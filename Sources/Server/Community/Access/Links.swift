@@ -123,6 +123,8 @@ extension WriteTransaction {
     if let user = purpose.user?.id {
       try setPassword(hash, of: user)
       try endAllSessions(of: user)
+      try deleteMailedLinks(of: user)
+      try mailNotice(.account(.passwordChanged), of: user)
       return user
     }
     guard let name = use.name else { throw .invalid("name", .missing) }

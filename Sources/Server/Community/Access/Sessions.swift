@@ -164,6 +164,8 @@ extension Community {
       guard try tx.password(of: user) == storedHash else { throw .conflict }
       try tx.setPassword(hash, of: user)
       try tx.endSessions(of: user, except: caller.session, keepsTokens: keepsTokens)
+      try tx.deleteMailedLinks(of: user)
+      try tx.mailNotice(.account(.passwordChanged), of: user)
     }
   }
 

@@ -24,7 +24,7 @@ extension ReadTransaction {
   }
 
   /// Whether a request still waits, and the user has neither muted nor blocked its sender.
-  private func isWanted(_ request: Notification, _ caller: Caller) throws(Refusal) -> Bool {
+  func isWanted(_ request: Notification, _ caller: Caller) throws(Refusal) -> Bool {
     guard let user = caller.user, let conversation = request.conversation, let sender = request.actor,
       try historyStart(of: conversation, for: caller) != nil, try !has(.mute, user, to: sender)
     else { return false }
@@ -32,7 +32,7 @@ extension ReadTransaction {
   }
 
   /// Whether the user can read the message and is still notified of it.
-  private func isWanted(
+  func isWanted(
     _ notification: Notification, _ message: Message, _ caller: Caller
   ) throws(Refusal) -> Bool {
     guard case .live = message.state, let user = caller.user,
@@ -83,7 +83,7 @@ extension ReadTransaction {
 
 extension Notification {
   /// Its page in the web app.
-  fileprivate var path: String {
+  var path: String {
     if let message, kind != .report { return "/m/\(message)" }
     switch kind {
     case .report: return "/admin/reports"

@@ -105,5 +105,8 @@ enum MigrationHashes {
     Migration(
       number: 34, name: "notification_settings",
       hash: "3d35e289fc99f279b77ef2e965a343c145334f6dbe9a27b8c2106f7dad35d691"),
+    Migration(
+      number: 35, name: "mail",
+      hash: "9ef1e9137fae5b5dde7a32847bef68b89f2e5abbcc856978fc355260d24f8fb1"),
   ]
 }

@@ -26,6 +26,7 @@ public struct StoreMeasurement: Sendable {
   public internal(set) var totalSpace: Int?
   public internal(set) var lastEvent = 0
   public internal(set) var waitingPushes = 0
+  public internal(set) var waitingMails = 0
   /// In milliseconds since 1970; nil before the first backup.
   public internal(set) var lastBackup: Int64?
 }
@@ -39,6 +40,7 @@ extension Store {
       var measured = StoreMeasurement()
       measured.lastEvent = try tx.lastEvent()
       measured.waitingPushes = try tx.waitingPushCount()
+      measured.waitingMails = try tx.waitingMailCount()
       measured.lastBackup = try tx.lastBackup()?.at
       return measured
     }

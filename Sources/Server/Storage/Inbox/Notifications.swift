@@ -69,6 +69,7 @@ extension WriteTransaction {
     }
     guard isNew else { return }
     try enqueuePush(id, kind, of: user, in: conversation)
+    if kind.isSecurity { try mailNotice(.notification(ID(id)), of: user) }
     try log(
       .notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number, after: offset)
   }

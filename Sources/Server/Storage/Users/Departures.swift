@@ -46,6 +46,8 @@ extension WriteTransaction {
       try connection.execute("delete from totp where user_id = $1", user.number)
       try connection.execute("delete from recovery_code where user_id = $1", user.number)
       try connection.execute("delete from sign_in where user_id = $1", user.number)
+      try connection.execute("delete from email where user_id = $1", user.number)
+      try connection.execute("delete from mail_delivery where user_id = $1", user.number)
       try connection.execute("delete from notification_settings where user_id = $1", user.number)
       // The received bytes are removed by `Store.removeOrphanedParts`.
       try connection.execute("delete from upload where owner_id = $1", user.number)

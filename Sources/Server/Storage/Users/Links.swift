@@ -29,7 +29,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Replaces an earlier link of the same kind and user. Deletes expired links.
+  /// Replaces an earlier link of the same kind and user, but a mailed one none that staff has created. Deletes expired links.
   public func addLink(
     _ kind: LinkPurpose.Kind, for user: ID<User>? = nil, digest: [UInt8], by actor: ID<User>? = nil,
     expiresAt: Int64? = nil
@@ -38,13 +38,21 @@ extension WriteTransaction {
       try connection.execute(
         """
         delete from link
-        where (kind = $1 and user_id is not distinct from $2) or expires_at <= $3
-        """, kind.rawValue, user?.number, Int(now))
+        where (kind = $1 and user_id is not distinct from $2 and (created_by is null or $3)) or expires_at <= $4
+        """, kind.rawValue, user?.number, actor != nil, Int(now))
       try connection.execute(
         """
         insert into link (digest, kind, user_id, created_by, created_at, expires_at)
         values ($1, $2, $3, $4, $5, $6)
         """, digest, kind.rawValue, user?.number, actor?.number, Int(now), expiresAt.map { Int($0) })
+    }
+  }
+
+  /// Voids the links that were mailed to a user, but not a used one, which stays `gone`.
+  public func deleteMailedLinks(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "delete from link where user_id = $1 and created_by is null and used_at is null", user.number)
     }
   }
 

@@ -9,6 +9,8 @@ public struct NotificationSettings: Sendable, Hashable {
   public var quietHours: QuietHours?
   /// Kinds that push messages tell of.
   public var push = NotificationKinds()
+  /// Kinds that mail tells of, if the user has confirmed an address.
+  public var mail = NotificationKinds()
   /// The content of push messages, on a lock screen too.
   public var pushShows = PushContent.text
 
@@ -29,6 +31,7 @@ extension NotificationSettings: Record {
     try visitor.field("snoozed_until", &snoozedUntil, \.snoozedUntil)
     try visitor.field("quiet_hours", &quietHours, \.quietHours)
     try visitor.field("push", &push, \.push)
+    try visitor.field("mail", &mail, \.mail)
     try visitor.field("push_shows", &pushShows, \.pushShows)
   }
 }

@@ -99,6 +99,18 @@ extension Request where Response == Void {
     return Request(.delete, "/me/second-factor", body: body)
   }
 
+  /// `DELETE /me/email`
+  public static func deleteEmail() -> Request {
+    Request(.delete, "/me/email")
+  }
+
+  /// `POST /password-resets`
+  ///
+  /// - Parameter login: a user name or an email address.
+  public static func requestPasswordReset(of login: String) -> Request {
+    Request(.post, "/password-resets", body: .object { json in json.field("login", login) })
+  }
+
   /// `POST /users/{id}/reset-second-factor`
   public static func resetSecondFactor(of user: UserReference) -> Request {
     Request(.post, "/users/{id}/reset-second-factor", [user.description])
@@ -214,6 +226,25 @@ extension Request where Response == Page<Resource<SignIn>> {
     Request(
       .get, "/me/sign-ins",
       query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Resource<Email> {
+  /// `GET /me/email`
+  public static func getEmail() -> Request {
+    Request(.get, "/me/email")
+  }
+
+  /// `PUT /me/email`
+  ///
+  /// The address counts once the link that is sent there was opened.
+  public static func setEmail(_ address: String) -> Request {
+    Request(.put, "/me/email", body: .object { json in json.field("address", address) })
+  }
+
+  /// `POST /email-confirmations`
+  public static func confirmEmail(code: String) -> Request {
+    Request(.post, "/email-confirmations", body: .object { json in json.field("code", code) })
   }
 }
 

@@ -45,6 +45,13 @@ extension Request where Response == Resource<SiteSettings> {
   }
 }
 
+extension Request where Response == Resource<MailTest> {
+  /// `POST /settings/mail-test`
+  public static func sendTestMail(to address: String) -> Request {
+    Request(.post, "/settings/mail-test", body: .object { json in json.field("address", address) })
+  }
+}
+
 extension Request where Response == Resource<CustomEmoji> {
   /// `POST /emoji`
   public static func createEmoji(_ name: String, file: ID<File>, clientID: String? = nil) -> Request {

@@ -1,0 +1,186 @@
+// Sends the queue of mail, one message after the other. A round looks up password resets, queues notifications that were not
+// read in time, and sends what is due. Each answer is stored before the next message is sent; a mail that no answer reached is
+// sent again.
+
+import Mail
+import ParleyModel
+import Storage
+
+public actor MailDeliverer {
+  public nonisolated let service: MailService
+  private let community: Community
+  private let log: @Sendable (String) -> Void
+  /// While the mail server can't be used: the time of the next attempt, and the number of failed ones.
+  private var outage: (until: Int64, attempts: Int)?
+
+  /// Between two rounds.
+  static let interval: Duration = .seconds(5)
+  /// In milliseconds: how long a notification stays unread before it is mailed.
+  static let unreadDelay: Int64 = 900_000
+  /// In milliseconds: a notification that is older is not mailed, and a mail that could not be sent is dropped.
+  static let maxAge: Int64 = 86_400_000
+  /// In milliseconds: the time between two mails of a conversation whose notifications stay unread.
+  static let topicInterval: Int64 = 7 * 86_400_000
+  /// In milliseconds: the time between two reset links to the same user.
+  static let resetInterval: Int64 = 300_000
+  /// In milliseconds.
+  static let firstDelay: Int64 = 30_000
+  static let maxDelay: Int64 = 3_600_000
+  static let maxOutageDelay: Int64 = 900_000
+  /// Mail to an address stops at this number of refusals in a row.
+  static let maxRefusals = 3
+  /// Users with the same address who get a reset link.
+  static let maxUsersOfAddress = 5
+  static let chunk = 20
+  static let notificationChunk = 500
+
+  public init(
+    _ community: Community, _ service: MailService, log: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.community = community
+    self.service = service
+    self.log = log
+  }
+
+  /// Works until the task is cancelled.
+  public func run() async {
+    while !Task.isCancelled {
+      await round()
+      do { try await Task.sleep(for: Self.interval) } catch { return }
+    }
+  }
+
+  /// A store that can't be read or written is tried again in the next round.
+  func round() async {
+    do throws(Refusal) {
+      try await queueResets()
+      try await queueNotifications()
+      let due = try await community.store.readInBackground { [outage] tx throws(Refusal) in
+        if let outage, tx.now < outage.until { return [DueMail]() }
+        return try tx.dueMails(limit: Self.chunk)
+      }
+      for mail in due where !Task.isCancelled {
+        guard try await send(mail) else { return }
+      }
+    } catch { return }
+  }
+
+  /// Looks up the users of requested password resets.
+  private func queueResets() async throws(Refusal) {
+    let logins = try await community.store.readInBackground { tx throws(Refusal) in
+      try tx.passwordResets(limit: Self.chunk)
+    }
+    guard !logins.isEmpty else { return }
+    try await community.store.write { tx throws(Refusal) in
+      for login in logins {
+        try tx.deletePasswordReset(login)
+        for user in try tx.users(ofLogin: login) where try tx.user(user)?.mayResetByMail == true {
+          try tx.enqueueMail(.account(.reset), of: user)
+        }
+      }
+    }
+  }
+
+  /// Queues notifications that were not read in time.
+  private func queueNotifications() async throws(Refusal) {
+    while !Task.isCancelled {
+      let (found, last, isEnd) = try await community.store.readInBackground { tx throws(Refusal) in
+        let window = try tx.mailWindow(until: tx.now - Self.unreadDelay)
+        guard window.end > window.last else { return ([UnreadNotification](), window.last, true) }
+        let page = try tx.unreadNotifications(
+          after: window.last, upTo: window.end, since: tx.now - Self.maxAge, limit: Self.notificationChunk)
+        return (page.found, page.last, page.last == window.end)
+      }
+      try await community.store.write { tx throws(Refusal) in
+        for notification in found where !notification.kind.isSecurity {
+          try tx.enqueueMail(
+            notification.conversation.map { .conversation($0) } ?? .notification(notification.id),
+            of: notification.user)
+        }
+        try tx.setMailCursor(last)
+        try tx.removeSentMails(limit: Self.notificationChunk)
+      }
+      if isEnd { return }
+    }
+  }
+
+  /// Sends one mail and stores the answer. Returns false if the mail server can't be used.
+  private func send(_ mail: DueMail) async throws(Refusal) -> Bool {
+    guard let composed = try await compose(mail) else {
+      try await community.store.write { tx throws(Refusal) in try tx.drop(mail) }
+      return true
+    }
+    let outcome = await service.send(composed.message)
+    switch outcome {
+    case .accepted, .refused, .deferred:
+      outage = nil
+      if case .refused(let reply) = outcome { log("The mail server refused a mail (\(mail.kind.rawValue)): \(reply)") }
+      let jitter = Int64.random(in: 0...Self.firstDelay)
+      try await community.store.write { tx throws(Refusal) in try tx.record(outcome, of: composed, mail, jitter) }
+      return true
+    case .signInRefused, .insecure, .untrusted, .unreachable, .timedOut:
+      // The next start sends it again.
+      guard !Task.isCancelled else { return false }
+      await noteOutage(outcome)
+      return false
+    }
+  }
+
+  private func compose(_ mail: DueMail) async throws(Refusal) -> ComposedMail? {
+    let service = service
+    if mail.kind == .notification {
+      return try await community.store.readInBackground { tx throws(Refusal) in
+        guard tx.now - mail.createdAt < Self.maxAge else { return nil }
+        return try tx.notificationMail(mail, over: service)
+      }
+    }
+    return try await community.store.write { tx throws(Refusal) in
+      guard tx.now - mail.createdAt < Self.maxAge else { return nil }
+      return try tx.accountMail(mail, over: service)
+    }
+  }
+
+  private func noteOutage(_ outcome: MailOutcome) async {
+    let attempts = (outage?.attempts ?? 0) + 1
+    if attempts == 1 { log("Mail waits: \(outcome)") }
+    let delay = min(Self.firstDelay << Int64(min(attempts - 1, 10)), Self.maxOutageDelay)
+    let now = try? await community.store.readInBackground { tx throws(Refusal) in tx.now }
+    outage = (until: (now ?? 0) + delay, attempts: attempts)
+  }
+}
+
+extension ReadTransaction {
+  /// The users whose name or address this is.
+  fileprivate func users(ofLogin login: String) throws(Refusal) -> [ID<User>] {
+    if login.utf8.contains(UInt8(ascii: "@")) {
+      return try users(withEmail: login, limit: MailDeliverer.maxUsersOfAddress)
+    }
+    return try users(named: [UserName.key(login)]).map(\.value)
+  }
+}
+
+extension WriteTransaction {
+  fileprivate func record(
+    _ outcome: MailOutcome, of composed: ComposedMail, _ mail: DueMail, _ jitter: Int64
+  ) throws(Refusal) {
+    switch outcome {
+    case .accepted:
+      switch mail.kind {
+      case .notification:
+        let next = mail.conversation == nil ? nil : now + MailDeliverer.topicInterval
+        try recordSent(mail, notification: composed.notification, next: next)
+      case .reset: try recordSent(mail, notification: nil, next: now + MailDeliverer.resetInterval)
+      case .confirmation, .passwordChanged, .addressChanged: try recordSent(mail, notification: nil, next: nil)
+      }
+    case .refused(let reply):
+      try drop(mail)
+      if reply.isRecipient, mail.address == nil {
+        try noteEmailRefused(of: mail.user, limit: MailDeliverer.maxRefusals)
+      }
+    case .deferred:
+      let delay = min(MailDeliverer.firstDelay << Int64(min(mail.attempts, 10)), MailDeliverer.maxDelay)
+      try retry(mail, at: now + delay + jitter)
+    case .signInRefused, .insecure, .untrusted, .unreachable, .timedOut: break
+    }
+  }
+}

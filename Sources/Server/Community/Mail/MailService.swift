@@ -1,0 +1,101 @@
+public import Mail
+import ParleyCrypto
+public import ParleyModel
+
+/// The sender and the texts of mail, and the program's way to the mail server.
+public struct MailService: Sendable {
+  /// The public URL of the site, which links begin with.
+  let origin: String
+  let sender: MailAddress
+  /// Signs links that unsubscribe.
+  let key: [UInt8]
+  let texts: MailTexts
+  let send: @Sendable (MailMessage) async -> MailOutcome
+
+  public init(
+    origin: String, sender: MailAddress, key: [UInt8], texts: MailTexts,
+    send: @escaping @Sendable (MailMessage) async -> MailOutcome
+  ) {
+    self.origin = origin
+    self.sender = sender
+    self.key = key
+    self.texts = texts
+    self.send = send
+  }
+}
+
+/// The texts of mail in the languages of the app.
+public struct MailTexts: Sendable {
+  public enum Text: String, Sendable, Hashable, CaseIterable {
+    case addressChanged = "page.mail.addressChanged"
+    case addressChangedSubject = "page.mail.addressChangedSubject"
+    case confirmation = "page.mail.confirmation"
+    case confirmationAction = "page.mail.confirmationAction"
+    case confirmationHint = "page.mail.confirmationHint"
+    case confirmationSubject = "page.mail.confirmationSubject"
+    case direct = "page.mail.direct"
+    case `in` = "page.mail.in"
+    case more = "page.mail.more"
+    case open = "page.mail.open"
+    case passwordChanged = "page.mail.passwordChanged"
+    case passwordChangedSubject = "page.mail.passwordChangedSubject"
+    case reason = "page.mail.reason"
+    case reset = "page.mail.reset"
+    case resetAction = "page.mail.resetAction"
+    case resetHint = "page.mail.resetHint"
+    case resetSubject = "page.mail.resetSubject"
+    case security = "page.mail.security"
+    case settings = "page.mail.settings"
+    case test = "page.mail.test"
+    case testSubject = "page.mail.testSubject"
+    case unsubscribe = "page.mail.unsubscribe"
+  }
+
+  /// One language.
+  public struct Words: Sendable {
+    /// Its code.
+    let language: String
+    /// `ltr` or `rtl`.
+    let direction: String
+    let say: @Sendable (_ text: Text, _ parameters: [String: String], _ count: Int?) -> String
+    let headline: @Sendable (_ kind: Notification.Kind, _ name: String) -> String
+
+    public init(
+      language: String, direction: String,
+      say: @escaping @Sendable (_ text: Text, _ parameters: [String: String], _ count: Int?) -> String,
+      headline: @escaping @Sendable (_ kind: Notification.Kind, _ name: String) -> String
+    ) {
+      self.language = language
+      self.direction = direction
+      self.say = say
+      self.headline = headline
+    }
+
+    func callAsFunction(_ text: Text, _ parameters: [String: String] = [:], count: Int? = nil) -> String {
+      say(text, parameters, count)
+    }
+  }
+
+  let words: @Sendable (_ language: String?) -> Words
+
+  public init(_ words: @escaping @Sendable (_ language: String?) -> Words) { self.words = words }
+}
+
+extension Community {
+  /// The key of links that unsubscribe, made at the first start. Without the key of the data folder that sealed it, a new one
+  /// is made, and links in earlier mails end.
+  public func loadMailKey() async throws(Refusal) -> [UInt8] {
+    let (new, sealed): ([UInt8], [UInt8])
+    do {
+      new = try SecureRandom.bytes(Secret.byteCount)
+      sealed = try store.secrets.seal(new, for: Self.mailKeyContext)
+    } catch { throw .unavailable }
+    return try await store.write { [secrets = store.secrets] tx throws(Refusal) in
+      if let stored = try tx.mailKey(), let key = try? secrets.open(stored, for: Self.mailKeyContext) { return key }
+      try tx.setMailKey(sealed)
+      return new
+    }
+  }
+
+  private static var mailKeyContext: String { "mail key" }
+}

@@ -1,0 +1,186 @@
+// The email addresses of users, and the requests to reset a password.
+
+public import ParleyModel
+import ParleySQLite
+
+/// An address that waits for its confirmation.
+public struct PendingEmail: Sendable, Hashable {
+  public let user: ID<User>
+  public let address: String
+  /// Nil until the mail with the code was sent.
+  public let expiresAt: Int64?
+}
+
+/// Where mail to a user goes.
+public struct MailRecipient: Sendable, Hashable {
+  public let user: ID<User>
+  /// The confirmed address, unless mail to it has stopped.
+  public let address: String?
+  public let pending: String?
+  /// The language of the user's app.
+  public let language: String?
+}
+
+extension ReadTransaction {
+  public func email(of user: ID<User>) throws(Refusal) -> Email {
+    try run { connection in
+      try connection.first("select address, pending, stopped_at from email where user_id = $1", user.number) { row in
+        Email(
+          address: try row.optionalText(0), pending: try row.optionalText(1),
+          stoppedAt: try row.optionalInt(2).map { Int64($0) })
+      } ?? Email()
+    }
+  }
+
+  /// The address of a code for its confirmation.
+  public func pendingEmail(withDigest digest: [UInt8]) throws(Refusal) -> PendingEmail? {
+    try run { connection in
+      try connection.first(
+        "select user_id, pending, code_expires_at from email where code_digest = $1", digest
+      ) { row in
+        PendingEmail(
+          user: ID(try row.int(0)), address: try row.text(1), expiresAt: try row.optionalInt(2).map { Int64($0) })
+      }
+    }
+  }
+
+  public func mailRecipient(_ user: ID<User>) throws(Refusal) -> MailRecipient? {
+    try run { connection in
+      try connection.first(
+        """
+        select case when e.stopped_at is null then e.address end, e.pending,
+          cast(json_extract(a.preferences, '$.language') as text)
+        from account a
+        left join email e on e.user_id = a.id
+        where a.id = $1
+        """, user.number
+      ) { row in
+        MailRecipient(
+          user: user, address: try row.optionalText(0), pending: try row.optionalText(1),
+          language: try row.optionalText(2))
+      }
+    }
+  }
+
+  /// Users with this confirmed address.
+  public func users(withEmail address: String, limit: Int) throws(Refusal) -> [ID<User>] {
+    try run { connection in
+      try connection.all(
+        """
+        select user_id
+        from email
+        where lower(address) = lower($1) and address is not null
+        order by user_id
+        limit $2
+        """, address, limit
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
+  /// Requests to reset a password, longest first: the name of a user or an address.
+  public func passwordResets(limit: Int) throws(Refusal) -> [String] {
+    try run { connection in
+      try connection.all("select login from password_reset order by requested_at, login limit $1", limit) { row in
+        try row.text(0)
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Sets the address that waits for its confirmation. The confirmed one stays until then.
+  ///
+  /// - Returns: the number of requests of the user within `window` milliseconds, and when they began.
+  public func setPendingEmail(
+    _ address: String, of user: ID<User>, window: Int64
+  ) throws(Refusal) -> (requests: Int, since: Int64) {
+    let counted = try run { connection in
+      try connection.execute(
+        "delete from mail_delivery where user_id = $1 and topic = $2", user.number, MailKind.confirmation.rawValue)
+      return try connection.first(
+        """
+        insert into email (user_id, pending, requests, requested_since)
+        values ($1, $2, 1, $3)
+        on conflict (user_id) do update
+        set pending = excluded.pending, code_digest = null, code_expires_at = null,
+          requests = case when requested_since > $4 then requests + 1 else 1 end,
+          requested_since = case when requested_since > $4 then requested_since else excluded.requested_since end
+        returning requests, requested_since
+        """, user.number, address, Int(now), Int(now - window)
+      ) { row in (requests: try row.int(0), since: Int64(try row.int(1))) }
+    }
+    return counted ?? (requests: 1, since: now)
+  }
+
+  /// Sets the code that confirms the waiting address.
+  public func setEmailCode(digest: [UInt8], of user: ID<User>, expiresAt: Int64) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "update email set code_digest = $1, code_expires_at = $2 where user_id = $3 and pending is not null", digest,
+        Int(expiresAt), user.number)
+    }
+  }
+
+  /// Makes the waiting address the confirmed one.
+  public func confirmEmail(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update email
+        set address = pending, pending = null, code_digest = null, code_expires_at = null, refusals = 0,
+          stopped_at = null
+        where user_id = $1 and pending is not null
+        """, user.number)
+    }
+  }
+
+  /// Deletes the address of a user, and all mail that waits.
+  public func deleteEmail(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      // The count of requests stays.
+      try connection.execute(
+        """
+        update email
+        set address = null, pending = null, code_digest = null, code_expires_at = null, refusals = 0, stopped_at = null
+        where user_id = $1
+        """, user.number)
+      try connection.execute("delete from mail_delivery where user_id = $1", user.number)
+    }
+  }
+
+  /// Notes that a mail server has refused the address of a user. Mail to it stops at `limit` in a row.
+  public func noteEmailRefused(of user: ID<User>, limit: Int) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update email
+        set refusals = refusals + 1, stopped_at = case when refusals + 1 >= $1 then coalesce(stopped_at, $2) end
+        where user_id = $3
+        """, limit, Int(now), user.number)
+    }
+  }
+
+  /// Notes a request to reset a password, known or not, so that both take the same work. Beyond `limit` requests the oldest
+  /// one is dropped.
+  public func addPasswordReset(_ login: String, limit: Int) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "insert into password_reset (login, requested_at) values ($1, $2) on conflict (login) do nothing", login,
+        Int(now))
+      try connection.execute(
+        """
+        delete from password_reset
+        where login in (
+          select login
+          from password_reset
+          order by requested_at desc, login desc
+          limit -1 offset $1
+        )
+        """, limit)
+    }
+  }
+
+  public func deletePasswordReset(_ login: String) throws(Refusal) {
+    try run { connection in try connection.execute("delete from password_reset where login = $1", login) }
+  }
+}

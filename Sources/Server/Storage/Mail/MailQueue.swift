@@ -1,0 +1,250 @@
+// The queue of mail. Rows are deleted or marked after the mail server has answered, so a mail is sent at least once, whenever
+// the server stops.
+//
+// Notifications are not queued when they are made, which would burden each post: after a while the worker looks at unread
+// ones. A row is a topic of a user. After a mail the row stays for a while and keeps the next one back.
+
+public import ParleyModel
+import ParleySQLite
+
+/// The kinds of mail.
+public enum MailKind: String, Sendable, Hashable, CaseIterable {
+  case notification
+  case reset
+  case confirmation
+  case passwordChanged = "password_changed"
+  case addressChanged = "address_changed"
+}
+
+/// A mail that is due.
+public struct DueMail: Sendable, Hashable {
+  public let id: Int
+  public let user: ID<User>
+  public let kind: MailKind
+  public let conversation: ID<Conversation>?
+  public let notification: ID<Notification>?
+  /// Overrides the confirmed address of the user.
+  public let address: String?
+  public let createdAt: Int64
+  public let attempts: Int
+}
+
+/// What a mail is about.
+public enum MailTopic: Sendable, Hashable {
+  case conversation(ID<Conversation>)
+  case notification(ID<Notification>)
+  case account(MailKind)
+
+  fileprivate var text: String {
+    switch self {
+    case .conversation(let id): "c\(id)"
+    case .notification(let id): "n\(id)"
+    case .account(let kind): kind.rawValue
+    }
+  }
+
+  fileprivate var kind: MailKind {
+    switch self {
+    case .conversation, .notification: .notification
+    case .account(let kind): kind
+    }
+  }
+}
+
+/// A notification that was not read in time.
+public struct UnreadNotification: Sendable, Hashable {
+  public let id: ID<Notification>
+  public let user: ID<User>
+  public let kind: Notification.Kind
+  public let conversation: ID<Conversation>?
+}
+
+extension ReadTransaction {
+  /// Mails that are due, longest first.
+  public func dueMails(limit: Int) throws(Refusal) -> [DueMail] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, user_id, kind, conversation_id, notification_id, address, created_at, attempts
+        from mail_delivery
+        where sent_at is null and due_at <= $1
+        order by due_at, id
+        limit $2
+        """, Int(now), limit
+      ) { row in
+        DueMail(
+          id: try row.int(0), user: ID(try row.int(1)), kind: try row.word(2),
+          conversation: try row.optionalInt(3).map { ID($0) }, notification: try row.optionalInt(4).map { ID($0) },
+          address: try row.optionalText(5), createdAt: Int64(try row.int(6)), attempts: try row.int(7))
+      }
+    }
+  }
+
+  /// The number of mails that wait.
+  public func waitingMailCount() throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first("select count(*) from mail_delivery where sent_at is null") { try $0.int(0) } ?? 0
+    }
+  }
+
+  /// The sealed key of links that unsubscribe.
+  public func mailKey() throws(Refusal) -> [UInt8]? {
+    try run { connection in
+      try connection.first("select key from mail_state where id = 1") { try $0.optionalBytes(0) } ?? nil
+    }
+  }
+
+  /// The last notification that was looked at for mail, and the last one up to `time`.
+  public func mailWindow(until time: Int64) throws(Refusal) -> (last: Int, end: Int) {
+    try run { connection in
+      let last = try connection.first("select last_notification from mail_state where id = 1") { try $0.int(0) } ?? 0
+      let end = try connection.first(
+        "select id from notification where id > $1 and created_at <= $2 order by id desc limit 1", last, Int(time)
+      ) { try $0.int(0) }
+      return (last, end ?? last)
+    }
+  }
+
+  /// Unread notifications of users with an address, between two ids. Returns also the last id that was looked at.
+  public func unreadNotifications(
+    after last: Int, upTo end: Int, since time: Int64, limit: Int
+  ) throws(Refusal) -> (found: [UnreadNotification], last: Int) {
+    let found = try run { connection in
+      try connection.all(
+        """
+        select n.id, n.user_id, n.kind, n.conversation_id
+        from notification n
+        cross join email e on e.user_id = n.user_id
+        where n.id > $1 and n.id <= $2 and n.created_at > $3 and n.read_at is null and e.address is not null
+          and e.stopped_at is null
+        order by n.id
+        limit $4
+        """, last, end, Int(time), limit
+      ) { row in
+        UnreadNotification(
+          id: ID(try row.int(0)), user: ID(try row.int(1)), kind: try row.word(2),
+          conversation: try row.optionalInt(3).map { ID($0) })
+      }
+    }
+    return (found, found.count < limit ? end : found[found.count - 1].id.number)
+  }
+
+  /// The unread notifications of a user in a conversation, in their order.
+  public func unreadNotifications(
+    of user: ID<User>, in conversation: ID<Conversation>, limit: Int
+  ) throws(Refusal) -> [ID<Notification>] {
+    try run { connection in
+      try connection.all(
+        """
+        select id
+        from notification
+        where user_id = $1 and conversation_id = $2 and read_at is null
+        order by message_id, id
+        limit $3
+        """, user.number, conversation.number, limit
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+}
+
+extension WriteTransaction {
+  public func setMailKey(_ key: [UInt8]) throws(Refusal) {
+    try run { connection in try connection.execute("update mail_state set key = $1 where id = 1", key) }
+  }
+
+  /// Notes that notifications up to this id were looked at.
+  public func setMailCursor(_ last: Int) throws(Refusal) {
+    try run { connection in
+      try connection.execute("update mail_state set last_notification = $1 where id = 1", last)
+    }
+  }
+
+  /// Queues a mail, unless the topic has one that waits, or one that keeps it back: it was sent a short while ago, and the
+  /// user has not read what it was about.
+  public func enqueueMail(_ topic: MailTopic, of user: ID<User>, to address: String? = nil) throws(Refusal) {
+    var (conversation, notification): (Int?, Int?) = (nil, nil)
+    switch topic {
+    case .conversation(let id): conversation = id.number
+    case .notification(let id): notification = id.number
+    case .account: break
+    }
+    let id = nextID()
+    try run { connection in
+      try connection.execute(
+        """
+        insert into mail_delivery (
+          id, user_id, topic, kind, conversation_id, notification_id, address, created_at, due_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+        on conflict (user_id, topic) do update
+        set id = excluded.id, notification_id = excluded.notification_id, address = excluded.address,
+          created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0, sent_at = null
+        where sent_at is not null
+          and (
+            due_at <= excluded.created_at
+            or exists (
+              select 1
+              from notification n
+              where n.id = mail_delivery.notification_id and n.read_at is not null
+            )
+          )
+        """, id, user.number, topic.text, topic.kind.rawValue, conversation, notification, address, Int(now))
+    }
+  }
+
+  /// Queues a mail for a user who has an address.
+  public func mailNotice(_ topic: MailTopic, of user: ID<User>) throws(Refusal) {
+    let hasAddress = try run { connection in
+      try connection.first("select 1 from email where user_id = $1 and address is not null", user.number) { _ in true }
+    }
+    if hasAddress == true { try enqueueMail(topic, of: user) }
+  }
+
+  /// Notes that the mail server has accepted a mail.
+  ///
+  /// - Parameters:
+  ///   - notification: the last one that the mail has.
+  ///   - next: until then the topic gets no other mail; nil for none.
+  public func recordSent(
+    _ mail: DueMail, notification: ID<Notification>?, next: Int64?
+  ) throws(Refusal) {
+    try run { connection in
+      if let next {
+        try connection.execute(
+          "update mail_delivery set sent_at = $1, due_at = $2, notification_id = $3 where id = $4", Int(now), Int(next),
+          (notification ?? mail.notification)?.number, mail.id)
+      } else {
+        try connection.execute("delete from mail_delivery where id = $1", mail.id)
+      }
+      try connection.execute(
+        "update email set refusals = 0 where user_id = $1 and refusals > 0 and stopped_at is null", mail.user.number)
+    }
+  }
+
+  public func retry(_ mail: DueMail, at time: Int64) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "update mail_delivery set attempts = attempts + 1, due_at = $1 where id = $2", Int(time), mail.id)
+    }
+  }
+
+  public func drop(_ mail: DueMail) throws(Refusal) {
+    try run { connection in try connection.execute("delete from mail_delivery where id = $1", mail.id) }
+  }
+
+  /// Deletes topics that no longer keep a mail back.
+  public func removeSentMails(limit: Int) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from mail_delivery
+        where id in (
+          select id
+          from mail_delivery
+          where sent_at is not null and due_at <= $1
+          order by due_at, id
+          limit $2
+        )
+        """, Int(now), limit)
+    }
+  }
+}

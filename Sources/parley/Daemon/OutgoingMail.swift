@@ -1,0 +1,99 @@
+import API
+import Community
+import Mail
+import ParleyModel
+import ParleyNetworking
+import Storage
+import Web
+
+/// The settings of mail, checked before the daemon creates files.
+struct MailSettings {
+  let server: MailServer
+  let password: String?
+  let trust: TLSConfiguration.Trust
+  let sender: MailAddress
+  /// The public URL of the site, which links begin with.
+  let origin: String
+  /// The host name that the mail server is told.
+  let host: String
+
+  /// Nil without `--smtp-url`.
+  init?(_ settings: Settings, _ addresses: Addresses) throws(Settings.UsageError) {
+    guard let url = settings.text(.smtpURL) else {
+      for setting in [Setting.smtpPasswordFile, .smtpCA, .mailFrom] where settings.text(setting) != nil {
+        throw Settings.UsageError(message: "\(setting.flag) needs \(Setting.smtpURL.flag), the mail server.")
+      }
+      return nil
+    }
+    do throws(MailServer.Fault) { server = try MailServer(url) } catch {
+      throw Settings.UsageError(message: "\(Setting.smtpURL.flag): \(error.explanation)")
+    }
+    guard let publicOrigin = addresses.publicOrigins.first else {
+      throw Settings.UsageError(
+        message: "\(Setting.smtpURL.flag) needs \(Setting.publicURL.flag): mails have links to the site.")
+    }
+    (origin, host) = (publicOrigin.origin, publicOrigin.host)
+    password = try settings.text(.smtpPasswordFile).map { path throws(Settings.UsageError) in
+      let text = String(decoding: try FileSystem.read(path), as: UTF8.self)
+      let line = text.prefix { !$0.isNewline }
+      guard !line.isEmpty else {
+        throw Settings.UsageError(message: "\(Setting.smtpPasswordFile.flag): \(path) is empty.")
+      }
+      return String(line)
+    }
+    if server.user != nil, password == nil {
+      throw Settings.UsageError(
+        message: "\(Setting.smtpURL.flag) names a user, so it needs \(Setting.smtpPasswordFile.flag) with the password."
+      )
+    }
+    if server.user == nil, password != nil {
+      throw Settings.UsageError(
+        message: "\(Setting.smtpPasswordFile.flag) needs a user: \(Setting.smtpURL.flag) smtps://USER@HOST.")
+    }
+    trust =
+      try settings.text(.smtpCA).map { path throws(Settings.UsageError) in .roots(try FileSystem.read(path)) }
+      ?? .system
+    let text = settings.text(.mailFrom) ?? "noreply@\(publicOrigin.host)"
+    guard let sender = MailAddress(text) else {
+      throw Settings.UsageError(
+        message: "\(Setting.mailFrom.flag) takes an address such as forum@example.org, not \"\(Terminal.plain(text))\"."
+      )
+    }
+    self.sender = sender
+  }
+
+}
+
+/// Sends the mail of the site over one mail server.
+struct OutgoingMail {
+  let deliverer: MailDeliverer
+  private let client: SMTPClient
+
+  var service: MailService { deliverer.service }
+
+  /// Nil without settings of mail.
+  static func make(
+    _ settings: MailSettings?, _ community: Community, share: String, log: @escaping @Sendable (String) -> Void
+  ) async throws -> OutgoingMail? {
+    guard let settings else { return nil }
+    return try await OutgoingMail(settings, community, share: share, log: log)
+  }
+
+  private init(
+    _ settings: MailSettings, _ community: Community, share: String, log: @escaping @Sendable (String) -> Void
+  ) async throws {
+    let texts = try WebAppRoutes.readLanguages("\(share)/Public/lang").mailTexts
+    let (client, sender) = (
+      try SMTPClient(
+        settings.server, password: settings.password, trust: settings.trust,
+        helloName: settings.host), settings.sender
+    )
+    self.client = client
+    let service = MailService(
+      origin: settings.origin, sender: sender, key: try await community.loadMailKey(), texts: texts,
+      send: { message in await client.send(message, envelopeSender: sender) })
+    deliverer = MailDeliverer(community, service, log: log)
+  }
+
+  func stop() { client.close() }
+}
