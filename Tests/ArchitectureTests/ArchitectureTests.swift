@@ -54,7 +54,9 @@ private let mayImport: [String: Set<String>] = [
   "WebPush": ["ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
-  "Community": ["ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "Mail", "ParleyCrypto", "Dispatch"],
+  "Community": [
+    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "Mail", "ParleyCrypto", "Dispatch",
+  ],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
   "Webhooks": [
     "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient", "ParleyWire", "ParleyCrypto", "ParleyJSON",
