@@ -1,0 +1,235 @@
+"""Mail, received by the SMTP server of another project and read by Python's `email`."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from urllib.error import HTTPError
+
+from restarting import ENDLESS
+from servers import PARLEY, VENV_PYTHON, Server, free_port
+from serving import ServingTest, call, parley
+
+HERE = Path(__file__).parent
+
+
+class Mailing(ServingTest):
+    mode = "plain"
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        self.file = Path(self.folder) / "received"
+        self.receiving = free_port()
+        self.receiver = self.receive()
+        self.daemon = self.serve()
+        self.tokens, self.sessions = {}, {}
+        for name, role in (("ada", "owner"), ("lin", "member")):
+            self.say("user", "add", name, "--role", role, "--password-stdin", given="wool and needles\n")
+            self.sessions[name] = call(
+                self.daemon, "POST", "/sessions", {"name": name, "password": "wool and needles"})["token"]
+
+    def receive(self):
+        more = []
+        if self.mode != "plain":
+            self.make_certificate()
+            more = [self.certificate, self.key]
+        receiver = Server(
+            f"mail-{self.id()}", VENV_PYTHON, HERE / "mail_server.py", self.receiving, self.file, self.mode, *more,
+            port=self.receiving)
+        self.addCleanup(receiver.kill)
+        return receiver
+
+    def make_certificate(self, names="DNS:localhost,IP:127.0.0.1"):
+        self.certificate, self.key = f"{self.folder}/mail.pem", f"{self.folder}/mail.key"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+             "-subj", "/CN=mail.test", "-addext", f"subjectAltName={names}", "-keyout", self.key, "-out", self.certificate],
+            check=True, capture_output=True)
+
+    def flags(self):
+        return ["--smtp-url", f"smtp://127.0.0.1:{self.receiving}"]
+
+    def serve(self):
+        daemon = self.start(
+            *parley(self.folder, *ENDLESS, "--public-url", "https://wool.example", *self.flags()))
+        self.addCleanup(daemon.stop)
+        return daemon
+
+    def say(self, *arguments, given=None):
+        done = subprocess.run(
+            [PARLEY, *arguments, "--data", f"{self.folder}/data"], input=given, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def ask(self, name, method, path, body=None):
+        return call(self.daemon, method, path, body, self.sessions.get(name))
+
+    def lines(self):
+        text = self.file.read_text() if self.file.exists() else ""
+        return [json.loads(line) for line in text.split("\n")[:-1]]
+
+    def received(self, count):
+        deadline = time.monotonic() + 90
+        while len(self.lines()) < count:
+            self.assertLess(time.monotonic(), deadline, (self.lines(), self.daemon.output()))
+            time.sleep(0.05)
+        return self.lines()
+
+    def code(self, mail, path):
+        return re.search(rf"https://wool\.example/{path}/([0-9a-f]+)", mail["parts"]["text/plain"]).group(1)
+
+    def send_test(self, address="ops@example.org"):
+        return self.ask("ada", "POST", "/settings/mail-test", {"address": address})
+
+
+class Plain(Mailing):
+    def test_an_address_is_confirmed_and_resets_the_password(self):
+        self.assertTrue(call(self.daemon, "GET", "/server")["mail"])
+        self.ask("lin", "PUT", "/me/email", {"address": "lin@example.org"})
+        mail = self.received(1)[0]
+        self.assertEqual((mail["from"], mail["to"], mail["defects"]), ("noreply@wool.example", ["lin@example.org"], []))
+        headers = dict(map(tuple, mail["headers"]))
+        self.assertEqual(headers["Auto-Submitted"], "auto-generated")
+        self.assertEqual(headers["From"], "Parley <noreply@wool.example>")
+        self.assertNotIn("List-Unsubscribe", headers)
+        self.assertEqual(set(mail["parts"]), {"text/plain", "text/html"})
+        self.assertEqual(call(self.daemon, "POST", "/email-confirmations", {"code": self.code(mail, "email")})["address"], "lin@example.org")
+        call(self.daemon, "POST", "/password-resets", {"login": "lin@example.org"})
+        reset = self.received(2)[1]
+        opened = call(self.daemon, "POST", f"/links/{self.code(reset, 'reset')}", {"password": "another password 7"})
+        self.assertEqual(opened["user"]["name"], "lin")
+        self.assertEqual(self.received(3)[2]["to"], ["lin@example.org"])
+        # The codes are in no file of the data folder.
+        for path in Path(self.folder, "data").iterdir():
+            if path.is_file():
+                content = path.read_bytes()
+                self.assertNotIn(self.code(mail, "email").encode(), content, path)
+                self.assertNotIn(self.code(reset, "reset").encode(), content, path)
+        self.say("verify")
+
+    def test_names_and_subjects_survive(self):
+        name = "Masche & Wolle 🧶, Köln; äöü"
+        self.ask("ada", "PATCH", "/settings", {"name": name})
+        self.assertEqual(self.send_test()["outcome"], "accepted")
+        headers = dict(map(tuple, self.received(1)[0]["headers"]))
+        self.assertIn(name, headers["Subject"])
+        self.assertEqual(headers["From"], f'"{name}" <noreply@wool.example>')
+
+    def test_a_greylisted_mail_is_sent_later_and_a_cut_one_again(self):
+        self.assertEqual(self.send_test("later@example.org")["outcome"], "refused")
+        self.assertEqual(self.send_test("later@example.org")["outcome"], "accepted")
+        cut = self.send_test("cut@example.org")
+        self.assertEqual(cut["outcome"], "unavailable")
+        self.assertEqual(self.send_test("cut@example.org")["outcome"], "accepted")
+
+    def test_a_refused_recipient_is_told(self):
+        answer = self.send_test("refused@example.org")
+        self.assertEqual(answer["outcome"], "refused")
+        self.assertIn("550 5.1.1 there is no such user", answer["detail"])
+
+    def test_waiting_mail_survives_a_crash_and_a_silent_mail_server(self):
+        self.receiver.kill()
+        self.ask("lin", "PUT", "/me/email", {"address": "lin@example.org"})
+        deadline = time.monotonic() + 60
+        while "Mail waits" not in self.daemon.output():
+            self.assertLess(time.monotonic(), deadline, self.daemon.output())
+            time.sleep(0.1)
+        self.daemon.kill()
+        self.receive()
+        self.daemon = self.serve()
+        mails = self.received(1)
+        self.assertEqual([it["to"] for it in mails], [["lin@example.org"]])
+        self.assertEqual(call(self.daemon, "POST", "/email-confirmations", {"code": self.code(mails[0], "email")})["address"], "lin@example.org")
+
+    def test_staff_alone_sends_a_test(self):
+        with self.assertRaises(HTTPError) as refused:
+            self.ask("lin", "POST", "/settings/mail-test", {"address": "ops@example.org"})
+        self.assertEqual(refused.exception.code, 403)
+        refused.exception.close()
+
+
+class StartTLS(Mailing):
+    mode = "starttls"
+    user, password = "forum%40example.org", "right"
+
+    def flags(self, roots=None):
+        secret = Path(self.folder) / "password"
+        secret.write_text(self.password + "\n")
+        scheme = "smtp" if self.mode == "starttls" else "smtps"
+        return [
+            "--smtp-url", f"{scheme}://{self.user}@localhost:{self.receiving}", "--smtp-password-file", str(secret),
+            "--smtp-ca", roots or self.certificate, "--mail-from", "forum@example.org"]
+
+    def test_it_signs_in_over_tls(self):
+        self.assertEqual(self.send_test()["outcome"], "accepted")
+        self.assertEqual(self.send_test()["outcome"], "accepted")
+        for mail in self.received(2):
+            self.assertEqual((mail["tls"], mail["user"], mail["from"]), (True, "forum@example.org", "forum@example.org"))
+
+    def test_a_certificate_of_others_is_refused(self):
+        old = self.receiver
+        old.kill()
+        self.make_certificate("DNS:other.example")
+        self.receiver = Server(
+            f"mail-other-{self.id()}", VENV_PYTHON, HERE / "mail_server.py", self.receiving, self.file, self.mode,
+            self.certificate, self.key, port=self.receiving)
+        self.addCleanup(self.receiver.kill)
+        answer = self.send_test()
+        self.assertEqual(answer["outcome"], "unavailable")
+        self.assertIn("certificate", answer["detail"])
+        self.assertEqual(self.lines(), [])
+
+
+class ImplicitTLS(StartTLS):
+    mode = "tls"
+
+
+class WrongPassword(StartTLS):
+    password = "wrong"
+
+    def test_it_signs_in_over_tls(self):
+        answer = self.send_test()
+        self.assertEqual(answer["outcome"], "sign_in_refused", answer)
+        self.assertIn("535", answer["detail"])
+
+    def test_a_certificate_of_others_is_refused(self):
+        self.skipTest("the other classes play it")
+
+
+class NoTLS(Mailing):
+    def flags(self):
+        secret = Path(self.folder) / "password"
+        secret.write_text("right\n")
+        return ["--smtp-url", f"smtp://forum@localhost:{self.receiving}", "--smtp-password-file", str(secret)]
+
+    def test_no_password_is_sent_in_the_clear(self):
+        answer = self.send_test()
+        self.assertEqual(answer["outcome"], "unavailable")
+        self.assertIn("STARTTLS", answer["detail"])
+        self.assertEqual(self.lines(), [])
+
+
+class Flags(unittest.TestCase):
+    def refused(self, *flags):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            done = subprocess.run(
+                [PARLEY, "serve", "--data", f"{folder}/data", "--listen", "127.0.0.1:0", *flags], capture_output=True, text=True,
+                timeout=60)
+            self.assertEqual((done.returncode, os.listdir(folder)), (2, []), done.stderr)
+            return done.stderr
+
+    def test_mistakes_are_named(self):
+        url = ["--public-url", "https://wool.example"]
+        self.assertIn("--public-url", self.refused("--smtp-url", "smtp://localhost"))
+        self.assertIn("smtps://USER@HOST", self.refused("--smtp-url", "mail.example.org", *url))
+        self.assertIn("write it to a file", self.refused("--smtp-url", "smtps://ada:secret@mail.example.org", *url))
+        self.assertIn("--smtp-password-file", self.refused("--smtp-url", "smtps://ada@mail.example.org", *url))
+        self.assertIn("--smtp-url", self.refused("--mail-from", "a@example.org", *url))
+        self.assertIn("--mail-from", self.refused("--smtp-url", "smtp://localhost", "--mail-from", "forum", *url))
+        self.assertIn("no-such-file", self.refused(
+            "--smtp-url", "smtps://ada@mail.example.org", "--smtp-password-file", "/no-such-file", *url))
