@@ -2,6 +2,8 @@
 public enum Refusal: Error, Sendable, Hashable {
   /// Authentication is required.
   case unauthenticated
+  /// The session or token was revoked.
+  case sessionEnded
   /// The name or the password of a sign-in is wrong.
   case wrongCredentials
   /// The object is visible to the caller, but the operation is not permitted.
@@ -73,6 +75,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .gone: "gone"
     case .conflict: "conflict"
     case .clientIDReused: "client_id_reused"
+    case .sessionEnded: "session_ended"
     case .invalid: "invalid"
     case .stepUpRequired: "step_up_required"
     case .secondFactorRequired: "second_factor_required"
@@ -101,7 +104,8 @@ public enum Refusal: Error, Sendable, Hashable {
   public var isFault: Bool {
     switch self {
     case .unavailable, .damaged, .diskFull: true
-    case .unauthenticated, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused, .invalid,
+    case .unauthenticated, .sessionEnded, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused,
+      .invalid,
       .stepUpRequired, .secondFactorRequired, .secondFactorMissing,
       .notAdmitted, .banned, .silenced, .tooMany,
       .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .secretRevoked, .contentRefused,

@@ -11,6 +11,12 @@ public struct InheritedSocket: Sendable {
 }
 
 public enum ServiceManager {
+  /// Whether a file is a credential of the service (`LoadCredential=`): a copy that systemd makes at the start.
+  public static func isCredential(_ path: String) -> Bool {
+    guard let folder = variable("CREDENTIALS_DIRECTORY"), !folder.isEmpty else { return false }
+    return path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+  }
+
   /// The inherited listening sockets. Unsets the variables, so that child processes do not inherit them.
   public static func inheritedSockets() -> [InheritedSocket] {
     defer {

@@ -67,7 +67,9 @@ struct Certificates: Sendable {
       let remedy =
         isSelfSigned
         ? "Delete \(certificatePath) and restart, to get a new one."
-        : "Renew it, write it to \(Setting.certificate.flag), and send SIGHUP."
+        : ServiceManager.isCredential(certificatePath)
+          ? "Renew it and restart the service: systemd reads credentials at the start alone."
+          : "Renew it, write it to \(Setting.certificate.flag), and send SIGHUP."
       warnings.append(
         "The certificate \(certificatePath) \(expiry <= now ? "expired on" : "is valid only until") \(date). \(remedy)")
     }

@@ -24,7 +24,56 @@ import Testing
       #expect(ended.status == 204)
       let again = try await village.request(
         .delete, "/sessions/current", fields: ["Authorization": "Bearer \(token)"])
-      #expect(again.status == 401 && again.code == "unauthenticated")
+      #expect(again.status == 401 && again.code == "session_ended")
+    }
+  }
+
+  @Test(arguments: ["Authorization", "Cookie"])
+  func `a revoked session is told from an expired one`(field: String) async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      var tokens: [String] = []
+      for _ in 0..<3 {
+        let opened = try await village.request(
+          .post, "/sessions", ["name": "grace", "password": "grace’s password", "device": "laptop"])
+        tokens.append(try #require(opened["token"]))
+      }
+      let code = { (token: String) in
+        let value = field == "Cookie" ? "parley=\(token)" : "Bearer \(token)"
+        let answer = try await village.request(.get, "/users/me", fields: [field: value])
+        return (answer.status, answer.code)
+      }
+      #expect(try await code(tokens[0]) == (200, nil))
+      let id = try #require(
+        try await village.request(.get, "/sessions", fields: ["Authorization": "Bearer \(tokens[1])"])["data.1.id"])
+      #expect(
+        try await village.request(.delete, "/sessions/\(id)", fields: ["Authorization": "Bearer \(tokens[2])"]).status
+          == 204)
+      let codes = try await [code(tokens[0]), code(tokens[1]), code(tokens[2])].map { "\($0.0) \($0.1 ?? "-")" }
+      #expect(Set(codes) == ["200 -", "401 session_ended"])
+      clock.add(401 * 86_400_000)
+      let later = try await code(tokens[2])
+      #expect(later == (401, "unauthenticated"))
+      #expect(try await code("parley_unknown") == (401, "unauthenticated"))
+      // A visitor's page takes the cookie of an ended session.
+      #expect(try await village.request(.get, "/server", fields: ["Cookie": "parley=\(tokens[1])"]).status == 200)
+      await Housekeeping(village.community.store).tick()
+      let revoked = try #require(Secret(parsing: tokens[codes[0] == "200 -" ? 1 : 0]))
+      let isKnown = try await village.community.store.readInBackground { tx throws(Refusal) in
+        try tx.hasEndedSession(withDigest: revoked.digest)
+      }
+      #expect(!isKnown)
+    }
+  }
+
+  @Test func `a new password ends the other sessions, and a socket says so`() async throws {
+    try await Village.open(.inMemory) { village in
+      let other = try #require(
+        try await village.request(.post, "/sessions", ["name": "grace", "password": "grace’s password"])["token"])
+      try await village.expect(
+        204, .put, "/me/password", as: "grace", ["old_password": "grace’s password", "password": "another one 77"])
+      let view = village.community.view()
+      #expect(throws: Refusal.sessionEnded) { try view.authenticate(other) }
     }
   }
 

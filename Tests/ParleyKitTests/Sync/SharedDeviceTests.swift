@@ -1,14 +1,16 @@
 import Foundation
 import ParleyJSON
 import ParleyModel
+import ParleySQLite
 import Testing
 
 @testable import ParleyKit
+@testable import Storage
 
 /// What stays on a shared device after a session.
 @Suite struct SharedDeviceTests {
   enum WayOut: CaseIterable {
-    case revoked, banned, erased, signedOut
+    case revoked, revokedOffline, banned, erased, signedOut
   }
 
   private func open(_ harbour: Harbour, _ name: String, _ line: Line, _ file: String) throws -> Parley {
@@ -81,10 +83,16 @@ import Testing
       let file = folder.path + "/cache.db"
       let garden = try await harbour.group("ada", "grace")
       do {
-        let parley = try await use(harbour, garden, try Line(), file)
+        let line = try Line()
+        let parley = try await use(harbour, garden, line, file)
         let (ada, grace) = (try harbour.client("ada"), UserReference.id(harbour.id("grace")))
         switch way {
         case .revoked: try await harbour.client("grace").send(.revokeSession("current"))
+        case .revokedOffline:
+          line.cut()
+          try await harbour.client("grace").send(.revokeSession("current"))
+          line.restore()
+          await parley.networkAvailable()
         case .banned: try await ada.send(.banUser(grace))
         case .erased: try await ada.send(.deleteUser(grace, reason: "asked for it"))
         case .signedOut: try await parley.signOut(isForced: true)
@@ -126,7 +134,10 @@ import Testing
   /// Ends the session without the network: the app only learns that it has none.
   private func expire(_ parley: Parley, _ line: Line, _ harbour: Harbour) async throws {
     line.cut()
-    try await harbour.client("grace").send(.revokeSession("current"))
+    let grace = harbour.id("grace").number
+    try await harbour.community.store.write { tx throws(Refusal) in
+      try tx.run { connection in try connection.execute("delete from session where user_id = $1", grace) }
+    }
     line.restore()
     await parley.networkAvailable()
     await waitForState(parley, .signedOut)

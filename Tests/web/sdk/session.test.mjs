@@ -18,15 +18,15 @@ const refusal = { status: 401, code: 'unauthenticated' };
 const grace = { ...me, id: '9', name: 'grace' };
 
 /** Opens the copy as this user, or without a session. */
-async function opened(store, user, { reset, answers = {} } = {}) {
+async function opened(store, user, { reset, answers = {}, problem = refusal } = {}) {
   const peer = new Peer();
-  const refused = () => Response.json(refusal, { status: 401 });
+  const refused = () => Response.json(problem, { status: 401 });
   peer.answers = user
     ? { 'GET /users/me': user, 'GET /snapshot': snapshot(1, { me: user, offsets: {} }), ...answers }
     : { 'GET /users/me': refused, 'GET /snapshot': refused };
   peer.onCommand = (command, socket) => {
     const isReset = reset && command.cursor === 'aa.1';
-    if (!user) socket.tell({ re: command.id, problem: refusal });
+    if (!user) socket.tell({ re: command.id, problem });
     else if (isReset) socket.tell({ re: command.id, ok: true, user_id: user.id, complete: false, reset: true, reason: reset });
     else if (command.do === 'hello') socket.tell({ re: command.id, ok: true, user_id: user.id, complete: true, cursor: command.cursor });
   };
@@ -110,6 +110,21 @@ const ways = {
     peer.socket.drop();
     await connect(2);
     await until(() => ended.length > 0, 'the other user');
+    return parley;
+  },
+  'a revocation while the device was offline': async (store) => {
+    const { parley } = await begun(store);
+    parley.close();
+    const later = await opened(store, null, { problem: { status: 401, code: 'session_ended' } });
+    await until(() => later.ended.length > 0, 'the end');
+    return later.parley;
+  },
+  'a revocation while the connection was lost': async (store) => {
+    const { peer, parley, ended, connect } = await begun(store);
+    peer.onCommand = (command, socket) => socket.tell({ re: command.id, problem: { status: 401, code: 'session_ended' } });
+    peer.socket.drop();
+    await connect(2);
+    await until(() => ended.length > 0, 'the end');
     return parley;
   },
   'another user\'s sign-in at a locked copy': async (store) => {

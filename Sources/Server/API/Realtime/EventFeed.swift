@@ -53,7 +53,8 @@ extension API {
     // Reads the first page before the response starts, so that a refusal has a status code.
     let first = try await live.catchUp(topics, from: startPoint, page, for: caller)
     if case .page(let page) = first, !topics.isEmpty, page.lost.count == topics.count {
-      throw caller.user == nil ? Refusal.unauthenticated : Refusal.notFound
+      _ = try caller.requireUser()
+      throw Refusal.notFound
     }
     let fields: Fields = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",

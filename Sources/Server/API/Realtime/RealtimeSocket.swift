@@ -353,7 +353,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
         return refuse(slot, Problem(error))
       }
     }
-    guard client.caller.user != nil else { return refuse(slot, .unauthenticated) }
+    do throws(Refusal) { _ = try client.caller.requireUser() } catch { return refuse(slot, Problem(error)) }
     subscribe(topics.map { ($0, cursor) }, for: .command(slot: slot))
   }
 

@@ -20,6 +20,10 @@ extension Problem {
   init(_ refusal: Refusal) {
     switch refusal {
     case .unauthenticated: self = .unauthenticated
+    case .sessionEnded:
+      self = .unauthenticated
+      code = refusal.code
+      title = "This session or token was revoked. Sign in again."
     case .wrongCredentials:
       self = .unauthenticated
       code = refusal.code

@@ -29,7 +29,12 @@ enum Authentication {
     // Browsers send the cookie from pages of any origin, so changes require our own origin (CSRF).
     if !request.method.isSafe { try requireOwnOrigin(request, server, api) }
     // A browser keeps the cookie of an ended session, and can sign in all the same. `Endpoint.access` refuses the rest.
-    return try view.authenticate(token, from: server.networkText) ?? .visitor(network: server.networkHash)
+    do throws(Refusal) {
+      return try view.authenticate(token, from: server.networkText) ?? .visitor(network: server.networkHash)
+    } catch {
+      guard error == .sessionEnded else { throw error }
+      return .visitor(network: server.networkHash, hasEndedSession: true)
+    }
   }
 
   /// The webhook with the secret in the path. A disabled one, too, is not found.

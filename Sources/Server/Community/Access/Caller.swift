@@ -11,15 +11,18 @@ public struct Caller: Sendable, Hashable {
   public let session: ID<Session>?
   /// Whether the user may change nothing before they set up the second factor that the site requires.
   public let lacksSecondFactor: Bool
+  /// Whether the credential of a visitor was revoked.
+  public private(set) var hasEndedSession = false
   /// Distinguishes visitors: the hash of the network address.
   private var network = 0
 
   public static let visitor = Caller(user: nil, role: nil, scope: .read, session: nil)
 
   /// A visitor from a network address, by its hash.
-  public static func visitor(network: Int) -> Caller {
+  public static func visitor(network: Int, hasEndedSession: Bool = false) -> Caller {
     var visitor = visitor
     visitor.network = network
+    visitor.hasEndedSession = hasEndedSession
     return visitor
   }
 
@@ -38,7 +41,7 @@ public struct Caller: Sendable, Hashable {
 
   /// The caller's user id. Throws for a visitor.
   public func requireUser() throws(Refusal) -> ID<User> {
-    guard let user else { throw .unauthenticated }
+    guard let user else { throw hasEndedSession ? .sessionEnded : .unauthenticated }
     return user
   }
 

@@ -18,7 +18,10 @@ extension CommunityView {
   public func authenticate(_ token: String, from address: String? = nil) throws(Refusal) -> Caller? {
     guard let secret = Secret(parsing: token) else { return nil }
     let (known, now) = try read { tx throws(Refusal) in (try tx.session(withDigest: secret.digest), tx.now) }
-    guard let known else { return nil }
+    guard let known else {
+      if try read({ tx throws(Refusal) in try tx.hasEndedSession(withDigest: secret.digest) }) { throw .sessionEnded }
+      return nil
+    }
     if known.lastUsedAt.map({ now - $0 > Community.touchInterval }) ?? true {
       community.touch(known.id, known.user, from: address)
     }

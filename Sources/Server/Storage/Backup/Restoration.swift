@@ -187,14 +187,23 @@ struct Restoration {
   /// Ends all sessions and tokens, or those that have ended since the backup. A used link would be valid again.
   private func endSessions(_ connection: Connection, _ undone: Undone?) throws {
     try connection.execute("delete from link")
-    guard keepsSessions else {
-      try connection.execute("delete from session")
-      return
-    }
-    guard let undone else { return }
-    for session in undone.endedSessions + undone.revokedTokens {
+    let remembers = try connection.first("select 1 from pragma_table_list where name = 'ended_session'") { _ in true }
+    for session in (undone?.endedSessions ?? []) + (undone?.revokedTokens ?? []) {
+      // Revoked since the backup: the device has to delete its copy, in contrast to those that the restore ends.
+      if remembers == true {
+        try connection.execute(
+          """
+          insert into ended_session (digest, ended_at)
+          select digest, $1
+          from session
+          where id = $2
+          on conflict (digest) do nothing
+          """, Int(now), session)
+      }
       try connection.execute("delete from session where id = $1", session)
     }
+    guard !keepsSessions else { return }
+    try connection.execute("delete from session")
   }
 
   private static func sentence(

@@ -108,5 +108,8 @@ enum MigrationHashes {
     Migration(
       number: 35, name: "mail",
       hash: "9ef1e9137fae5b5dde7a32847bef68b89f2e5abbcc856978fc355260d24f8fb1"),
+    Migration(
+      number: 36, name: "ended_sessions",
+      hash: "2c6c3d9e1b6dfd6f6940421b8526c34ba7d21749516756fb3127d505b7ddddc7"),
   ]
 }

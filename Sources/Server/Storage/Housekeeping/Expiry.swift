@@ -108,9 +108,8 @@ extension WriteTransaction {
           order by expires_at, id
           limit $2
         )
-        returning id
-        """, Int(now), limit
-      ) { row in ID(try row.int(0)) }
+        returning id, digest, 0
+        """, Int(now), limit, read: EndedSession.init)
     } == limit
   }
 

@@ -12,7 +12,8 @@ import ParleySQLite
 public actor Housekeeping {
   /// Periodic deletions.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies, pendingReceipts,
+    case finishedJobs, expiredSessions, oldEndedSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies,
+      pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets
 
     /// Deletes up to `limit` rows and returns whether more remain.
@@ -20,6 +21,7 @@ public actor Housekeeping {
       switch self {
       case .finishedJobs: try tx.removeFinishedJobs(limit: limit)
       case .expiredSessions: try tx.removeExpiredSessions(limit: limit)
+      case .oldEndedSessions: try tx.removeOldEndedSessions(limit: limit)
       case .oldSignIns: try tx.removeOldSignIns(limit: limit)
       case .expiredLinks: try tx.removeExpiredLinks(limit: limit)
       case .expiredSeals: try tx.expireSealed(limit: limit)

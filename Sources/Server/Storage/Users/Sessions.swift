@@ -50,6 +50,13 @@ extension ReadTransaction {
     }
   }
 
+  /// Whether the session with this secret was revoked.
+  public func hasEndedSession(withDigest digest: [UInt8]) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first("select 1 from ended_session where digest = $1", digest) { _ in true } ?? false
+    }
+  }
+
   private static let sessionWithDigest = SQL(
     """
     select s.id, s.user_id, a.role, s.scope, s.last_used_at, \(SecondFactorRule.isBroken)
@@ -232,9 +239,8 @@ extension WriteTransaction {
         )
         delete from session
         where id in (select id from family)
-        returning id
-        """, session.number, user.number, kind.rawValue
-      ) { row in ID(try row.int(0)) }
+        returning id, digest, 1
+        """, session.number, user.number, kind.rawValue, read: EndedSession.init)
     }
   }
 
@@ -255,9 +261,8 @@ extension WriteTransaction {
         )
         delete from session
         where id in (select id from family) and id is distinct from $2
-        returning id
-        """, user.number, current?.number, keepsTokens
-      ) { row in ID(try row.int(0)) }
+        returning id, digest, 1
+        """, user.number, current?.number, keepsTokens, read: EndedSession.init)
     }
   }
 
@@ -286,21 +291,59 @@ extension WriteTransaction {
             limit $3
           )
         )
-        returning id
-        """, user.number, Int(now), limit
-      ) { row in ID(try row.int(0)) }
+        returning id, digest, coalesce(expires_at > $2, 1)
+        """, user.number, Int(now), limit, read: EndedSession.init)
     }
   }
 
   /// Notes ended sessions, so that connections authenticated by them are closed after the commit. Secrets of webhooks end
   /// with the token that made them.
   @discardableResult
-  func recordEnded(_ end: (Connection) throws -> [ID<Session>]) throws(Refusal) -> Int {
+  func recordEnded(_ end: (Connection) throws -> [EndedSession]) throws(Refusal) -> Int {
     let ended = try run(end)
-    try revokeWebhooks(ofTokens: ended)
-    try disableWebhookEndpoints(ofTokens: ended)
-    endedSessions += ended
+    try run { connection in
+      for session in ended where session.isRevoked {
+        try connection.execute(
+          "insert into ended_session (digest, ended_at) values ($1, $2) on conflict (digest) do nothing",
+          session.digest, Int(now))
+      }
+    }
+    let ids = ended.map(\.id)
+    try revokeWebhooks(ofTokens: ids)
+    try disableWebhookEndpoints(ofTokens: ids)
+    endedSessions += ids
     return ended.count
+  }
+
+  /// Forgets sessions that ended longer ago than any session lasts. Returns whether more remain.
+  func removeOldEndedSessions(limit: Int) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from ended_session
+        where digest in (
+          select digest
+          from ended_session
+          where ended_at <= $1
+          order by ended_at
+          limit $2
+        )
+        """, Int(now) - SiteSettings.sessionDays.upperBound * 86_400_000, limit) == limit
+    }
+  }
+}
+
+/// A session or token that has just ended.
+struct EndedSession {
+  let id: ID<Session>
+  let digest: [UInt8]
+  /// It was ended before its time.
+  let isRevoked: Bool
+
+  init(_ row: borrowing Row) throws {
+    id = ID(try row.int(0))
+    digest = try row.bytes(1)
+    isRevoked = try row.bool(2)
   }
 }
 
