@@ -184,10 +184,11 @@ public final class Stream: DescriptorHandler {
     self.handler = handler
   }
 
-  /// Continues an open connection under TLS. `opened` follows after the handshake; until then `received` has bytes that came
-  /// in the clear.
+  /// Continues an open connection under TLS; `opened` follows again after the handshake. All input after this call belongs to
+  /// the handshake, so plaintext in it ends the connection and `received` never has it. The handler itself refuses plaintext
+  /// that arrived in one span with the reply to its command.
   ///
-  /// - Precondition: the stream has no TLS and no unsent output.
+  /// - Throws: if the stream has TLS or unsent output.
   public func startTLS(_ context: TLSContext, serverName: String) throws(StreamError) {
     guard phase == .open, tls == nil, output.isEmpty else { throw .tls("the connection is not ready for TLS") }
     tls = TLSChannel(try context.session(serverName: serverName))
@@ -363,6 +364,8 @@ public final class Stream: DescriptorHandler {
       } else {
         handler?.received(
           unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
+        // The end of the turn reads the rest as input of the handshake.
+        if phase == .handshaking { return }
       }
     }
     if socket.isReadable, !isPaused { readSoon() }
