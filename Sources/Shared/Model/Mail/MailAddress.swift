@@ -14,9 +14,10 @@ public struct MailAddress: Sendable, Hashable, CustomStringConvertible {
   /// Nil if the text is no such address.
   public init?(_ text: String) {
     guard text.utf8.count <= Self.maxBytes, let at = text.lastIndex(of: "@") else { return nil }
-    let (local, domain) = (String(text[..<at]), text[text.index(after: at)...].lowercased())
+    let (local, domain) = (String(text[..<at]), String(text[text.index(after: at)...]))
+    // Before the change of case, which turns the Kelvin sign into a `k`.
     guard Self.isLocal(local), Self.isDomain(domain) else { return nil }
-    (self.local, self.domain) = (local, domain)
+    (self.local, self.domain) = (local, domain.lowercased())
   }
 
   public var description: String { "\(local)@\(domain)" }
@@ -29,10 +30,10 @@ public struct MailAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Two labels or more. An internationalized domain is written as `xn--…`.
+  /// Two labels or more, the last one no number: that would be an IP address. An internationalized domain is written as `xn--…`.
   private static func isDomain(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-    return labels.count >= 2
+    return labels.count >= 2 && labels.last?.utf8.contains { $0 &- 0x30 >= 10 } == true
       && labels.allSatisfy { label in
         (1...maxLabelBytes).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
           && label.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
