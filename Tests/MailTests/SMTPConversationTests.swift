@@ -170,6 +170,10 @@ import Testing
     ("smtp://localhost", "localhost", 25, nil, .none),
     ("smtp://[::1]:25", "::1", 25, nil, .none),
     ("smtp://ada@127.0.0.1", "127.0.0.1", 25, "ada", .startTLS),
+    ("smtp://127.1.2.3", "127.1.2.3", 25, nil, .none),
+    // A name, not an address.
+    ("smtp://127.0.0.1.example.org", "127.0.0.1.example.org", 587, nil, .startTLS),
+    ("smtp://localhost.example.org", "localhost.example.org", 587, nil, .startTLS),
   ])
   func `a mail server has an address`(
     url: String, host: String, port: Int, user: String?, security: MailServer.Security
@@ -181,6 +185,7 @@ import Testing
   @Test(arguments: [
     "", "mail.example.org", "http://mail.example.org", "smtp://", "smtp://@mail.example.org", "smtp://a b",
     "smtp://mail.example.org/path", "smtp://mail.example.org:0x", "smtp://%zz@mail.example.org",
+    "smtp://mail.example.org:0",
     "smtp://ada:secret@mail.example.org",
   ])
   func `what is no address of a mail server is refused`(url: String) {

@@ -51,10 +51,15 @@ public struct MailServer: Sendable, Hashable {
     }
     guard let authority = Authority(String(rest)), !authority.host.isEmpty else { throw .malformed }
     host = authority.host.hasPrefix("[") ? String(authority.host.dropFirst().dropLast()) : authority.host
-    let isLocal = host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    let isLocal = host == "localhost" || IPAddress(host).map(Self.isLoopback) ?? false
     // A mail server on this machine often has a certificate of another name. A password still goes over TLS alone.
     security = isImplicit ? .tls : isLocal && user == nil ? .none : .startTLS
     port = authority.port ?? (isImplicit ? 465 : isLocal ? 25 : 587)
+    guard port > 0 else { throw .malformed }
     self.user = user
+  }
+
+  private static func isLoopback(_ address: IPAddress) -> Bool {
+    address.ipv4.map { $0 >> 24 == 127 } ?? (address.high == 0 && address.low == 1)
   }
 }
