@@ -44,6 +44,11 @@ import Testing
     #expect(!Self.headers(try Self.message(subject: text)).contains { $0.hasPrefix("Bcc") })
   }
 
+  @Test func `an empty name or subject is no encoded word`() throws {
+    let headers = Self.headers(try Self.message(subject: "", name: ""))
+    #expect(headers.contains("From:  <noreply@example.org>") && headers.contains("Subject: "))
+  }
+
   @Test(arguments: [
     "Hello", "", "Grüße aus dem Garten", "👩‍👩‍👧‍👦 " + String(repeating: "äöü ", count: 60), "=?utf-8?Q?x?=",
     String(repeating: "word ", count: 60), String(repeating: "x", count: 900), "two  spaces",

@@ -12,6 +12,7 @@ enum HeaderText {
   /// - Parameter column: the bytes of the line before it.
   static func value(_ text: String, after column: Int) -> String {
     let text = cleaned(text)
+    guard !text.isEmpty else { return "" }
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     guard isPlain(text), words.allSatisfy({ $0.utf8.count < maxLine }), !words.contains("") else {
       return encodedWords(text)
@@ -31,12 +32,11 @@ enum HeaderText {
     return folded
   }
 
-  /// A display name.
+  /// A display name, which may be empty.
   static func name(_ text: String) -> String {
     let text = cleaned(text)
     let isAtoms = text.utf8.allSatisfy { $0 == UInt8(ascii: " ") || isAlphanumeric($0) }
-    guard isAtoms, !text.isEmpty, text.utf8.count < maxLine / 2 else { return encodedWords(text) }
-    return text
+    return isAtoms && text.utf8.count < maxLine / 2 ? text : encodedWords(text)
   }
 
   /// A text of letters, digits, dots and hyphens: others become hyphens.

@@ -38,6 +38,9 @@ public struct MailMessage: Sendable, Hashable {
     self.listID = listID
   }
 
+  /// RFC 2046 §5.1.1.
+  private static let maxBoundary = 70
+
   /// The message for SMTP (RFC 5322, MIME): ASCII, lines of at most 998 bytes that end with CR LF.
   public func encoded() -> [UInt8] {
     var lines = [
@@ -58,7 +61,7 @@ public struct MailMessage: Sendable, Hashable {
       lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
     }
     // Neither encoding has `=_` (RFC 2045 §6.7), so no part has the boundary.
-    let boundary = "=_\(HeaderText.atom(id))"
+    let boundary = "=_\(HeaderText.atom(id).prefix(Self.maxBoundary - 2))"
     if let html {
       lines.append("Content-Type: multipart/alternative; boundary=\"\(boundary)\"")
       lines.append("")
