@@ -91,9 +91,9 @@ import Testing
   @Test(arguments: [451, 552], 2...5)
   func `a reply to the message decides`(code: Int, at: Int) throws {
     var replies = Self.dialogue
-    replies[at] = "\(code)-4.3.0 no\n\(code) more\n"
+    replies[at] = "\(code)-4.2.0 no\n\(code) more\n"
     let (commands, outcome) = try Self.play("smtp://localhost", replies)
-    let reply = MailReply(code: code, text: "4.3.0 no more", isRecipient: at == 3)
+    let reply = MailReply(code: code, text: "4.2.0 no more", isRecipient: at == 3)
     #expect(outcome == (code == 451 ? .deferred(reply) : .refused(reply)))
     #expect(commands.count == at)
   }
@@ -114,12 +114,32 @@ import Testing
     #expect(try Self.play("smtp://localhost", [reply]).outcome == .unreachable("malformed reply"))
   }
 
-  @Test(arguments: 0..<6)
-  func `a second reply ends the conversation`(at: Int) throws {
+  @Test(arguments: 0..<6, ["250 and more\n", "421 bye\n", "2", "\n"])
+  func `a second reply ends the conversation`(at: Int, more: String) throws {
     var replies = Self.dialogue
-    replies[at] += "250 and more\n"
+    replies[at] += more
     let outcome = try Self.play("smtp://localhost", replies).outcome
-    #expect(outcome == .unreachable("unexpected data"))
+    // An accepted message is not sent again.
+    #expect(outcome == (at == 5 ? .accepted : .unreachable("unexpected data")))
+    var conversation = try Self.conversation("smtp://localhost")
+    for reply in replies { _ = conversation.receive(Array(reply.utf8)) }
+    #expect(!conversation.isIdle)
+  }
+
+  @Test(arguments: ["421 idle for too long\r\n", "250 ok\r\n", "2"])
+  func `data without a command ends an idle conversation`(data: String) throws {
+    var conversation = try Self.conversation("smtp://localhost")
+    for reply in Self.dialogue { _ = conversation.receive(Array(reply.utf8)) }
+    #expect(conversation.isIdle)
+    #expect(conversation.receive(Array(data.utf8)) == [.finish(.unreachable("unexpected data"))])
+    #expect(!conversation.isIdle)
+  }
+
+  @Test(arguments: [2, 3, 5]) func `a reply of another kind defers the message`(at: Int) throws {
+    var replies = Self.dialogue
+    replies[at] = "354 go\n"
+    let reply = MailReply(code: 354, text: "go", isRecipient: at == 3)
+    #expect(try Self.play("smtp://localhost", replies).outcome == .deferred(reply))
   }
 
   @Test func `replies may arrive byte by byte`() throws {

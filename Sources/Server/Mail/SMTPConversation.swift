@@ -22,6 +22,8 @@ struct SMTPConversation {
 
   private enum State {
     case greeting, hello, startTLS, credentials, loginName, loginPassword, idle, sender, recipient, data, content
+    /// The connection takes no more messages.
+    case ended
   }
 
   private let server: MailServer
@@ -64,20 +66,31 @@ struct SMTPConversation {
   }
 
   mutating func receive(_ bytes: [UInt8]) -> [Step] {
+    guard state != .idle, state != .ended else { return [unexpected()] }
     replies.append(bytes)
     do throws(SMTPReplies.Fault) {
       guard let reply = try replies.next() else { return [] }
       hasReplied = true
+      // The reply to the content counts, even if the server closes the connection with another one: else the message would be
+      // sent again and again.
+      if state == .content {
+        defer { if replies.hasMore { state = .ended } }
+        return [step(after: reply)]
+      }
       // Commands are sent one by one, so a second reply belongs to none. Before TLS it may be that of an attacker.
-      guard !replies.hasMore, state != .idle else { return [.finish(.unreachable("unexpected data"))] }
-      return [step(after: reply)]
+      return [replies.hasMore ? unexpected() : step(after: reply)]
     } catch {
       return [.finish(.unreachable("malformed reply"))]
     }
   }
 
+  private mutating func unexpected() -> Step {
+    state = .ended
+    return .finish(.unreachable("unexpected data"))
+  }
+
   private mutating func step(after reply: SMTPReplies.Reply) -> Step {
-    let isPositive = reply.code < 400
+    let isPositive = (200..<300).contains(reply.code)
     switch state {
     case .greeting: return reply.code == 220 ? hello() : .finish(unavailable(reply))
     case .hello: return reply.code == 250 ? afterHello(reply) : .finish(unavailable(reply))
@@ -85,7 +98,7 @@ struct SMTPConversation {
       guard reply.code == 220 else { return .finish(.insecure) }
       return .startTLS
     case .credentials, .loginName, .loginPassword: return afterCredentials(reply)
-    case .idle: return .finish(.unreachable("unexpected data"))
+    case .idle, .ended: return unexpected()
     case .sender:
       guard isPositive else { return .finish(outcome(reply)) }
       return command("RCPT TO:<\(envelope.recipient)>", .recipient)
