@@ -135,6 +135,29 @@ import Testing
     #expect(!conversation.isIdle)
   }
 
+  @Test(arguments: [530, 534, 535, 538], 2...4)
+  func `a server that wants a sign-in does not refuse the message`(code: Int, at: Int) throws {
+    var replies = Self.dialogue
+    replies[at] = "\(code) 5.7.0 authentication required\n"
+    guard case .signInRefused(let reply) = try Self.play("smtp://localhost", replies).outcome else {
+      Issue.record("it is taken for a refusal of the message")
+      return
+    }
+    #expect(reply.code == code && !reply.isRecipient)
+  }
+
+  @Test(arguments: [
+    ("5.1.1 no such user", true), ("5.2.2 mailbox full", true), ("no such user", true), ("", true), ("5 1 1", true),
+    ("5.7.1 relay access denied", false), ("5.7.26 SPF", false), ("5.1.8 bad sender", false),
+    ("5.4.5 daily limit", false),
+  ])
+  func `a refusal blames the recipient or not`(text: String, isRecipient: Bool) throws {
+    var replies = Self.dialogue
+    replies[3] = "550 \(text)\n"
+    let outcome = try Self.play("smtp://localhost", replies).outcome
+    #expect(outcome == .refused(MailReply(code: 550, text: text, isRecipient: isRecipient)))
+  }
+
   @Test(arguments: [2, 3, 5]) func `a reply of another kind defers the message`(at: Int) throws {
     var replies = Self.dialogue
     replies[at] = "354 go\n"

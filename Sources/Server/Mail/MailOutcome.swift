@@ -33,7 +33,7 @@ public struct MailReply: Sendable, Hashable, CustomStringConvertible {
   public let code: Int
   /// Printable.
   public let text: String
-  /// The reply refuses the recipient, not the message.
+  /// The reply refuses the recipient, not the message or the sender.
   public let isRecipient: Bool
 
   static let maxScalars = 500

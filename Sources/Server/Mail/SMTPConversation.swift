@@ -168,7 +168,9 @@ struct SMTPConversation {
 
   /// A reply to the message.
   private func outcome(_ reply: SMTPReplies.Reply, isRecipient: Bool = false) -> MailOutcome {
-    let said = MailReply(code: reply.code, text: reply.text, isRecipient: isRecipient)
+    let said = MailReply(code: reply.code, text: reply.text, isRecipient: isRecipient && reply.isAboutRecipient)
+    // RFC 4954 §6: the server wants a sign-in, so the reply is not about this message.
+    if [530, 534, 535, 538].contains(reply.code) { return .signInRefused(said) }
     return reply.code >= 500 ? .refused(said) : .deferred(said)
   }
 
