@@ -165,6 +165,16 @@ import Testing
     #expect(try Self.play("smtp://localhost", replies).outcome == .deferred(reply))
   }
 
+  @Test(arguments: [
+    ("chat.example.org", "chat.example.org"), ("192.0.2.1", "[192.0.2.1]"), ("[2001:db8::1]", "[IPv6:2001:db8::1]"),
+    ("x\r\nRCPT TO:<a@b.c>", "x--RCPT-TO--a-b.c-"),
+  ])
+  func `the name of this host is a name or an address`(name: String, hello: String) throws {
+    var conversation = SMTPConversation(
+      with: try MailServer("smtp://localhost"), password: nil, helloName: name, Self.envelope)
+    #expect(conversation.receive(Array("220 hello\r\n".utf8)) == [.send(Array("EHLO \(hello)\r\n".utf8))])
+  }
+
   @Test func `replies may arrive byte by byte`() throws {
     let bytes = Self.dialogue.map { $0.map(String.init) }
     #expect(try Self.play("smtp://localhost", bytes.flatMap(\.self)).outcome == .accepted)

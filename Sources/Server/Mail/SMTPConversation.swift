@@ -42,7 +42,7 @@ struct SMTPConversation {
   init(with server: MailServer, password: String?, helloName: String, _ envelope: Envelope) {
     self.server = server
     self.password = password
-    self.helloName = helloName
+    self.helloName = Self.hello(helloName)
     self.envelope = envelope
     isSecure = server.security == .tls
   }
@@ -172,6 +172,12 @@ struct SMTPConversation {
     // RFC 4954 §6: the server wants a sign-in, so the reply is not about this message.
     if [530, 534, 535, 538].contains(reply.code) { return .signInRefused(said) }
     return reply.code >= 500 ? .refused(said) : .deferred(said)
+  }
+
+  /// The name of this host in EHLO (RFC 5321 §4.1.3). No character of it ends the command.
+  private static func hello(_ name: String) -> String {
+    guard let address = IPAddress(name) else { return HeaderText.atom(name) }
+    return address.ipv4 == nil ? "[IPv6:\(address)]" : "[\(address)]"
   }
 
   /// RFC 5321 §4.5.2: a dot at the beginning of a line is doubled.
