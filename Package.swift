@@ -155,7 +155,7 @@ let testTargets: [Target] = [
   tests("PreviewsTests", "Previews", "ParleyHTTPClient", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("WebTests", "Web"),
   tests("WebPushTests", "WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
-  tests("MailTests", "Mail", "ParleyModel", "ParleyWire"),
+  tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",

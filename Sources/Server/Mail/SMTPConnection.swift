@@ -8,22 +8,21 @@ final class SMTPConnection: StreamHandler {
   private let isImplicitTLS: Bool
   private let serverName: String
   private var isHandshaking: Bool
+  private var isConnected = false
+  private let timeouts: SMTPTimeouts
   private var waiting: CheckedContinuation<MailOutcome, Never>?
-
-  /// In seconds.
-  private static let connectTime = 15
-  private static let replyTime = 60
-  /// RFC 5321 §4.5.3.2.6 allows ten minutes after the content, but the queue waits.
-  private static let acceptanceTime = 120
-  private static let idleTime = 10
 
   init(_ client: SMTPConnections, _ conversation: SMTPConversation, to server: MailServer) {
     self.client = client
     self.conversation = conversation
+    timeouts = client.timeouts
     isImplicitTLS = server.security == .tls
     isHandshaking = isImplicitTLS
     serverName = server.host
   }
+
+  /// The content was sent without a reply: the server may have the message.
+  var hasSentContent: Bool { conversation.awaitsAcceptance }
 
   /// Connects and sends the first message.
   func open(_ address: SocketAddress, on loop: isolated EventLoop) async -> MailOutcome {
@@ -33,7 +32,7 @@ final class SMTPConnection: StreamHandler {
         stream = try ParleyNetworking.Stream.connect(
           to: address, tls: isImplicitTLS ? try client.context() : nil, serverName: serverName, handler: self, on: loop)
         client.open[ObjectIdentifier(self)] = self
-        stream?.setDeadline(after: Self.connectTime)
+        stream?.setDeadline(after: timeouts.connect)
       } catch {
         end(Self.outcome(of: error))
       }
@@ -65,18 +64,18 @@ final class SMTPConnection: StreamHandler {
       switch step {
       case .send(let bytes):
         stream?.write(bytes)
-        stream?.setDeadline(after: conversation.awaitsAcceptance ? Self.acceptanceTime : Self.replyTime)
+        stream?.setDeadline(after: conversation.awaitsAcceptance ? timeouts.acceptance : timeouts.reply)
       case .startTLS:
         do throws(StreamError) {
           isHandshaking = true
           try stream?.startTLS(try client.context(), serverName: serverName)
-          stream?.setDeadline(after: Self.connectTime)
+          stream?.setDeadline(after: timeouts.connect)
         } catch {
           fail(Self.outcome(of: error))
         }
       case .finish(let outcome):
         guard conversation.isIdle else { return fail(outcome) }
-        stream?.setDeadline(after: Self.idleTime)
+        stream?.setDeadline(after: timeouts.idle)
         client.idle = client.idle ?? self
         if client.idle !== self { quit() }
         end(outcome)
@@ -111,7 +110,8 @@ final class SMTPConnection: StreamHandler {
   // MARK: StreamHandler
 
   func opened(on loop: isolated EventLoop) {
-    stream?.setDeadline(after: Self.replyTime)
+    isConnected = true
+    stream?.setDeadline(after: timeouts.reply)
     guard isHandshaking else { return }
     isHandshaking = false
     // With TLS from the first byte the greeting follows.
@@ -119,8 +119,6 @@ final class SMTPConnection: StreamHandler {
   }
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
-    // Bytes that follow the reply to STARTTLS in the clear are not the server's.
-    guard !isHandshaking else { return fail(.untrusted("data before TLS")) }
     var copy: [UInt8] = []
     copy.append(copying: bytes)
     perform(conversation.receive(copy))
@@ -136,7 +134,8 @@ final class SMTPConnection: StreamHandler {
 
   func expired(on loop: isolated EventLoop) {
     guard waiting != nil else { return quit() }
-    end(.timedOut)
+    // Without a connection another address of the server may work.
+    end(isConnected ? .timedOut : .unreachable("connect timed out"))
     stream?.abort()
   }
 
@@ -147,15 +146,30 @@ final class SMTPConnection: StreamHandler {
   }
 }
 
+/// In seconds.
+struct SMTPTimeouts: Sendable {
+  /// For each address: TCP connect and TLS handshake.
+  var connect = 15
+  var reply = 60
+  /// RFC 5321 §4.5.3.2.6 allows ten minutes after the content, but the queue waits.
+  var acceptance = 120
+  /// Until an idle connection is closed.
+  var idle = 10
+}
+
 /// The connections of a client. Confined to its event loop.
 final class SMTPConnections {
   private let trust: TLSConfiguration.Trust
+  fileprivate let timeouts: SMTPTimeouts
   private var tls: TLSContext?
   fileprivate var open: [ObjectIdentifier: SMTPConnection] = [:]
   /// A connection that waits for the next message.
   fileprivate(set) var idle: SMTPConnection?
 
-  init(_ trust: TLSConfiguration.Trust) { self.trust = trust }
+  init(_ trust: TLSConfiguration.Trust, _ timeouts: SMTPTimeouts) {
+    self.trust = trust
+    self.timeouts = timeouts
+  }
 
   /// Created on first use: loading the system's root certificates is slow.
   func context() throws(StreamError) -> TLSContext {
