@@ -35,6 +35,7 @@ class FirstHour(BrowsingTest):
         expect(owner.get_by_text("No messages yet. Say hello.")).to_be_visible()
         steps = owner.get_by_role("region", name="First steps")
         expect(steps.get_by_role("link", name="Invite people")).to_be_visible()
+        expect(steps.get_by_role("link", name="Turn on notifications")).to_have_attribute("href", "/you/notifications")
         steps.get_by_role("button", name="Make the first backup").click()
         expect(steps.get_by_role("listitem").filter(has_text="backup").get_by_role("img", name="Done")).to_be_visible()
         self.photograph(owner, "first-run-room")
@@ -61,6 +62,7 @@ class FirstHour(BrowsingTest):
             guest.get_by_role("button", name="Create account").click()
             # In the liveliest default room, as a member of all three forums.
             expect(guest.get_by_text(re.compile("Welcome to The Allotment. You've joined .*Hello"))).to_be_visible()
+            expect(guest.locator(".banner").get_by_role("link", name="Notifications")).to_have_attribute("href", "/you/notifications")
             expect(guest.locator(".message .bubble").first).to_contain_text(re.compile("go here|is here"))
             field = guest.get_by_role("textbox", name="Write a message")
             if not number % 2:

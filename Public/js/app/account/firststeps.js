@@ -23,7 +23,7 @@ export async function firstSteps(shell, node) {
     ['welcome', !!settings.welcome, '/admin/settings'],
     ['rules', !!settings.rules, '/admin/settings'],
     ['backup', backups.data.length > 0, backUp],
-    ['notifications', 'Notification' in window && Notification.permission === 'granted', '/you/look'],
+    ['notifications', 'Notification' in window && Notification.permission === 'granted', '/you/notifications'],
   ];
   const close = async () => {
     node.hidden = true;

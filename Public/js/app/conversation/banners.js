@@ -55,7 +55,7 @@ function welcomeBanner(shell) {
   const node = banner(words, {
     actions: [
       link('/forums', say('welcome.browse')),
-      link('/you/look', say('welcome.notifications')),
+      link('/you/notifications', say('welcome.notifications')),
       iconButton('close', say('act.close'), { on: () => node.remove() }),
     ],
   });
