@@ -129,6 +129,16 @@ class Lists(Village):
         visitor.goto(f"{self.origin}/f/{self.garden['id']}")
         expect(visitor.get_by_text("Roses")).to_be_visible()
 
+    def test_the_button_for_a_new_topic_has_its_words_where_there_is_room(self):
+        page = self.signed_in("lin")
+        self.go(page, f"/f/{self.garden['id']}/topics")
+        start = page.locator(".page-bar").get_by_role("button", name="New topic")
+        for width, has_words in ((1440, True), (700, True), (699, False), (390, False)):
+            with self.subTest(width=width):
+                page.set_viewport_size({"width": width, "height": 844})
+                (expect(start.locator("span")).to_be_visible if has_words else expect(start.locator("span")).to_be_hidden)()
+                self.assert_fits(page, f"forum head {width}")
+
     def test_a_topic_opens_at_the_first_post_and_later_at_the_first_unread_one(self):
         page = self.signed_in("lin")
         topic = self.topics["Roses"]

@@ -4,7 +4,7 @@ import { el, icon, redraw } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
 import { say } from '../core/text.js';
 import { forumIcon } from '../core/titles.js';
-import { iconButton } from '../parts/button.js';
+import { button, iconButton } from '../parts/button.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
 import { asItIs, canBeAmong, canManage, joinButton, silenceIn } from './membership.js';
@@ -52,7 +52,10 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
         join,
         canStart &&
           here === 'topics' &&
-          iconButton('plus', say('act.newTopic'), {
+          button(say('act.newTopic'), {
+            kind: join ? 'plain' : 'primary',
+            picture: 'plus',
+            folds: true,
             on: () => shell.go(forumAddress(forum, 'new')),
             data: { act: 'newTopic' },
           }),
