@@ -91,6 +91,32 @@ class Pages(Site):
                 self.photograph(page, f"{name}-long-rtl")
                 self.assert_fits(page, name)
 
+    def test_titles_stand_above_their_columns(self):
+        page = self.signed_in("ada")
+        distance = """() => {
+            const isLeft = getComputedStyle(document.documentElement).direction === "rtl";
+            const start = (it) => it.getBoundingClientRect()[isLeft ? "right" : "left"];
+            const first = [...document.querySelectorAll(".page-bar > *")].find((it) => it.offsetWidth);
+            const column = document.querySelector(".page-column, .composer, .stream-inner");
+            const inset = parseFloat(getComputedStyle(column).paddingInlineStart) || 16;
+            return Math.abs(start(first) - (start(column) + (isLeft ? -inset : inset)));
+        }"""
+        for name in ("inbox", "profile", "search", "reports", "forums", "topics", "room", "direct", "new-topic"):
+            self.go(page, self.addresses()[name])
+            for width in (390, 1100, 1440, 1920):
+                for direction in ("ltr", "rtl"):
+                    # On a phone the button that leads back is first.
+                    if width == 390 and page.locator(".page-bar .back").count():
+                        continue
+                    with self.subTest(page=name, width=width, direction=direction):
+                        page.set_viewport_size({"width": width, "height": 844})
+                        page.evaluate("to => { document.documentElement.dir = to; }", direction)
+                        self.eventually(page, True, lambda: page.evaluate(distance) <= 1)
+        self.go(page, self.addresses()["topics"])
+        tabs, filters = page.locator(".tab").first, page.locator(".filters .chip").first
+        page.evaluate("document.documentElement.dir = 'ltr'")
+        self.assertAlmostEqual(self.box(tabs)["x"], self.box(filters)["x"], delta=1)
+
     def test_touch_targets_are_large_enough(self):
         page = self.signed_in("ada", "phone")
         garden = f"/f/{self.garden['id']}-garden"
