@@ -48,6 +48,30 @@ class Finding(Village):
         self.photograph(page, "search-filters")
         self.assert_accessible(page, "search filters")
 
+    def test_the_best_match_is_first_until_the_newest_is_chosen(self):
+        self.say("Compost, compost and compost again")
+        self.say("A long report about everything in the garden this week, the paths and the gate and the well, and a little compost too")
+        page = self.signed_in("ada")
+        self.go(page, "/search")
+        orders = page.get_by_role("group", name="Sort by")
+        expect(orders).to_be_hidden()
+        page.get_by_role("searchbox", name="Search").fill("compost")
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(orders.get_by_role("button", name="Best match")).to_have_attribute("aria-pressed", "true")
+        expect(hits.first).to_contain_text("compost and compost again")
+        orders.get_by_role("button", name="Newest").click()
+        expect(orders.get_by_role("button", name="Newest")).to_be_focused()
+        expect(hits.first).to_contain_text("a little compost too")
+        self.assert_accessible(page, "orders of a search")
+        # The next search begins with the best match again.
+        self.go(page, "/")
+        self.go(page, "/search?q=compost")
+        expect(hits.first).to_contain_text("compost and compost again")
+        # Without words nothing is ranked.
+        page.get_by_role("searchbox", name="Search").fill("from:@grace")
+        expect(hits.first).to_contain_text("a little compost too")
+        expect(orders).to_be_hidden()
+
     def test_messages_of_a_user_are_found_from_their_page(self):
         self.say("Hoes are in the hall", "lin")
         page = self.signed_in("ada")

@@ -18,6 +18,8 @@ const filters = [
   ['mention', 'me'],
   ['days', '30'],
 ];
+/** The orders of hits. The first one needs words, and is the default with them. */
+const ORDERS = ['best', 'newest'];
 /** After the last key, in milliseconds. */
 const TYPING_PAUSE = 200;
 /** Filters that need no search word. */
@@ -59,12 +61,14 @@ class SearchPage {
       on: { input: () => this.soon() },
     });
     this.chips = el('div.search-filters');
+    this.order = ORDERS[0];
+    this.orders = el('div.search-filters', { role: 'group', hidden: true, aria: { label: say('search.order') } });
     this.results = el('div', { aria: { live: 'polite' } });
     const submit = (event) => {
       event.preventDefault();
       this.look();
     };
-    this.node = el('div.page-column', null, el('form', { role: 'search', on: { submit } }, this.input), this.chips, this.results);
+    this.node = el('div.page-column', null, el('form', { role: 'search', on: { submit } }, this.input), this.chips, this.orders, this.results);
     this.drawChips();
   }
 
@@ -76,6 +80,17 @@ class SearchPage {
   drawChips() {
     const all = [...(this.within ? [['conversation', this.within.id]] : []), ...filters];
     refill(this.chips, all.map(([name, value]) => this.chip(name, value)));
+    redraw(this.orders, ORDERS.map((it) => this.orderChip(it)));
+  }
+
+  orderChip(order) {
+    const click = () => {
+      this.order = order;
+      this.drawChips();
+      this.look();
+    };
+    const pressed = this.order === order ? 'true' : 'false';
+    return el('button.chip', { aria: { pressed }, data: { act: order }, on: { click } }, say(`search.order.${order}`));
   }
 
   chip(name, value) {
@@ -102,9 +117,11 @@ class SearchPage {
     const address = String(new URLSearchParams({ ...(words && { q: words }), ...(isWithin && { in: within.id }) }));
     history.replaceState(history.state, '', address ? `/search?${address}` : '/search');
     const asked = (this.asked = {});
+    const order = textOf(words) ? this.order : null;
+    this.orders.hidden = !order;
     if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
     try {
-      const page = await search(site, words, chosen);
+      const page = await search(site, words, chosen, order);
       if (this.asked !== asked) return undefined;
       const hits = page.data ?? [];
       for (const it of hits) await site.conversation((it.message ?? it).conversation_id).catch(() => {});
@@ -123,10 +140,13 @@ class SearchPage {
   }
 }
 
-async function search(site, words, chosen) {
+/** The words without the author. */
+const textOf = (words) => words.replace(FROM, ' ').trim();
+
+async function search(site, words, chosen, order) {
   const [, author] = FROM.exec(words) ?? [];
   const { days, ...asked } = Object.fromEntries([...chosen].map((it) => it.split(':')));
-  const query = { q: words.replace(FROM, ' ').trim() || undefined, limit: 50, ...asked };
+  const query = { q: textOf(words) || undefined, limit: 50, order: order === 'best' ? order : undefined, ...asked };
   if (author) query.author = `@${author}`;
   if (days) query.after_time = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
   try {
