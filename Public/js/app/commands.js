@@ -1,6 +1,7 @@
 // The command menu: people, forums, topics and every action by name; the list of keys; and "everything is read".
 
 import { el } from './core/dom.js';
+import { fits, fold } from './core/fold.js';
 import { displayName } from './core/displayname.js';
 import { avatar } from './parts/avatar.js';
 import { commandMenu } from './parts/commands.js';
@@ -18,13 +19,6 @@ export function openCommands(shell) {
 
 async function find(shell, words) {
   const { site } = shell;
-  const wanted = fold(words);
-  const fits = (text) =>
-    !wanted ||
-    fold(text)
-      .split(/\s+/)
-      .some((word) => word.startsWith(wanted)) ||
-    fold(text).includes(wanted);
   const go = (address) => () => shell.go(address);
   const talks = site.talks().map((it) => {
     const others = site.othersIn(it);
@@ -63,8 +57,8 @@ async function find(shell, words) {
     site.isHost && { words: say('admin.invites'), picture: 'link', on: go('/admin/invites') },
     { words: say('keys.title'), picture: 'settings', keys: '?', on: showKeys },
   ].filter(Boolean);
-  const known = [...talks, ...forums, ...topics, ...actions].filter((it) => fits(it.words));
-  if (!wanted) return known.slice(0, MAX);
+  const known = [...talks, ...forums, ...topics, ...actions].filter((it) => fits(it.words, words));
+  if (!fold(words)) return known.slice(0, MAX);
   const users = await site.findPeople(words).catch(() => []);
   return [
     ...known.slice(0, MAX),
@@ -74,16 +68,9 @@ async function find(shell, words) {
       picture: avatar(it, { size: 1 }),
       on: go(`/u/${encodeURIComponent(it.name)}`),
     })),
-    { words: say('command.search', { words }), picture: 'search', on: go(`/search?q=${encodeURIComponent(words)}`) },
+    { words: say('command.search', { words }), picture: 'search', on: go(shell.searchAddress(words)) },
   ];
 }
-
-const fold = (text) =>
-  String(text ?? '')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .trim();
 
 export function showKeys() {
   const rows = [

@@ -72,6 +72,66 @@ class Finding(Village):
         expect(hits.first).to_contain_text("a little compost too")
         expect(orders).to_be_hidden()
 
+    def test_users_and_forums_stand_above_the_hits(self):
+        self.call("POST", "/forums", {"title": "Linden trees", "visibility": "members"}, self.tokens["ada"])
+        self.say("Lin has a new rake")
+        page = self.signed_in("ada")
+        self.go(page, "/search?q=lin")
+        main = page.get_by_role("main")
+        expect(main.get_by_role("link", name=re.compile("Lin.*@lin"))).to_have_attribute("href", "/u/lin")
+        expect(main.get_by_role("link", name=re.compile("^Linden trees"))).to_have_attribute("href", re.compile("^/f/"))
+        expect(main.locator("a.hit").filter(has_text="Lin has a new rake")).to_have_count(1)
+        self.assert_above(main.get_by_role("heading", name="People"), main.get_by_role("heading", name="Forums"))
+        self.assert_above(main.get_by_role("heading", name="Forums").last, main.locator("a.hit").first)
+        self.photograph(page, "search-names")
+        self.assert_accessible(page, "names above hits")
+        # A filter is for messages.
+        page.get_by_role("button", name="from me").click()
+        expect(main.get_by_role("heading", name="People")).to_have_count(0)
+
+    def test_a_search_from_a_forum_can_be_narrowed_to_it(self):
+        other = self.call("POST", "/forums", {"title": "Sheds", "visibility": "members"}, self.tokens["ada"])
+        self.say("The padlock is rusty")
+        self.say("The padlock is new", "ada", other["room_id"])
+        page = self.signed_in("ada")
+        self.go(page, f"/f/{other['id']}-sheds/topics")
+        page.keyboard.press("/")
+        page.get_by_role("searchbox", name="Search").fill("padlock")
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(hits).to_have_count(2)
+        narrow = page.get_by_role("button", name="in Sheds")
+        expect(narrow).to_have_attribute("aria-pressed", "false")
+        narrow.click()
+        expect(hits).to_have_count(1)
+        expect(hits).to_contain_text("is new")
+        # It stays in the address.
+        page.reload()
+        self.settle(page)
+        expect(narrow).to_have_attribute("aria-pressed", "true")
+        expect(hits).to_have_count(1)
+        self.go(page, "/")
+        self.go(page, "/search?q=padlock")
+        expect(hits).to_have_count(2)
+        expect(narrow).to_have_count(0)
+
+    def test_more_hits_are_shown_and_each_conversation_is_asked_for_once(self):
+        topics = [self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": f"Bed {number}", "text": "About marrows"}, self.tokens["grace"])
+                  for number in range(3)]
+        for number in range(52):
+            self.say(f"Marrow {number}", "grace", topics[number % 3]["id"])
+        page = self.signed_in("lin", anew=True)
+        asked = []
+        page.on("request", lambda it: asked.append(it.url) if re.search(r"/conversations/\d+$|/users/\d+$", it.url) else None)
+        self.go(page, "/search?q=marrow")
+        page.get_by_role("button", name="Newest").click()
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(hits).to_have_count(50)
+        page.get_by_role("button", name="Show more").click()
+        expect(hits).to_have_count(52)
+        expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+        self.assertEqual(len(asked), len(set(asked)), asked)
+        self.assertEqual([it for it in asked if "/users/" in it], [])
+
     def test_messages_of_a_user_are_found_from_their_page(self):
         self.say("Hoes are in the hall", "lin")
         page = self.signed_in("ada")

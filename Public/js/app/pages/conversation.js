@@ -86,6 +86,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     isTalk: true,
     keepsFocus: true,
     here: forum ? forumAddress(forum) : conversationAddress(conversation),
+    forum: forum?.id,
     node: [top, split.node],
     isWriting: () => !field?.hidden && field?.isWriting,
     shown(left) {

@@ -85,6 +85,7 @@ async function topics(shell, forum, query) {
   return {
     title: tag ? `#${tag} · ${forum.title}` : forum.title,
     here: forumAddress(forum),
+    forum: forum.id,
     node: [head, el('div.page-body', null, el('div.page-column', null, filters, rows, more))],
     close: () => {
       unfollow();

@@ -1,14 +1,13 @@
 // The search page: operators as buttons, hits with context.
 
 import { el, redraw, refill } from '../core/dom.js';
-import { displayName } from '../core/displayname.js';
-import { avatar } from '../parts/avatar.js';
+import { fits } from '../core/fold.js';
+import { conversationTitle } from '../core/titles.js';
+import { say, sayProblem } from '../core/text.js';
 import { empty } from '../parts/empty.js';
+import { showMoreButton } from '../parts/showmore.js';
 import { pageBar } from '../parts/sidebar.js';
-import { plain } from '../core/plain.js';
-import { conversationTitle, forumIcon } from '../core/titles.js';
-import { isolate, say, sayProblem } from '../core/text.js';
-import { moment, time } from '../core/times.js';
+import { groups, named } from './searchresults.js';
 
 const filters = [
   ['has', 'link'],
@@ -20,6 +19,9 @@ const filters = [
 ];
 /** The orders of hits. The first one needs words, and is the default with them. */
 const ORDERS = ['best', 'newest'];
+/** Hits per request, and the most people and forums above them. */
+const PAGE = 50;
+const MAX_NAMES = 5;
 /** After the last key, in milliseconds. */
 const TYPING_PAUSE = 200;
 /** Filters that need no search word. */
@@ -31,7 +33,8 @@ export async function open(shell, { query }) {
   const { site } = shell;
   // Within one conversation, until the person wants all of them.
   const within = query.get('in') ? await site.conversation(query.get('in')).catch(() => null) : null;
-  const page = new SearchPage(site, query.get('q') ?? '', within);
+  const forum = site.forums.get(query.get('forum') ?? query.get('from')) ?? null;
+  const page = new SearchPage(site, query.get('q') ?? '', { within, forum, isInForum: query.has('forum') });
   return {
     title: say('place.search'),
     here: '/search',
@@ -48,10 +51,13 @@ export async function open(shell, { query }) {
 }
 
 class SearchPage {
-  constructor(site, words, within) {
+  /** `within`: the conversation that is searched until the user wants all. `forum`: the one that the search was opened from. */
+  constructor(site, words, { within, forum, isInForum }) {
     this.site = site;
     this.within = within;
-    this.chosen = new Set(within ? [`conversation:${within.id}`] : []);
+    this.forum = forum;
+    this.chosen = new Set([within && `conversation:${within.id}`, forum && isInForum && `forum:${forum.id}`].filter(Boolean));
+    this.more = showMoreButton(() => this.further());
     this.input = el('input.field-input', {
       type: 'search',
       value: words,
@@ -78,8 +84,8 @@ class SearchPage {
   }
 
   drawChips() {
-    const all = [...(this.within ? [['conversation', this.within.id]] : []), ...filters];
-    refill(this.chips, all.map(([name, value]) => this.chip(name, value)));
+    const all = [this.within && ['conversation', this.within.id], this.forum && ['forum', this.forum.id], ...filters];
+    redraw(this.chips, all.filter(Boolean).map(([name, value]) => this.chip(name, value)));
     redraw(this.orders, ORDERS.map((it) => this.orderChip(it)));
   }
 
@@ -106,118 +112,102 @@ class SearchPage {
     return el(
       'button.chip',
       { aria: { pressed: chosen.has(key) ? 'true' : 'false' }, on: { click } },
-      name === 'conversation' ? say('search.within', { name: conversationTitle(this.site, this.within) }) : say(`search.${name}.${value}`),
+      this.chipWords(name, value),
     );
   }
 
-  async look() {
-    const { site, within, chosen, results } = this;
-    const words = this.input.value.trim();
+  chipWords(name, value) {
+    if (name === 'conversation') return say('search.within', { name: conversationTitle(this.site, this.within) });
+    return name === 'forum' ? say('search.within', { name: this.forum.title }) : say(`search.${name}.${value}`);
+  }
+
+  /** Keeps the search in the address, so that it can be shared and reloaded. */
+  keepAddress(words) {
+    const { within, forum, chosen } = this;
     const isWithin = within && chosen.has(`conversation:${within.id}`);
-    const address = String(new URLSearchParams({ ...(words && { q: words }), ...(isWithin && { in: within.id }) }));
+    const inForum = forum && { [chosen.has(`forum:${forum.id}`) ? 'forum' : 'from']: forum.id };
+    const address = String(new URLSearchParams({ ...(words && { q: words }), ...(isWithin && { in: within.id }), ...inForum }));
     history.replaceState(history.state, '', address ? `/search?${address}` : '/search');
+  }
+
+  async look() {
+    const { site, chosen, results } = this;
+    const words = this.input.value.trim();
+    this.keepAddress(words);
     const asked = (this.asked = {});
     const order = textOf(words) ? this.order : null;
     this.orders.hidden = !order;
     if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
     try {
-      const page = await search(site, words, chosen, order);
+      const query = queryOf(words, chosen, order);
+      const [page, names] = await Promise.all([search(site, query), this.names(words)]);
       if (this.asked !== asked) return undefined;
-      const hits = page.data ?? [];
-      for (const it of hits) await site.conversation((it.message ?? it).conversation_id).catch(() => {});
-      if (this.asked !== asked) return undefined;
-      return redraw(
-        results,
-        page.isHeld && el('p.second', null, say('search.held')),
-        hits.length
-          ? groups(site, hits, words)
-          : empty(say('search.none', { words, n: site.forums.size }), { picture: 'search' }),
-      );
+      this.found = { ...page, ...names, words, query };
+      return this.draw();
     } catch (error) {
       if (this.asked !== asked) return undefined;
       return refill(results, empty(sayProblem(error), { picture: 'alert' }));
     }
+  }
+
+  /** The people and forums with these names, of a search without filters. */
+  async names(words) {
+    const { site, chosen } = this;
+    const text = textOf(words);
+    if (chosen.size || text !== words || !text) return { people: [], forums: [] };
+    const people = await site.findPeople(text).catch(() => []);
+    const forums = [...site.forums.values()].filter((it) => fits(it.title, text));
+    return { people: people.slice(0, MAX_NAMES), forums: forums.slice(0, MAX_NAMES) };
+  }
+
+  draw() {
+    const { site, found } = this;
+    const { data: hits, words, isHeld } = found;
+    const names = named(found).filter(Boolean);
+    this.more.hidden = !found.next;
+    redraw(
+      this.results,
+      isHeld && el('p.second', null, say('search.held')),
+      names,
+      hits.length > 0 && groups(site, hits, textOf(words)),
+      !hits.length && !names.length && empty(say('search.none', { words, n: site.forums.size }), { picture: 'search' }),
+      this.more,
+    );
+  }
+
+  /** Appends the next page. */
+  async further() {
+    const { found } = this;
+    const { data, next } = await search(this.site, { ...found.query, next: found.next });
+    if (this.found !== found) return;
+    found.data.push(...data);
+    found.next = next;
+    this.draw();
   }
 }
 
 /** The words without the author. */
 const textOf = (words) => words.replace(FROM, ' ').trim();
 
-async function search(site, words, chosen, order) {
+function queryOf(words, chosen, order) {
   const [, author] = FROM.exec(words) ?? [];
   const { days, ...asked } = Object.fromEntries([...chosen].map((it) => it.split(':')));
-  const query = { q: textOf(words) || undefined, limit: 50, order: order === 'best' ? order : undefined, ...asked };
+  const query = { q: textOf(words) || undefined, limit: PAGE, order: order === 'best' ? order : undefined, ...asked };
   if (author) query.author = `@${author}`;
   if (days) query.after_time = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
+  return query;
+}
+
+/** A page of hits, whose conversations are known. */
+async function search(site, query) {
   try {
-    return await site.search(query);
+    const page = await site.search(query);
+    const ids = new Set(page.data.map((it) => (it.message ?? it).conversation_id));
+    await Promise.all([...ids].map((id) => site.conversation(id).catch(() => {})));
+    return page;
   } catch (error) {
     // An unknown author has no messages.
-    if (author && error.status === 404) return { data: [] };
+    if (query.author && error.status === 404) return { data: [] };
     throw error;
   }
-}
-
-/** Groups hits by conversation, in the order of the first hits. */
-function groups(site, hits, words) {
-  const byTalk = new Map();
-  for (const hit of hits) {
-    // Without a message it is a topic that was found by its title.
-    const { conversation_id: id } = hit.message ?? hit;
-    if (!byTalk.has(id)) byTalk.set(id, []);
-    byTalk.get(id).push(hit);
-  }
-  return [...byTalk].map(([id, found]) => {
-    const talk = site.conversations.get(id) ?? site.others.get(id);
-    const forum = talk?.forum_id && site.forums.get(talk.forum_id);
-    return el(
-      'section',
-      null,
-      heading(site, talk, forum),
-      found.map(({ message, snippet }) =>
-        message
-          ? hit(`/m/${message.id}`, site.person(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
-              snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' ')))
-          : hit(`/t/${id}`, talk && site.person(talk.created_by), say('search.title'), forum, pieces(snippet)),
-      ),
-    );
-  });
-}
-
-/** The conversation with the picture of its forum. */
-function heading(site, talk, forum) {
-  const title = !talk ? say('search.elsewhere') : forum && talk.kind === 'room' ? [isolate(forum.title), ' › ', say('forum.room')] : isolate(conversationTitle(site, talk));
-  return el(
-    'h2.section-title.search-title',
-    null,
-    forum && el('img', { src: forumIcon(forum), alt: '', width: 20, height: 20, loading: 'lazy' }),
-    el('span', null, title),
-  );
-}
-
-function hit(href, author, fact, forum, text) {
-  return el(
-    'a.hit.is-pictured',
-    { href },
-    avatar(author),
-    el(
-      'span.hit-words',
-      null,
-      el('span.second', null, author && [isolate(displayName(author)), ' · '], forum && [isolate(forum.title), ' · '], fact),
-      el('span', { dir: 'auto' }, text),
-    ),
-  );
-}
-
-/** As the server cut it: the pieces that were found are marked. */
-function pieces({ pieces: all, cut_before: before, cut_after: after }) {
-  return [before && '… ', all.map(({ text, hit }) => (hit ? el('mark', null, text) : text)), after && ' …'];
-}
-
-/** The text with the words that were looked for marked. */
-function marked(text, words) {
-  const wanted = words.match(/[\p{L}\p{N}]+/gu) ?? [];
-  if (!wanted.length) return text;
-  const pattern = new RegExp(`(${wanted.map((it) => it.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'giu');
-  return text.split(pattern).map((part, index) => (index % 2 ? el('mark', null, part) : part));
 }

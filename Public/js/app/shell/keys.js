@@ -51,7 +51,7 @@ export class Keys {
     if (page) return shell.go(page);
     if (event.key === '/') {
       event.preventDefault();
-      return shell.go('/search');
+      return shell.go(shell.searchAddress());
     }
     if (event.key === '?') return import('../commands.js').then((it) => it.showKeys());
     return undefined;

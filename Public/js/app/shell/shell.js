@@ -311,6 +311,12 @@ export class Shell {
     this.site.parley?.cancel(operation.id);
   }
 
+  /** The address of a search, which offers to search only the forum of the open page. */
+  searchAddress(words) {
+    const query = new URLSearchParams({ ...(words && { q: words }), ...(this.page?.forum && { from: this.page.forum }) });
+    return query.size ? `/search?${query}` : '/search';
+  }
+
   /** Tells screen readers about a new message. */
   announce(author) {
     this.live.announce(author);

@@ -532,8 +532,9 @@ export class SiteState extends EventTarget {
   /** Searches on the server; offline in the cache. */
   async search(query, signal) {
     try {
-      const page = await this.call('GET', '/messages/search', { query, signal, tries: 1 });
-      return { data: page.data, isHeld: false };
+      const page = await this.call('GET', '/messages/search', { query: { ...query, include: 'users' }, signal, tries: 1 });
+      this.keepUsers(page.included.users);
+      return { data: page.data, next: page.next, isHeld: false };
     } catch (error) {
       if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
       const { has, q, limit, conversation, author, mention, after_time } = query;

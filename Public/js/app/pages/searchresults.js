@@ -1,0 +1,98 @@
+// The results of a search: people and forums by name, and hits by conversation.
+
+import { el } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { plain } from '../core/plain.js';
+import { forumAddress } from '../core/router.js';
+import { conversationTitle, forumIcon } from '../core/titles.js';
+import { isolate, say } from '../core/text.js';
+import { moment, time } from '../core/times.js';
+import { avatar } from '../parts/avatar.js';
+import { personRow } from '../parts/person.js';
+
+/** People and forums whose names have the words. */
+export function named({ people, forums }) {
+  return [
+    people.length > 0 &&
+      el('section.search-named', null, el('h2.section-title', null, say('talk.peopleTitle')), people.map((it) => personRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
+    forums.length > 0 && el('section.search-named', null, el('h2.section-title', null, say('place.forums')), forums.map(forumRow)),
+  ];
+}
+
+function forumRow(forum) {
+  return el(
+    'a.person-row',
+    { href: forumAddress(forum) },
+    el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32, loading: 'lazy' }),
+    el(
+      'span.person-row-words',
+      null,
+      el('span.one-line', { dir: 'auto' }, forum.title),
+      el('span.second.one-line', { dir: 'auto' }, forum.description || say('forum.noDescription')),
+    ),
+  );
+}
+
+/** Groups hits by conversation, in the order of the first hits. */
+export function groups(site, hits, words) {
+  const byTalk = new Map();
+  for (const hit of hits) {
+    // Without a message it is a topic that was found by its title.
+    const { conversation_id: id } = hit.message ?? hit;
+    if (!byTalk.has(id)) byTalk.set(id, []);
+    byTalk.get(id).push(hit);
+  }
+  return [...byTalk].map(([id, found]) => {
+    const talk = site.conversations.get(id) ?? site.others.get(id);
+    const forum = talk?.forum_id && site.forums.get(talk.forum_id);
+    return el(
+      'section',
+      null,
+      heading(site, talk, forum),
+      found.map(({ message, snippet }) =>
+        message
+          ? hit(`/m/${message.id}`, site.person(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
+              snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words))
+          : hit(`/t/${id}`, talk && site.person(talk.created_by), say('search.title'), forum, pieces(snippet)),
+      ),
+    );
+  });
+}
+
+/** The conversation with the picture of its forum. */
+function heading(site, talk, forum) {
+  const title = !talk ? say('search.elsewhere') : forum && talk.kind === 'room' ? [isolate(forum.title), ' › ', say('forum.room')] : isolate(conversationTitle(site, talk));
+  return el(
+    'h2.section-title.search-title',
+    null,
+    forum && el('img', { src: forumIcon(forum), alt: '', width: 20, height: 20, loading: 'lazy' }),
+    el('span', null, title),
+  );
+}
+
+function hit(href, author, fact, forum, text) {
+  return el(
+    'a.hit.is-pictured',
+    { href },
+    avatar(author),
+    el(
+      'span.hit-words',
+      null,
+      el('span.second', null, author && [isolate(displayName(author)), ' · '], forum && [isolate(forum.title), ' · '], fact),
+      el('span', { dir: 'auto' }, text),
+    ),
+  );
+}
+
+/** As the server cut it: the pieces that were found are marked. */
+function pieces({ pieces: all, cut_before: before, cut_after: after }) {
+  return [before && '… ', all.map(({ text, hit }) => (hit ? el('mark', null, text) : text)), after && ' …'];
+}
+
+/** The text with the words that were looked for marked. */
+function marked(text, words) {
+  const wanted = words.match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (!wanted.length) return text;
+  const pattern = new RegExp(`(${wanted.map((it) => it.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'giu');
+  return text.split(pattern).map((part, index) => (index % 2 ? el('mark', null, part) : part));
+}
