@@ -181,13 +181,28 @@ class Seeing(Village):
             with self.subTest(size=size):
                 page = self.signed_in("ada", "phone" if size == "phone" else "desktop")
                 if size == "unknown":
-                    page.route(re.compile(r"/api/v1/files/\d+$"), self.answer_without_size)
+                    page.route(re.compile(r"/api/v1/files\?ids="), self.answer_without_size)
                 self.assert_places_stay(page, size)
                 page.context.close()
 
     def answer_without_size(self, route):
         answer = route.fetch()
-        route.fulfill(response=answer, json={**answer.json(), "width": None, "height": None})
+        page = answer.json()
+        route.fulfill(response=answer, json={**page, "data": [{**it, "width": None, "height": None} for it in page["data"]]})
+
+    def test_the_files_of_a_room_are_fetched_together(self):
+        room = self.call("POST", "/forums", {"title": "Archive", "visibility": "members"}, self.tokens["grace"])["room_id"]
+        writer = self.context()
+        for number in range(12):
+            self.say(f"Sheet {number}", "grace", room, attachments=[self.upload(writer, 30, 20, number + 1) for _ in range(2)])
+        page = self.signed_in("ada")
+        asked = []
+        page.on("request", lambda it: asked.append(it.url) if re.search(r"/api/v1/files(\?|/\d+$)", it.url) else None)
+        self.go(page, f"/c/{room}")
+        expect(page.locator(".message").last.locator(".picture img")).to_have_count(2)
+        expect(page.locator(".message .picture img")).to_have_count(24)
+        self.assertEqual(len(asked), 1, asked)
+        self.assertIn("/files?ids=", asked[0])
 
     def assert_places_stay(self, page, size):
         held = []

@@ -176,7 +176,7 @@ class Lists(Village):
             "title": "Pictures", "text": "Two beds\n\n" * 8, "attachments": pictures, "poll": {"options": ["Left", "Right"]}}, self.tokens["grace"])
         # The sizes of the files arrive late.
         held = []
-        page.route("**/api/v1/files/*", lambda route: held.append(route) if route.request.resource_type == "fetch" else route.continue_())
+        page.route("**/api/v1/files?ids=*", lambda route: held.append(route))
         self.go(page, f"/c/{topic['id']}")
         self.eventually(page, True, lambda: len(held) > 0)
         # All of it fits so far, and is drawn again, as when a name arrives.
@@ -184,7 +184,7 @@ class Lists(Village):
         self.frames(page)
         for route in held:
             route.continue_()
-        page.unroute("**/api/v1/files/*")
+        page.unroute("**/api/v1/files?ids=*")
         expect(page.locator(".post .picture img").first).to_be_visible()
         page.wait_for_function("[...document.images].every((it) => it.complete || it.loading === 'lazy')")
         self.frames(page)

@@ -11,6 +11,7 @@ import { forgetPictures } from '../core/bundle.js';
 import { useEmoji } from '../core/customemoji.js';
 import { useGroups } from '../core/groups.js';
 import { displayName } from '../core/displayname.js';
+import { Files } from './files.js';
 import { Overview } from './overview.js';
 
 const TYPING_LASTS = 6_000;
@@ -46,7 +47,7 @@ export class SiteState extends EventTarget {
     this.activity = new Map();
     /** The members of rooms, by conversation. */
     this.peopleOf = new Map();
-    this.files = new Map();
+    this.files = new Files(this);
     this.asked = new Map();
     this.writing = new Map();
     this.said = new Set();
@@ -278,6 +279,7 @@ export class SiteState extends EventTarget {
     this.ban = reason?.params?.banned ? new Problem({ code: 'account_disabled', params: reason.params }) : null;
     [this.me, this.parley, this.connection, this.isFollowed] = [null, null, null, false];
     this.overview.clear();
+    this.files.clear();
     this.client = new Client();
     [this.forums, this.conversations, this.users, this.peopleOf, this.activity] = [new Map(), new Map(), new Map(), new Map(), new Map()];
     localStorage.clear();
@@ -475,18 +477,9 @@ export class SiteState extends EventTarget {
     return ids.map((id) => this.person(id));
   }
 
-  /** A file by its id, as far as is known now; "files" says when more is. Its content never changes. */
+  /** A file by its id, as far as is known now; "files" says when more is. */
   file(id) {
-    if (this.files.has(id)) return this.files.get(id);
-    this.files.set(id, null);
-    this.call('GET', `/files/${encodeURIComponent(id)}`).then(
-      (it) => {
-        this.files.set(id, it);
-        this.#sayOnce('files');
-      },
-      (error) => error.isTemporary && this.files.delete(id),
-    );
-    return null;
+    return this.files.get(id);
   }
 
   // MARK: Messages
