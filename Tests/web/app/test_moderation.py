@@ -7,7 +7,42 @@ from playwright.sync_api import expect
 from test_flows import Village
 
 
-class Raid(Village):
+class Raiders(Village):
+    """Members whose posts are reported."""
+
+    def raider(self, name):
+        invite = self.call("POST", "/invites", {}, self.tokens["ada"])["code"]
+        body = {"name": name, "display_name": name.title(), "password": PASSWORD, "invite": invite, "accept_rules": True}
+        token = self.call("POST", "/users", body)["token"]
+        self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, token)
+        return token
+
+
+class Queue(Raiders):
+    def test_new_reports_appear_in_the_open_queue_and_more_than_a_page_is_shown(self):
+        people = [self.raider(f"peddler{number:02}") for number in range(22)]
+        report = lambda number: self.call("POST", "/reports", {"user": f"@peddler{number:02}", "reason": "Spam"}, self.tokens["grace"])
+        page = self.signed_in("ada")
+        self.go(page, "/admin/reports")
+        cards = page.get_by_role("article", name=re.compile("^Peddler"))
+        expect(page.get_by_text("No open reports.")).to_be_visible()
+        report(0)
+        expect(cards).to_have_count(1)
+        for number in range(1, len(people)):
+            report(number)
+        more = page.locator(".page-column > button")
+        self.eventually(page, True, lambda: more.is_visible())
+        before = cards.count()
+        more.click()
+        expect(cards).to_have_count(len(people))
+        self.assertLess(before, len(people))
+        expect(more).to_be_hidden()
+        # A decision keeps all of them.
+        cards.last.get_by_role("button", name="Dismiss").click()
+        expect(cards).to_have_count(len(people) - 1)
+
+
+class Raid(Raiders):
     def test_a_raid_is_removed_with_two_presses_a_user_and_undone(self):
         mallory = self.raider("mallory")
         posts = [self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": f"Cheap watches {number}"}, mallory)["id"]
@@ -144,13 +179,6 @@ class Raid(Village):
         expect(card).to_have_count(0)
         texts = [it["text"] for it in self.call("GET", f"/conversations/{room}/messages?limit=2", token=trent)["data"]]
         self.assertEqual(texts, ["Free spins again", "Free spins for you"])
-
-    def raider(self, name):
-        invite = self.call("POST", "/invites", {}, self.tokens["ada"])["code"]
-        body = {"name": name, "display_name": name.title(), "password": PASSWORD, "invite": invite, "accept_rules": True}
-        token = self.call("POST", "/users", body)["token"]
-        self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, token)
-        return token
 
     def state(self, name):
         user = self.call("GET", f"/users/@{name}", token=self.tokens["ada"])

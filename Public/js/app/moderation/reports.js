@@ -10,6 +10,7 @@ import { brief, moment } from '../core/times.js';
 import { empty } from '../parts/empty.js';
 import { messageElement } from '../parts/message.js';
 import { reportCard, reportedPost } from '../parts/report.js';
+import { showMoreButton } from '../parts/showmore.js';
 import { toast } from '../parts/toast.js';
 import { report as reportFault } from '../account/stepup.js';
 import { banDialog, resolveReports } from './ban.js';
@@ -18,6 +19,8 @@ import { ordersFor } from './moderation.js';
 import { countMessages, startOf } from './orders.js';
 
 const SHEET = '/css/parts/report.css';
+/** Cards per request. */
+const PAGE = 20;
 /** Lines before and after a reported post, and their length. */
 const AROUND = 2;
 const LINE = 160;
@@ -27,33 +30,63 @@ const HISTORY = 3;
 /** Fills `column` with the queue. Returns what ends it. */
 export async function reportQueue(shell, column) {
   const { site } = shell;
-  const queue = { site, groups: [], facts: new Map(), views: new Map(), files: {}, draw, load };
+  const queue = { site, groups: [], wanted: PAGE, next: null, facts: new Map(), views: new Map(), draw, load };
+  const more = showMoreButton(() => {
+    queue.wanted = queue.groups.length + PAGE;
+    return load();
+  });
+  let turn = 0;
+  let newest = newestNotice(site);
 
+  /** Loads as many cards as are wanted, in the order that they have by now. */
   async function load() {
-    const page = await site.call('GET', '/reports', { query: { group: 'user', include: 'users', limit: 20 } });
-    for (const user of page.included?.users ?? []) site.users.set(user.id, user);
-    queue.groups = page.data;
-    const files = page.data.flatMap(({ group }) => group.subjects.flatMap(({ report }) => report.held?.attachments ?? []));
-    if (files.length) {
-      const { data } = await site.call('GET', '/files', { query: { ids: files.join(',') } });
-      queue.files = Object.fromEntries(data.map((it) => [it.id, it]));
-    }
+    const own = ++turn;
+    const { groups, next } = await loadGroups(site, queue.wanted);
+    if (own !== turn) return;
+    Object.assign(queue, { groups, next });
     draw();
-    await Promise.all(queue.groups.map((it) => learn(queue, it.user_id)));
+    await Promise.all(groups.map((it) => learn(queue, it.user_id)));
     draw();
   }
   function draw() {
+    more.hidden = !queue.next;
     redraw(
       column,
       queue.groups.length
-        ? [el('p.second.report-sum', null, sums(queue.groups)), queue.groups.map((it) => card(queue, it))]
+        ? [!queue.next && el('p.second.report-sum', null, sums(queue.groups)), queue.groups.map((it) => card(queue, it)), more]
         : empty(say('report.none'), { picture: 'check' }),
     );
   }
+  /** Shows new reports, of which the user is notified. */
+  const renew = () => {
+    const now = newestNotice(site);
+    if (!now || now === newest) return;
+    newest = now;
+    load().catch(() => {});
+  };
   await Promise.all([load(), loadSheet(SHEET)]);
-  const names = ['users', 'forums'];
-  for (const name of names) site.addEventListener(name, draw);
-  return () => names.forEach((name) => site.removeEventListener(name, draw));
+  const ends = [site.listen(['users', 'forums', 'files'], draw), site.listen(['overview'], renew)];
+  return () => {
+    turn++;
+    for (const end of ends) end();
+  };
+}
+
+const newestNotice = ({ overview }) => overview.notices.find((it) => it.kind === 'report')?.id;
+
+/** The first groups of reports, at least as many as are wanted, and where the next ones begin. */
+async function loadGroups(site, wanted) {
+  const groups = [];
+  let next;
+  do {
+    const page = await site.call('GET', '/reports', { query: { group: 'user', include: 'users', limit: PAGE, next } });
+    for (const user of page.included?.users ?? []) site.users.set(user.id, user);
+    // A card may have moved to a later page meanwhile.
+    const listed = new Set(groups.map((it) => it.user_id));
+    groups.push(...page.data.filter((it) => !listed.has(it.user_id)));
+    next = page.next;
+  } while (next && groups.length < wanted);
+  return { groups, next };
 }
 
 const sums = (groups) => {
@@ -194,13 +227,14 @@ function heldPost(queue, report, attempt) {
     id: report.id, author_id: report.user_id, text: held.text, attachments: held.attachments, created_at: report.created_at,
     entities: { mentions: [], hashtags: [], links: [] }, actions: {}, ...(held.poll ? { poll: held.poll } : {}),
   };
+  const files = Object.fromEntries((held.attachments ?? []).map((id) => [id, site.file(id) ?? undefined]));
   const forum = site.forums.get(report.forum_id);
   return reportedPost(report, {
     where: forum?.title,
     href: forum && forumAddress(forum),
     reporters: say('report.byRule'),
     title: held.title,
-    message: messageElement(message, { shape: 'bubble', author: site.person(report.user_id), files: queue.files, first: true, last: true }),
+    message: messageElement(message, { shape: 'bubble', author: site.person(report.user_id), files, first: true, last: true }),
     verbs: [
       [say('report.approve'), decide('dismissed', 'report.approved')],
       [say('report.reject'), decide('acted', 'report.rejected')],
