@@ -72,6 +72,35 @@ class Notices(Village):
             self.assertEqual(len(self.notices(page)), number)
         self.assertEqual(self.notices(other), [])
 
+    def test_they_keep_to_the_settings_of_notifications(self):
+        context = self.context()
+        context.add_init_script(NOTICES)
+        self.sign_in(context, "lin")
+        direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"], "distinct": True}, self.tokens["grace"])
+        page = self.page(context)
+        self.open(page)
+        expect(page.locator(".page-bar .sign-online")).to_be_visible()
+        self.turn(page, "hidden")
+        texts = lambda: [text for _, text, _ in self.notices(page)]
+        self.say("One", "grace", direct["id"])
+        self.eventually(page, ["One"], texts)
+        shown = ["One"]
+        all_day = {"from": "00:00", "to": "23:59", "time_zone": "UTC"}
+        for held, again in (({"paused": True}, {"paused": False}), ({"snoozed_until": "2027-11-28T00:00:00Z"}, {"snoozed_until": None}),
+                            ({"quiet_hours": all_day}, {"quiet_hours": None}), ({"push": {"direct": False}}, {"push": {}})):
+            with self.subTest(held=held):
+                self.change(page, held)
+                self.say(f"Held {held}", "grace", direct["id"])
+                # Its notification would come before that of the next one.
+                self.change(page, again)
+                self.say(f"After {held}", "grace", direct["id"])
+                shown.append(f"After {held}")
+                self.eventually(page, shown, texts)
+
+    def change(self, page, body):
+        with page.expect_response("**/api/v1/me/notifications"):
+            self.call("PATCH", "/me/notifications", body, self.tokens["lin"])
+
     def notices(self, page):
         return [tuple(it.values()) for it in page.evaluate("window.notices")]
 

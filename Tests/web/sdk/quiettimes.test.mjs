@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { isQuiet } from '../../../Public/js/app/account/quiettimes.js';
+import { allows, isQuiet } from '../../../Public/js/app/account/quiettimes.js';
 
 const all = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 const night = { from: '22:00', to: '07:00', days: all, time_zone: 'Europe/Berlin' };
@@ -33,4 +33,18 @@ test('hours within a day, and a zone that the browser does not know', () => {
   assert.equal(at('2027-01-15T12:00:00Z', noon), true);
   assert.equal(at('2027-01-15T13:00:00Z', noon), false);
   assert.equal(at('2027-01-15T12:00:00Z', { ...noon, time_zone: 'Mars/Olympus' }), false);
+});
+
+test('a pause, a snooze, quiet hours and an unwanted kind hold notifications back', () => {
+  const now = new Date('2027-01-15T22:30:00Z');
+  const settings = { paused: false, snoozed_until: null, quiet_hours: null, push: { mention: true, direct: false } };
+  const isShown = (kind, change) => allows({ ...settings, ...change }, kind, now);
+  assert.equal(isShown('mention'), true);
+  assert.equal(isShown(null), true);
+  assert.equal(isShown('direct'), false);
+  assert.equal(isShown('mention', { paused: true }), false);
+  assert.equal(isShown('mention', { snoozed_until: '2027-01-15T22:30:01Z' }), false);
+  assert.equal(isShown('mention', { snoozed_until: '2027-01-15T22:30:00Z' }), true);
+  assert.equal(isShown('mention', { quiet_hours: { ...night, time_zone: 'UTC' } }), false);
+  assert.equal(isShown(null, { quiet_hours: { ...night, time_zone: 'UTC', from: '23:00' } }), true);
 });

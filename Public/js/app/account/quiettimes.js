@@ -1,9 +1,15 @@
-// Quiet hours of the notification settings, by the clock of their time zone.
+// Times without notifications: paused, snoozed, and quiet hours by the clock of their time zone.
 
 const DAY_MINUTES = 1_440;
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** Whether they hold at a time. The hours of a night belong to the day on which they begin. */
+/** Whether the settings allow a notification of a kind, or of none, at a time. */
+export function allows({ paused, snoozed_until: end, quiet_hours: hours, push }, kind, now) {
+  if (paused || (end && Date.parse(end) > now.getTime()) || (hours && isQuiet(hours, now))) return false;
+  return push[kind] !== false;
+}
+
+/** Whether quiet hours hold at a time. The hours of a night belong to the day on which they begin. */
 export function isQuiet({ from, to, days, time_zone: zone }, now) {
   const local = localTime(now, zone);
   if (!local) return false;
