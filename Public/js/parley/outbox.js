@@ -43,6 +43,7 @@ import { upload } from './upload.js';
  * @property {number} tries Number of tries begun.
  * @property {boolean} unanswered A request has begun whose answer is unknown: the server may have the message.
  * @property {string} created_at
+ * @property {string} [held_until] Of a deletion that can be taken back: it is not sent before.
  */
 /** @typedef {{ operation: Operation, wasUnanswered: boolean }} Begun */
 /** @typedef {import('./reducer.js').Asked & { position: number }} Known What was known at the time of a request. */
@@ -60,6 +61,8 @@ import { upload } from './upload.js';
 
 /** The maximum number of conversations served at once. */
 const maxLanes = 4;
+/** The longest hold of a deletion, in milliseconds; the clock may have been set back meanwhile. */
+const maxHold = 60_000;
 
 export class Outbox {
   /** @type {Map<string, AbortController>} Busy lanes, by conversation. */
@@ -69,6 +72,8 @@ export class Outbox {
   /** @type {Map<string, string>} The operation that each lane sends. */
   #current = new Map();
   #isRunning = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #holding;
 
   /** @param {OutboxOptions} options */
   constructor({ client, store, mirror, now, publish, emit, want = () => {}, pause = backOff }) {
@@ -125,7 +130,7 @@ export class Outbox {
       // The server may have a refused message from an earlier try: it is sent again, and deleted there.
       if (unsent?.state === 'failed' && draft.kind === 'delete') putAgain(rows, unsent);
       // A request of theirs that is in flight comes before the deletion, or is refused after it.
-      if (about.kind === 'delete') for (const op of changing) rows.remove('outbox', op.id);
+      if (about.kind === 'delete' && !about.held_until) for (const op of changing) rows.remove('outbox', op.id);
       const waiting = changing.filter((op) => isSameAction(op, about) && !mayBeSent(op)).pop();
       // A failed action does not stop a new one.
       if (waiting?.state === 'failed') rows.remove('outbox', waiting.id);
@@ -321,6 +326,33 @@ export class Outbox {
     this.kick();
   }
 
+  /**
+   * Ends the hold of a deletion: it is sent now, in place of the other changes of its message, or it is dropped.
+   * @param {string} id @param {{ isTakenBack?: boolean }} options
+   * @returns {Promise<boolean>} Whether it was held until now.
+   */
+  async endHold(id, { isTakenBack = false } = {}) {
+    let wasHeld = false;
+    const changes = await this.#update(async () => {
+      const message = (await this.store.get('outbox', id))?.message_id ?? '';
+      /** @type {Source[]} */
+      const sources = [['outbox', id], ['outbox@message', message]];
+      return { sources, decide: (rows) => {
+        const held = rows.get('outbox', id);
+        wasHeld = held?.held_until !== undefined && !mayBeSent(held);
+        if (!wasHeld) return [];
+        if (isTakenBack) return removal(held);
+        for (const op of rows.list('outbox@message', message)) if (op.id !== id) rows.remove('outbox', op.id);
+        const { held_until: _, ...released } = held;
+        rows.put('outbox', released);
+        return rows.changes;
+      } };
+    });
+    this.publish(changes);
+    this.kick();
+    return wasHeld;
+  }
+
   /** Sends until `stop`. Only the leading tab does. */
   start() {
     this.#isRunning = true;
@@ -332,6 +364,7 @@ export class Outbox {
     for (const lane of this.#lanes.values()) lane.abort();
     for (const timer of this.#resting.values()) clearTimeout(timer);
     this.#resting.clear();
+    clearTimeout(this.#holding);
   }
 
   /** Sends pending operations. `isBack`: without the remaining pauses, since the network is back. */
@@ -341,6 +374,9 @@ export class Outbox {
       for (const timer of this.#resting.values()) clearTimeout(timer);
       this.#resting.clear();
     }
+    clearTimeout(this.#holding);
+    const hold = Math.min(...this.mirror.outbox.map(holdOf).filter((left) => left > 0));
+    if (hold <= maxHold) this.#holding = setTimeout(() => this.kick(), hold);
     for (const op of this.#waiting()) {
       if (this.#lanes.size >= maxLanes) return;
       if (!this.#lanes.has(op.conversation_id) && !this.#resting.has(op.conversation_id)) this.#run(op.conversation_id);
@@ -684,9 +720,18 @@ const inOrder = (operations) => [...operations].sort((a, b) => a.order - b.order
  */
 function sendable(all) {
   const ids = new Set(all.map(({ id }) => id));
-  const free = all.filter((op) => op.state === 'pending' && !(op.target !== undefined && ids.has(op.target)));
+  const free = all.filter((op) => op.state === 'pending' && holdOf(op) === 0 && !(op.target !== undefined && ids.has(op.target)));
   const isDeletion = (/** @type {Operation} */ { kind }) => kind === 'delete';
   return [...free.filter(isDeletion), ...free.filter((op) => !isDeletion(op))];
+}
+
+/**
+ * How long an operation is still held, in milliseconds.
+ * @param {Operation} op
+ */
+function holdOf({ held_until: end }) {
+  const left = end === undefined ? 0 : Date.parse(end) - Date.now();
+  return left > 0 && left <= maxHold ? left : 0;
 }
 
 /**

@@ -375,9 +375,22 @@ export class Parley {
     return this.outbox.add({ kind: 'edit', body: change, ...about(message) });
   }
 
-  /** @param {any} message */
-  delete(message) {
-    return this.outbox.add({ kind: 'delete', ...about(message) });
+  /**
+   * @param {any} message
+   * @param {{ heldFor?: number }} options `heldFor`: milliseconds until it is sent, at most a minute. The message is shown as
+   *   deleted meanwhile, in all tabs; `endHold` sends the deletion earlier, or takes it back.
+   */
+  delete(message, { heldFor } = {}) {
+    const held = heldFor ? { held_until: new Date(Date.now() + heldFor).toISOString() } : {};
+    return this.outbox.add({ kind: 'delete', ...about(message), ...held });
+  }
+
+  /**
+   * Sends a held deletion now, or takes it back. Resolves to whether it was held until now.
+   * @param {string} operation @param {{ isTakenBack?: boolean }} [options]
+   */
+  endHold(operation, options) {
+    return this.outbox.endHold(operation, options);
   }
 
   /**

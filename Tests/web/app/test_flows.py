@@ -363,8 +363,66 @@ class Talking(Village):
         mine.hover()
         mine.get_by_role("button", name="More").click()
         page.get_by_role("menuitem", name="Delete message").click()
-        page.get_by_role("dialog").get_by_role("button", name="Delete message").click()
         expect(page.get_by_text("Deleted by its author").last).to_be_visible()
+
+    def test_a_deletion_is_undone_in_all_tabs_or_sent_after_a_while(self):
+        said = self.say("I take that back", "ada")
+        deleted = lambda: self.call("GET", f"/messages/{said['id']}", token=self.tokens["grace"])["deleted"]
+        page = self.signed_in("ada")
+        self.room(page)
+        other = self.page(page.context)
+        self.open(other, f"/f/{self.garden['id']}-garden/room")
+        requests = []
+        page.context.on("request", lambda it: requests.append(it.method) if it.method == "DELETE" else None)
+
+        def delete():
+            mine = page.locator(f".message[data-id='{said['id']}']")
+            mine.hover()
+            mine.get_by_role("button", name="More").click()
+            page.get_by_role("menuitem", name="Delete message").click()
+            expect(page.locator(".toast")).to_contain_text("Message deleted.")
+            for tab in (page, other):
+                expect(tab.locator(f"[data-id='{said['id']}']")).to_have_text(re.compile("Deleted by its author"))
+
+        delete()
+        page.locator(".toast").get_by_role("button", name="Undo").click()
+        for tab in (page, other):
+            expect(tab.locator(f"[data-id='{said['id']}']")).to_contain_text("I take that back")
+        self.assertFalse(deleted())
+        delete()
+        self.assertEqual((requests, deleted()), ([], False))
+        # It leaves with the page of another conversation, too.
+        self.go(page, "/forums")
+        expect(page.locator(".toast")).to_have_count(0)
+        self.eventually(page, True, deleted)
+        expect(other.locator(f"[data-id='{said['id']}']")).to_have_text(re.compile("Deleted by its author"))
+        page.context.close()
+
+    def test_a_deletion_is_sent_when_its_page_is_left(self):
+        for way in ("reload", "close", "sign out"):
+            with self.subTest(way=way):
+                said = self.say(f"Gone after a {way}", "ada")
+                page = self.signed_in("ada", anew=True)
+                self.room(page)
+                mine = page.locator(f".message[data-id='{said['id']}']")
+                mine.hover()
+                mine.get_by_role("button", name="More").click()
+                page.get_by_role("menuitem", name="Delete message").click()
+                expect(page.locator(".toast")).to_contain_text("Message deleted.")
+                look = self.page(self.context())
+                if way == "reload":
+                    page.reload()
+                    self.settle(page)
+                    expect(page.locator(f"[data-id='{said['id']}']")).to_have_text(re.compile("Deleted by its author"))
+                elif way == "close":
+                    page.close()
+                else:
+                    self.go(page, "/you")
+                    page.get_by_role("button", name="Sign out").click()
+                    expect(page.get_by_role("link", name="Sign in").first).to_be_visible()
+                began = time.monotonic()
+                self.eventually(look, True, lambda said=said: self.call("GET", f"/messages/{said['id']}", token=self.tokens["grace"])["deleted"])
+                self.assertLess(time.monotonic() - began, 6)
 
     def test_a_topic_is_started_read_and_answered(self):
         page = self.signed_in("grace")

@@ -176,6 +176,54 @@ test('signing out is refused while operations wait, unless it is forced', async 
   assert.deepEqual(await store.list('outbox'), []);
 });
 
+test('a held deletion is shown, and sent at its end unless it is taken back', async () => {
+  const { id } = await conversation('regrets');
+  const net = network();
+  const parley = await open(memoryStore(), net.fetch);
+  const sent = async (text) => {
+    await parley.send(id, { text });
+    await until(() => parley.state.waiting === 0, 'the message to be sent');
+    const page = await ada.client.calls.listMessages({ id, query: { limit: 1, include_machine: true } });
+    return page.data[0];
+  };
+  const window = parley.window(id, () => {});
+  await window.latest();
+  const shown = (message) => window.items.find((it) => it.message.id === message.id)?.message.text;
+  const kept = await sent('keep me');
+  await until(() => shown(kept) === 'keep me', 'the message');
+
+  // An edit that waits for the network survives.
+  parley.outbox.stop();
+  await parley.edit(kept, { text: 'keep me, please' });
+  const first = await parley.delete(kept, { heldFor: 50_000 });
+  assert.equal(shown(kept), '');
+  assert.equal(await parley.endHold(first.id, { isTakenBack: true }), true);
+  assert.equal(shown(kept), 'keep me, please');
+  assert.equal(await parley.endHold(first.id), false, 'it is held no more');
+  parley.outbox.start();
+  await until(() => parley.state.waiting === 0, 'the edit');
+  assert.deepEqual(await texts(id), ['keep me, please']);
+
+  // Sent before its end, in place of the edit.
+  parley.outbox.stop();
+  await parley.edit(kept, { text: 'no' });
+  const second = await parley.delete(kept, { heldFor: 50_000 });
+  assert.equal(await parley.endHold(second.id), true);
+  assert.deepEqual(parley.operations().map(({ kind }) => kind), ['delete']);
+  parley.outbox.start();
+  await until(() => parley.state.waiting === 0, 'the deletion');
+  assert.deepEqual(await texts(id), [undefined]);
+  assert.equal(await parley.endHold(second.id, { isTakenBack: true }), false, 'too late');
+
+  // No tab ends the hold, as after a crash.
+  const other = await sent('forget me');
+  await parley.delete(other, { heldFor: 300 });
+  assert.deepEqual(await texts(id), [undefined, 'forget me']);
+  await until(() => parley.state.waiting === 0, 'the end of the hold');
+  assert.deepEqual(await texts(id), [undefined, undefined]);
+  parley.close();
+});
+
 test('votes wait for the network, and the last one is sent', async () => {
   const { id } = await conversation('poll');
   const poll = { options: ['plums', 'pears', 'quinces'], choices: 2 };

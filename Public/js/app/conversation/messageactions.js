@@ -20,6 +20,8 @@ import { moment, time } from '../core/times.js';
 
 /** So many names stand in the sentence about a reaction; the others are counted. */
 const NAMED = 3;
+/** How long a deletion can be undone, in milliseconds. */
+const UNDO_TIME = 8_000;
 
 export class MessageActions {
   /** @param {object} options shell, site, stream, conversation, forum, now, field, cannot, canModerate; some change */
@@ -156,8 +158,10 @@ export class MessageActions {
   }
 
   async delete(message) {
-    if (!(await confirm(say('delete.title'), say('delete.sentence'), say('delete.verb')))) return;
-    await this.stream.delete(message);
+    const { deletions } = this.site;
+    const { id, signal } = await deletions.add({ ...message, conversation_id: this.conversation.id });
+    const isTakenBack = await toast(say('delete.done'), { undo: () => {}, time: UNDO_TIME, signal });
+    if (!(await deletions.end(id, isTakenBack)) && isTakenBack) toast(say('problem.gone'));
   }
 
   async remove(message) {

@@ -10,9 +10,9 @@ function site() {
 
 /**
  * A sentence at the foot of the page; with `undo`, ten seconds to take it back, and longer while the pointer or the focus
- * is there. Resolves to whether that was done.
+ * is there. Resolves to whether that was done. `time`: how long it stays, in milliseconds; `signal` ends it.
  */
-export function toast(sentence, { undo, action, act, stays = false } = {}) {
+export function toast(sentence, { undo, action, act, stays = false, time, signal } = {}) {
   return new Promise((resolve) => {
     const end = (chosen) => {
       clearTimeout(timer);
@@ -31,11 +31,12 @@ export function toast(sentence, { undo, action, act, stays = false } = {}) {
     const stay = () => clearTimeout(timer);
     const wait = () => {
       stay();
-      if (!stays) timer = setTimeout(() => end(false), press ? 10_000 : 4_000);
+      if (!stays) timer = setTimeout(() => end(false), time ?? (press ? 10_000 : 4_000));
     };
     for (const name of ['pointerenter', 'focusin']) node.addEventListener(name, stay);
     for (const name of ['pointerleave', 'focusout']) node.addEventListener(name, wait);
     wait();
+    signal?.addEventListener('abort', () => end(false));
   });
 }
 

@@ -156,10 +156,6 @@ export class Stream extends EventTarget {
     return this.site.parley.edit(this.#held(message), { text });
   }
 
-  delete(message) {
-    return this.site.parley.delete(this.#held(message));
-  }
-
   setAction(message, type) {
     return this.site.parley.setAction(this.#held(message), type);
   }

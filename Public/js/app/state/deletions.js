@@ -1,0 +1,56 @@
+// Own messages that were just deleted and can be restored for a moment. The outbox holds the deletion: all tabs show it, and none
+// sends it before the hold ends. A tab that crashes leaves it to the others, or to the next start.
+
+import { wait } from '../../parley/time.js';
+
+/** The longest hold, in milliseconds: a pointer keeps the button for that long. */
+const MAX_HOLD = 60_000;
+/** The last moments of a hold are too short for a press. */
+const REST = 2_000;
+/** How long a sign-out waits for them at most, and how often it looks. */
+const MAX_WAIT = 2_000;
+const STEP = 50;
+
+export class Deletions {
+  #site;
+  /** The held deletions of this tab: message and end, by operation. */
+  #held = new Map();
+
+  constructor(site) {
+    this.#site = site;
+    addEventListener('pagehide', () => this.#leave());
+  }
+
+  /** Deletes a message. `signal` aborts when it can't be restored any more. @returns {Promise<{ id: string, signal: AbortSignal }>} */
+  async add(message) {
+    const { id } = await this.#site.parley.delete(message, { heldFor: MAX_HOLD });
+    const ended = new AbortController();
+    setTimeout(() => ended.abort(), MAX_HOLD - REST);
+    this.#held.set(id, { message, ended });
+    return { id, signal: ended.signal };
+  }
+
+  /** Sends a deletion now, or restores its message. Returns whether that was still possible. */
+  async end(id, isTakenBack = false) {
+    this.#held.get(id)?.ended.abort();
+    this.#held.delete(id);
+    return this.#site.parley?.endHold(id, { isTakenBack }) ?? false;
+  }
+
+  /** Sends all of them now, and waits for that, but not for long. */
+  async send() {
+    const ids = [...this.#held.keys()];
+    await Promise.all(ids.map((id) => this.end(id)));
+    const deadline = Date.now() + MAX_WAIT;
+    while (this.#site.parley?.operations().some((it) => ids.includes(it.id)) && Date.now() < deadline) await wait(STEP);
+  }
+
+  /** A page that is left can't wait for its outbox. The request outlives it; the outbox may repeat it. */
+  #leave() {
+    const { client } = this.#site;
+    for (const [id, { message }] of this.#held) {
+      fetch(`${client.base}/messages/${message.id}`, { method: 'DELETE', keepalive: true }).catch(() => {});
+      this.end(id).catch(() => {});
+    }
+  }
+}
