@@ -88,6 +88,7 @@ export function showKeys() {
     'Esc',
     'Shift Esc',
     'e h',
+    'u',
   ];
   dialog(
     say('keys.title'),

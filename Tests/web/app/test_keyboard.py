@@ -89,6 +89,31 @@ class Keyboard(Village):
         page.keyboard.press("j")
         expect(page.locator("a.topic-row:focus")).to_have_count(0)
 
+    def test_a_letter_undoes_what_a_sentence_offers(self):
+        first, second = (self.say(f"Said by mistake {number}", "ada") for number in (1, 2))
+        page = self.signed_in("ada")
+        self.room(page)
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text("Undo, while a notice offers it")
+        page.keyboard.press("Escape")
+        texts = lambda: page.locator(f"[data-id='{first['id']}'], [data-id='{second['id']}']").all_inner_texts()
+        for said in (first, second):
+            page.locator(f"[data-id='{said['id']}']").hover()
+            page.locator(f"[data-id='{said['id']}']").get_by_role("button", name="More").click()
+            page.get_by_role("menuitem", name="Delete message").click()
+            self.eventually(page, True, lambda said=said: "Deleted" in page.locator(f"[data-id='{said['id']}']").inner_text())
+        # The newest first. In a text field it is a letter.
+        page.get_by_role("textbox", name="Write a message").press("u")
+        expect(page.locator(".toast")).to_have_count(2)
+        page.get_by_role("textbox", name="Write a message").fill("")
+        page.locator(f"[data-id='{first['id']}']").focus()
+        for restored in (["Deleted", "mistake 2"], ["mistake 1", "mistake 2"]):
+            page.keyboard.press("u")
+            self.eventually(page, True, lambda restored=restored: all(part in text for part, text in zip(restored, texts())))
+        page.keyboard.press("u")
+        expect(page.locator(".toast")).to_have_count(0)
+
     def test_the_first_tab_stop_skips_to_the_page(self):
         page = self.signed_in("ada")
         page.keyboard.press("Tab")

@@ -24,6 +24,7 @@ export function toast(sentence, { undo, action, act, stays = false, time, signal
       press();
       end(true);
     });
+    if (undo) node.querySelector('button').dataset.act = 'undo';
     // Several requests may fail for one cause: a sentence without a button is shown once.
     if (!press) for (const it of [...site().children]) if (it.textContent === node.textContent) it.remove();
     site().append(node);
@@ -38,6 +39,13 @@ export function toast(sentence, { undo, action, act, stays = false, time, signal
     wait();
     signal?.addEventListener('abort', () => end(false));
   });
+}
+
+/** Undoes what the newest sentence offers. Returns whether there is one. */
+export function undoLast() {
+  const button = [...(shelf?.querySelectorAll('[data-act="undo"]') ?? [])].at(-1);
+  button?.click();
+  return !!button;
 }
 
 export function toastElement(sentence, action, on) {

@@ -1,6 +1,7 @@
 // The global keyboard shortcuts. A page handles its own keys first.
 
 import { isLetter } from '../core/rowkeys.js';
+import { undoLast } from '../parts/toast.js';
 
 /** The second key after `g`. */
 const PAGES = { i: '/', f: '/forums', m: '/messages' };
@@ -49,6 +50,7 @@ export class Keys {
     const page = this.isLed ? PAGES[event.key] : null;
     this.isLed = event.key === 'g';
     if (page) return shell.go(page);
+    if (event.key === 'u') return undoLast();
     if (event.key === '/') {
       event.preventDefault();
       return shell.go(shell.searchAddress());
