@@ -357,6 +357,15 @@ export class Parley {
     this.#publish(await this.store.update([], () => [{ table: 'site', key: 'lost' }]));
   }
 
+  /**
+   * Fetches what is new now, as when a user pulls down a list. While the connection is up, it arrives by itself. In a tab without
+   * the connection it asks the tab that has it, and does not wait.
+   */
+  async catchUp() {
+    if (this.sync) await this.sync.catchUp();
+    else this.tabs.tell({ kind: 'catchUp' });
+  }
+
   // Actions of the user. Each is stored in the outbox before it returns, and sent when there is a network.
 
   /**
@@ -896,6 +905,9 @@ export class Parley {
         this.#noteTab(message);
         if (this.tabs.isLeader && message.topics.includes('presence'))
           for (const one of this.#presences.all) this.tabs.tell({ kind: 'emit', name: 'presence', detail: one });
+        break;
+      case 'catchUp':
+        this.sync?.catchUp().catch(() => {});
         break;
       case 'want':
         this.sync?.fetches.want(message.name, message.isShown);

@@ -1,5 +1,6 @@
 """Touch gestures: long press, swipe, pull to refresh."""
 
+import re
 from contextlib import contextmanager
 
 from playwright.sync_api import expect
@@ -106,13 +107,13 @@ class Touch(Village):
     def test_a_pull_refreshes(self):
         page = self.phone("/forums")
         asked = []
-        page.on("request", lambda it: asked.append(it.url) if it.url.split("?")[0].endswith("/api/v1/forums") else None)
+        page.on("request", lambda it: asked.append(it.url.split("?")[0].split("/api/v1")[1]) if re.search("/api/v1/(forums|sync)([?]|$)", it.url) else None)
         self.drag(page, (200, 300), (0, 60))
         self.drag(page, (200, 300), (0, -150))
         self.frames(page)
         self.assertEqual(asked, [])
         self.drag(page, (200, 300), (0, 150))
-        self.eventually(page, 1, lambda: len(asked))
+        self.eventually(page, ["/sync"], lambda: asked)
         page.context.set_offline(True)
         self.drag(page, (200, 300), (0, 150))
         expect(page.get_by_text("The server can't be reached")).to_be_visible()

@@ -115,6 +115,51 @@ test('a reconnect resumes from the cursor and ignores repeated events', async ()
   parley.close();
 });
 
+test('what is new is fetched at once, also without a connection', async () => {
+  const asked = [];
+  const pages = [
+    { data: [created(1), created(2)], more: true, cursor: 'aa.2' },
+    { data: [created(3)], more: false, cursor: 'aa.3' },
+  ];
+  const sync = (query) => {
+    asked.push(query);
+    return { reset: null, lost: [], ...pages[asked.length - 1] };
+  };
+  const { peer, parley, store, faults } = await opened({ answers: { 'GET /sync': sync } });
+  await until(() => parley.mirror.cursor !== null, 'the snapshot');
+  assert.notEqual(parley.state.connection, 'live');
+  await parley.catchUp();
+  assert.deepEqual(asked, [{ topics: 'me', after: 'aa.0' }, { topics: 'me', after: 'aa.2' }]);
+  assert.deepEqual(await seqs(store), [1, 2, 3]);
+  assert.equal(parley.mirror.cursor, 'aa.3');
+  assert.equal(parley.conversations[0].unread_count, 3);
+
+  // The log has no events after the cursor: the next connection compares.
+  pages.push({ data: [], more: false, cursor: 'aa.9', reset: 'trimmed' });
+  const before = peer.sockets.length;
+  await parley.catchUp();
+  await until(() => peer.sockets.length > before, 'another connection');
+  assert.equal(parley.mirror.cursor, 'aa.3');
+  peer.answers['GET /sync'] = () => new Response('', { status: 503 });
+  await assert.rejects(parley.catchUp(), { code: 'unavailable' });
+  assert.deepEqual(faults, []);
+});
+
+test('a tab without the connection lets the one that has it catch up', async () => {
+  const shared = device();
+  let asked = 0;
+  const sync = () => {
+    asked += 1;
+    return { data: [], more: false, cursor: 'aa.0', reset: null, lost: [] };
+  };
+  const tab = () => opened({ store: shared.store, answers: { 'GET /sync': sync }, parley: { locks: shared.locks, BroadcastChannel: shared.BroadcastChannel } });
+  const [first, second] = [await tab(), await tab()];
+  await until(() => first.parley.mirror.cursor !== null, 'the snapshot');
+  assert.equal(second.parley.sync, undefined);
+  await second.parley.catchUp();
+  await until(() => asked === 1, 'the request');
+});
+
 test('the same user opens the cache and resumes from its cursor', async () => {
   const store = memoryStore();
   const first = await opened({ store });

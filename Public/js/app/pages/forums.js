@@ -43,7 +43,7 @@ export async function open(shell, _, restore) {
   draw();
   const unlisten = site.listen(['forums', 'conversations', 'overview', 'users'], draw);
   const body = el('div.page-body', null, column);
-  onPullToRefresh(body, () => site.loadForums());
+  onPullToRefresh(body, () => site.catchUp());
   const further = () => {
     while (count < site.forums.size) {
       const last = [...column.querySelectorAll('.tile')].at(-AHEAD);

@@ -308,6 +308,11 @@ export class SiteState extends EventTarget {
     this.say('forums');
   }
 
+  /** Fetches what is new. The cache has all forums and follows their events; a visitor has no cache. */
+  async catchUp() {
+    return this.parley ? this.parley.catchUp() : this.loadForums();
+  }
+
   async forum(id) {
     if (!this.forums.has(id)) this.keepForum(await this.call('GET', `/forums/${encodeURIComponent(id)}`));
     return this.forums.get(id);
