@@ -51,6 +51,7 @@ import { toggle } from '/js/app/parts/switch.js';
 import { tabs } from '/js/app/parts/tabs.js';
 import { tile } from '/js/app/parts/tile.js';
 import { timeline, timelinePill } from '/js/app/parts/timeline.js';
+import { livelyTopics } from '/js/app/parts/livelytopics.js';
 import { toastElement } from '/js/app/parts/toast.js';
 import { tombstone } from '/js/app/parts/tombstone.js';
 import { tagLinks } from '/js/app/forum/topictags.js';
@@ -571,6 +572,10 @@ const parts = {
     ),
   ],
   'Command menu': [commands()],
+  'Lively topics': livelyTopics([
+    { title: 'Frost dates', href: '#', forum: 'Garden', writer: 'Priya', at: '2026-11-20T14:14:12.621Z' },
+    { title: 'Who has the key to the shed behind the greenhouse, and who had it before?', href: '#', forum: 'حديقة', writer: 'عمر', at: '2026-11-19T14:14:12.621Z' },
+  ]),
   Toast: [toastElement('The message is removed.', 'Undo'), toastElement('The link is copied.')],
   Timeline: [
     along(3, { isFlat: false }),

@@ -212,6 +212,44 @@ class Inbox(Gardeners):
         expect(page.get_by_text(re.compile("You're all caught up|Welcome to"))).to_be_visible()
 
 
+class Arrival(Gardeners):
+    def test_a_newcomer_finds_lively_topics(self):
+        self.call("PATCH", f"/forums/{self.garden['id']}", {"is_default": True}, self.tokens["ada"])
+        for number in range(4):
+            forum = self.forum(f"Meadow {number}")
+            self.topic(forum, f"Older talk {number}")
+            self.topic(forum, f"Lively talk {number}")
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                page = self.page(self.context(size))
+                self.open(page, f"/i/{self.invite}")
+                page.get_by_label("Display name").fill(f"{size.title()} Nina")
+                page.get_by_label("Password").fill(PASSWORD)
+                page.get_by_role("button", name="Accept the rules and create account").click()
+                welcome = page.locator(".welcome")
+                expect(welcome).to_contain_text("Welcome to The Allotment")
+                titles = lambda place: [it.split("\n")[0] for it in place.locator(".lively-topic").all_inner_texts()]
+                wanted = [f"Lively talk {number}" for number in (3, 2, 1)]
+                self.eventually(page, wanted, lambda: titles(welcome))
+                expect(welcome.locator(".lively-topic").first).to_contain_text("Meadow 3 · Ada")
+                expect(page.get_by_role("textbox", name="Write a message")).to_be_in_viewport()
+                self.photograph(page, f"welcome-topics-{size}")
+                self.assert_accessible(page, f"welcome {size}")
+                self.assert_fits(page, f"welcome {size}")
+                welcome.get_by_role("button", name="Close").click()
+                expect(welcome).to_have_count(0)
+                # Another device: nothing is known yet.
+                page.reload()
+                self.open(page, "/")
+                main = page.get_by_role("main")
+                self.eventually(page, wanted, lambda: titles(main))
+                self.photograph(page, f"inbox-newcomer-{size}")
+                self.assert_accessible(page, f"inbox of a newcomer {size}")
+                main.get_by_role("link", name="Lively talk 2").click()
+                expect(page.get_by_role("heading", name="Lively talk 2").first).to_be_visible()
+                page.context.close()
+
+
 class Tiles(Gardeners):
     def test_a_long_title_does_not_cut_off_the_last_activity(self):
         forum = self.forum("Sheds and everything that is stored in them", "lin")

@@ -1,8 +1,9 @@
 // What stands above the messages: the welcome after sign-up, the first steps of an owner, a message request.
 
 import { backOff, wait } from '../../parley/time.js';
-import { el } from '../core/dom.js';
+import { el, redraw } from '../core/dom.js';
 import { list, say, sayProblem } from '../core/text.js';
+import { lively, loadLively } from '../forum/lively.js';
 import { banner } from '../parts/banner.js';
 import { iconButton } from '../parts/button.js';
 import { toast } from '../parts/toast.js';
@@ -13,7 +14,7 @@ export function banners(page) {
   const isRoom = conversation.kind === 'room';
   return [
     conversation.request && requestBanner(page),
-    isRoom && shell.arrival && welcomeBanner(shell),
+    isRoom && shell.arrival && welcomeBanner(page),
     isRoom && site.me?.role === 'owner' && steps(page),
   ];
 }
@@ -46,19 +47,25 @@ function steps({ shell, site, listen, signal }) {
   return node;
 }
 
-/** Once, after sign-up. */
-function welcomeBanner(shell) {
+/** Once, after sign-up, with topics to read. */
+function welcomeBanner({ shell, site: state, listen }) {
   const { site, forums } = shell.arrival;
   shell.arrival = null;
   const link = (href, words) => el('a.text-button', { href }, words);
   const words = [say('welcome.title', { name: site }), forums.length && say('welcome.joined', { forums: list(forums) })].filter(Boolean).join('. ');
-  const node = banner(words, {
+  const topics = el('div');
+  const draw = () => redraw(topics, lively(state));
+  draw();
+  loadLively(state);
+  listen(state, ['forums', 'users'], draw);
+  const line = banner(words, {
     actions: [
       link('/forums', say('welcome.browse')),
       link('/you/notifications', say('welcome.notifications')),
       iconButton('close', say('act.close'), { on: () => node.remove() }),
     ],
   });
+  const node = el('div.welcome', null, line, topics);
   return node;
 }
 

@@ -2,6 +2,7 @@
 
 import { el, icon, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { lively, loadLively } from '../forum/lively.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -20,6 +21,8 @@ import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
 /** The value of `?show=`, and the groups that it shows. */
 const TABS = { all: null, new: ['newTopics'], unread: ['unread'], mentions: ['notices', 'mentions'], direct: ['direct'] };
 const EXCERPT = 140;
+/** For so long after sign-up an empty inbox shows topics, in milliseconds. */
+const NEWCOMER = 7 * 86_400_000;
 
 export async function open(shell, { query }) {
   const { site } = shell;
@@ -170,6 +173,7 @@ function pressed(event, column) {
   return true;
 }
 
+/** An empty inbox. Topics stand in that of a newcomer. */
 function nothing(shell, shown, groups) {
   const { site } = shell;
   if (groups.length) return empty(say(`inbox.none.${shown}`), { picture: 'check' });
@@ -179,7 +183,9 @@ function nothing(shell, shown, groups) {
     if (at && (!newest || at > newest)) newest = at;
   }
   const hasRead = [...site.conversations.values()].some((it) => it.read_up_to > 0);
-  return empty(hasRead ? say('inbox.empty') : say('inbox.welcome', { name: site.server.name }), {
+  const isNew = shown === 'all' && Date.now() - Date.parse(site.me.created_at) < NEWCOMER;
+  if (isNew) loadLively(site);
+  const words = empty(hasRead ? say('inbox.empty') : say('inbox.welcome', { name: site.server.name }), {
     picture: 'check',
     second: newest ? say('inbox.last', { at: moment(new Date(newest)) }) : null,
     actions: [
@@ -187,4 +193,5 @@ function nothing(shell, shown, groups) {
       site.mayInvite && button(say('invite.people'), { on: () => shell.go('/admin/invites') }),
     ].filter(Boolean),
   });
+  return [words, isNew && lively(site)];
 }
