@@ -53,6 +53,7 @@ import { tile } from '/js/app/parts/tile.js';
 import { timeline, timelinePill } from '/js/app/parts/timeline.js';
 import { livelyTopics } from '/js/app/parts/livelytopics.js';
 import { toastElement } from '/js/app/parts/toast.js';
+import { solution } from '/js/app/parts/solution.js';
 import { tombstone } from '/js/app/parts/tombstone.js';
 import { tagLinks } from '/js/app/forum/topictags.js';
 import { topicRow } from '/js/app/parts/topicrow.js';
@@ -412,6 +413,7 @@ const parts = {
           { mine: true, quote: { author: 'Grace', text: 'What we agreed' } },
           { reply_to: '1', status: 'delivered' },
         ),
+        post('The pump is silent. What is it?', ada, { solution: { message: { id: '9', text: 'The pump was out of oil.' }, author: lin } }),
         post('The pump was out of oil.', lin, { solves: true }),
         post('Not sent', ada, { mine: true }, { state: 'failed' }),
         post('@ada, for you', lin, {}, { mentionsMe: true }),
@@ -419,6 +421,7 @@ const parts = {
       ),
     ),
   ],
+  Solution: [solution({ message: { id: '9', text: '' }, author: lin })],
   Tombstone: ['author', 'moderator', 'moved', 'erased'].map((deletion) => tombstone({ deletion })),
   Pill: [pill(6, act), pill(0, act)],
   Reaction: [reaction('👍', { count: 1 }), reaction('❤️', { count: 12, mine: true }), reaction('🎉', { count: 1042 })],

@@ -102,8 +102,10 @@ class ForumSettings(Village):
         way = page.get_by_role("link", name="Solved. Go to the answer")
         expect(way).to_be_visible()
         expect(page.get_by_role("article", name="Answer")).to_contain_text("Bottles.")
+        expect(page.get_by_role("region", name="Answer by Lin")).to_contain_text("Bottles.")
         self.call("DELETE", f"/messages/{answer['id']}", token=self.tokens["lin"])
         expect(way).to_have_count(0)
+        expect(page.get_by_role("region", name="Answer by Lin")).to_have_count(0)
         expect(page.locator(".stream-head").get_by_text("Solved", exact=True)).to_be_visible()
 
     def test_a_conflicting_change_is_not_overwritten_silently(self):
@@ -187,6 +189,10 @@ class ForumSettings(Village):
         for page in (asker, other):
             expect(page.locator(".post", has_text="It was out of oil.").get_by_text(label, exact=True)).to_be_visible()
             expect(page.get_by_role("link", name="Solved. Go to the answer")).to_have_attribute("href", f"/m/{answer['id']}")
+            # Under the question, with the way to it.
+            repeated = page.locator(".post").filter(has_text="What is it?").get_by_role("region", name="Answer by Lin")
+            expect(repeated).to_contain_text("It was out of oil.")
+            expect(repeated.get_by_role("link", name="Answer by Lin")).to_have_attribute("href", f"/m/{answer['id']}")
         # Beside the topic and in the topic list.
         expect(asker.get_by_role("link", name="Solved The pump is silent")).to_be_visible()
         self.assert_accessible(asker, "a solved topic")
@@ -232,6 +238,6 @@ class ForumSettings(Village):
 
     def verbs(self, page, text, role="menuitem"):
         """Actions of a post: a menu with a pointer, a sheet on a phone."""
-        page.locator(".post", has_text=text).get_by_role("button", name="More").click()
+        page.locator(".post", has_text=text).last.get_by_role("button", name="More").click()
         page.get_by_role(role, name="Copy link").wait_for()
         return " ".join(page.get_by_role(role).all_inner_texts())

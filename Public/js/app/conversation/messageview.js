@@ -171,20 +171,20 @@ export class MessageView {
       const last = !joins(message, next);
       const author = this.person(message.author_id);
       const quote = this.quote(message.reply_to);
+      const solution = this.solution(message, solvedBy);
       const files = Object.fromEntries((message.attachments ?? []).map((id) => [id, this.file?.(id) ?? undefined]));
       const key = JSON.stringify([
         withoutAge(message),
         files,
         first,
         last,
-        author.display_name,
-        author.name,
-        author.avatar,
+        author.display_name, author.name, author.avatar,
         statusLine(author),
         emojiVersion(),
         quote,
         this.stream.latest > 0,
         message.id === solvedBy,
+        solution && [withoutAge(solution.message), solution.author.display_name, solution.author.name],
       ]);
       nodes.push(
         this.keep(
@@ -202,6 +202,7 @@ export class MessageView {
                 size: this.stream.latest,
                 act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
                 solves: message.id === solvedBy,
+                solution,
                 mayModerate: this.mayModerate?.(),
                 onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
                 files,
@@ -252,8 +253,8 @@ export class MessageView {
     return !!this.me && isMentioned(this.me, message);
   }
 
-  quote(id) {
-    if (!id) return null;
+  /** A message of the window, or one that is fetched; null until then. */
+  known(id) {
     const found = this.stream.messages.find((it) => it.id === id) ?? this.quotes.get(id);
     if (found === undefined) {
       this.quotes.set(id, null);
@@ -265,6 +266,17 @@ export class MessageView {
         () => {},
       );
     }
+    return found ?? null;
+  }
+
+  /** The answer of the topic, for its first post. */
+  solution(message, id) {
+    const found = id && message.seq === 1 && message.id !== id && !message.deleted ? this.known(id) : null;
+    return found && !found.deleted ? { message: found, author: this.person(found.author_id) } : null;
+  }
+
+  quote(id) {
+    const found = id ? this.known(id) : null;
     if (!found) return null;
     const author = this.person(found.author_id);
     return {

@@ -164,7 +164,7 @@ function messageView(page, readUpTo, head) {
     person: (id) => site.person(id),
     file: (id) => site.file(id),
     act: (it, verb, detail) => page.acts?.run(it, verb, detail),
-    fetch: (id) => site.call('GET', `/messages/${id}`),
+    fetch: (id) => site.message(id),
     onRead: site.me ? (it) => site.markRead(conversation, it)?.catch(() => {}) : null,
     onStatus: showsReaders ? (it) => page.acts.run(it, 'status') : null,
     onFault: (error) => toast(sayProblem(error)),

@@ -15,6 +15,7 @@ import { iconButton } from './button.js';
 import { fileCard, isShown, pictureGrid } from './pictures.js';
 import { embedsOf, linkPreview } from './preview.js';
 import { reactions } from './reaction.js';
+import { solution } from './solution.js';
 import { tombstone } from './tombstone.js';
 
 /** So many emoji stand beside a message for a quick reaction. */
@@ -28,6 +29,7 @@ const QUICK = 3;
  * @param {boolean} view.mine
  * @param {boolean} view.first @param {boolean} view.last of its group
  * @param {boolean} [view.solves] whether it is the accepted answer of the topic
+ * @param {{ message: object, author: object }} [view.solution] the accepted answer, under the first post
  * @param {object} [view.quote] the quoted message, with `author` and `text`
  * @param {object} [view.files] attachments by id
  * @param {boolean} [view.mayModerate] whether the user may close the polls of others
@@ -127,6 +129,7 @@ function post(message, view) {
       extras(message, view),
       reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
+      view.solution && solution(view.solution),
       act &&
         el(
           'div.post-tools',

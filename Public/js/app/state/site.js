@@ -498,6 +498,11 @@ export class SiteState extends EventTarget {
     return this.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
   }
 
+  /** A message that a view names, from the cache if it is there. */
+  async message(id) {
+    return (await this.parley?.store.get('messages@id', id)) ?? this.call('GET', `/messages/${id}`);
+  }
+
   /** How many things wait to be sent. */
   waiting() {
     return this.parley?.state.waiting ?? 0;
