@@ -364,8 +364,6 @@ public final class Stream: DescriptorHandler {
       } else {
         handler?.received(
           unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
-        // The end of the turn reads the rest as input of the handshake.
-        if phase == .handshaking { return }
       }
     }
     if socket.isReadable, !isPaused { readSoon() }
