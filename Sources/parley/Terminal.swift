@@ -40,6 +40,14 @@ enum Terminal {
     Descriptor.writeAll(Array("parley: \(message)\n".utf8), to: STDERR_FILENO)
   }
 
+  /// The code of the user's language; nil if the locale names none.
+  static var language: String? {
+    let variables = environment
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty }
+    guard let code = locale?.prefix(while: \.isLetter), code.count == 2 else { return nil }
+    return String(code)
+  }
+
   static var environment: [String: String] {
     var all: [String: String] = [:]
     var pointer = unsafe environ

@@ -2,10 +2,12 @@
 // width are ignored, and in scripts without spaces any part of the text matches.
 
 import { compareIds } from './ids.js';
+import { wordForms } from './wordforms.js';
 
 /**
  * @typedef {object} Search
  * @property {string} [q] Words, "phrases", -not, prefix*.
+ * @property {string} [language] The code of its language, whose word forms are found, too.
  * @property {string} [conversation]
  * @property {string} [author]
  * @property {string} [hashtag]
@@ -16,7 +18,7 @@ import { compareIds } from './ids.js';
  * @property {string} [before_time]
  * @property {number} [limit]
  */
-/** @typedef {{ text: string, isNot: boolean, isPrefix: boolean, isLoose: boolean }} Term */
+/** @typedef {{ text: string, isNot: boolean, isPrefix: boolean, isLoose: boolean, forms: string[] }} Term */
 
 const withoutSpaces = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
@@ -42,14 +44,21 @@ const foldWide = (text) =>
     .replace(/[^\p{L}\p{M}\p{N}\p{So}]+/gu, ' ')
     .trim();
 
-/** @param {string} query @returns {Term[]} */
-export function readQuery(query) {
+/** Other forms of all words together. Later words have none. */
+const maxForms = 96;
+
+/** @param {string} query @param {string} [language] @returns {Term[]} */
+export function readQuery(query, language) {
   const terms = [];
+  let count = 0;
   for (const [, not, phrase, word] of query.matchAll(/(-?)(?:"([^"]*)"|([^\s"]+))/g)) {
     const text = fold(phrase ?? word);
     if (text === '') continue;
     const isPrefix = phrase === undefined && word.endsWith('*');
-    terms.push({ text, isNot: not === '-', isPrefix, isLoose: withoutSpaces.test(text) || /\p{So}/u.test(text) });
+    const hasForms = language !== undefined && phrase === undefined && not === '' && !isPrefix;
+    const forms = hasForms ? wordForms(text, language).slice(0, maxForms - count) : [];
+    count += forms.length;
+    terms.push({ text, isNot: not === '-', isPrefix, forms, isLoose: withoutSpaces.test(text) || /\p{So}/u.test(text) });
   }
   return terms;
 }
@@ -59,7 +68,7 @@ export function matchesQuery(text, terms) {
   const folded = ` ${fold(text)} `;
   return terms.every((term) => {
     const wanted = term.isLoose ? term.text : term.isPrefix ? ` ${term.text}` : ` ${term.text} `;
-    return folded.includes(wanted) !== term.isNot;
+    return (folded.includes(wanted) || term.forms.some((form) => folded.includes(` ${form} `))) !== term.isNot;
   });
 }
 
@@ -73,7 +82,7 @@ export function matchesQuery(text, terms) {
  */
 export async function searchCache(store, conversations, search, signal) {
   const { limit = 50 } = search;
-  const terms = readQuery(search.q ?? '');
+  const terms = readQuery(search.q ?? '', search.language);
   /** @type {any[]} */
   let found = [];
   for (const conversation of search.conversation ? [search.conversation] : conversations) {

@@ -47,6 +47,21 @@ import Testing
     }
   }
 
+  @Test func `in a known language the other forms of a word are found`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace"]).room
+      let one = try await village.post("One ripe tomato", in: room, as: "grace")
+      let two = try await village.post("Two tomatoes", in: room, as: "grace")
+      #expect(try await found(village, "q=tomato") == [one])
+      #expect(try await found(village, "q=tomato&language=en") == [two, one])
+      #expect(try await found(village, "q=tomatoes&language=en-GB") == [two, one])
+      #expect(try await found(village, "q=%22tomato%22&language=en") == [one])
+      #expect(try await found(village, "q=tomato&language=tlh") == [one])
+      let answer = try await village.expect(200, .get, "/messages/search?q=tomato&language=en", as: "ada")
+      #expect(answer.texts("data.0.snippet.pieces", "text") == ["Two ", "tomatoes"])
+    }
+  }
+
   @Test func `a snippet has no markup, and the options of a poll apart`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden(members: ["grace"]).room

@@ -10,6 +10,7 @@ import { compareIds, moveCursor, readCursor } from '../../../Public/js/parley/id
 import { withOperations } from '../../../Public/js/parley/outbox.js';
 import { Rows, mergeMessage, sourcesOf, position, reduce } from '../../../Public/js/parley/reducer.js';
 import { fold, matchesQuery, readQuery } from '../../../Public/js/parley/search.js';
+import { wordForms } from '../../../Public/js/parley/wordforms.js';
 import { sha256 } from '../../../Public/js/parley/sha256.js';
 import { memoryStore } from '../../../Public/js/parley/store.js';
 import { backOff } from '../../../Public/js/parley/time.js';
@@ -283,4 +284,17 @@ test('the store in memory returns ordered ranges and drops cleared rows', async 
   assert.deepEqual(await seqs({ from: ['1', 0], to: ['1', 9], newestFirst: true, limit: 1 }), [3]);
   await store.update([], () => [{ table: 'messages', from: ['1'], to: ['1', []] }]);
   assert.deepEqual((await store.list('messages')).map(({ id }) => id), ['121']);
+});
+
+for (const { language, word, forms } of JSON.parse(readFileSync(new URL('../../Contract/wordforms.json', import.meta.url), 'utf8'))) {
+  test(`${word} has its other forms in ${language}`, () => assert.deepEqual(wordForms(word, language), forms));
+}
+
+test('a search finds the other forms of a word in a known language', () => {
+  const finds = (query, language, text) => matchesQuery(text, readQuery(query, language));
+  assert.ok(finds('tomato', 'en', 'Two tomatoes'));
+  assert.ok(finds('Buch', 'de', 'viele Bücher'));
+  assert.ok(!finds('tomato', undefined, 'Two tomatoes'));
+  assert.ok(!finds('"tomato"', 'en', 'Two tomatoes'));
+  assert.ok(finds('two -tomato', 'en', 'Two tomatoes'));
 });

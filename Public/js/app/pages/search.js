@@ -3,7 +3,7 @@
 import { el, redraw, refill } from '../core/dom.js';
 import { fits } from '../core/fold.js';
 import { conversationTitle } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { language, say, sayProblem } from '../core/text.js';
 import { empty } from '../parts/empty.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -192,7 +192,7 @@ const textOf = (words) => words.replace(FROM, ' ').trim();
 function queryOf(words, chosen, order) {
   const [, author] = FROM.exec(words) ?? [];
   const { days, ...asked } = Object.fromEntries([...chosen].map((it) => it.split(':')));
-  const query = { q: textOf(words) || undefined, limit: PAGE, order: order === 'best' ? order : undefined, ...asked };
+  const query = { q: textOf(words) || undefined, language: language(), limit: PAGE, order: order === 'best' ? order : undefined, ...asked };
   if (author) query.author = `@${author}`;
   if (days) query.after_time = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
   return query;

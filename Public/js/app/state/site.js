@@ -542,11 +542,11 @@ export class SiteState extends EventTarget {
       return { data: page.data, next: page.next, isHeld: false };
     } catch (error) {
       if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
-      const { has, q, limit, conversation, author, mention, after_time } = query;
+      const { has, q, language, limit, conversation, author, mention, after_time } = query;
       const named = (wanted) => (wanted === 'me' ? this.me : [...this.users.values()].find((it) => `@${it.name}` === wanted));
       const held = await this.parley.searchCache(
         {
-          q, limit, conversation, after_time,
+          q, language, limit, conversation, after_time,
           ...(['file', 'link'].includes(has) ? { has } : {}),
           ...(author ? { author: named(author)?.id ?? '' } : {}),
           ...(mention ? { mention: named(mention)?.name ?? '' } : {}),

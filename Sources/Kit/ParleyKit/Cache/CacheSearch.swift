@@ -12,12 +12,15 @@ public struct SearchResult: Sendable, Hashable {
 
 extension Cache {
   /// Searches the texts for a query as the user typed it.
+  ///
+  /// - Parameter language: the code of its language, whose word forms are found, too.
   public func search(
-    _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
+    _ text: String, language: String? = nil, in conversation: ID<Conversation>? = nil, since: Int64? = nil,
+    before: Int64? = nil,
     next: CacheQuery.Position? = nil, limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> SearchResult {
     var query = CacheQuery(in: conversation, limit: limit)
-    query.words = try SearchQuery(text)
+    query.words = try SearchQuery(text, language: language)
     (query.notBefore, query.before, query.next) = (since, before, next)
     return try find(query, isIncluded)
   }

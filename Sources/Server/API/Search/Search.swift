@@ -16,6 +16,7 @@ extension Query {
   fileprivate mutating func search() throws(Refusal) -> SearchRequest {
     var request = SearchRequest()
     request.words = try text("q")
+    request.language = try text("language")
     (request.conversation, request.forum) = (try id("conversation"), try id("forum"))
     (request.author, request.mention) = (try reference("author"), try reference("mention"))
     (request.hashtag, request.annotation) = (try text("hashtag"), try text("annotation"))

@@ -7,6 +7,8 @@ import Storage
 /// The filters of a search. All of them must match.
 public struct SearchRequest: Sendable {
   public var words: String?
+  /// The code of the language of the words, which then have their other forms, too.
+  public var language: String?
   public var conversation: ID<Conversation>?
   public var forum: ID<Forum>?
   public var author: UserReference?
@@ -104,7 +106,7 @@ extension SearchRequest {
   /// The part of the search that needs no database access.
   fileprivate func search() throws(Refusal) -> (words: SearchQuery?, search: MessageSearch) {
     guard !isEmpty else { throw .invalid("q", .missing) }
-    let query = try words.map { text throws(Refusal) in try Self.query(text, "q") }
+    let query = try words.map { text throws(Refusal) in try Self.query(text, "q", language) }
     var search = MessageSearch(query, in: [SearchRange]())
     search.locationName = try locationName.map { text throws(Refusal) in try Self.query(text, "location") }
     search.circle = circle
@@ -130,9 +132,11 @@ extension SearchRequest {
     return (query, search)
   }
 
-  private static func query(_ text: String, _ field: String) throws(Refusal) -> SearchQuery {
+  private static func query(
+    _ text: String, _ field: String, _ language: String? = nil
+  ) throws(Refusal) -> SearchQuery {
     do throws(SearchQuery.Fault) {
-      return try SearchQuery(text)
+      return try SearchQuery(text, language: language)
     } catch {
       switch error {
       case .empty: throw .invalid(field, .tooShort(min: 1))

@@ -40,6 +40,7 @@ extension SearchQuery {
 extension SearchQuery.Term {
   /// Index of the last word of the match that begins at `position`.
   func end(in all: [SearchWord], from position: Int) -> Int? {
+    if forms.contains(all[position].text) { return position }
     guard position + words.count <= all.count else { return nil }
     for (offset, wanted) in words.enumerated() {
       let found = all[position + offset]

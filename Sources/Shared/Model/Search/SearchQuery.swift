@@ -1,10 +1,12 @@
 /// Search query: `words`, `"a phrase"`, `-without`, `begin*`. A message matches if it has all words and none of the
-/// excluded ones. User input can't cause a syntax error in FTS5: any other character is part of a word.
+/// excluded ones. In a known language a word has its other forms, too, unless it is quoted. User input can't cause a syntax error in FTS5: any other character is part of a word.
 public struct SearchQuery: Sendable, Hashable {
   public static let maxBytes = 1_000
   public static let maxTerms = 32
   /// Prefixes over three letters, up to which the index stores prefix lists, are collected from all matching words.
   public static let maxBeginnings = 8
+  /// Other forms of all words together. Later words have none.
+  static let maxForms = 96
 
   public enum Fault: Error, Sendable, Hashable {
     /// Without any word.
@@ -24,6 +26,8 @@ public struct SearchQuery: Sendable, Hashable {
     let isBeginning: Bool
     /// Split by `SearchWord`.
     let words: [SearchWord]
+    /// Other forms of a single word, folded as in the index.
+    fileprivate(set) var forms: [String] = []
 
     fileprivate init?(_ text: String, isBeginning: Bool) {
       words = SearchWord.words(of: text)
@@ -32,6 +36,11 @@ public struct SearchQuery: Sendable, Hashable {
       let phrase = SearchText.phrase(String(text[first.range.lowerBound..<last.range.upperBound]))
       prepared = phrase.text
       self.isBeginning = isBeginning || phrase.isBeginning
+    }
+
+    /// The term or one of its other forms.
+    fileprivate var expressionOfForms: String {
+      forms.isEmpty ? expression : "(\(expression) OR \(SearchQuery.anyOf(forms)))"
     }
 
     /// FTS5 has one special character in a string: the quote, which is doubled.
@@ -48,14 +57,19 @@ public struct SearchQuery: Sendable, Hashable {
   let wanted: [Term]
   let excluded: [Term]
 
-  public init(_ text: String) throws(Fault) {
+  /// - Parameter language: the code of the language of the words, such as `de`; nil if unknown.
+  public init(_ text: String, language: String? = nil) throws(Fault) {
     guard text.utf8.count <= Self.maxBytes else { throw .tooLong(limit: Self.maxBytes) }
     var wanted: [Term] = []
     var excluded: [Term] = []
     var parser = SearchQueryParser(text)
-    var beginnings = 0
+    var (beginnings, forms) = (0, 0)
     while let part = parser.next() {
-      guard let term = Term(part.text, isBeginning: part.isBeginning) else { continue }
+      guard var term = Term(part.text, isBeginning: part.isBeginning) else { continue }
+      if let language, term.words.count == 1, !part.isQuoted, !part.isBeginning, !part.isExcluded {
+        term.forms = Array(WordForms.forms(of: term.words[0].text, in: language).prefix(Self.maxForms - forms))
+        forms += term.forms.count
+      }
       if part.isExcluded { excluded.append(term) } else { wanted.append(term) }
       if part.isBeginning { beginnings += 1 }
       guard beginnings <= Self.maxBeginnings else { throw .tooManyBeginnings(limit: Self.maxBeginnings) }
@@ -84,7 +98,7 @@ public struct SearchQuery: Sendable, Hashable {
   private static func anyOf(_ tokens: [String]) -> String { tokens.map { "\"\($0)\"" }.joined(separator: " OR ") }
 
   private var expression: String {
-    let wanted = "(" + wanted.map(\.expression).joined(separator: " AND ") + ")"
+    let wanted = "(" + wanted.map(\.expressionOfForms).joined(separator: " AND ") + ")"
     return excluded.isEmpty ? wanted : "\(wanted) NOT (\(excluded.map(\.expression).joined(separator: " OR ")))"
   }
 }

@@ -4,6 +4,7 @@ struct SearchQueryParser {
     var text: String
     var isExcluded = false
     var isBeginning = false
+    var isQuoted = false
   }
 
   private var rest: Substring.UnicodeScalarView
@@ -21,6 +22,7 @@ struct SearchQueryParser {
     guard let first = rest.first, !Self.isSpace(first) else { return Part(text: "") }
     if Self.isQuote(first) {
       rest.removeFirst()
+      part.isQuoted = true
       part.text = take { !Self.isQuote($0) }
       if !rest.isEmpty { rest.removeFirst() }
     } else {

@@ -18,7 +18,8 @@ enum SearchCommand {
       throw Settings.UsageError(message: message(for: error, query))
     }
     do {
-      let request = Request<Page<Resource<SearchMatch>>>.searchMessages(q: query, limit: try settings.limit())
+      let request = Request<Page<Resource<SearchMatch>>>.searchMessages(
+        q: query, language: Terminal.language, limit: try settings.limit())
       let page = try await session.client.send(settings.isOn(.json) ? request : request.includingNames())
       if settings.isOn(.json) { return ClientOutput.lines(page.elements.map(\.representation)) }
       guard !page.elements.isEmpty else {
@@ -30,7 +31,8 @@ enum SearchCommand {
         page.elements.compactMap(\.message?.message), try IncludedNames(page.representation))
     } catch let fault as ClientFault where fault.isTemporary {
       guard let parley = try session.parley else { throw fault }
-      let found = try await parley.cache.search(query, limit: try settings.limit()).messages
+      let found = try await parley.cache.search(query, language: Terminal.language, limit: try settings.limit())
+        .messages
       guard !found.isEmpty else { throw fault }
       return await ClientOutput.printCached(found, fault, parley, settings)
     }

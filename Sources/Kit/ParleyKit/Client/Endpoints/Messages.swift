@@ -191,8 +191,9 @@ extension Request where Response == Page<Resource<Vote>> {
 extension Request where Response == Page<Resource<SearchMatch>> {
   /// `GET /messages/search`
   public static func searchMessages(
-    q: String? = nil, conversation: ID<Conversation>? = nil, forum: ID<Forum>? = nil, author: String? = nil,
-    mention: String? = nil, hashtag: String? = nil, annotation: String? = nil, action: String? = nil,
+    q: String? = nil, language: String? = nil, conversation: ID<Conversation>? = nil, forum: ID<Forum>? = nil,
+    author: String? = nil, mention: String? = nil, hashtag: String? = nil, annotation: String? = nil,
+    action: String? = nil,
     location: String? = nil, near: String? = nil, within: Int? = nil, has: String? = nil, before: ID<Message>? = nil,
     after: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil, order: String? = nil,
     limit: Int? = nil, next: String? = nil, previous: String? = nil
@@ -200,7 +201,8 @@ extension Request where Response == Page<Resource<SearchMatch>> {
     Request(
       .get, "/messages/search",
       query: [
-        QueryItem("q", q), QueryItem("conversation", conversation), QueryItem("forum", forum),
+        QueryItem("q", q), QueryItem("language", language), QueryItem("conversation", conversation),
+        QueryItem("forum", forum),
         QueryItem("author", author), QueryItem("mention", mention), QueryItem("hashtag", hashtag),
         QueryItem("annotation", annotation), QueryItem("action", action), QueryItem("location", location),
         QueryItem("near", near), QueryItem("within", within), QueryItem("has", has), QueryItem("order", order),
