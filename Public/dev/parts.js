@@ -277,7 +277,7 @@ const parts = {
         ),
         tile(
           { title: 'Committee', description: 'Minutes, money', icon: picture(60, 'C', 1.78), visibility: 'private', locked: true },
-          { href: '#', creator: grace, isQuiet: true, members: 4 },
+          { href: '#', creator: grace, isQuiet: true, members: 4, join: button('Join') },
         ),
         tile(
           {

@@ -265,6 +265,33 @@ class Tiles(Gardeners):
                 self.assertTrue(foot.evaluate("it => [it, ...it.children].every((one) => one.scrollWidth <= one.clientWidth || !one.clientWidth)"))
 
 
+    def test_a_forum_is_joined_at_its_tile(self):
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                forum = self.forum(f"Apiary {size}")
+                for number in range(12):
+                    self.forum(f"Bed {size} {number}")
+                page = self.signed_in("lin", size)
+                self.go(page, "/forums")
+                tile = page.locator(".tile").filter(has_text=f"Apiary {size}")
+                join = page.get_by_role("button", name=f"Join Apiary {size}")
+                self.assertEqual(tile.locator("button").count(), 0, "a button in a link")
+                join.scroll_into_view_if_needed()
+                self.photograph(page, f"tiles-join-{size}")
+                self.assert_accessible(page, f"tiles {size}")
+                self.assert_fits(page, f"tiles {size}")
+                before = page.locator(".page-body").evaluate("it => it.scrollTop")
+                join.click()
+                expect(page.get_by_text(f"You joined Apiary {size}.")).to_be_visible()
+                expect(join).to_have_count(0)
+                self.assertEqual(self.call("GET", f"/forums/{forum['id']}", token=self.tokens["lin"])["role"], "member")
+                self.assertEqual(page.locator(".page-body").evaluate("it => it.scrollTop"), before)
+                expect(tile).to_be_visible()
+                tile.click()
+                expect(page.get_by_role("heading", name=f"Apiary {size}").first).to_be_visible()
+                page.context.close()
+
+
 class WeekAway(Gardeners):
     """Twelve forums, forty topics and nine hundred messages, of which six matter."""
 

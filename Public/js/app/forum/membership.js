@@ -44,6 +44,13 @@ export function attend(site, forum) {
 }
 
 /** Joins a forum. Its room becomes one of the user's conversations. */
+export async function joinForum(site, forum) {
+  await site.call('PUT', `/forums/${forum.id}/members/me`);
+  await know(site, forum);
+  toast(say('forum.joined', { title: forum.title }));
+}
+
+/** Joins the forum of the page. */
 export function joinButton(shell, forum) {
   const join = button(say('forum.join'), {
     kind: 'primary',
@@ -51,9 +58,7 @@ export function joinButton(shell, forum) {
       whileBusy(join, async () => {
         const go = shell.fromHere();
         try {
-          await shell.site.call('PUT', `/forums/${forum.id}/members/me`);
-          await know(shell.site, forum);
-          toast(say('forum.joined', { title: forum.title }));
+          await joinForum(shell.site, forum);
           go(location.pathname, { replace: true });
         } catch (error) {
           toast(sayProblem(error));

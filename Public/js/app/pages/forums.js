@@ -2,13 +2,14 @@
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { button, iconButton } from '../parts/button.js';
+import { button, iconButton, whileBusy } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tile } from '../parts/tile.js';
+import { toast } from '../parts/toast.js';
 import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
-import { say } from '../core/text.js';
+import { say, sayProblem } from '../core/text.js';
 import { onPullToRefresh } from '../parts/touch.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
@@ -107,11 +108,29 @@ export function tiles(site, max = Infinity) {
             isQuiet: known ? known.last_activity_at === null : false,
             last: last && { title: last.title, writer: displayName(site.person(last.author_id)), at: last.last_activity_at },
             members: known?.member_count,
+            join: site.canJoin(it) && joinTile(site, it),
           },
         );
       }),
     ),
   ]);
+}
+
+/** Joins a forum that its tile shows. A site with many forums has as many buttons: each is one node with a text. */
+function joinTile(site, forum) {
+  const join = async () => {
+    try {
+      const { joinForum } = await import('../forum/membership.js');
+      await joinForum(site, site.forums.get(forum.id) ?? forum);
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  };
+  return el(
+    'button.button.button-plain',
+    { aria: { label: say('forum.joinNamed', { title: forum.title }) }, on: { click: ({ currentTarget }) => whileBusy(currentTarget, join) } },
+    say('forum.join'),
+  );
 }
 
 function newestIn(site, forum, known = null) {

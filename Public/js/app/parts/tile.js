@@ -13,11 +13,12 @@ const SIGNS = { private: 'lock', public: 'globe' };
 
 /**
  * A forum tile: picture with the creator's avatar, title, one line of description, the last topic, its writer and time,
- * members, unread count. Only titles, descriptions and names are cut off. `isQuiet`: the server knows of no message.
+ * members, unread count. Only titles, descriptions and names are cut off. `isQuiet`: the server knows of no message. `join`: a button
+ * beside the link.
  */
-export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, members, isQuiet = false } = {}) {
+export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, members, isQuiet = false, join } = {}) {
   const sign = SIGNS[forum.visibility];
-  return el(
+  const link = el(
     'a.tile',
     { href, class: unread || topics ? 'is-unread' : '' },
     el(
@@ -46,4 +47,5 @@ export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, m
       ])),
     ),
   );
+  return join ? el('div.tile-place', null, link, join) : link;
 }
