@@ -147,6 +147,40 @@ class Writing(Village):
         page.keyboard.press("Escape")
 
 
+class Compact(Village):
+    def test_name_and_text_stand_on_one_line(self):
+        self.call("PATCH", "/users/me", {"preferences": {"density": "compact"}}, self.tokens["lin"])
+        lines = [self.say(text, who) for who, text in (
+            ("grace", "Who has the key?"), ("grace", "I need it at noon"), ("lin", "It is on the hook"), ("lin", "🎉"), ("ada", "Thank you"))]
+        long = self.say("A long line about the beds, the paths and the well. " * 8)
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("lin", size)
+                self.room(page)
+                line = lambda said: page.locator(f"[data-id='{said['id']}']")
+                for said in lines:
+                    expect(line(said)).to_be_visible()
+                    self.assertLessEqual(self.box(line(said))["height"], 28, said["text"])
+                # The name once in a group, beside the text.
+                expect(line(lines[1]).locator(".message-name")).to_have_count(0)
+                for said in (lines[0], long):
+                    name, text = self.box(line(said).locator(".message-name")), self.box(line(said).locator(".bubble"))
+                    self.assertAlmostEqual(name["y"], text["y"], delta=2)
+                    self.assertGreaterEqual(text["x"], name["x"] + name["width"])
+                own = line(lines[2]).locator(".message-body").evaluate("it => getComputedStyle(it, '::before').content")
+                self.assertEqual(own, '"Lin"')
+                if size == "desktop":
+                    line(lines[1]).hover()
+                    expect(line(lines[1]).get_by_role("button", name="More")).to_be_visible()
+                    self.assertLessEqual(self.box(line(lines[1]))["height"], 28)
+                    page.mouse.move(0, 0)
+                self.photograph(page, f"compact-{size}")
+                self.assert_accessible(page, f"compact {size}")
+                self.assert_fits(page, f"compact {size}")
+                page.context.close()
+        self.call("PATCH", "/users/me", {"preferences": {}}, self.tokens["lin"])
+
+
 class Seeing(Village):
     def upload(self, context, width, height, shade):
         answer = context.request.post(f"{self.origin}/api/v1/files?name=bed{shade}.png", data=png(width, height, shade), headers={

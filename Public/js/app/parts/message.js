@@ -97,7 +97,8 @@ function bubble(message, view) {
     !mine && (last ? personButton(author, act, 2) : el('span.message-gap')),
     el(
       'div.message-body',
-      null,
+      // Where lines have no sides, own ones need the name, too.
+      mine && first ? { data: { name } } : null,
       !mine && first && el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
       body,
       reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
