@@ -31,20 +31,21 @@ class BrowsingTest(ServingTest):
     """The tests of the class share a server and a browser; each has its own contexts, closed at its end."""
 
     options = ()
+    listen = "127.0.0.1:0"
     axe = AXE
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.prepare()
-        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, *cls.options)))
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, *cls.options, listen=cls.listen)))
         cls.origin = f"http://127.0.0.1:{cls.server.port}"
         cls.browser = chromium()
         cls.cookies = {}
 
     @classmethod
     def prepare(cls):
-        """Fills the data folder before the server starts; empty by default."""
+        """Fills the data folder and sets the options before the server starts; empty by default."""
 
     def setUp(self):
         self.faults = []

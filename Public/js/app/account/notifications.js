@@ -1,12 +1,13 @@
-// Settings of notifications: on this device, by kind, and the times without any. Each change is stored at once, and other
+// Settings of notifications: on this device, by kind, by mail, and the times without any. Each change is stored at once, and other
 // devices show it.
 
-import { el } from '../core/dom.js';
+import { el, freshID } from '../core/dom.js';
 import { region, say, sayProblem } from '../core/text.js';
 import { clock, moment, morning } from '../core/times.js';
 import { choice, field } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
+import { mailKinds } from './mailkinds.js';
 import { pushContents } from './pushcontents.js';
 import { isQuiet } from './quiettimes.js';
 
@@ -31,7 +32,12 @@ export async function notifications(shell, column) {
   const { site } = shell;
   const { calls } = site.client;
   const push = 'Notification' in window && (await import('./push.js'));
-  const page = { site, settings: await calls.getNotificationSettings(), parts: [] };
+  const page = { site, parts: [] };
+  const load = async () => {
+    const email = site.server.mail ? calls.getEmail() : null;
+    [page.settings, page.email] = await Promise.all([calls.getNotificationSettings(), email]);
+  };
+  await load();
   const draw = () => {
     for (const part of page.parts) part(page.settings);
   };
@@ -50,7 +56,7 @@ export async function notifications(shell, column) {
   draw();
   return site.parley.on('event', async (event) => {
     if (event.event !== 'preferences.updated') return;
-    page.settings = await calls.getNotificationSettings().catch(() => page.settings);
+    await load().catch(() => {});
     draw();
   });
 }
@@ -114,7 +120,12 @@ function kinds(page) {
     page.parts.push(({ push }) => (node.input.checked = push[kind]));
     return node;
   });
-  return [el('h2.section-title', null, say('notify.kinds')), ...switches, el('p.second', null, say('notify.security'))];
+  const id = freshID('push');
+  return [
+    el('section', { aria: { labelledby: id } }, el('h2.section-title', { id }, say('notify.kinds')), switches),
+    mailKinds(page, offered),
+    el('p.second', null, say('notify.security')),
+  ].filter(Boolean);
 }
 
 function quietHours(page) {

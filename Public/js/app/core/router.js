@@ -21,6 +21,8 @@ const routes = [
   [/^\/i\/(?<code>[^/]+)$/, 'signin', 'invite'],
   [/^\/setup\/(?<code>[^/]+)$/, 'signin', 'setUp'],
   [/^\/reset\/(?<code>[^/]+)$/, 'signin', 'reset'],
+  [/^\/email\/(?<code>[^/]+)$/, 'signin', 'confirmAddress'],
+  [/^\/forgot$/, 'signin', 'forgot'],
   [/^\/sign-in$/, 'signin', 'signIn'],
 ];
 

@@ -1,4 +1,4 @@
-// Settings of a person: profile, look, notices, password, sessions, tokens; and the way out.
+// Settings of a person: profile, look, notices, mail, password, sessions, tokens; and the way out.
 
 import { el, icon, refill } from '../core/dom.js';
 import { rememberLook } from '../core/theme.js';
@@ -20,12 +20,13 @@ import { statusForm } from '../account/status.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
-const parts = { profile, groups, look, notifications, privacy, password, twostep, sessions, signins, tokens, stars, drafts };
+const parts = { profile, groups, look, notifications, email, privacy, password, twostep, sessions, signins, tokens, stars, drafts };
 const pictures = {
   profile: 'person',
   groups: 'users',
   look: 'palette',
   notifications: 'bell',
+  email: 'mail',
   privacy: 'eye',
   password: 'key',
   twostep: 'lock',
@@ -41,6 +42,10 @@ async function notifications(shell, column) {
   return page.notifications(shell, column);
 }
 
+async function email(shell, column) {
+  return (await import('../account/email.js')).emailSettings(shell, column);
+}
+
 async function groups(shell, column) {
   const { groupDirectory } = await import('./groups.js');
   return groupDirectory(shell, column);
@@ -48,7 +53,8 @@ async function groups(shell, column) {
 
 export async function open(shell, { part }) {
   const { site } = shell;
-  if (part && parts[part]) {
+  const offered = Object.keys(parts).filter((it) => it !== 'email' || site.server.mail);
+  if (offered.includes(part)) {
     const content = el('div.page-column');
     const close = await parts[part](shell, content);
     return {
@@ -76,7 +82,7 @@ export async function open(shell, { part }) {
           el(
             'nav.setting-list',
             { aria: { label: say('you.settings') } },
-            Object.keys(parts).map((it) => settingLink(`/you/${it}`, pictures[it], say(`you.${it}`))),
+            offered.map((it) => settingLink(`/you/${it}`, pictures[it], say(`you.${it}`))),
           ),
           !site.isModerator &&
             site.mayInvite &&

@@ -1,13 +1,13 @@
-// Front page, sign-in, invite, first setup and password reset. One column; errors above the fields, and a spinner in the
-// icon.
+// Front page, sign-in, invite, first setup and password reset.
 
 import { el, refill } from '../core/dom.js';
 import { applyLook } from '../core/theme.js';
 import { displayName } from '../core/displayname.js';
 import { avatar } from '../parts/avatar.js';
 import { inviteAddress } from '../account/createinvite.js';
+import { door, link, sentence } from '../account/door.js';
 import { takeLanguage } from '../account/language.js';
-import { button } from '../parts/button.js';
+import { confirmAddress, forgot, isOld, oldReset } from '../account/mailpages.js';
 import { copyLine } from '../parts/copyline.js';
 import { faceField } from '../parts/face.js';
 import { pictureField } from '../parts/picture.js';
@@ -20,92 +20,13 @@ import { say, sayProblem } from '../core/text.js';
 import { compare } from '../state/site.js';
 import { tiles } from './forums.js';
 
+export { confirmAddress, forgot };
+
 /** The device name for the list of sessions. */
 function device() {
   const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(navigator.userAgent)?.[0] ?? '';
   const browser = /Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0]?.replace('Edg', 'Edge') ?? '';
   return [browser, system].filter(Boolean).join(', ').slice(0, 64) || 'Browser';
-}
-
-/** The frame of them all. `work(values)` runs when the form is sent. */
-function door({ site, title, lead, above = [], controls, verb, work, problem, foot, isFirst = false, isWide = false, steps = null }) {
-  const icon = el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
-  const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
-  const setFault = (...words) => {
-    fault.hidden = !words.length;
-    refill(fault, words);
-  };
-  const tell = (error) => {
-    const { contact_url: contact } = site.server;
-    const asks = contact && error.code?.startsWith('account_');
-    setFault(error.sentence ?? sayProblem(error), asks && el('a.door-contact', { href: contact }, say('door.ask')));
-  };
-  if (problem) tell(problem);
-  const form = el(
-    'form',
-    {
-      novalidate: true,
-      on: {
-        submit: async (event) => {
-          event.preventDefault();
-          setFault();
-          submit.disabled = true;
-          const timer = setTimeout(() => icon.classList.add('turning'), 300);
-          try {
-            await work();
-          } catch (error) {
-            tell(error);
-            const wrong =
-              controls.find((it) => it.input && it.input.name === error.errors?.[0]?.field) ??
-              controls.find((it) => it.input);
-            wrong?.input.focus();
-          } finally {
-            clearTimeout(timer);
-            icon.classList.remove('turning');
-            submit.disabled = false;
-          }
-        },
-      },
-    },
-    fault,
-    controls,
-    submit,
-  );
-  return {
-    title,
-    isOutside: true,
-    keepsFocus: true,
-    node: el(
-      'div.door',
-      { class: isFirst ? 'is-first' : '' },
-      el(
-        'div.door-column',
-        { class: isWide ? 'is-wide' : '' },
-        icon,
-        steps,
-        el('h1', null, title),
-        lead && el('p.door-lead', null, lead),
-        above,
-        form,
-        el('div.door-foot', null, foot, siteLinks(site)),
-      ),
-    ),
-    shown: () => form.querySelector('input')?.focus(),
-  };
-}
-
-/** The links of the operator, if there are any. */
-function siteLinks({ server }) {
-  const links = [
-    [server.privacy_url, 'door.privacy'],
-    [server.contact_url, 'door.contact'],
-  ].filter(([address]) => address);
-  return links.length > 0 && el('p.door-links', null, links.map(([address, words]) => el('a', { href: address }, say(words))));
-}
-
-function sentence(words) {
-  return Object.assign(new Error(words), { sentence: words });
 }
 
 function nameField(value) {
@@ -186,7 +107,9 @@ export async function signIn(shell, { back, query }) {
     problem: site.ban,
     foot: [
       canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: signInAddress(address, true) }, say('join.verb'))),
-      el('p', null, say(site.server.policy === 'invite' ? 'door.byInvite' : 'door.forgot')),
+      site.server.policy === 'invite' && el('p', null, say('door.byInvite')),
+      site.server.mail && el('p', null, el('a', { href: '/forgot' }, say('forgot.link'))),
+      !site.server.mail && site.server.policy !== 'invite' && el('p', null, say('door.forgot')),
     ],
     work: async () => {
       if (!name.input.value.trim() || !password.input.value) throw sentence(say('door.both'));
@@ -297,23 +220,11 @@ async function join(shell, address) {
     work: async () => {
       const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
       if (user.state !== 'pending') return address === '/' ? arrive(shell, user) : goIn(shell, user, address);
-      refill(page.node, waits(site, displayName(user)));
-      return page.node.querySelector('h1').focus();
+      return page.showNotice(site.server.name, say('join.waits', { name: displayName(user) }), link('/sign-in', say('act.signIn')));
     },
   });
   return page;
 }
-
-/** Asked, and not yet let in. */
-const waits = (site, name) =>
-  el(
-    'div.door-column',
-    { role: 'status' },
-    el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
-    el('h1', { tabindex: '-1' }, site.server.name),
-    el('p.door-lead', null, say('join.waits', { name })),
-    el('div.empty-actions', null, el('a.button', { href: '/sign-in' }, say('act.signIn'))),
-  );
 
 const haveAccount = (address = '/') => [
   say('invite.haveAccount'),
@@ -368,7 +279,13 @@ function rules(settings) {
 
 export async function reset(shell, { code }) {
   const { site } = shell;
-  const purpose = await site.call('GET', `/links/${encodeURIComponent(code)}`);
+  let purpose;
+  try {
+    purpose = await site.call('GET', `/links/${encodeURIComponent(code)}`);
+  } catch (error) {
+    if (site.server.mail && isOld(error)) return oldReset();
+    throw error;
+  }
   const password = passwordField(site);
   const page = door({
     site,

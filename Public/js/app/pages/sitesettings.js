@@ -1,5 +1,6 @@
 // The settings of the community: a form for administrators, text for moderators.
 
+import { mailTest } from '../account/mailtest.js';
 import { pushContents } from '../account/pushcontents.js';
 import { el, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
@@ -91,6 +92,7 @@ export async function siteSettings(shell, column) {
       contact,
       privacy,
     ),
+    site.server.mail && (await mailTest(site)),
   );
 }
 

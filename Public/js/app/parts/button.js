@@ -36,8 +36,9 @@ export function iconButton(picture, label, { on, pressed, disabled, data, kind }
   return node;
 }
 
-/** Disables the button while its action runs, and shows a spinner after 300 ms. */
+/** Disables the button while its action runs, and shows a spinner after 300 ms. The focus comes back unless it went elsewhere. */
 export async function whileBusy(node, work) {
+  const isHeld = node === document.activeElement;
   node.disabled = true;
   const timer = setTimeout(() => node.classList.add('is-busy'), 300);
   try {
@@ -46,5 +47,6 @@ export async function whileBusy(node, work) {
     clearTimeout(timer);
     node.classList.remove('is-busy');
     node.disabled = false;
+    if (isHeld && document.activeElement === document.body) node.focus({ preventScroll: true });
   }
 }

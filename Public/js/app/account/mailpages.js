@@ -1,0 +1,58 @@
+// Pages that mail leads to, without a session: a forgotten password, and the link that confirms an address.
+
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { field } from '../parts/field.js';
+import { door, link, noticePage } from './door.js';
+
+/** Whether a link was used, was replaced, or is too old. */
+export const isOld = (error) => ['not_found', 'gone'].includes(error.code);
+
+/** Asks for a link that resets the password. The answer is the same for each name. */
+export function forgot({ site }) {
+  const back = link('/sign-in', say('act.signIn'));
+  if (!site.server.mail) return noticePage(say('forgot.title'), say('door.forgot'), back);
+  const login = field(say('forgot.login'), { name: 'login', autocomplete: 'username', limit: 254 });
+  login.input.dir = 'auto';
+  const page = door({
+    site,
+    title: say('forgot.title'),
+    lead: say('forgot.lead'),
+    controls: [login],
+    verb: say('forgot.send'),
+    foot: el('p', null, el('a', { href: '/sign-in' }, say('act.signIn'))),
+    work: async () => {
+      await site.client.calls.requestPasswordReset({ body: { login: login.input.value.trim().replace(/^@/, '') } });
+      page.showNotice(say('forgot.sentTitle'), say('forgot.sent'), back);
+    },
+  });
+  return page;
+}
+
+/** Confirms an address after a press: scanners of mail open links, too. */
+export function confirmAddress({ site }, { code }) {
+  const page = door({
+    site,
+    title: say('email.confirmTitle'),
+    lead: say('email.confirmLead', { site: site.server.name }),
+    controls: [],
+    verb: say('email.confirm'),
+    work: async () => {
+      try {
+        const { address } = await site.client.calls.confirmEmail({ body: { code } });
+        page.showNotice(
+          say('email.confirmed'),
+          say('email.confirmedLead', { address }),
+          link('/you/notifications', say('email.toNotifications'), 'primary'),
+        );
+      } catch (error) {
+        if (!isOld(error)) throw error;
+        page.showNotice(say('email.old'), say('email.oldLead'), link('/you/email', say('email.settings'), 'primary'));
+      }
+    },
+  });
+  return page;
+}
+
+/** In place of the page of a reset link that is no longer valid. */
+export const oldReset = () => noticePage(say('email.old'), say('forgot.old'), link('/forgot', say('forgot.again'), 'primary'));
