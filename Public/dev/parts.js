@@ -55,6 +55,8 @@ import { livelyTopics } from '/js/app/parts/livelytopics.js';
 import { toastElement } from '/js/app/parts/toast.js';
 import { solution } from '/js/app/parts/solution.js';
 import { tombstone } from '/js/app/parts/tombstone.js';
+import { emailRows } from '/js/app/account/email.js';
+import { testResult } from '/js/app/account/mailtest.js';
 import { tagLinks } from '/js/app/forum/topictags.js';
 import { topicRow } from '/js/app/parts/topicrow.js';
 import { viewerElement } from '/js/app/parts/viewer.js';
@@ -163,6 +165,7 @@ const parts = {
     'inbox',
     'forums',
     'messages',
+    'mail',
     'person',
     'people',
     'search',
@@ -228,6 +231,18 @@ const parts = {
     toggle('Single letters as keys'),
     toggle('Off for now', { disabled: true }),
   ],
+  'Email address': [
+    emailRows({ address: 'ada@example.org' }, {}),
+    emailRows({ pending: 'ada@example.org' }, {}),
+    emailRows({ address: 'ada@example.org', pending: 'augusta.ada.king.countess.of.lovelace@mail.department.university.example.org' }, {}),
+    emailRows({ address: 'ada@example.org', stopped_at: at(-90) }, {}),
+  ].map((it) => wide(el('div.setting-list', null, it))),
+  'Test mail': [
+    testResult({ outcome: 'accepted', detail: null }, 'ada@example.org'),
+    testResult({ outcome: 'refused', detail: '550 5.1.1 there is no such user' }, 'augusta.ada.king.countess.of.lovelace@mail.department.university.example.org'),
+    testResult({ outcome: 'sign_in_refused', detail: '535 5.7.8 Authentication credentials invalid' }, 'ada@example.org'),
+    testResult({ outcome: 'unavailable', detail: 'The mail server offers no STARTTLS.' }, 'ada@example.org'),
+  ].map(wide),
   Avatar: [
     avatar(ada, { size: 1 }),
     avatar(ada, { size: 2 }),

@@ -72,7 +72,7 @@ function addressRow(address, picture, state, actions) {
   return el(
     'div.setting-row.email-row',
     { role: 'group', aria: { label: address } },
-    el('span', null, el('bdi', { dir: 'ltr' }, address), el('span.second.email-state', null, icon(picture), el('span', null, state))),
+    el('span', null, el('span', null, el('bdi', { dir: 'ltr' }, address)), el('span.second.email-state', null, icon(picture), el('span', null, state))),
     el('div.form-foot', null, actions),
   );
 }

@@ -19,6 +19,7 @@ export async function mailTest({ client }) {
     try {
       const to = address.input.value.trim();
       refill(result, testResult(await calls.sendTestMail({ body: { address: to } }), to));
+      result.scrollIntoView({ block: 'nearest' });
     } catch (error) {
       if (error.field !== 'address') throw error;
       address.setFault(sayProblem(error));
