@@ -16,6 +16,15 @@ enum Amount {
     return "\((rest * 10).rounded() / 10) TB"
   }
 
+  /// "3 minutes", "2 days", of milliseconds.
+  static func duration(_ milliseconds: Int64) -> String {
+    let seconds = max(0, Int(milliseconds / 1_000))
+    for (unit, length) in [("day", 86_400), ("hour", 3_600), ("minute", 60)] where seconds >= length {
+      return count(seconds / length, unit)
+    }
+    return count(seconds, "second")
+  }
+
   static func grouped(_ number: Int) -> String {
     let digits = String(number)
     var text = ""

@@ -86,6 +86,16 @@ enum Help {
 
     """
 
+  static let status = """
+    parley status [--json] [--data FOLDER]
+
+    Shows the state of the running site: users, connections, disk, the last backup, the certificate, mail and push messages
+    that wait, and what needs the operator: a disk that fills up, a missing or old backup, a certificate that ends, a mail
+    server that does not answer, a server that refuses changes. --json prints one JSON object.
+    Exit status 0 if all is well, 1 with warnings, 2 with errors or if no server runs.
+
+    """
+
   static let verify = """
     parley verify [--all] [--data FOLDER]
 

@@ -105,7 +105,11 @@ enum ServeCommand {
     let mailing = mail.map { mail in Task { await mail.deliverer.run() } }
     let deliveries = outgoing.map { outgoing in Task { await outgoing.deliverer.start() } }
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
-    let control = await controlServer(api, origin, data, logError)
+    let status = StatusReporter(
+      api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: push, mail: mail,
+      backupInterval: backupHours.map { Int64($0) * 3_600_000 })
+    status.use(server)
+    let control = await controlServer(api, origin, data, status, logError)
     let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: eventAge, checksIntegrity: true) { Allocator.trim() }
@@ -343,10 +347,11 @@ enum ServeCommand {
 
   /// Nil if the file system has no sockets. The daemon serves without its control socket then.
   private static func controlServer(
-    _ api: API, _ origin: String, _ data: String, _ logError: @escaping @Sendable (String) -> Void
+    _ api: API, _ origin: String, _ data: String, _ status: StatusReporter,
+    _ logError: @escaping @Sendable (String) -> Void
   ) async -> ControlServer? {
     do {
-      return try await ControlServer(api, origin, in: data, log: logError)
+      return try await ControlServer(api, origin, in: data, status: status, log: logError)
     } catch {
       logError("Can't open the control socket, which parley backup and other commands need: \(error)")
       return nil

@@ -9,12 +9,13 @@ struct ControlServer: Sendable {
   private let socket: ControlSocket
 
   init(
-    _ api: API, _ origin: String, in data: String, log: @escaping @Sendable (String) -> Void
+    _ api: API, _ origin: String, in data: String, status: StatusReporter? = nil,
+    log: @escaping @Sendable (String) -> Void
   ) async throws {
     socket = try ControlSocket(in: data)
     server = try Server(
       .init(endpoints: [.init(try socket.listen())], loops: 1),
-      application: ControlRoutes.make(api, origin, log: log), log: log)
+      application: ControlRoutes.make(api, origin, status: status, log: log), log: log)
     try await server.start()
   }
 

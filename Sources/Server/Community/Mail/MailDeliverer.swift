@@ -12,6 +12,8 @@ public actor MailDeliverer {
   private let log: @Sendable (String) -> Void
   /// While the mail server can't be used: the time of the next attempt, and the number of failed ones.
   private var outage: (until: Int64, attempts: Int)?
+  /// Why mail waits; nil while the mail server can be used.
+  public private(set) var outageReason: String?
 
   /// Between two rounds.
   static let interval: Duration = .seconds(5)
@@ -55,10 +57,12 @@ public actor MailDeliverer {
     do throws(Refusal) {
       try await queueResets()
       try await queueNotifications()
-      let due = try await community.store.readInBackground { [outage] tx throws(Refusal) in
-        if let outage, tx.now < outage.until { return [DueMail]() }
+      let due: [DueMail]? = try await community.store.readInBackground { [outage] tx throws(Refusal) in
+        if let outage, tx.now < outage.until { return nil }
         return try tx.dueMails(limit: Self.chunk)
       }
+      guard let due else { return }
+      if due.isEmpty { (outage, outageReason) = (nil, nil) }
       for mail in due where !Task.isCancelled {
         guard try await send(mail) else { return }
       }
@@ -113,7 +117,7 @@ public actor MailDeliverer {
     let outcome = await service.send(composed.message)
     switch outcome {
     case .accepted, .refused, .deferred:
-      outage = nil
+      (outage, outageReason) = (nil, nil)
       if case .refused(let reply) = outcome { log("The mail server refused a mail (\(mail.kind.rawValue)): \(reply)") }
       let jitter = Int64.random(in: 0...Self.firstDelay)
       try await community.store.write { tx throws(Refusal) in try tx.record(outcome, of: composed, mail, jitter) }
@@ -142,6 +146,7 @@ public actor MailDeliverer {
 
   private func noteOutage(_ outcome: MailOutcome) async {
     let attempts = (outage?.attempts ?? 0) + 1
+    outageReason = "\(outcome)"
     if attempts == 1 { log("Mail waits: \(outcome)") }
     let delay = min(Self.firstDelay << Int64(min(attempts - 1, 10)), Self.maxOutageDelay)
     let now = try? await community.store.readInBackground { tx throws(Refusal) in tx.now }

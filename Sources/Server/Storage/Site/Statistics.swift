@@ -40,6 +40,13 @@ extension ReadTransaction {
 }
 
 extension Store {
+  /// The name of the site and its statistics, without the sizes of folders.
+  public func siteCounts() async throws(Refusal) -> (name: String, statistics: Statistics) {
+    try await readInBackground { [folder] tx throws(Refusal) in
+      (name: try tx.settings().name, statistics: try tx.statistics(of: folder))
+    }
+  }
+
   /// Adds the disk space of the data folder and of its backups. It visits every file, on a thread of its own.
   public func measureFolder(_ statistics: Statistics) async throws(Refusal) -> Statistics {
     try await folderQueue.run { [folder] () throws(Refusal) in try statistics.measuring(folder) }

@@ -1,0 +1,114 @@
+import API
+import ParleyJSON
+import ParleyModel
+import ParleyNetworking
+import Serving
+import Storage
+import Synchronization
+import Web
+
+/// Collects the state of the running site for `parley status`.
+final class StatusReporter: Sendable {
+  private let api: API
+  private let origin: String
+  private let certificates: Certificates?
+  private let publicNames: [String]
+  private let push: OutgoingPush?
+  private let mail: OutgoingMail?
+  /// The interval of scheduled backups in milliseconds; nil without them.
+  private let backupInterval: Int64?
+  private let startedAt = Clock.wall() / 1_000_000
+  /// Set after its start: the control socket needs the reporter.
+  private let server = Mutex<Server?>(nil)
+
+  /// Free space of the disk in percent below which it is a warning, and an error.
+  private static let (warningSpace, errorSpace) = (20, 5)
+  /// The age of a backup by hand that is a warning, in milliseconds: a week.
+  private static let maxBackupAge: Int64 = 7 * 86_400_000
+
+  init(
+    _ api: API, _ origin: String, _ certificates: Certificates?, publicNames: [String], push: OutgoingPush?,
+    mail: OutgoingMail?, backupInterval: Int64?
+  ) {
+    self.api = api
+    self.origin = origin
+    self.certificates = certificates
+    self.publicNames = publicNames
+    self.push = push
+    self.mail = mail
+    self.backupInterval = backupInterval
+  }
+
+  func use(_ server: Server) { self.server.withLock { $0 = server } }
+
+  func response() async throws(Problem) -> Response {
+    do {
+      let status = try await status()
+      var json = JSONWriter()
+      json.value(status)
+      return Response(.ok, json.bytes, type: .json)
+    } catch { throw .unavailable }
+  }
+
+  private func status() async throws(Refusal) -> SiteStatus {
+    var status = SiteStatus()
+    let counted = try await api.community.store.siteCounts()
+    let measured = try await api.community.store.measure()
+    (status.name, status.origin, status.version) = (counted.name, origin, API.Release.current.version)
+    status.startedAt = startedAt
+    (status.users, status.activeUsers) = (counted.statistics.users, counted.statistics.activeUsers)
+    (status.pendingUsers, status.openReports) = (counted.statistics.pendingUsers, counted.statistics.openReports)
+    (status.messages, status.fileSize) = (counted.statistics.messages, counted.statistics.fileSize)
+    if let counts = await server.withLock({ $0 })?.counts() {
+      (status.connections, status.webSockets) = (counts.httpConnections + counts.webSockets, counts.webSockets)
+    }
+    status.databaseSize = measured.database + measured.writeAheadLog
+    (status.freeSpace, status.totalSpace) = (measured.freeSpace, measured.totalSpace)
+    (status.lastBackupAt, status.certificateEnd) = (measured.lastBackup, certificates?.expiry.map { $0 * 1_000 })
+    if push != nil { status.waitingPushes = measured.waitingPushes }
+    if mail != nil { status.waitingMails = measured.waitingMails }
+    status.problems = problems(status, at: Clock.wall() / 1_000_000)
+    if let reason = await mail?.deliverer.outageReason { status.problems.append(.warning("Mail waits: \(reason).")) }
+    return status
+  }
+
+  private func problems(_ status: SiteStatus, at now: Int64) -> [SiteStatus.Problem] {
+    var problems: [SiteStatus.Problem] = []
+    do throws(Problem) { try api.checkReadiness() } catch {
+      problems.append(.error("The server refuses changes: \(error.title)"))
+    }
+    if let used = status.usedPercent, 100 - used < Self.warningSpace {
+      let sentence = "The disk is \(used) % full. Make room, or move the data folder to a larger disk."
+      problems.append(100 - used < Self.errorSpace ? .error(sentence) : .warning(sentence))
+    }
+    problems += backupProblems(status.lastBackupAt, at: now)
+    let isExpired = certificates?.expiry.map { $0 * 1_000 <= now } ?? false
+    for sentence in certificates?.warnings(publicNames: publicNames, now: now / 1_000) ?? [] {
+      problems.append(isExpired ? .error(sentence) : .warning(sentence))
+    }
+    return problems
+  }
+
+  private func backupProblems(_ last: Int64?, at now: Int64) -> [SiteStatus.Problem] {
+    let advice = "Schedule them with \(Setting.backupEvery.flag) 24, or run parley backup FILE."
+    guard let last else {
+      return backupInterval == nil ? [.warning("There is no backup. \(advice)")] : []
+    }
+    let age = now - last
+    if let backupInterval, age > 2 * backupInterval {
+      return [.error("The last backup is \(Amount.duration(age)) old, although they are scheduled. The log says why.")]
+    }
+    guard backupInterval == nil, age > Self.maxBackupAge else { return [] }
+    return [.warning("The last backup is \(Amount.duration(age)) old. \(advice)")]
+  }
+}
+
+extension SiteStatus.Problem {
+  fileprivate static func warning(_ sentence: String) -> SiteStatus.Problem {
+    SiteStatus.Problem(level: .warning, sentence: sentence)
+  }
+
+  fileprivate static func error(_ sentence: String) -> SiteStatus.Problem {
+    SiteStatus.Problem(level: .error, sentence: sentence)
+  }
+}
