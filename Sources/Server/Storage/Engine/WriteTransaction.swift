@@ -7,7 +7,7 @@ public final class WriteTransaction: ReadTransaction {
   var counters: Counters
   /// Logged events, in order. They are published after the commit.
   var events: [Event] = []
-  /// Ways in that lead nowhere any longer. Handed on with the events.
+  /// Sessions that ended. They are published with the events.
   var endedSessions: [ID<Session>] = []
   /// Journaled after the commit.
   var erasures: [Erasure] = []

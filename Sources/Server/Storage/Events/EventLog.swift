@@ -43,7 +43,7 @@ extension EventStream {
 public struct Delivery: Sendable {
   /// In the order of the log.
   public var events: [Event]
-  /// Ways in that were closed with it, before its events.
+  /// Sessions that ended in it. Their connections are closed before the events are delivered.
   public var endedSessions: [ID<Session>]
 
   public init(events: [Event] = [], endedSessions: [ID<Session>] = []) {

@@ -220,7 +220,7 @@ extension ReadTransaction {
     cross join read_position k on k.user_id = w.a and k.conversation_id = w.b
     """)
 
-  /// Marks that the others in a conversation may know of.
+  /// Read positions that the other participants may see.
   public func receipts(
     of concerns: some Sequence<Concern<Conversation>>
   ) throws(Refusal) -> [Concern<Conversation>: ReadPosition] {
