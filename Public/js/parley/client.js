@@ -1,6 +1,7 @@
 // Calls: one method for each endpoint, JSON both ways, and one kind of error.
 
 import { endpoints } from './endpoints.js';
+import { compareIds } from './ids.js';
 import { Problem, networkProblem } from './problem.js';
 import { backOff, isAbort, wait } from './time.js';
 
@@ -179,10 +180,23 @@ const fill = (pattern, options) =>
     return encodeURIComponent(options[name]).replaceAll('%40', '@').replaceAll('%3A', ':');
   });
 
+/**
+ * Two bounds in the wrong order are swapped: nothing would lie between them.
+ * @param {Record<string, QueryValue>} query @returns {Record<string, QueryValue>}
+ */
+function ordered(query) {
+  const { after, before, after_time, before_time } = query;
+  let result = query;
+  if (after && before && compareIds(String(after), String(before)) > 0) result = { ...result, after: before, before: after };
+  if (after_time && before_time && Date.parse(String(after_time)) > Date.parse(String(before_time)))
+    result = { ...result, after_time: before_time, before_time: after_time };
+  return result;
+}
+
 /** @param {Record<string, QueryValue>} [query] */
 function queryText(query = {}) {
   const text = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of Object.entries(ordered(query))) {
     if (value !== undefined && value !== null) text.set(name, String(value));
   }
   return `${text}` && `?${text}`;

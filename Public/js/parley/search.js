@@ -81,7 +81,9 @@ export function matchesQuery(text, terms) {
  * @returns {Promise<any[]>}
  */
 export async function searchCache(store, conversations, search, signal) {
-  const { limit = 50 } = search;
+  const { limit = 50, after_time, before_time } = search;
+  // As the server's: two bounds in the wrong order are swapped.
+  if (after_time && before_time && after_time > before_time) search = { ...search, after_time: before_time, before_time: after_time };
   const terms = readQuery(search.q ?? '', search.language);
   /** @type {any[]} */
   let found = [];

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
+import { Client } from '../../../Public/js/parley/client.js';
 import { missing, rangeAt, rangesOf, withRange, withoutRange } from '../../../Public/js/parley/history.js';
 import { compareIds, moveCursor, readCursor } from '../../../Public/js/parley/ids.js';
 import { withOperations } from '../../../Public/js/parley/outbox.js';
@@ -297,4 +298,19 @@ test('a search finds the other forms of a word in a known language', () => {
   assert.ok(!finds('tomato', undefined, 'Two tomatoes'));
   assert.ok(!finds('"tomato"', 'en', 'Two tomatoes'));
   assert.ok(finds('two -tomato', 'en', 'Two tomatoes'));
+});
+
+test('bounds in the wrong order are swapped', async () => {
+  const asked = [];
+  const client = new Client({ url: 'http://peer', fetch: async (url) => (asked.push(new URL(url).search), Response.json({ data: [] })) });
+  const query = async (query) => {
+    await client.calls.listMessages({ id: '12', query });
+    return asked.at(-1);
+  };
+  assert.equal(await query({ after: '20', before: '9' }), '?after=9&before=20');
+  assert.equal(await query({ after: '9', before: '20' }), '?after=9&before=20');
+  assert.equal(await query({ after: '20' }), '?after=20');
+  const [early, late] = ['2026-11-20T10:00:00Z', '2026-11-20T10:00:00.5Z'];
+  assert.equal(new URLSearchParams(await query({ after_time: late, before_time: early })).get('after_time'), early);
+  assert.equal(new URLSearchParams(await query({ after_time: early, before_time: late })).get('after_time'), early);
 });
