@@ -24,12 +24,16 @@ enum ScheduleRunner {
   ) async -> String? {
     var failure: String?
     for _ in 0..<3 {
+      // A run that the time limit has cut off says nothing.
+      guard !Task.isCancelled else { return nil }
       do {
         let result = try await run()
+        guard !Task.isCancelled else { return nil }
         failure = result.failure
         guard failure != nil, result.storeLog.isStallOnly else { return failure }
         print("seed \(seed) is repeated: \(result.storeLog.all)")
       } catch {
+        guard !Task.isCancelled else { return nil }
         return "seed \(seed): \(error)"
       }
     }
