@@ -68,7 +68,7 @@ if (query.get('scale')) root.style.fontSize = `${100 * Number(query.get('scale')
 await loadText(query.get('lang') ?? 'en');
 if (query.get('dir')) root.dir = query.get('dir');
 await loadPolls();
-await loadSheet('/css/parts/report.css');
+await Promise.all(['report', 'lively', 'rows'].map((name) => loadSheet(`/css/parts/${name}.css`)));
 
 const picture = (hue, letter, ratio = 1) =>
   `data:image/svg+xml,${encodeURIComponent(

@@ -328,26 +328,20 @@ export class Outbox {
 
   /**
    * Ends the hold of a deletion: it is sent now, in place of the other changes of its message, or it is dropped.
-   * @param {string} id @param {{ isTakenBack?: boolean }} options
+   * @param {Operation} operation @param {{ isTakenBack?: boolean }} options
    * @returns {Promise<boolean>} Whether it was held until now.
    */
-  async endHold(id, { isTakenBack = false } = {}) {
+  async endHold({ id, message_id: message }, { isTakenBack = false } = {}) {
     let wasHeld = false;
-    const changes = await this.#update(async () => {
-      const message = (await this.store.get('outbox', id))?.message_id ?? '';
-      /** @type {Source[]} */
-      const sources = [['outbox', id], ['outbox@message', message]];
-      return { sources, decide: (rows) => {
-        const held = rows.get('outbox', id);
-        wasHeld = held?.held_until !== undefined && !mayBeSent(held);
-        if (!wasHeld) return [];
-        if (isTakenBack) return removal(held);
-        for (const op of rows.list('outbox@message', message)) if (op.id !== id) rows.remove('outbox', op.id);
-        const { held_until: _, ...released } = held;
-        rows.put('outbox', released);
-        return rows.changes;
-      } };
-    });
+    /** @type {Source[]} */
+    const sources = [['outbox', id], ['outbox@message', message ?? '']];
+    const changes = await this.store.update(sources, ([held, others]) => {
+      wasHeld = held?.held_until !== undefined && !mayBeSent(held);
+      if (!wasHeld) return [];
+      if (isTakenBack) return removal(held);
+      const { held_until: _, ...released } = held;
+      return [...others.flatMap(removal), put('outbox', released)];
+    }, { isDurable: true });
     this.publish(changes);
     this.kick();
     return wasHeld;

@@ -13,7 +13,6 @@ import { TabVisibility, Presences } from './presence.js';
 import { Problem } from './problem.js';
 import { DeliveryReceipts } from './receipts.js';
 import { Rows, putMe, unknownAge } from './reducer.js';
-import { searchCache } from './search.js';
 import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
 import { eraseOthers, openStore, put } from './store.js';
 import { Sync } from './sync.js';
@@ -396,7 +395,7 @@ export class Parley {
 
   /**
    * Sends a held deletion now, or takes it back. Resolves to whether it was held until now.
-   * @param {string} operation @param {{ isTakenBack?: boolean }} [options]
+   * @param {Operation} operation As `delete` returned it. @param {{ isTakenBack?: boolean }} [options]
    */
   endHold(operation, options) {
     return this.outbox.endHold(operation, options);
@@ -685,7 +684,8 @@ export class Parley {
    * Searches cached messages, newest first.
    * @param {import('./search.js').Search} search @param {AbortSignal} [signal]
    */
-  searchCache(search, signal) {
+  async searchCache(search, signal) {
+    const { searchCache } = await import('./search.js');
     return searchCache(this.store, this.conversations.map(({ id }) => id), search, signal);
   }
 

@@ -257,3 +257,19 @@ async function cutOff(sync, id) {
     keepLost(rows, gone, sync.mirror.context.me);
   });
 }
+
+/**
+ * Fetches and applies the user's events since the cursor. Events that arrive twice are known. Without the log of these events the
+ * next connection compares.
+ * @param {import('./sync.js').Sync} sync
+ */
+export async function catchUp(sync) {
+  const { cursor, generation, start } = sync.mirror;
+  for (let after = cursor; after !== null; ) {
+    const page = await sync.client.calls.sync({ query: { topics: 'me', after }, signal: sync.signal, tries: 1 });
+    if (page.reset) sync.live.restart();
+    if (page.reset || sync.mirror.generation !== generation || sync.mirror.start !== start) return;
+    await sync.apply(page.data);
+    after = page.more ? page.cursor : null;
+  }
+}

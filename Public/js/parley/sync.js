@@ -138,19 +138,9 @@ export class Sync {
     if (this.live.state === 'live') this.live.command('presence', { state: this.#presence }).catch(() => {});
   }
 
-  /**
-   * Fetches the user's events since the cursor now, also where no connection delivers them. Those that arrive twice are known.
-   * Without the log of these events the next connection compares.
-   */
+  /** Fetches the user's events since the cursor now, also where no connection delivers them. */
   async catchUp() {
-    const { cursor, generation, start } = this.mirror;
-    for (let after = cursor; after !== null; ) {
-      const page = await this.client.calls.sync({ query: { topics: 'me', after }, signal: this.signal, tries: 1 });
-      if (page.reset) this.live.restart();
-      if (page.reset || this.mirror.generation !== generation || this.mirror.start !== start) return;
-      await this.apply(page.data);
-      after = page.more ? page.cursor : null;
-    }
+    await (await recovering()).catchUp(this);
   }
 
   // Incoming frames.

@@ -197,9 +197,9 @@ test('a held deletion is shown, and sent at its end unless it is taken back', as
   await parley.edit(kept, { text: 'keep me, please' });
   const first = await parley.delete(kept, { heldFor: 50_000 });
   assert.equal(shown(kept), '');
-  assert.equal(await parley.endHold(first.id, { isTakenBack: true }), true);
+  assert.equal(await parley.endHold(first, { isTakenBack: true }), true);
   assert.equal(shown(kept), 'keep me, please');
-  assert.equal(await parley.endHold(first.id), false, 'it is held no more');
+  assert.equal(await parley.endHold(first), false, 'it is held no more');
   parley.outbox.start();
   await until(() => parley.state.waiting === 0, 'the edit');
   assert.deepEqual(await texts(id), ['keep me, please']);
@@ -208,12 +208,12 @@ test('a held deletion is shown, and sent at its end unless it is taken back', as
   parley.outbox.stop();
   await parley.edit(kept, { text: 'no' });
   const second = await parley.delete(kept, { heldFor: 50_000 });
-  assert.equal(await parley.endHold(second.id), true);
+  assert.equal(await parley.endHold(second), true);
   assert.deepEqual(parley.operations().map(({ kind }) => kind), ['delete']);
   parley.outbox.start();
   await until(() => parley.state.waiting === 0, 'the deletion');
   assert.deepEqual(await texts(id), [undefined]);
-  assert.equal(await parley.endHold(second.id, { isTakenBack: true }), false, 'too late');
+  assert.equal(await parley.endHold(second, { isTakenBack: true }), false, 'too late');
 
   // No tab ends the hold, as after a crash.
   const other = await sent('forget me');

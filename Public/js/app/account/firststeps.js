@@ -1,6 +1,7 @@
 // The owner's first steps, in the room after the first run. Each ticks itself from what the site has.
 
 import { el, icon, refill } from '../core/dom.js';
+import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text.js';
 import { iconButton } from '../parts/button.js';
 import { toast } from '../parts/toast.js';
@@ -9,7 +10,7 @@ import { toast } from '../parts/toast.js';
 export async function firstSteps(shell, node) {
   const { site } = shell;
   const { calls } = site.client;
-  const [settings, invites, backups] = await Promise.all([calls.getSettings(), calls.listInvites(), calls.listBackups()]);
+  const [settings, invites, backups] = await Promise.all([calls.getSettings(), calls.listInvites(), calls.listBackups(), loadSheet('/css/parts/steps.css')]);
   const backUp = async () => {
     try {
       await calls.createBackup();

@@ -1,9 +1,8 @@
 // What stands above the messages: the welcome after sign-up, the first steps of an owner, a message request.
 
 import { backOff, wait } from '../../parley/time.js';
-import { el, redraw } from '../core/dom.js';
+import { el } from '../core/dom.js';
 import { list, say, sayProblem } from '../core/text.js';
-import { lively, loadLively } from '../forum/lively.js';
 import { banner } from '../parts/banner.js';
 import { iconButton } from '../parts/button.js';
 import { toast } from '../parts/toast.js';
@@ -54,10 +53,11 @@ function welcomeBanner({ shell, site: state, listen }) {
   const link = (href, words) => el('a.text-button', { href }, words);
   const words = [say('welcome.title', { name: site }), forums.length && say('welcome.joined', { forums: list(forums) })].filter(Boolean).join('. ');
   const topics = el('div');
-  const draw = () => redraw(topics, lively(state));
-  draw();
-  loadLively(state);
-  listen(state, ['forums', 'users'], draw);
+  const fill = async () => {
+    const { fillWithLively } = await import('../forum/lively.js');
+    listen(state, ['forums', 'users'], await fillWithLively(state, topics));
+  };
+  fill().catch(() => {});
   const line = banner(words, {
     actions: [
       link('/forums', say('welcome.browse')),

@@ -12,6 +12,7 @@ import { personRow } from '../parts/person.js';
 import { popover } from '../parts/popover.js';
 import { messageSheet } from '../parts/sheet.js';
 import { toast } from '../parts/toast.js';
+import { Deletions } from '../state/deletions.js';
 import { plain } from '../core/plain.js';
 import { rich } from '../parts/rich.js';
 import { topicAddress } from '../core/router.js';
@@ -158,10 +159,10 @@ export class MessageActions {
   }
 
   async delete(message) {
-    const { deletions } = this.site;
-    const { id, signal } = await deletions.add({ ...message, conversation_id: this.conversation.id });
+    const deletions = (this.site.deletions ??= new Deletions(this.site));
+    const { operation, signal } = await deletions.add({ ...message, conversation_id: this.conversation.id });
     const isTakenBack = await toast(say('delete.done'), { undo: () => {}, time: UNDO_TIME, signal });
-    if (!(await deletions.end(id, isTakenBack)) && isTakenBack) toast(say('problem.gone'));
+    if (!(await deletions.end(operation, isTakenBack)) && isTakenBack) toast(say('problem.gone'));
   }
 
   async remove(message) {

@@ -7,7 +7,9 @@ const root = document.documentElement;
 export function applyLook(preferences = remembered(), hue = Number(localStorage.getItem('hue') ?? 260)) {
   set('theme', ['light', 'dark'].includes(preferences.theme) ? preferences.theme : null);
   set('density', preferences.density === 'compact' ? 'compact' : null);
-  set('shape', preferences.shape === 'rows' || preferences.density === 'compact' ? 'rows' : null);
+  const isRows = preferences.shape === 'rows' || preferences.density === 'compact';
+  set('shape', isRows ? 'rows' : null);
+  if (isRows) import('./rows.js').then(({ loadRows }) => loadRows(), () => {});
   const tokens = hueTokens(hue);
   for (const name of ['accent', 'accent-hover', 'accent-ink', 'accent-soft', 'own', 'own-deep']) {
     if (tokens) root.style.setProperty(`--${name}`, `light-dark(${tokens.light[name]}, ${tokens.dark[name]})`);

@@ -10,6 +10,7 @@ import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
 import { compare } from '../state/site.js';
 import { forumIcon } from '../core/titles.js';
+import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text.js';
 
 /** The maximum position, and the distance of positions if there is room. */
@@ -18,7 +19,7 @@ const STEP = 1_000;
 const SECTION_LONGEST = 120;
 
 export async function orderForums(shell, column) {
-  await shell.site.loadForums();
+  await Promise.all([shell.site.loadForums(), loadSheet('/css/parts/arrange.css')]);
   new ForumOrder(shell, column).draw();
 }
 

@@ -1,15 +1,24 @@
-// The liveliest topics: of each forum the one with the newest activity, as `GET /forums` lists it.
+// The liveliest topics, for newcomers: of each forum the one with the newest activity, as `GET /forums` lists it.
 
 import { displayName } from '../core/displayname.js';
+import { redraw } from '../core/dom.js';
 import { topicAddress } from '../core/router.js';
+import { loadSheet } from '../core/sheet.js';
 import { livelyTopics } from '../parts/livelytopics.js';
 
 const MAX = 3;
 
-/** The list of them; null if there are none. The event "forums" announces others. */
-export function lively(site) {
-  const all = [...site.activity.values()].filter((it) => it.last_topic);
-  const newest = all.sort((a, b) => Date.parse(b.last_topic.last_activity_at) - Date.parse(a.last_topic.last_activity_at));
+/** Fills a place with them. Resolves to the function that draws them again. */
+export async function fillWithLively(site, place) {
+  await Promise.all([loadSheet('/css/parts/lively.css'), site.activity.size || site.loadForums()]);
+  const draw = () => redraw(place, list(site));
+  draw();
+  return draw;
+}
+
+function list(site) {
+  const forums = [...site.activity.values()].filter((it) => it.last_topic);
+  const newest = forums.sort((a, b) => Date.parse(b.last_topic.last_activity_at) - Date.parse(a.last_topic.last_activity_at));
   return livelyTopics(
     newest.slice(0, MAX).map(({ title: forum, last_topic: topic }) => ({
       title: topic.title,
@@ -19,9 +28,4 @@ export function lively(site) {
       at: topic.last_activity_at,
     })),
   );
-}
-
-/** Fetches the forums with their topics, unless they are known. */
-export function loadLively(site) {
-  if (!site.activity.size) site.loadForums().catch(() => {});
 }

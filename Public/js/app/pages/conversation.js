@@ -17,7 +17,6 @@ import { cannotWrite, dropFiles, messageField, placeholder } from '../conversati
 import { openStream } from '../conversation/opening.js';
 import { presenceLine, showPresence } from '../conversation/presenceline.js';
 import { quoteSelection } from '../conversation/quoting.js';
-import { onMessages } from '../parts/touch.js';
 import { MessageView } from '../conversation/messageview.js';
 
 /** Where there is room for a topic beside the list. */
@@ -36,10 +35,11 @@ export async function open(shell, { id, query }, restore) {
 export async function conversationPage(shell, conversation, { forum, message, tabs, restore } = {}) {
   const { site } = shell;
   const loading = conversation.kind === 'topic' ? import('../conversation/topicparts.js') : null;
+  const gestures = navigator.maxTouchPoints ? import('../conversation/gestures.js') : null;
   // A fault of the stream is told first.
-  loading?.catch(() => {});
+  for (const it of [loading, gestures]) it?.catch(() => {});
   const { stream, readUpTo } = await openStream(site, conversation, message ?? restore?.anchor?.id ?? null);
-  const parts = await loading?.catch((error) => {
+  const [parts, touch] = await Promise.all([loading, gestures]).catch((error) => {
     stream.close?.();
     throw error;
   });
@@ -66,7 +66,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   );
   dropFiles(node, page.field);
   view.node.addEventListener('click', (event) => openViewer(event, view.node));
-  addTouch(page);
+  touch?.addGestures(page);
   const endQuotes = quoteSelection(view.node, () => (page.field?.hidden ? null : page.field));
 
   const isBeside = isTopic && !!forum && matchMedia(BESIDE).matches;
@@ -219,24 +219,6 @@ function foot(page, line) {
   page.signal.addEventListener('abort', () => clearTimeout(timer));
   page.listen(site, ['conversations', 'forums', 'me'], draw);
   return el('footer.stream-foot', null, view.pillPlace, line?.pillPlace, site.me && typing, field, note);
-}
-
-/** Long press and swipe on a message. */
-function addTouch({ stream, acts, view }) {
-  const messageOf = (id) => {
-    const found = stream.shown.find((it) => it.id === id);
-    return found?.kind === 'system' ? null : found;
-  };
-  onMessages(view.node, {
-    held: (id, anchor) => {
-      const message = messageOf(id);
-      if (message) acts?.run(message, 'more', anchor);
-    },
-    drawn: (id) => {
-      const message = messageOf(id);
-      if (message && !message.deleted && !message.state) acts?.run(message, 'reply');
-    },
-  });
 }
 
 function bar(page, title) {

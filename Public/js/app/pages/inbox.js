@@ -2,7 +2,6 @@
 
 import { el, icon, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { lively, loadLively } from '../forum/lively.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -29,6 +28,7 @@ export async function open(shell, { query }) {
   const shown = Object.hasOwn(TABS, query?.get('show')) ? query.get('show') : 'all';
   const column = el('div.page-column.inbox');
   const top = el('div');
+  const topics = newcomersTopics(site);
   const readAll = button(say('inbox.readAll'), { kind: 'quiet', picture: 'checks', folds: true, on: () => shell.markAllRead() });
   const draw = () => {
     const groups = inboxGroups(site);
@@ -36,7 +36,8 @@ export async function open(shell, { query }) {
     readAll.hidden = !groups.length;
     redraw(top, tabBar(shown, counts));
     const wanted = groups.filter(({ kind }) => !TABS[shown] || TABS[shown].includes(kind));
-    redraw(column, wanted.length ? content(shell, wanted) : nothing(shell, shown, groups));
+    topics.show(!groups.length && shown === 'all');
+    redraw(column, wanted.length ? content(shell, wanted) : nothing(shell, shown, groups), topics.node);
   };
   // What is held is drawn at once. The first answer is waited for where there is nothing else to show.
   const loading = site.overview.load();
@@ -51,6 +52,20 @@ export async function open(shell, { query }) {
     close: unlisten,
     pressed: (event) => pressed(event, column),
   };
+}
+
+/** Topics in the empty inbox of a newcomer; loaded with the first drawing. */
+function newcomersTopics(site) {
+  const node = el('div', { hidden: true });
+  const isNewcomer = !site.isHost && Date.now() - Date.parse(site.me.created_at) < NEWCOMER;
+  let drawing = null;
+  const show = (isEmpty) => {
+    node.hidden = !isEmpty || !isNewcomer;
+    if (node.hidden) return;
+    drawing ??= import('../forum/lively.js').then((it) => it.fillWithLively(site, node));
+    drawing.then((draw) => draw(), () => (drawing = null));
+  };
+  return { node, show };
 }
 
 function tabBar(shown, counts) {
@@ -173,7 +188,6 @@ function pressed(event, column) {
   return true;
 }
 
-/** An empty inbox. Topics stand in that of a newcomer. */
 function nothing(shell, shown, groups) {
   const { site } = shell;
   if (groups.length) return empty(say(`inbox.none.${shown}`), { picture: 'check' });
@@ -183,9 +197,7 @@ function nothing(shell, shown, groups) {
     if (at && (!newest || at > newest)) newest = at;
   }
   const hasRead = [...site.conversations.values()].some((it) => it.read_up_to > 0);
-  const isNew = shown === 'all' && Date.now() - Date.parse(site.me.created_at) < NEWCOMER;
-  if (isNew) loadLively(site);
-  const words = empty(hasRead ? say('inbox.empty') : say('inbox.welcome', { name: site.server.name }), {
+  return empty(hasRead ? say('inbox.empty') : say('inbox.welcome', { name: site.server.name }), {
     picture: 'check',
     second: newest ? say('inbox.last', { at: moment(new Date(newest)) }) : null,
     actions: [
@@ -193,5 +205,4 @@ function nothing(shell, shown, groups) {
       site.mayInvite && button(say('invite.people'), { on: () => shell.go('/admin/invites') }),
     ].filter(Boolean),
   });
-  return [words, isNew && lively(site)];
 }

@@ -23,7 +23,7 @@ function forumRow(forum) {
   return el(
     'a.person-row',
     { href: forumAddress(forum) },
-    el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32, loading: 'lazy' }),
+    el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32, loading: 'lazy' }),
     el(
       'span.person-row-words',
       null,

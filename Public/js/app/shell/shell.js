@@ -1,6 +1,7 @@
 // The frame around every page: sidebar, bottom bar, the page and the panel beside it.
 
 import { el, focusAgain, isTyping } from '../core/dom.js';
+import { excerpt } from '../core/plain.js';
 import { match, Router } from '../core/router.js';
 import { loadMoreText, say, sayProblem } from '../core/text.js';
 import { rememberLook } from '../core/theme.js';
@@ -10,7 +11,7 @@ import { sidebarEdge } from '../parts/edge.js';
 import { empty, skeleton } from '../parts/empty.js';
 import { bottomBar, sidebar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
-import { LiveRegion, SystemNotifications } from './announcements.js';
+import { LiveRegion } from './announcements.js';
 import { Keys } from './keys.js';
 import { navigation, unreadCounts } from './navigation.js';
 import { StatusLines } from './statuslines.js';
@@ -20,6 +21,8 @@ const SKELETON_DELAY = 300;
 /** The frame is drawn again after this many times the time that the last drawing took, but at most `MAX_REST` later. */
 const RESTS = 4;
 const MAX_REST = 200;
+/** Maximum length of the text in a system notification. */
+const MAX_NOTIFICATION = 140;
 /** Named one by one, so that the bundler makes a script of each. */
 const pages = {
   admin: () => later(import('../pages/admin.js')),
@@ -58,7 +61,7 @@ export class Shell {
     this.page = null;
     site.prove = async (problem) => (await import('../account/proof.js')).prove(site, problem);
     this.node = el('div.shell');
-    new SystemNotifications(site, (address) => this.go(address));
+    site.addEventListener('event', ({ detail }) => detail.event === 'message.created' && this.notify(detail.data).catch(() => {}));
     for (const name of ['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'])
       site.addEventListener(name, () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
@@ -315,6 +318,14 @@ export class Shell {
   searchAddress(words) {
     const query = new URLSearchParams({ ...(words && { q: words }), ...(this.page?.forum && { from: this.page.forum }) });
     return query.size ? `/search?${query}` : '/search';
+  }
+
+  /** Shows a system notification of a message that no visible tab shows. */
+  async notify(message) {
+    if (this.site.parley?.isInFront || globalThis.Notification?.permission !== 'granted') return;
+    const { SystemNotifications } = await import('./systemnotifications.js');
+    this.notifications ??= new SystemNotifications(this.site, (address) => this.go(address));
+    this.notifications.show(message, excerpt(message, MAX_NOTIFICATION));
   }
 
   /** Tells screen readers about a new message. */

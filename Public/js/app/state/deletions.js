@@ -21,26 +21,27 @@ export class Deletions {
     addEventListener('pagehide', () => this.#leave());
   }
 
-  /** Deletes a message. `signal` aborts when it can't be restored any more. @returns {Promise<{ id: string, signal: AbortSignal }>} */
+  /** Deletes a message. `signal` aborts when it can't be restored any more. @returns {Promise<{ operation: object, signal: AbortSignal }>} */
   async add(message) {
-    const { id } = await this.#site.parley.delete(message, { heldFor: MAX_HOLD });
+    const operation = await this.#site.parley.delete(message, { heldFor: MAX_HOLD });
     const ended = new AbortController();
     setTimeout(() => ended.abort(), MAX_HOLD - REST);
-    this.#held.set(id, { message, ended });
-    return { id, signal: ended.signal };
+    this.#held.set(operation, { message, ended });
+    return { operation, signal: ended.signal };
   }
 
   /** Sends a deletion now, or restores its message. Returns whether that was still possible. */
-  async end(id, isTakenBack = false) {
-    this.#held.get(id)?.ended.abort();
-    this.#held.delete(id);
-    return this.#site.parley?.endHold(id, { isTakenBack }) ?? false;
+  async end(operation, isTakenBack = false) {
+    this.#held.get(operation)?.ended.abort();
+    this.#held.delete(operation);
+    return this.#site.parley?.endHold(operation, { isTakenBack }) ?? false;
   }
 
   /** Sends all of them now, and waits for that, but not for long. */
   async send() {
-    const ids = [...this.#held.keys()];
-    await Promise.all(ids.map((id) => this.end(id)));
+    const operations = [...this.#held.keys()];
+    const ids = operations.map(({ id }) => id);
+    await Promise.all(operations.map((it) => this.end(it)));
     const deadline = Date.now() + MAX_WAIT;
     while (this.#site.parley?.operations().some((it) => ids.includes(it.id)) && Date.now() < deadline) await wait(STEP);
   }
@@ -48,9 +49,9 @@ export class Deletions {
   /** A page that is left can't wait for its outbox. The request outlives it; the outbox may repeat it. */
   #leave() {
     const { client } = this.#site;
-    for (const [id, { message }] of this.#held) {
+    for (const [operation, { message }] of this.#held) {
       fetch(`${client.base}/messages/${message.id}`, { method: 'DELETE', keepalive: true }).catch(() => {});
-      this.end(id).catch(() => {});
+      this.end(operation).catch(() => {});
     }
   }
 }

@@ -11,7 +11,6 @@ import { forgetPictures } from '../core/bundle.js';
 import { useEmoji } from '../core/customemoji.js';
 import { useGroups } from '../core/groups.js';
 import { displayName } from '../core/displayname.js';
-import { Deletions } from './deletions.js';
 import { Files } from './files.js';
 import { Overview } from './overview.js';
 
@@ -49,7 +48,6 @@ export class SiteState extends EventTarget {
     /** The members of rooms, by conversation. */
     this.peopleOf = new Map();
     this.files = new Files(this);
-    this.deletions = new Deletions(this);
     this.asked = new Map();
     this.writing = new Map();
     this.said = new Set();
@@ -559,7 +557,7 @@ export class SiteState extends EventTarget {
 
   /** Signs out and erases the cache. */
   async signOut(options) {
-    await this.deletions.send();
+    await this.deletions?.send();
     // The server may have ended the session already, as after a deletion of the account.
     await this.parley?.signOut(options);
     if (this.me) this.#out();

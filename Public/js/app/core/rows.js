@@ -1,0 +1,5 @@
+// The style of messages as rows, for those who choose it.
+
+import { loadSheet } from './sheet.js';
+
+export const loadRows = () => loadSheet('/css/parts/rows.css');
