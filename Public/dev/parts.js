@@ -55,7 +55,7 @@ import { livelyTopics } from '/js/app/parts/livelytopics.js';
 import { toastElement } from '/js/app/parts/toast.js';
 import { solution } from '/js/app/parts/solution.js';
 import { tombstone } from '/js/app/parts/tombstone.js';
-import { emailRows } from '/js/app/account/email.js';
+import { emailRows, loadMailSheet } from '/js/app/account/email.js';
 import { testResult } from '/js/app/account/mailtest.js';
 import { tagLinks } from '/js/app/forum/topictags.js';
 import { topicRow } from '/js/app/parts/topicrow.js';
@@ -67,6 +67,7 @@ if (query.get('theme')) root.dataset.theme = query.get('theme');
 if (query.get('scale')) root.style.fontSize = `${100 * Number(query.get('scale'))}%`;
 await loadText(query.get('lang') ?? 'en');
 if (query.get('dir')) root.dir = query.get('dir');
+await loadMailSheet();
 await loadPolls();
 await Promise.all(['report', 'lively', 'rows'].map((name) => loadSheet(`/css/parts/${name}.css`)));
 

@@ -1,6 +1,7 @@
 // The email address of the account: set, confirmed by a link, deleted. Other devices show each change.
 
 import { el, icon, redraw } from '../core/dom.js';
+import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { button, whileBusy } from '../parts/button.js';
@@ -10,6 +11,7 @@ import { savingForm } from '../parts/form.js';
 import { toast } from '../parts/toast.js';
 import { report } from './stepup.js';
 
+const PATH = '/me/email';
 /** A longer wait is told as a time, in milliseconds. */
 const LONG_WAIT = 600_000;
 /** RFC 5321 §4.5.3.1.3. */
@@ -18,23 +20,23 @@ const MAX_ADDRESS = 254;
 /** Fills the column. Returns the function that ends its updates. */
 export async function emailSettings(shell, column) {
   const { site } = shell;
-  const { calls } = site.client;
+  await loadMailSheet();
   const rows = el('div.setting-list');
-  const page = { email: await calls.getEmail() };
+  const page = { email: await emailOf(site) };
   const draw = () => {
     redraw(rows, emailRows(page.email, { again: send, end }));
     form.setState(page.email);
   };
   const send = async (address) => {
-    page.email = await calls.setEmail({ body: { address } });
+    page.email = await site.call('PUT', PATH, { body: { address } });
     draw();
     toast(say('email.sent', { address }));
   };
   const end = async () => {
     const isKept = page.email.address && !(await confirm(say('email.deleteTitle'), say('email.deleteSentence'), say('act.delete')));
     if (isKept) return;
-    await calls.deleteEmail();
-    page.email = await calls.getEmail();
+    await site.call('DELETE', PATH);
+    page.email = await emailOf(site);
     draw();
     toast(say('email.deleted'));
     form.focus();
@@ -44,10 +46,15 @@ export async function emailSettings(shell, column) {
   draw();
   return site.parley.on('event', async (event) => {
     if (event.event !== 'preferences.updated') return;
-    page.email = await calls.getEmail().catch(() => page.email);
+    page.email = await emailOf(site).catch(() => page.email);
     draw();
   });
 }
+
+/** The address, the one that waits, and whether mail has stopped. */
+export const emailOf = (site) => site.call('GET', PATH);
+
+export const loadMailSheet = () => loadSheet('/css/parts/mail.css');
 
 /** Whether mail goes to the address. */
 export const isConfirmed = ({ address, stopped_at: stopped }) => !!address && !stopped;

@@ -22,7 +22,7 @@ export function forgot({ site }) {
     verb: say('forgot.send'),
     foot: el('p', null, el('a', { href: '/sign-in' }, say('act.signIn'))),
     work: async () => {
-      await site.client.calls.requestPasswordReset({ body: { login: login.input.value.trim().replace(/^@/, '') } });
+      await site.call('POST', '/password-resets', { body: { login: login.input.value.trim().replace(/^@/, '') } });
       page.showNotice(say('forgot.sentTitle'), say('forgot.sent'), back);
     },
   });
@@ -39,7 +39,7 @@ export function confirmAddress({ site }, { code }) {
     verb: say('email.confirm'),
     work: async () => {
       try {
-        const { address } = await site.client.calls.confirmEmail({ body: { code } });
+        const { address } = await site.call('POST', '/email-confirmations', { body: { code } });
         page.showNotice(
           say('email.confirmed'),
           say('email.confirmedLead', { address }),

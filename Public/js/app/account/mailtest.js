@@ -5,12 +5,11 @@ import { say, sayProblem } from '../core/text.js';
 import { banner } from '../parts/banner.js';
 import { button } from '../parts/button.js';
 import { savingForm } from '../parts/form.js';
-import { emailField } from './email.js';
+import { emailField, emailOf, loadMailSheet } from './email.js';
 
 /** The form, with the own address. */
-export async function mailTest({ client }) {
-  const { calls } = client;
-  const own = await calls.getEmail().catch(() => null);
+export async function mailTest(site) {
+  const [own] = await Promise.all([emailOf(site).catch(() => null), loadMailSheet()]);
   const address = emailField(say('mailTest.address'), { value: own?.address ?? own?.pending ?? '' });
   const result = el('div', { role: 'status' });
   const work = async () => {
@@ -18,7 +17,7 @@ export async function mailTest({ client }) {
     refill(result);
     try {
       const to = address.input.value.trim();
-      refill(result, testResult(await calls.sendTestMail({ body: { address: to } }), to));
+      refill(result, testResult(await site.call('POST', '/settings/mail-test', { body: { address: to } }), to));
       result.scrollIntoView({ block: 'nearest' });
     } catch (error) {
       if (error.field !== 'address') throw error;

@@ -7,6 +7,7 @@ import { clock, moment, morning } from '../core/times.js';
 import { choice, field } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
+import { emailOf } from './email.js';
 import { mailKinds } from './mailkinds.js';
 import { pushContents } from './pushcontents.js';
 import { isQuiet } from './quiettimes.js';
@@ -34,7 +35,7 @@ export async function notifications(shell, column) {
   const push = 'Notification' in window && (await import('./push.js'));
   const page = { site, parts: [] };
   const load = async () => {
-    const email = site.server.mail ? calls.getEmail() : null;
+    const email = site.server.mail ? emailOf(site) : null;
     [page.settings, page.email] = await Promise.all([calls.getNotificationSettings(), email]);
   };
   await load();
