@@ -1,7 +1,10 @@
 """User flows in the app, on a phone and a desktop, against the daemon."""
 
 import re
+import sqlite3
 import time
+from contextlib import closing
+from pathlib import Path
 
 from browsing import PASSWORD, BrowsingTest
 from playwright.sync_api import expect
@@ -261,7 +264,7 @@ class SigningIn(Village):
                 expect(page.get_by_role("textbox", name="Write a message")).to_have_count(0)
                 self.eventually(page, {"conversations": 0, "files": 0}, lambda: {
                     key: page.evaluate(ROWS).get(key, 0) for key in ("conversations", "files")})
-                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it]
+                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
                 page.context.close()
 
     def test_a_draft_waits_for_its_user_after_signing_out(self):
@@ -285,30 +288,35 @@ class SigningIn(Village):
         expect(page.locator(".composer-files")).to_contain_text("plan.txt")
 
     def test_an_unsent_message_waits_for_its_user_after_the_end_of_the_session(self):
-        for is_online in (False, True):
-            with self.subTest(is_online=is_online):
+        # A session that expires locks the copy; a revoked one erases it, also while the device is offline.
+        for way in ("expired", "revoked offline", "revoked"):
+            with self.subTest(way=way):
                 page = self.signed_in("lin", anew=True)
                 self.room(page)
-                text = f"Said as the session ended, {'online' if is_online else 'offline'}"
+                text = f"Said as the session was {way}"
                 refuse = lambda route: route.abort() if route.request.method == "POST" else route.fallback()
                 page.route("**/messages", refuse)
                 self.write(page, text)
                 expect(page.locator(".message.is-mine").filter(has_text=text)).to_be_visible()
-                if not is_online:
+                if way != "revoked":
                     page.close()
                 newest = max(self.call("GET", "/sessions", token=self.tokens["lin"])["data"], key=lambda it: int(it["id"]))
-                self.call("DELETE", f"/sessions/{newest['id']}", token=self.tokens["lin"])
-                if not is_online:
+                if way == "expired":
+                    with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+                        database.execute("update session set expires_at = 1 where id = ?", (int(newest["id"]),))
+                else:
+                    self.call("DELETE", f"/sessions/{newest['id']}", token=self.tokens["lin"])
+                if way != "revoked":
                     page = self.page(page.context)
                     self.open(page)
                 expect(page.get_by_role("link", name="Sign in")).to_be_visible()
                 page.unroute_all()
                 # On disk are only the sealed message, or a locked copy.
-                stays = "sealed" if is_online else "conversations"
+                stays = "conversations" if way == "expired" else "sealed"
                 self.eventually(page, True, lambda: page.evaluate(ROWS).get(stays, 0) > 0)
-                self.assertEqual(page.evaluate(ROWS).get("conversations", 0) > 0, not is_online)
+                self.assertEqual(page.evaluate(ROWS).get("conversations", 0) > 0, way == "expired")
                 # Requests that were on their way are refused.
-                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it]
+                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
 
                 self.go(page, "/sign-in")
                 page.get_by_label("Username").fill("lin")
