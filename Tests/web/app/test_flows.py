@@ -289,7 +289,7 @@ class SigningIn(Village):
 
     def test_an_unsent_message_waits_for_its_user_after_the_end_of_the_session(self):
         # A session that expires locks the copy; a revoked one erases it, also while the device is offline.
-        for way in ("expired", "revoked offline", "revoked"):
+        for way in ("expired", "revoked offline", "revoked online"):
             with self.subTest(way=way):
                 page = self.signed_in("lin", anew=True)
                 self.room(page)
@@ -298,7 +298,7 @@ class SigningIn(Village):
                 page.route("**/messages", refuse)
                 self.write(page, text)
                 expect(page.locator(".message.is-mine").filter(has_text=text)).to_be_visible()
-                if way != "revoked":
+                if way != "revoked online":
                     page.close()
                 newest = max(self.call("GET", "/sessions", token=self.tokens["lin"])["data"], key=lambda it: int(it["id"]))
                 if way == "expired":
@@ -306,7 +306,7 @@ class SigningIn(Village):
                         database.execute("update session set expires_at = 1 where id = ?", (int(newest["id"]),))
                 else:
                     self.call("DELETE", f"/sessions/{newest['id']}", token=self.tokens["lin"])
-                if way != "revoked":
+                if way != "revoked online":
                     page = self.page(page.context)
                     self.open(page)
                 expect(page.get_by_role("link", name="Sign in")).to_be_visible()
