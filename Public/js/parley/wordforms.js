@@ -66,7 +66,10 @@ function englishVerbs(stem) {
   return endsInDoubling(stem) ? [...plain, `${stem}${last}ing`, `${stem}${last}ed`] : plain;
 }
 
-/** A short word such as *stop*, whose last letter is doubled before `-ing`. @param {string} word */
+/**
+ * A short word such as *stop*, whose last letter is doubled before `-ing`.
+ * @param {string} word
+ */
 const endsInDoubling = (word) => word.length <= 4 && /[^aeiou][aeiou][^aeiouwxy]$/.test(word);
 
 // German. Umlauts are folded, so *Garten* and *Gärten* are the same word already.
