@@ -77,6 +77,43 @@ import Testing
     }
   }
 
+  @Test func `a deleted address still gets the notices of what happened before`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "app", "scope": "write"])
+      let notice = try #require(try await village.expect(200, .get, "/inbox", as: "grace")["data.0.id"])
+      // Reading the notice hides it from the inbox alone.
+      try await village.expect(200, .put, "/inbox/read", as: "grace", ["up_to": notice])
+      try await village.expect(204, .delete, "/me/email", as: "grace")
+      let sent = await village.mail()
+      #expect(sent.map(\.to.description) == ["grace@example.org", "grace@example.org"])
+      #expect(
+        sent.contains { $0.subject.contains("New access token") }
+          && sent.contains { $0.subject.contains("was changed") })
+    }
+  }
+
+  @Test func `a reset link ends with the address that it was sent to`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.confirmEmail("old@example.org", of: "grace")
+      try await village.expect(202, .post, "/password-resets", ["login": "grace"])
+      let link = try #require(await village.mail().first?.code(of: "reset"))
+      try await village.expect(200, .get, "/links/\(link)")
+      try await village.confirmEmail("new@example.org", of: "grace")
+      try await village.expect(404, .get, "/links/\(link)")
+    }
+  }
+
+  @Test func `the confirmed address, set again, voids the one that waits`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      let wrong = try await village.emailCode("grcae@example.org", of: "grace")
+      let email = try await village.expect(200, .put, "/me/email", as: "grace", ["address": "grace@example.org"])
+      #expect(email.isNull("pending") && email["address"] == "grace@example.org")
+      try await village.expect(404, .post, "/email-confirmations", ["code": wrong])
+    }
+  }
+
   @Test func `it needs a session and a new proof`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in

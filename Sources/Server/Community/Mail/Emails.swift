@@ -22,8 +22,14 @@ extension Community {
       let caller = try tx.revalidate(caller)
       try tx.requireProof(of: caller, forbidsTokens: true)
       let before = try tx.email(of: user)
+      if before.address == address.description, before.stoppedAt == nil {
+        // Another address that waited does not count any more.
+        guard before.pending != nil else { return before }
+        try tx.deletePendingEmail(of: user)
+        try tx.logPrivateChange(of: user, by: user)
+        return try tx.email(of: user)
+      }
       // A repeated request sends another link.
-      if before.address == address.description, before.stoppedAt == nil { return before }
       let asked = try tx.setPendingEmail(address.description, of: user, window: Self.confirmationTime)
       // Each request sends a mail to an address that may be that of a stranger.
       guard asked.requests <= Self.maxConfirmations else {
@@ -44,6 +50,7 @@ extension Community {
       guard before != Email() else { return }
       try tx.requireProof(of: caller, forbidsTokens: true)
       try tx.deleteEmail(of: user)
+      try tx.deleteMailedLinks(of: user)
       if let old = before.address, before.stoppedAt == nil {
         try tx.enqueueMail(.account(.addressChanged), of: user, to: old)
       }
@@ -60,6 +67,8 @@ extension Community {
       let user = pending.user
       let before = try tx.email(of: user)
       try tx.confirmEmail(of: user)
+      // A link that was sent to the earlier address.
+      try tx.deleteMailedLinks(of: user)
       if let old = before.address, old != pending.address, before.stoppedAt == nil {
         try tx.enqueueMail(.account(.addressChanged), of: user, to: old)
       }

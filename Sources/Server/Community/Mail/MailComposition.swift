@@ -14,7 +14,8 @@ struct ComposedMail: Sendable {
 extension ReadTransaction {
   /// The mail of a notification; nil if it is not to be sent any more.
   func notificationMail(_ due: DueMail, over service: MailService) throws(Refusal) -> ComposedMail? {
-    guard let recipient = try mailRecipient(due.user), let address = recipient.address.flatMap({ MailAddress($0) }),
+    guard let recipient = try mailRecipient(due.user),
+      let address = (due.address ?? recipient.address).flatMap({ MailAddress($0) }),
       let user = try user(due.user), user.standing?.state == .active
     else { return nil }
     let caller = Caller(user: due.user, role: user.summary.role, scope: .read, session: nil)
@@ -39,7 +40,10 @@ extension ReadTransaction {
   ) throws(Refusal) -> [(notification: Notification, message: Message?)] {
     var wanted: [(notification: Notification, message: Message?)] = []
     for notification in try inbox(ids).sorted(by: { $0.id < $1.id }) {
-      guard notification.readAt == nil, settings.allowMail(of: notification.kind, at: now) else { continue }
+      // Reading a notice elsewhere must not hide it from the user's mailbox.
+      guard notification.readAt == nil || notification.kind.isSecurity,
+        settings.allowMail(of: notification.kind, at: now)
+      else { continue }
       if let id = notification.message {
         guard let message = try messages([id]).first, try isWanted(notification, message, caller) else { continue }
         wanted.append((notification, message))
@@ -78,16 +82,18 @@ extension ReadTransaction {
     }
     if others > 0 { content.note = words(.more, count: others) }
     content.action = (label: words(.open), url: service.origin + notification.path)
-    guard !notification.kind.isSecurity else {
+    if notification.kind.isSecurity {
       content.footer = [(text: words(.security), url: nil)]
       return content
     }
-    let url = service.unsubscribeURL(of: recipient.user)
-    content.unsubscribe = url
-    content.footer = [
-      (text: words(.reason), url: nil), (text: words(.unsubscribe), url: url),
-      (text: words(.settings), url: service.origin + "/you/notifications"),
-    ]
+    // No setting holds a warning back.
+    if notification.kind == .warning { return content }
+    content.footer = [(text: words(.reason), url: nil)]
+    if let url = service.unsubscribeURL(of: recipient.user) {
+      content.unsubscribe = url
+      content.footer.append((text: words(.unsubscribe), url: url))
+    }
+    content.footer.append((text: words(.settings), url: service.origin + "/you/notifications"))
     return content
   }
 }
@@ -135,9 +141,10 @@ extension WriteTransaction {
         subject: words(.addressChangedSubject, parameters), lead: words(.addressChanged, parameters), words: words)
       content.footer = [(text: words(.security), url: nil)]
     }
-    let message = content.message(
-      to: address, id: "\(due.id).\(due.createdAt)", from: service, of: site, at: now)
-    return ComposedMail(message: message)
+    // A repeated link is another one, so a mailbox must not take it for a copy.
+    let hasLink = due.kind == .reset || due.kind == .confirmation
+    let id = hasLink ? try Secret.make(byteCount: Secret.codeByteCount).text : "\(due.id).\(due.createdAt)"
+    return ComposedMail(message: content.message(to: address, id: id, from: service, of: site, at: now))
   }
 
   /// The code of a new reset link. It voids earlier mailed ones, not those of staff.

@@ -88,13 +88,14 @@ public actor MailDeliverer {
   /// Queues notifications that were not read in time.
   private func queueNotifications() async throws(Refusal) {
     while !Task.isCancelled {
-      let (found, last, isEnd) = try await community.store.readInBackground { tx throws(Refusal) in
+      let (found, last, isEnd, isNew) = try await community.store.readInBackground { tx throws(Refusal) in
         let window = try tx.mailWindow(until: tx.now - Self.unreadDelay)
-        guard window.end > window.last else { return ([UnreadNotification](), window.last, true) }
+        guard window.end > window.last else { return ([UnreadNotification](), window.last, true, false) }
         let page = try tx.unreadNotifications(
           after: window.last, upTo: window.end, since: tx.now - Self.maxAge, limit: Self.notificationChunk)
-        return (page.found, page.last, page.last == window.end)
+        return (page.found, page.last, page.last == window.end, true)
       }
+      guard isNew else { return }
       try await community.store.write { tx throws(Refusal) in
         for notification in found where !notification.kind.isSecurity {
           try tx.enqueueMail(
@@ -125,6 +126,12 @@ public actor MailDeliverer {
     case .signInRefused, .insecure, .untrusted, .unreachable, .timedOut:
       // The next start sends it again.
       guard !Task.isCancelled else { return false }
+      // The mail itself may be the cause, so the others go first next time.
+      if outcome == .timedOut {
+        try await community.store.write { tx throws(Refusal) in
+          try tx.retry(mail, at: tx.now + tx.delay(of: mail))
+        }
+      }
       await noteOutage(outcome)
       return false
     }
@@ -165,6 +172,10 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
+  fileprivate func delay(of mail: DueMail) -> Int64 {
+    min(MailDeliverer.firstDelay << Int64(min(mail.attempts, 10)), MailDeliverer.maxDelay)
+  }
+
   fileprivate func record(
     _ outcome: MailOutcome, of composed: ComposedMail, _ mail: DueMail, _ jitter: Int64
   ) throws(Refusal) {
@@ -179,12 +190,12 @@ extension WriteTransaction {
       }
     case .refused(let reply):
       try drop(mail)
-      if reply.isRecipient, mail.address == nil {
+      let confirmed = try mailRecipient(mail.user)?.address
+      if reply.isRecipient, mail.address == nil || mail.address == confirmed {
         try noteEmailRefused(of: mail.user, limit: MailDeliverer.maxRefusals)
       }
     case .deferred:
-      let delay = min(MailDeliverer.firstDelay << Int64(min(mail.attempts, 10)), MailDeliverer.maxDelay)
-      try retry(mail, at: now + delay + jitter)
+      try retry(mail, at: now + delay(of: mail) + jitter)
     case .signInRefused, .insecure, .untrusted, .unreachable, .timedOut: break
     }
   }

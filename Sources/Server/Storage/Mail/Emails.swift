@@ -134,7 +134,18 @@ extension WriteTransaction {
     }
   }
 
-  /// Deletes the address of a user, and all mail that waits.
+  /// Deletes the address that waits for its confirmation, and its link.
+  public func deletePendingEmail(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "update email set pending = null, code_digest = null, code_expires_at = null where user_id = $1", user.number)
+      try connection.execute(
+        "delete from mail_delivery where user_id = $1 and topic = $2", user.number, MailKind.confirmation.rawValue)
+    }
+  }
+
+  /// Deletes the address of a user, and the mail that waits for it. Notices that name their address stay: they tell the user of
+  /// the change.
   public func deleteEmail(of user: ID<User>) throws(Refusal) {
     try run { connection in
       // The count of requests stays.
@@ -144,7 +155,8 @@ extension WriteTransaction {
         set address = null, pending = null, code_digest = null, code_expires_at = null, refusals = 0, stopped_at = null
         where user_id = $1
         """, user.number)
-      try connection.execute("delete from mail_delivery where user_id = $1", user.number)
+      try connection.execute(
+        "delete from mail_delivery where user_id = $1 and (address is null or kind = 'confirmation')", user.number)
     }
   }
 

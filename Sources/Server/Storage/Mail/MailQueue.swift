@@ -191,12 +191,14 @@ extension WriteTransaction {
     }
   }
 
-  /// Queues a mail for a user who has an address.
+  /// Queues a notice for a user who has an address. It goes to the present address, whatever changes until it is sent.
   public func mailNotice(_ topic: MailTopic, of user: ID<User>) throws(Refusal) {
-    let hasAddress = try run { connection in
-      try connection.first("select 1 from email where user_id = $1 and address is not null", user.number) { _ in true }
+    let address = try run { connection in
+      try connection.first("select address from email where user_id = $1 and stopped_at is null", user.number) { row in
+        try row.optionalText(0)
+      } ?? nil
     }
-    if hasAddress == true { try enqueueMail(topic, of: user) }
+    if let address { try enqueueMail(topic, of: user, to: address) }
   }
 
   /// Notes that the mail server has accepted a mail.

@@ -291,7 +291,7 @@ extension WriteTransaction {
             limit $3
           )
         )
-        returning id, digest, coalesce(expires_at > $2, 1)
+        returning id, digest, 0
         """, user.number, Int(now), limit, read: EndedSession.init)
     }
   }
