@@ -29,18 +29,22 @@ class Touch(Village):
             line.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": [{"x": x, "y": y, "id": at} for at, (x, y) in enumerate(points)]})
         return touch
 
-    def drag(self, page, start, by):
+    def drag(self, page, start, by, redrawn=None):
         touch = self.hand(page)
         (x, y), (right, down) = start, by
-        # DevTools may answer before the page has handled a touch, and a late end would be a long press.
+        # DevTools may answer before the page has handled a touch, and a late end would be a long press. The listeners are at the
+        # touched element, which gets the events also after a redraw has removed it.
         page.evaluate("""() => {
             window.ended = new Promise((done) => {
-                for (const name of ['touchend', 'touchcancel'])
-                    addEventListener(name, done, { once: true, passive: true });
+                addEventListener('touchstart', ({ target }) => {
+                    for (const name of ['touchend', 'touchcancel']) target.addEventListener(name, done, { passive: true });
+                }, { once: true, passive: true, capture: true });
             });
         }""")
         with self.stopped(page):
             touch("Start", start)
+            if redrawn:
+                redrawn.evaluate("(it) => it.replaceWith(it.cloneNode(true))")
             for part in range(1, 5):
                 touch("Move", (x + right * part / 4, y + down * part / 4))
             touch("End")
@@ -103,6 +107,25 @@ class Touch(Village):
         self.drag(page, self.middle(text), (100, 5))
         expect(begun).to_contain_text("Who waters the beans?")
         expect(page.get_by_role("textbox", name="Write a message")).to_be_focused()
+
+    def test_a_message_that_is_redrawn_under_the_finger(self):
+        first, second = self.say("The sunflowers are tall"), self.say("Mine are small")
+        page = self.phone(f"/f/{self.garden['id']}/room")
+        row, other = (page.locator(f"[data-id='{it['id']}']") for it in (first, second))
+        touch = self.hand(page)
+        # The end of the touch is seen: no long press.
+        x, y = self.middle(row)
+        with self.stopped(page):
+            touch("Start", (x, y))
+            row.evaluate("(it) => it.replaceWith(it.cloneNode(true))")
+            touch("End")
+            page.evaluate("0")
+            page.clock.run_for(700)
+        self.frames(page)
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        # So is a swipe.
+        self.drag(page, self.middle(other.get_by_text("Mine are small")), (100, 5), redrawn=other)
+        expect(page.locator(".composer-above")).to_contain_text("Mine are small")
 
     def test_a_pull_refreshes(self):
         page = self.phone("/forums")

@@ -1,5 +1,7 @@
 // Touch gestures on messages: long press and swipe. Only devices with a touch screen load them.
 
+import { onTouch } from '../parts/touch.js';
+
 /** Durations in milliseconds and distances in CSS pixels: the tolerance of a long press, and the minimum of a swipe. */
 const HELD = 500;
 const STILL = 10;
@@ -35,38 +37,40 @@ function onMessages(node, { held, drawn }) {
     clearTimeout(begun?.timer);
     begun = null;
   };
-  const listen = (name, work, passive = true) => node.addEventListener(name, work, { passive });
-  listen('touchstart', (event) => {
-    end();
-    wasHeld = false;
-    const message = event.target.closest?.('[data-id]');
-    if (!message || event.touches.length > 1) return;
-    const { clientX: x, clientY: y } = event.touches[0];
-    const timer = setTimeout(() => {
-      begun = null;
-      wasHeld = true;
-      navigator.vibrate?.(10);
-      held(message.dataset.id, message);
-    }, HELD);
-    begun = { id: message.dataset.id, x, y, timer, goesAlong: goesAlong(event.target, message) };
+  onTouch(node, {
+    start: (event) => {
+      end();
+      wasHeld = false;
+      const message = event.target.closest?.('[data-id]');
+      if (!message || event.touches.length > 1) return;
+      const { id } = message.dataset;
+      const { clientX: x, clientY: y } = event.touches[0];
+      const timer = setTimeout(() => {
+        begun = null;
+        wasHeld = true;
+        navigator.vibrate?.(10);
+        held(id, message.isConnected ? message : node.querySelector(`[data-id="${id}"]`));
+      }, HELD);
+      begun = { id, x, y, timer, goesAlong: goesAlong(event.target, message) };
+    },
+    move: (event) => {
+      const { clientX: x, clientY: y } = event.touches[0];
+      if (begun && Math.hypot(x - begun.x, y - begun.y) > STILL) clearTimeout(begun.timer);
+    },
+    // Releasing a long press is no click, and opens no context menu.
+    end: (event) => {
+      if (wasHeld && event.cancelable) event.preventDefault();
+      const from = begun;
+      end();
+      if (!from || from.goesAlong) return;
+      const { clientX: x, clientY: y } = event.changedTouches[0];
+      const onward = getComputedStyle(node).direction === 'rtl' ? from.x - x : x - from.x;
+      if (onward > DRAWN && Math.abs(y - from.y) < ASIDE) drawn(from.id);
+    },
+    cancel: end,
   });
-  listen('touchmove', (event) => {
-    const { clientX: x, clientY: y } = event.touches[0];
-    if (begun && Math.hypot(x - begun.x, y - begun.y) > STILL) clearTimeout(begun.timer);
-  });
-  // Releasing a long press is no click, and opens no context menu.
-  listen('touchend', (event) => {
-    if (wasHeld && event.cancelable) event.preventDefault();
-    const from = begun;
-    end();
-    if (!from || from.goesAlong) return;
-    const { clientX: x, clientY: y } = event.changedTouches[0];
-    const onward = getComputedStyle(node).direction === 'rtl' ? from.x - x : x - from.x;
-    if (onward > DRAWN && Math.abs(y - from.y) < ASIDE) drawn(from.id);
-  }, false);
   for (const name of ['contextmenu', 'dragstart'])
-    listen(name, (event) => (begun || wasHeld) && event.preventDefault(), false);
-  listen('touchcancel', end);
+    node.addEventListener(name, (event) => (begun || wasHeld) && event.preventDefault());
 }
 
 /** Whether the element under the finger scrolls sideways itself. */

@@ -1,4 +1,4 @@
-// The touch gesture of lists: pull to refresh.
+// Touches, and the touch gesture of lists: pull to refresh.
 
 import { sayProblem } from '../core/text.js';
 import { skeleton } from './empty.js';
@@ -8,15 +8,31 @@ import { toast } from './toast.js';
 const PULLED = 96;
 const WAIT = 300;
 
+/**
+ * Follows a touch from its start to its end. The browser sends its events to the touched element even after a redraw has
+ * removed it, so that element has the listeners: the node would miss the end.
+ */
+export function onTouch(node, { start, move, end, cancel }) {
+  let touch = new AbortController();
+  const begin = (event) => {
+    touch.abort();
+    touch = new AbortController();
+    const listen = (name, work, passive = true) =>
+      work && event.target.addEventListener(name, work, { passive, signal: touch.signal });
+    listen('touchmove', move);
+    listen('touchend', end, false);
+    listen('touchcancel', cancel);
+    start(event);
+  };
+  node.addEventListener('touchstart', begin, { passive: true });
+}
+
 /** A pull from the top asks anew. */
 export function onPullToRefresh(body, work) {
   let from = null;
-  const listen = (name, does) => body.addEventListener(name, does, { passive: true });
-  listen('touchstart', ({ touches }) => {
-    from = body.scrollTop <= 0 && touches.length === 1 ? touches[0].clientY : null;
-  });
-  listen('touchcancel', () => (from = null));
-  listen('touchend', async ({ changedTouches }) => {
+  const start = ({ touches }) => (from = body.scrollTop <= 0 && touches.length === 1 ? touches[0].clientY : null);
+  const cancel = () => (from = null);
+  const end = async ({ changedTouches }) => {
     const isPulled = from !== null && body.scrollTop <= 0 && changedTouches[0].clientY - from > PULLED;
     from = null;
     if (!isPulled || body.ariaBusy === 'true') return;
@@ -31,5 +47,6 @@ export function onPullToRefresh(body, work) {
     clearTimeout(timer);
     sign.remove();
     body.ariaBusy = 'false';
-  });
+  };
+  onTouch(body, { start, end, cancel });
 }
