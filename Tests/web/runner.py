@@ -13,6 +13,7 @@ import io
 import multiprocessing
 import multiprocessing.util
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -23,6 +24,8 @@ from pathlib import Path
 WEB = Path(__file__).resolve().parent
 TOP = WEB.parents[1]
 FOLDERS = (WEB / "sdk", WEB / "app")
+# Seconds for the tests of a class. Playwright waits for a promise of a page without a limit of its own.
+MAX_CLASS_TIME = 600
 
 
 class Timed(unittest.TextTestResult):
@@ -99,11 +102,18 @@ def end_with():
     sys.path[:0] = map(str, FOLDERS)
 
 
+def time_out(*_):
+    raise TimeoutError(f"the class took more than {MAX_CLASS_TIME} s")
+
+
 def run_class(module, name):
     began = time.monotonic()
+    signal.signal(signal.SIGALRM, time_out)
+    signal.alarm(MAX_CLASS_TIME)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(getattr(importlib.import_module(module), name))
     with io.StringIO() as said, contextlib.redirect_stdout(said):
         result = unittest.TextTestRunner(stream=said, verbosity=2, resultclass=Timed).run(suite)
+        signal.alarm(0)
         times = [*result.times, (time.monotonic() - began - sum(it for it, _ in result.times), f"{module}.{name}: set-up and tear-down")]
         failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
         return said.getvalue(), max(0, result.testsRun - failed - len(result.skipped)), failed, times
