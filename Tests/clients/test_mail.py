@@ -98,7 +98,13 @@ class Plain(Mailing):
         self.assertEqual(headers["From"], "Parley <noreply@wool.example>")
         self.assertNotIn("List-Unsubscribe", headers)
         self.assertEqual(set(mail["parts"]), {"text/plain", "text/html"})
-        self.assertEqual(call(self.daemon, "POST", "/email-confirmations", {"code": self.code(mail, "email")})["address"], "lin@example.org")
+        code = self.code(mail, "email")
+        # A code alone confirms nothing: a mistyped address belongs to a stranger.
+        for name in (None, "ada"):
+            with self.assertRaises(HTTPError) as refused:
+                self.ask(name, "POST", "/email-confirmations", {"code": code})
+            self.assertEqual(refused.exception.code, 404 if name else 401)
+        self.assertEqual(self.ask("lin", "POST", "/email-confirmations", {"code": code})["address"], "lin@example.org")
         call(self.daemon, "POST", "/password-resets", {"login": "lin@example.org"})
         reset = self.received(2)[1]
         opened = call(self.daemon, "POST", f"/links/{self.code(reset, 'reset')}", {"password": "another password 7"})
@@ -144,7 +150,7 @@ class Plain(Mailing):
         self.daemon = self.serve()
         mails = self.received(1)
         self.assertEqual([it["to"] for it in mails], [["lin@example.org"]])
-        self.assertEqual(call(self.daemon, "POST", "/email-confirmations", {"code": self.code(mails[0], "email")})["address"], "lin@example.org")
+        self.assertEqual(self.ask("lin", "POST", "/email-confirmations", {"code": self.code(mails[0], "email")})["address"], "lin@example.org")
 
     def test_staff_alone_sends_a_test(self):
         with self.assertRaises(HTTPError) as refused:

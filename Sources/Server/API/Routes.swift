@@ -28,7 +28,7 @@ extension API {
     Endpoint(.get, "/me/email", .user(.read), getEmail),
     Endpoint(.put, "/me/email", .user(.admin), setEmail),
     Endpoint(.delete, "/me/email", .user(.admin), deleteEmail),
-    Endpoint(.post, "/email-confirmations", .anyone, counts: .login, confirmEmail),
+    Endpoint(.post, "/email-confirmations", .user(.admin), counts: .login, confirmEmail),
     Endpoint(.post, "/password-resets", .anyone, counts: .login, requestPasswordReset),
     Endpoint(.get, "/me/second-factor", .user(.read), getSecondFactor),
     Endpoint(.post, "/me/second-factor", .user(.admin), setUpSecondFactor),

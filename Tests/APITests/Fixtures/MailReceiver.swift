@@ -63,7 +63,7 @@ extension Village {
   /// Gives a user a confirmed address.
   func confirmEmail(_ address: String, of name: String) async throws {
     let code = try await emailCode(address, of: name)
-    try await expect(200, .post, "/email-confirmations", ["code": code])
+    try await expect(200, .post, "/email-confirmations", as: name, ["code": code])
     _ = await mail()
   }
 }

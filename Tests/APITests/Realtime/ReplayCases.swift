@@ -463,7 +463,7 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "post /email-confirmations",
       { stage in
         let code = try await stage.village.emailCode("grace@example.org", of: "grace")
-        try await stage.request(.post, "/email-confirmations", ["code": code])
+        try await stage.request(.post, "/email-confirmations", as: "grace", ["code": code])
       }),
     ReplayCase("post /password-resets", { try await $0.request(.post, "/password-resets", ["login": "grace"]) }),
     ReplayCase(

@@ -1,4 +1,4 @@
-// Pages that mail leads to, without a session: a forgotten password, and the link that confirms an address.
+// Pages that mail leads to: a forgotten password, and the link that confirms an address.
 
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
@@ -29,8 +29,12 @@ export function forgot({ site }) {
   return page;
 }
 
-/** Confirms an address after a press: scanners of mail open links, too. */
+/** Confirms an address after a press by the user who set it: scanners of mail and strangers open links, too. */
 export function confirmAddress({ site }, { code }) {
+  if (!site.me) {
+    const back = encodeURIComponent(`/email/${code}`);
+    return noticePage(say('email.confirmTitle'), say('email.signInFirst'), link(`/sign-in?back=${back}`, say('act.signIn'), 'primary'));
+  }
   const page = door({
     site,
     title: say('email.confirmTitle'),

@@ -22,7 +22,7 @@ extension API {
 
   @Sendable static func confirmEmail(_ context: RequestContext) async throws -> Response {
     let code = try await context.body { body in try body.string("code") }
-    return .one(try await context.community.confirmEmail(code))
+    return .one(try await context.community.confirmEmail(code, by: context.caller))
   }
 
   @Sendable static func requestPasswordReset(_ context: RequestContext) async throws -> Response {

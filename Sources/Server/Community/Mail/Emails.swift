@@ -58,13 +58,15 @@ extension Community {
     }
   }
 
-  /// Confirms an address with the code of its link. The earlier address gets a notice.
-  public func confirmEmail(_ code: String) async throws(Refusal) -> Email {
+  /// Confirms the caller's address with the code of its link. The earlier address gets a notice. The code alone is not enough:
+  /// a mistyped address belongs to a stranger, who could reset the password then.
+  public func confirmEmail(_ code: String, by caller: Caller) async throws(Refusal) -> Email {
+    let user = try caller.requireUser(.admin)
     guard let secret = Secret(parsing: code) else { throw .notFound }
     return try await store.write { tx throws(Refusal) in
-      guard let pending = try tx.pendingEmail(withDigest: secret.digest) else { throw .notFound }
+      _ = try tx.revalidate(caller)
+      guard let pending = try tx.pendingEmail(withDigest: secret.digest), pending.user == user else { throw .notFound }
       guard let end = pending.expiresAt, end > tx.now else { throw .gone }
-      let user = pending.user
       let before = try tx.email(of: user)
       try tx.confirmEmail(of: user)
       // A link that was sent to the earlier address.
@@ -81,7 +83,7 @@ extension Community {
   /// whether there is such a user.
   public func requestPasswordReset(of login: String) async throws(Refusal) {
     let login = login.lowercased()
-    guard UserName(login) != nil || MailAddress(login) != nil else { throw .invalid("login", .invalid) }
+    guard UserName.isWellFormed(login) || MailAddress(login) != nil else { throw .invalid("login", .invalid) }
     try await store.write { tx throws(Refusal) in try tx.addPasswordReset(login, limit: Self.maxPasswordResets) }
   }
 

@@ -23,7 +23,8 @@ public struct UserName: Sendable, Hashable {
 
   public static func key(_ text: String) -> String { text.lowercased() }
 
-  private static func isWellFormed(_ text: String) -> Bool {
+  /// Whether a text has the form of a name, reserved or not.
+  public static func isWellFormed(_ text: String) -> Bool {
     guard (1...maxBytes).contains(text.utf8.count) else { return false }
     var mayJoin = false
     var hasLetter = false
