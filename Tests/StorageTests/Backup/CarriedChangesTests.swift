@@ -118,6 +118,48 @@ import Testing
     _ = scratch
   }
 
+  @Test func `email addresses stay changed, and waiting mail and codes end`() async throws {
+    let (undone, site, scratch) = try await Self.restore(
+      before: (10...15).map { Self.user($0, "member") }.joined() + """
+        insert into email (user_id, address, pending, code_digest, code_expires_at)
+        values
+          (10, 'old@example.org', null, null, null), (11, 'eleven@example.org', 'next@example.org', x'07', 9),
+          (12, 'twelve@example.org', null, null, null), (14, 'fourteen@example.org', null, null, null);
+        insert into password_reset (login, requested_at) values ('user10', 1);
+        insert into mail_delivery (id, user_id, topic, kind, address, created_at, due_at)
+        values (900, 11, 'confirmation', 'confirmation', 'next@example.org', 1, 1);
+        insert into notification (id, user_id, kind, created_at) values (901, 10, 'token', 1);
+        insert into notification_settings (user_id, paused, push, push_shows, mail)
+        values (10, 0, '', 'text', ''), (11, 0, '', 'text', 'mention');
+        """,
+      since: """
+        update email set address = 'new@example.org' where user_id = 10;
+        update email set address = null where user_id = 12;
+        insert into email (user_id, address) values (13, 'thirteen@example.org');
+        update email set refusals = 3, stopped_at = 5 where user_id = 14;
+        update notification_settings set mail = 'mention reply' where user_id = 10;
+        update notification_settings set mail = '' where user_id = 11;
+        insert into notification_settings (user_id, paused, push, push_shows, mail)
+        values (15, 1, 'reply', 'sender', 'mention');
+        """)
+    #expect(undone == "4 changed email addresses (kept).")
+    let emails = try Self.rows(
+      "select user_id, address, pending, code_expires_at, refusals, stopped_at from email order by user_id", in: site)
+    #expect(
+      emails == [
+        "10 new@example.org - - 0 -", "11 eleven@example.org - - 0 -", "12 - - - 0 -",
+        "13 thirteen@example.org - - 0 -",
+        "14 fourteen@example.org - - 3 5",
+      ])
+    let settings = try Self.rows(
+      "select user_id, paused, push, mail from notification_settings order by user_id", in: site)
+    #expect(settings == ["10 0  mention reply", "11 0  ", "15 1 reply mention"])
+    #expect(try Self.rows("select id from mail_delivery", in: site) == [])
+    #expect(try Self.rows("select login from password_reset", in: site) == [])
+    #expect(try Self.rows("select last_notification from mail_state", in: site) == ["901"])
+    _ = scratch
+  }
+
   @Test func `claimed accounts stay claimed, and an owner among them is one`() async throws {
     let (undone, site, scratch) = try await Self.restore(
       before: Self.user(10, "owner") + Self.user(11, "member") + "update account set imported = 1 where id = 11;",

@@ -1,5 +1,5 @@
-// Changes since a backup that its restore must not undo: bans and silences, roles, passwords, second factors, used and
-// revoked invites. They are read from the replaced database before anything is written, since its pages may be damaged, and
+// Changes since a backup that its restore must not undo: bans and silences, roles, passwords, second factors, email addresses,
+// used and revoked invites. They are read from the replaced database before anything is written, since its pages may be damaged, and
 // applied to the restored one in the transaction that starts its history.
 //
 // In the queries `main` is the replaced database and `restored` the restored one. Each may be of an older version.
@@ -29,6 +29,8 @@ struct CarriedChanges: Sendable {
     try addClaims(connection)
     try addInvites(connection, at: now)
     try addSecondFactors(connection)
+    try addEmails(connection)
+    try addMailSettings(connection)
   }
 
   func apply(to connection: Connection) throws(SQLiteError) {
@@ -306,6 +308,79 @@ struct CarriedChanges: Sendable {
         on conflict (user_id) do update
         set secret = $2, created_at = $3, confirmed_at = $4, last_step = $5
         """, user, secret, createdAt, confirmedAt, step)
+    }
+  }
+
+  // MARK: Email
+
+  /// A link to an old address would open the account to the owner of that mailbox.
+  private mutating func addEmails(_ connection: Connection) throws(SQLiteError) {
+    guard try connection.has(table: "email", in: "main") else { return }
+    guard try connection.has(table: "email", in: "restored") else {
+      let count = try connection.first(
+        """
+        select count(*)
+        from main.email m
+        join restored.account r on r.id = m.user_id
+        where m.address is not null
+        """
+      ) { row in try row.int(0) }
+      items.append(
+        Item(count: count ?? 0, noun: "email address", note: "lost, because the backup is of an older version"))
+      return
+    }
+    try add(
+      "changed email address", "kept", connection,
+      """
+      select a.id, m.address, coalesce(m.refusals, 0), m.stopped_at
+      from restored.account a
+      join main.account o on o.id = a.id and o.state not in ('left', 'erased')
+      left join main.email m on m.user_id = a.id
+      left join restored.email r on r.user_id = a.id
+      where a.state not in ('left', 'erased')
+        and (m.address is not r.address or m.address is not null and m.stopped_at is not r.stopped_at)
+      order by a.id
+      """
+    ) { row in
+      let (user, address) = (try row.int(0), try row.optionalText(1))
+      let (refusals, stoppedAt) = (try row.int(2), try row.optionalInt(3))
+      return { connection throws(SQLiteError) in
+        try connection.execute(
+          """
+          insert into email (user_id, address, refusals, stopped_at)
+          values ($1, $2, $3, $4)
+          on conflict (user_id) do update
+          set address = $2, refusals = $3, stopped_at = $4
+          """, user, address, refusals, stoppedAt)
+      }
+    }
+  }
+
+  /// Kinds of mail that users have switched off or on.
+  private mutating func addMailSettings(_ connection: Connection) throws(SQLiteError) {
+    guard try connection.bothHave(column: "mail", of: "notification_settings") else { return }
+    try add(
+      nil, nil, connection,
+      """
+      select m.user_id, m.paused, m.snoozed_until, m.quiet_hours, m.push, m.push_shows, m.mail
+      from main.notification_settings m
+      join restored.account a on a.id = m.user_id and a.state not in ('left', 'erased')
+      left join restored.notification_settings r on r.user_id = m.user_id
+      where m.mail is not coalesce(r.mail, '')
+      """
+    ) { row in
+      let (user, paused, snoozedUntil) = (try row.int(0), try row.int(1), try row.optionalInt(2))
+      let (quietHours, push) = (try row.optionalText(3), try row.text(4))
+      let (pushShows, mail) = (try row.text(5), try row.text(6))
+      return { connection throws(SQLiteError) in
+        try connection.execute(
+          """
+          insert into notification_settings (user_id, paused, snoozed_until, quiet_hours, push, push_shows, mail)
+          values ($1, $2, $3, $4, $5, $6, $7)
+          on conflict (user_id) do update
+          set mail = $7
+          """, user, paused, snoozedUntil, quietHours, push, pushShows, mail)
+      }
     }
   }
 

@@ -176,6 +176,7 @@ struct Restoration {
       let undone = (try? comparison.get())?.undone
       try endSessions(connection, undone)
       try connection.revokeWebhooks(keepsSessions ? undone?.revokedWebhooks ?? [] : nil)
+      try connection.clearMail(at: now)
       try undone?.carried.apply(to: connection)
       try connection.disableWebhookEndpoints(undone?.endedEndpoints ?? [], tokens: undone?.revokedTokens ?? [], at: now)
       try connection.auditRestore(sentence, at: now)
@@ -259,6 +260,17 @@ extension Connection {
     // The restore has ended the tokens, not their user.
     try execute("update webhook_endpoint set token_id = null where token_id not in (select id from session)")
     try execute("delete from webhook_delivery where state = 'pending'")
+  }
+
+  /// Deletes what waits in the queue of mail, which was sent since the backup, and the codes that were mailed. Notifications of
+  /// the backup are not mailed again.
+  fileprivate func clearMail(at now: Int64) throws(SQLiteError) {
+    let exists = try first("select 1 from pragma_table_list where name = 'mail_delivery'") { _ in true }
+    guard exists == true else { return }
+    try execute("delete from mail_delivery")
+    try execute("delete from password_reset")
+    try execute("update email set pending = null, code_digest = null, code_expires_at = null")
+    try execute("update mail_state set last_notification = (select coalesce(max(id), 0) from notification)")
   }
 
   /// Adds an entry to the audit log of a restored database, in the name of an owner: the operator has no account.

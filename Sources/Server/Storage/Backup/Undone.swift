@@ -67,7 +67,8 @@ struct Undone: Sendable {
 
   private static func item(_ count: Int, _ noun: String, note: String? = nil) -> String? {
     guard count > 0 else { return nil }
-    return "\(count) \(noun)\(count == 1 ? "" : "s")\(note.map { " (\($0))" } ?? "")"
+    let plural = noun.hasSuffix("s") ? "es" : "s"
+    return "\(count) \(noun)\(count == 1 ? "" : plural)\(note.map { " (\($0))" } ?? "")"
   }
 }
 
