@@ -19,9 +19,12 @@ import Testing
       #expect(sent[0].to.description == "grace@example.org" && sent[0].subject.contains("Confirm"))
       #expect(sent[0].unsubscribe == nil)
       let code = try #require(sent[0].code(of: "email"))
-      email = try await village.expect(200, .post, "/email-confirmations", ["code": code])
+      // The code alone confirms nothing: a mistyped address belongs to a stranger.
+      try await village.expect(401, .post, "/email-confirmations", ["code": code])
+      try await village.expect(404, .post, "/email-confirmations", as: "linus", ["code": code])
+      email = try await village.expect(200, .post, "/email-confirmations", as: "grace", ["code": code])
       #expect(email["address"] == "grace@example.org" && email.isNull("pending"))
-      try await village.expect(404, .post, "/email-confirmations", ["code": code])
+      try await village.expect(404, .post, "/email-confirmations", as: "grace", ["code": code])
       #expect(try await village.expect(200, .get, "/me/email", as: "grace")["address"] == "grace@example.org")
       // Others do not see it, staff included.
       #expect(try await !village.expect(200, .get, "/users/@grace", as: "ada").text.contains("example.org"))
@@ -47,7 +50,7 @@ import Testing
     try await Village.open(.inMemory, clock: clock.read) { village in
       let code = try await village.emailCode("grace@example.org", of: "grace")
       clock.add(86_400_000)
-      try await village.expect(410, .post, "/email-confirmations", ["code": code])
+      try await village.expect(410, .post, "/email-confirmations", as: "grace", ["code": code])
     }
   }
 
@@ -58,7 +61,7 @@ import Testing
       try await village.expect(200, .put, "/me/email", as: "grace", ["address": "three@example.org"])
       let sent = await village.mail()
       #expect(sent.map(\.to.description) == ["three@example.org"])
-      try await village.expect(404, .post, "/email-confirmations", ["code": first])
+      try await village.expect(404, .post, "/email-confirmations", as: "grace", ["code": first])
     }
   }
 
@@ -67,7 +70,7 @@ import Testing
       try await village.confirmEmail("old@example.org", of: "grace")
       let code = try await village.emailCode("new@example.org", of: "grace")
       #expect(try await village.expect(200, .get, "/me/email", as: "grace")["address"] == "old@example.org")
-      try await village.expect(200, .post, "/email-confirmations", ["code": code])
+      try await village.expect(200, .post, "/email-confirmations", as: "grace", ["code": code])
       let notices = await village.mail()
       #expect(notices.map(\.to.description) == ["old@example.org"] && notices[0].subject.contains("was changed"))
       try await village.expect(204, .delete, "/me/email", as: "grace")
@@ -110,7 +113,7 @@ import Testing
       let wrong = try await village.emailCode("grcae@example.org", of: "grace")
       let email = try await village.expect(200, .put, "/me/email", as: "grace", ["address": "grace@example.org"])
       #expect(email.isNull("pending") && email["address"] == "grace@example.org")
-      try await village.expect(404, .post, "/email-confirmations", ["code": wrong])
+      try await village.expect(404, .post, "/email-confirmations", as: "grace", ["code": wrong])
     }
   }
 
@@ -183,7 +186,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["nobody-here", "linus", "none@example.org", "robo"])
+  @Test(arguments: ["nobody-here", "linus", "none@example.org", "robo", "system"])
   func `the answer does not tell whether there is a user`(login: String) async throws {
     try await Village.open(.inMemory) { village in
       try await village.confirmEmail("grace@example.org", of: "grace")
@@ -209,6 +212,50 @@ import Testing
       clock.add(300_000)
       try await village.expect(202, .post, "/password-resets", ["login": "grace"])
       #expect(await village.mail().count == 1)
+    }
+  }
+
+  @Test func `requests of strangers void no link and do not fill a mailbox`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      var codes: [String] = []
+      // For two hours, a request every five minutes.
+      for _ in 0..<24 {
+        try await village.expect(202, .post, "/password-resets", ["login": "grace"])
+        codes += await village.mail().compactMap { $0.code(of: "reset") }
+        clock.add(300_000)
+      }
+      #expect(codes.count == 5)
+      clock.add(1_500_000)
+      try await village.expect(202, .post, "/password-resets", ["login": "grace"])
+      codes += await village.mail().compactMap { $0.code(of: "reset") }
+      #expect(codes.count == 6)
+      clock.add(86_400_000)
+      codes = []
+      for _ in 0..<2 {
+        try await village.expect(202, .post, "/password-resets", ["login": "grace"])
+        codes += await village.mail().compactMap { $0.code(of: "reset") }
+        clock.add(300_000)
+      }
+      try #require(codes.count == 2)
+      try await village.expect(201, .post, "/links/\(codes[0])", ["password": "a new password 7"])
+      try await village.expect(404, .get, "/links/\(codes[1])")
+    }
+  }
+
+  @Test func `all requests are looked at in one round, and a flood displaces none`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      try await village.community.requestPasswordReset(of: "grace")
+      for number in 0..<(Community.maxPasswordResets + 50) {
+        try await village.community.requestPasswordReset(of: "user\(number)")
+      }
+      #expect(await village.mail().map(\.to.description) == ["grace@example.org"])
+      let left = try await village.community.store.readInBackground { tx throws(Refusal) in
+        try tx.passwordResets(limit: 5)
+      }
+      #expect(left.isEmpty)
     }
   }
 

@@ -166,6 +166,49 @@ import Testing
     }
   }
 
+  @Test func `what waits while mail is off is deleted in time`() async throws {
+    try await open { village, clock, _ in
+      let store = village.community.store
+      try await village.expect(200, .put, "/me/email", as: "grace", ["address": "new@example.org"])
+      try await village.expect(202, .post, "/password-resets", ["login": "grace"])
+      let housekeeping = Housekeeping(store)
+      let waiting = {
+        try await store.readInBackground { tx throws(Refusal) in
+          (mails: try tx.waitingMailCount(), resets: try tx.passwordResets(limit: 5).count)
+        }
+      }
+      await housekeeping.tick()
+      #expect(try await waiting() == (mails: 1, resets: 1))
+      clock.add(3_600_000)
+      await housekeeping.tick()
+      #expect(try await waiting() == (mails: 1, resets: 0))
+      clock.add(82_800_000)
+      await housekeeping.tick()
+      #expect(try await waiting() == (mails: 0, resets: 0))
+    }
+  }
+
+  @Test func `a long time without mail is skipped in bounded reads`() async throws {
+    try await open { village, clock, room in
+      try await village.post("hello @grace", in: room, as: "ada")
+      let store = village.community.store
+      let old = try await store.readInBackground { tx throws(Refusal) in
+        try tx.mailWindow(until: tx.now, limit: MailDeliverer.windowLength)
+      }
+      #expect(old.end > old.last)
+      for _ in 0..<12 { try await village.post("hello @grace", in: room, as: "ada") }
+      let bounded = try await store.readInBackground { tx throws(Refusal) in try tx.mailWindow(until: tx.now, limit: 5)
+      }
+      #expect(bounded.last < bounded.end)
+      let whole = try await store.readInBackground { tx throws(Refusal) in try tx.mailWindow(until: tx.now, limit: 50) }
+      #expect(bounded.end < whole.end)
+      clock.add(10 * 86_400_000)
+      #expect(await village.mail().isEmpty)
+      let after = try await store.readInBackground { tx throws(Refusal) in try tx.mailWindow(until: tx.now, limit: 50) }
+      #expect(after.last == whole.end && after.end == whole.end)
+    }
+  }
+
   @Test func `three refusals of an address stop mail to it`() async throws {
     try await open { village, clock, _ in
       let refusal = MailOutcome.refused(MailReply(code: 550, text: "no such user", isRecipient: true))

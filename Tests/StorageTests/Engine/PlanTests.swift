@@ -32,7 +32,7 @@ import Testing
     "SCAN user_group USING INDEX sqlite_autoindex_user_group_1",
     // The messages that wait for devices, counted when some are sent.
     "SCAN push_delivery USING INDEX push_delivery_due",
-    "SCAN mail_delivery USING INDEX mail_delivery_due",
+    "SCAN mail_delivery USING INDEX mail_delivery_created",
     "SCAN password_reset USING COVERING INDEX password_reset_by_time",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
@@ -259,7 +259,7 @@ import Testing
     _ = try (tx.waitingPushCount(of: Meadow.ada), tx.waitingPushCount())
     _ = try (tx.email(of: Meadow.ada), tx.pendingEmail(withDigest: [1]), tx.mailRecipient(Meadow.ada))
     _ = try (tx.users(withEmail: "ada@example.org", limit: 3), tx.passwordResets(limit: 3), tx.mailKey())
-    _ = try (tx.dueMails(limit: 3), tx.waitingMailCount(), tx.mailWindow(until: 1))
+    _ = try (tx.dueMails(limit: 3), tx.waitingMailCount(), tx.mailWindow(until: 1, limit: 3))
     _ = try tx.unreadNotifications(after: 0, upTo: 1, since: 0, limit: 3)
     _ = try tx.unreadNotifications(of: Meadow.ada, in: Meadow.room, limit: 3)
     _ = try tx.isLive(ids[0])
@@ -360,6 +360,9 @@ import Testing
       try tx.trimWebhookDeliveries(of: endpoint)
       _ = try tx.removeOldWebhookDeliveries(limit: 10)
       _ = try tx.removePreviousSecrets(limit: 10)
+      _ = try tx.removeOldMails(limit: 10)
+      _ = try tx.removeOldPasswordResets(limit: 10)
+      _ = try tx.countMailedReset(of: Garden.ada, window: 1)
       try tx.setToken(nil, of: endpoint)
       try tx.disable(endpoint, .request)
       try tx.enable(endpoint)

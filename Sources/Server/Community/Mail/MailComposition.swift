@@ -147,10 +147,10 @@ extension WriteTransaction {
     return ComposedMail(message: content.message(to: address, id: id, from: service, of: site, at: now))
   }
 
-  /// The code of a new reset link. It voids earlier mailed ones, not those of staff.
+  /// The code of a new reset link.
   private func mailedReset(of user: ID<User>) throws(Refusal) -> String? {
     let secret = try Secret.make()
-    try addLink(.reset, for: user, digest: secret.digest, expiresAt: now + Community.mailedResetTime)
+    try addLink(.reset, for: user, digest: secret.digest, expiresAt: now + Community.mailedResetTime, isMailed: true)
     return secret.text
   }
 }

@@ -19,12 +19,15 @@ public actor MailDeliverer {
   static let interval: Duration = .seconds(5)
   /// In milliseconds: how long a notification stays unread before it is mailed.
   static let unreadDelay: Int64 = 900_000
-  /// In milliseconds: a notification that is older is not mailed, and a mail that could not be sent is dropped.
-  static let maxAge: Int64 = 86_400_000
+  /// In milliseconds: a notification that is older is not mailed.
+  static let maxAge = MailQueue.maxAge
   /// In milliseconds: the time between two mails of a conversation whose notifications stay unread.
   static let topicInterval: Int64 = 7 * 86_400_000
-  /// In milliseconds: the time between two reset links to the same user.
+  /// In milliseconds: the time between two reset links to the same user, and the longer one after `maxQuickResets` within a
+  /// day, so that requests of strangers do not fill a mailbox.
   static let resetInterval: Int64 = 300_000
+  static let longResetInterval: Int64 = 7_200_000
+  static let maxQuickResets = 5
   /// In milliseconds.
   static let firstDelay: Int64 = 30_000
   static let maxDelay: Int64 = 3_600_000
@@ -33,8 +36,12 @@ public actor MailDeliverer {
   static let maxRefusals = 3
   /// Users with the same address who get a reset link.
   static let maxUsersOfAddress = 5
+  /// In milliseconds.
+  static let day: Int64 = 86_400_000
   static let chunk = 20
   static let notificationChunk = 500
+  /// Notifications that one read looks at.
+  static let windowLength = 5_000
 
   public init(
     _ community: Community, _ service: MailService, log: @escaping @Sendable (String) -> Void = { _ in }
@@ -71,15 +78,17 @@ public actor MailDeliverer {
 
   /// Looks up the users of requested password resets.
   private func queueResets() async throws(Refusal) {
-    let logins = try await community.store.readInBackground { tx throws(Refusal) in
-      try tx.passwordResets(limit: Self.chunk)
-    }
-    guard !logins.isEmpty else { return }
-    try await community.store.write { tx throws(Refusal) in
-      for login in logins {
-        try tx.deletePasswordReset(login)
-        for user in try tx.users(ofLogin: login) where try tx.user(user)?.mayResetByMail == true {
-          try tx.enqueueMail(.account(.reset), of: user)
+    while !Task.isCancelled {
+      let logins = try await community.store.readInBackground { tx throws(Refusal) in
+        try tx.passwordResets(limit: Self.chunk)
+      }
+      guard !logins.isEmpty else { return }
+      try await community.store.write { tx throws(Refusal) in
+        for login in logins {
+          try tx.deletePasswordReset(login)
+          for user in try tx.users(ofLogin: login) where try tx.user(user)?.mayResetByMail == true {
+            try tx.enqueueMail(.account(.reset), of: user)
+          }
         }
       }
     }
@@ -88,12 +97,12 @@ public actor MailDeliverer {
   /// Queues notifications that were not read in time.
   private func queueNotifications() async throws(Refusal) {
     while !Task.isCancelled {
-      let (found, last, isEnd, isNew) = try await community.store.readInBackground { tx throws(Refusal) in
-        let window = try tx.mailWindow(until: tx.now - Self.unreadDelay)
-        guard window.end > window.last else { return ([UnreadNotification](), window.last, true, false) }
+      let (found, last, isNew) = try await community.store.readInBackground { tx throws(Refusal) in
+        let window = try tx.mailWindow(until: tx.now - Self.unreadDelay, limit: Self.windowLength)
+        guard window.end > window.last else { return ([UnreadNotification](), window.last, false) }
         let page = try tx.unreadNotifications(
           after: window.last, upTo: window.end, since: tx.now - Self.maxAge, limit: Self.notificationChunk)
-        return (page.found, page.last, page.last == window.end, true)
+        return (page.found, page.last, true)
       }
       guard isNew else { return }
       try await community.store.write { tx throws(Refusal) in
@@ -103,9 +112,7 @@ public actor MailDeliverer {
             of: notification.user)
         }
         try tx.setMailCursor(last)
-        try tx.removeSentMails(limit: Self.notificationChunk)
       }
-      if isEnd { return }
     }
   }
 
@@ -185,7 +192,11 @@ extension WriteTransaction {
       case .notification:
         let next = mail.conversation == nil ? nil : now + MailDeliverer.topicInterval
         try recordSent(mail, notification: composed.notification, next: next)
-      case .reset: try recordSent(mail, notification: nil, next: now + MailDeliverer.resetInterval)
+      case .reset:
+        let count = try countMailedReset(of: mail.user, window: MailDeliverer.day)
+        let isQuick = count < MailDeliverer.maxQuickResets
+        let interval = isQuick ? MailDeliverer.resetInterval : MailDeliverer.longResetInterval
+        try recordSent(mail, notification: nil, next: now + interval)
       case .confirmation, .passwordChanged, .addressChanged: try recordSent(mail, notification: nil, next: nil)
       }
     case .refused(let reply):

@@ -111,5 +111,8 @@ enum MigrationHashes {
     Migration(
       number: 36, name: "ended_sessions",
       hash: "2c6c3d9e1b6dfd6f6940421b8526c34ba7d21749516756fb3127d505b7ddddc7"),
+    Migration(
+      number: 37, name: "mailed_resets",
+      hash: "0365c242d575df6f0f23f627d00a1449d4119bad0a46f9c9ebe37b456b76b17a"),
   ]
 }

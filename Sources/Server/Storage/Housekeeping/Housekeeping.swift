@@ -14,7 +14,8 @@ public actor Housekeeping {
   private enum Chore: CaseIterable {
     case finishedJobs, expiredSessions, oldEndedSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies,
       pendingReceipts,
-      expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets
+      expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
+      oldMails, oldPasswordResets
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -34,6 +35,8 @@ public actor Housekeeping {
       case .idleUploads: try tx.removeIdleUploads(limit: limit)
       case .oldWebhookDeliveries: try tx.removeOldWebhookDeliveries(limit: limit)
       case .previousSecrets: try tx.removePreviousSecrets(limit: limit)
+      case .oldMails: try tx.removeOldMails(limit: limit)
+      case .oldPasswordResets: try tx.removeOldPasswordResets(limit: limit)
       }
     }
   }

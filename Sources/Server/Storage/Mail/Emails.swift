@@ -172,25 +172,60 @@ extension WriteTransaction {
     }
   }
 
-  /// Notes a request to reset a password, known or not, so that both take the same work. Beyond `limit` requests the oldest
-  /// one is dropped.
+  /// Notes a request to reset a password, known or not, so that both take the same work. No-op while `limit` requests wait:
+  /// a flood displaces no earlier one.
   public func addPasswordReset(_ login: String, limit: Int) throws(Refusal) {
     try run { connection in
       try connection.execute(
-        "insert into password_reset (login, requested_at) values ($1, $2) on conflict (login) do nothing", login,
-        Int(now))
+        """
+        insert into password_reset (login, requested_at)
+        select $1, $2
+        where (select count(*) from password_reset) < $3
+        on conflict (login) do nothing
+        """, login, Int(now), limit)
+    }
+  }
+
+  /// Counts a mailed reset link.
+  ///
+  /// - Returns: the links of the user within `window` milliseconds.
+  public func countMailedReset(of user: ID<User>, window: Int64) throws(Refusal) -> Int {
+    let counted = try run { connection in
+      try connection.first(
+        """
+        update email
+        set resets = case when resets_since > $1 then resets + 1 else 1 end,
+          resets_since = case when resets_since > $1 then resets_since else $2 end
+        where user_id = $3
+        returning resets
+        """, Int(now - window), Int(now), user.number
+      ) { try $0.int(0) }
+    }
+    return counted ?? 1
+  }
+
+  /// Deletes requests to reset a password that no worker has looked at: mail is off.
+  ///
+  /// - Returns: whether more remain.
+  func removeOldPasswordResets(limit: Int) throws(Refusal) -> Bool {
+    try run { connection in
       try connection.execute(
         """
         delete from password_reset
         where login in (
           select login
           from password_reset
-          order by requested_at desc, login desc
-          limit -1 offset $1
+          where requested_at <= $1
+          order by requested_at, login
+          limit $2
         )
-        """, limit)
+        """, Int(now - Self.passwordResetAge), limit)
+      return connection.changes == limit
     }
   }
+
+  /// In milliseconds.
+  private static var passwordResetAge: Int64 { 3_600_000 }
 
   public func deletePasswordReset(_ login: String) throws(Refusal) {
     try run { connection in try connection.execute("delete from password_reset where login = $1", login) }

@@ -94,14 +94,24 @@ extension ReadTransaction {
     }
   }
 
-  /// The last notification that was looked at for mail, and the last one up to `time`.
-  public func mailWindow(until time: Int64) throws(Refusal) -> (last: Int, end: Int) {
+  /// The last notification that was looked at for mail, and the last one of the next `limit` that was created up to `time`.
+  public func mailWindow(until time: Int64, limit: Int) throws(Refusal) -> (last: Int, end: Int) {
     try run { connection in
       let last = try connection.first("select last_notification from mail_state where id = 1") { try $0.int(0) } ?? 0
       let end = try connection.first(
-        "select id from notification where id > $1 and created_at <= $2 order by id desc limit 1", last, Int(time)
-      ) { try $0.int(0) }
-      return (last, end ?? last)
+        """
+        select max(id)
+        from (
+          select id, created_at
+          from notification
+          where id > $1
+          order by id
+          limit $2
+        )
+        where created_at <= $3
+        """, last, limit, Int(time)
+      ) { try $0.optionalInt(0) }
+      return (last, (end ?? nil) ?? last)
     }
   }
 
@@ -233,8 +243,10 @@ extension WriteTransaction {
     try run { connection in try connection.execute("delete from mail_delivery where id = $1", mail.id) }
   }
 
-  /// Deletes topics that no longer keep a mail back.
-  public func removeSentMails(limit: Int) throws(Refusal) {
+  /// Deletes topics that no longer keep a mail back, and mail that has waited too long.
+  ///
+  /// - Returns: whether more remain.
+  func removeOldMails(limit: Int) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(
         """
@@ -247,6 +259,24 @@ extension WriteTransaction {
           limit $2
         )
         """, Int(now), limit)
+      let sent = connection.changes
+      try connection.execute(
+        """
+        delete from mail_delivery
+        where id in (
+          select id
+          from mail_delivery
+          where sent_at is null and created_at <= $1
+          order by created_at, id
+          limit $2
+        )
+        """, Int(now - MailQueue.maxAge), limit)
+      return max(sent, connection.changes) == limit
     }
   }
+}
+
+public enum MailQueue {
+  /// In milliseconds: a mail that could not be sent for this time is dropped.
+  public static let maxAge: Int64 = 86_400_000
 }

@@ -29,17 +29,18 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Replaces an earlier link of the same kind and user, but a mailed one none that staff has created. Deletes expired links.
+  /// Replaces earlier links of the same kind and user, unless the link is mailed: requests of strangers must void no link.
+  /// Deletes expired links.
   public func addLink(
     _ kind: LinkPurpose.Kind, for user: ID<User>? = nil, digest: [UInt8], by actor: ID<User>? = nil,
-    expiresAt: Int64? = nil
+    expiresAt: Int64? = nil, isMailed: Bool = false
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
         delete from link
-        where (kind = $1 and user_id is not distinct from $2 and (created_by is null or $3)) or expires_at <= $4
-        """, kind.rawValue, user?.number, actor != nil, Int(now))
+        where (kind = $1 and user_id is not distinct from $2 and not $3) or expires_at <= $4
+        """, kind.rawValue, user?.number, isMailed, Int(now))
       try connection.execute(
         """
         insert into link (digest, kind, user_id, created_by, created_at, expires_at)
