@@ -1,6 +1,9 @@
-"""After a restore of the server: messages only on this device are offered, and its cache is verified and repaired."""
+"""After a restore of the server or an older copy of its data folder: the app equals the server again, messages only on this
+device are offered, and its cache is verified and repaired."""
 
+import shutil
 import subprocess
+from urllib.parse import quote
 
 from browsing import RATES
 from playwright.sync_api import expect
@@ -97,3 +100,84 @@ class Checked(Village):
         self.open(page, f"/c/{group['id']}")
         page.get_by_role("button", name="Details").click()
         expect(words).to_have_text(f"All messages up to {said[-1]['seq']} are on this device and verified.")
+
+
+# The cached messages of a conversation on disk: id, text and reactions.
+CACHED = """async (conversation) => {
+  const [{ name }] = (await indexedDB.databases()).filter((it) => it.name.startsWith('parley '));
+  const answered = (request) => new Promise((done, failed) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+  const database = await answered(indexedDB.open(name));
+  const cached = await answered(database.transaction('messages').objectStore('messages').getAll());
+  database.close();
+  return cached.filter((it) => it.conversation_id === conversation).map((it) => [it.id, it.text, Object.keys(it.actions ?? {})]);
+}"""
+
+
+class Rewound(Village):
+    """A provider's snapshot: an older copy of the folder is put back, and the server issues other messages."""
+
+    def restart(self, prepare):
+        self.server.stop()
+        prepare()
+        type(self).server = self.enterClassContext(Server(
+            "clients-Rewound", *parley(self.folder, *RATES, listen=f"127.0.0.1:{self.server.port}")))
+
+    def copy(self):
+        shutil.copytree(f"{self.folder}/data", f"{self.folder}/copied", ignore=shutil.ignore_patterns("control", "lock"))
+
+    def put_back(self):
+        shutil.rmtree(f"{self.folder}/data")
+        shutil.copytree(f"{self.folder}/copied", f"{self.folder}/data")
+
+    def on_server(self, conversation):
+        page = self.call("GET", f"/conversations/{conversation}/messages?order=asc&limit=200", token=self.tokens["ada"])
+        return [[it["id"], it.get("text"), [*it["actions"]]] for it in page["data"]]
+
+    def check(self, page, conversation):
+        self.eventually(page, self.on_server(conversation), lambda: sorted(page.evaluate(CACHED, conversation), key=lambda it: int(it[0])))
+
+    def test_open_and_closed_pages_equal_the_server_again(self):
+        room = self.garden["room_id"]
+        before = self.say("Before the copy")
+        group = self.call("POST", "/conversations", {"kind": "group", "title": "Beds", "participants": ["@ada"]}, self.tokens["grace"])["id"]
+        self.say("Bed 1", "grace", group)
+        open_page, later = self.signed_in("ada"), self.signed_in("ada", "phone")
+        for page in (open_page, later):
+            self.go(page, f"/c/{group}")
+            expect(page.get_by_text("Bed 1")).to_be_visible()
+            self.room(page)
+            expect(page.get_by_text("Before the copy")).to_be_visible()
+        self.restart(self.copy)
+        # Both devices hold what the copy lacks: messages, an own one, a reaction, an edit.
+        self.say("Lost of grace")
+        self.say("Bed 2, lost", "grace", group)
+        self.call("PUT", f"/messages/{before['id']}/actions/reaction:{quote('🌱')}", token=self.tokens["grace"])
+        for page in (open_page, later):
+            expect(page.get_by_text("Lost of grace")).to_be_visible()
+            expect(page.locator(".reaction-emoji")).to_be_visible()
+        self.write(open_page, "Lost of ada")
+        expect(open_page.locator(".message.is-mine").filter(has_text="Lost of ada").locator(".state")).to_have_attribute("title", "Sent")
+        expect(later.get_by_text("Lost of ada")).to_be_visible()
+        context, address = later.context, later.url.removeprefix(self.origin)
+        later.close()
+        self.restart(self.put_back)
+        # The new history grows beyond the position of the devices.
+        for number in range(12):
+            self.say(f"After the copy {number}")
+            self.say(f"Bed {number} of the new history", "grace", group)
+        later = self.page(context)
+        self.open(later, address)
+        for page in (open_page, later):
+            expect(page.get_by_text("After the copy 11")).to_be_visible()
+            expect(page.get_by_text("Lost of grace")).to_have_count(0)
+            expect(page.locator(".reaction-emoji")).to_have_count(0)
+            expect(page.get_by_text("only on this device")).to_be_visible()
+            self.check(page, room)
+            self.go(page, f"/c/{group}")
+            expect(page.get_by_text("Bed 11 of the new history")).to_be_visible()
+            expect(page.get_by_text("Bed 2, lost")).to_have_count(0)
+            self.check(page, group)
+        self.photograph(open_page, "rewound")
