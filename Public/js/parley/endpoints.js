@@ -39,6 +39,7 @@ export const endpoints = /** @type {const} */ ({
   listBlockedUsers: 'GET /me/blocked',
   getFeed: 'GET /users/{id}/feed',
   getTimeline: 'GET /timeline',
+  getGlobalTimeline: 'GET /timeline/global',
 
   signIn: 'POST /sessions',
   confirmSignIn: 'POST /sessions/second-factor',

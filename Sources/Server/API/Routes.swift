@@ -176,6 +176,7 @@ extension API {
     Endpoint(.delete, "/forums/{id}/level", .user(.write), resetForumLevel),
     Endpoint(.get, "/users/{id}/feed", .anyone, getFeed),
     Endpoint(.get, "/timeline", .user(.read), getTimeline),
+    Endpoint(.get, "/timeline/global", .anyone, getGlobalTimeline),
     // Files.
     Endpoint(.post, "/files", .user(.write), bodyLimit: \Bounds.fileBody, takesQuery: true, uploadFile),
     Endpoint(.get, "/files", .anyone, listFiles),

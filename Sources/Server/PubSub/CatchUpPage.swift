@@ -48,6 +48,8 @@ public struct CatchUpPage: Sendable {
   public var streams: [EventStream: SubscribedStream]
   /// Topics that the caller cannot read.
   public var lost: [LiveTopic]
+  /// The origins of feeds that the timeline lacks: users without a feed, and feeds that the caller may not read.
+  public var awaited: Set<EventStream> = []
 
   public var items: [Item] { content.items }
 
@@ -71,6 +73,8 @@ public struct SubscribedStream: Sendable, Hashable {
   public var readAccess: ReadAccess
   /// Whether the stream belongs to the topic `me`.
   public var isOfMe: Bool
+  /// Whether the stream belongs to the topic `timeline`.
+  public var isOfTimeline = false
   /// Subscribed for access changes only; events are not sent.
   public var isQuiet: Bool
 

@@ -41,6 +41,8 @@ public enum AccessChange: Sendable, Hashable {
   case forum(ID<Forum>)
   /// Readers of all conversations of a forum with a new topic.
   case topics(of: ID<Forum>)
+  /// The readers of the timeline of a user, who follows, mutes or blocks others.
+  case timeline(of: ID<User>)
 
   /// Nil if the event changes neither read access nor the streams of a topic.
   public init?(_ event: Event) {
@@ -69,9 +71,12 @@ public enum AccessChange: Sendable, Hashable {
     case .forumUpdated, .forumDeleted:
       // In the stream of a user: the user's access by groups.
       if case .user(let user) = event.stream { self = .user(user) } else { self = .forum(ID(event.subject)) }
+    case .relationChanged:
+      guard case .user(let user) = event.stream else { return nil }
+      self = .timeline(of: user)
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .participantJoined, .participantChanged, .forumCreated, .notificationCreated, .notificationRead,
-      .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
+      .readPositionUpdated, .levelChanged, .laterChanged, .preferencesUpdated, .settingsUpdated,
       .pollUpdated:
       return nil
     }

@@ -65,6 +65,8 @@ public struct SubscriptionState: Sendable {
   private var streams: [EventStream: StreamState] = [:]
   /// Every event up to this id was sent, in all streams.
   public private(set) var position = 0
+  /// The users and conversations whose changes may add a feed to the timeline.
+  private var awaited: Set<EventStream> = []
   /// The streams with events that the client had no room for, and the position before the first of them.
   private var lagging: [EventStream: Int] = [:]
   /// The end of the topics that were read by themselves: later events may still be missing in the others.
@@ -227,16 +229,18 @@ public struct SubscriptionState: Sendable {
         actions.append(.subscribe(.stream(stream)))
         continue
       }
-      let (wasOfMe, wasQuiet) = (followed.stream.isOfMe, followed.stream.isQuiet)
+      let before = followed.stream
       followed.stream = found
       if activeRead.ticket != nil {
-        followed.stream.isOfMe = found.isOfMe || wasOfMe
-        followed.stream.isQuiet = found.isQuiet && wasQuiet
+        followed.stream.isOfMe = found.isOfMe || before.isOfMe
+        followed.stream.isOfTimeline = found.isOfTimeline || before.isOfTimeline
+        followed.stream.isQuiet = found.isQuiet && before.isQuiet
         lagging[stream] = nil
       }
       followed.through = max(followed.through, through)
       streams[stream] = followed
     }
+    if activeRead.ticket == nil || activeRead.topics.contains(.timeline) { awaited = page.awaited }
     if activeRead.ticket == nil {
       for stream in streams.keys where page.streams[stream] == nil {
         remove(stream)
@@ -369,12 +373,18 @@ public struct SubscriptionState: Sendable {
 
   private func affects(_ change: AccessChange) -> Bool {
     switch change {
-    case .user(let id): return id == user
-    case .conversation(let id): return streams[.conversation(id)]?.stream.readAccess == .open
+    case .user(let id): return id == user || isAwaited(.user(id))
+    case .conversation(let id):
+      return streams[.conversation(id)]?.stream.readAccess == .open || isAwaited(.conversation(id))
     case .forum(let id):
       return streams[.forum(id)] != nil || streams.values.contains { $0.stream.readAccess == .forum(id) }
     case .topics(let forum): return requestedTopics.contains(.forumMessages(forum))
+    case .timeline(let id): return id == user && requestedTopics.contains(.timeline)
     }
+  }
+
+  private func isAwaited(_ stream: EventStream) -> Bool {
+    awaited.contains(stream) && requestedTopics.contains(.timeline)
   }
 }
 
@@ -385,9 +395,10 @@ extension SubscribedStream {
     if isOfMe, topics.contains(.me) { return self }
     var rest = self
     rest.isOfMe = false
+    rest.isOfTimeline = isOfTimeline && topics.contains(.timeline)
     switch stream {
     case .conversation(let id):
-      if topics.contains(.conversation(id)) { return rest }
+      if topics.contains(.conversation(id)) || rest.isOfTimeline { return rest }
       guard case .forum(let forum) = readAccess, topics.contains(.forumMessages(forum)) else { return nil }
       return rest
     case .forum(let id):
@@ -405,7 +416,7 @@ extension LiveTopic {
   /// The audience of a topic that is not in the log.
   fileprivate var signals: Signal.Audience? {
     switch self {
-    case .me, .conversation, .forum, .forumMessages: nil
+    case .me, .conversation, .forum, .forumMessages, .timeline: nil
     case .presence: .presence
     case .app(let name): .app(name)
     }

@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 42)
+    #expect(lists == 43)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -247,7 +247,8 @@ import Testing
       ("/forums/{id}/conversations", "/forums/\(forum)/conversations?tag=rose", "grace", 6),
       ("/conversations", "/conversations", "grace", 11), ("/conversations", "/conversations?kind=direct", "grace", 6),
       ("/conversations/{id}/participants", "/conversations/\(room)/participants", "grace", 9),
-      ("/timeline", "/timeline", "grace", 12), ("/inbox", "/inbox", "grace", 12),
+      ("/timeline", "/timeline", "grace", 12), ("/timeline/global", "/timeline/global", "grace", 12),
+      ("/inbox", "/inbox", "grace", 12),
       ("/inbox", "/inbox?kind=mention&unread=true", "grace", 7), ("/unread", "/unread", "grace", 7),
       ("/files", "/files", "grace", 6), ("/backups", "/backups", "ada", 5),
       ("/moderation-rules", "/moderation-rules", "mira", 6),

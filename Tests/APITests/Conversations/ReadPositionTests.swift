@@ -7,7 +7,7 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// Read positions, notification levels, feeds and the timeline.
+/// Read positions, notification levels and feeds.
 @Suite struct ReadPositionTests {
   @Test(arguments: TestTransport.allCases)
   func `a read position only moves forward, and reading implies delivery`(transport: TestTransport) async throws {
@@ -209,42 +209,6 @@ import Testing
       try await village.expect(204, .post, "/conversations/\(id)/typing", as: "grace")
       try await village.expect(404, .patch, "/conversations/\(id)", as: "ada", ["locked": true])
       try await village.expect(403, .delete, "/conversations/\(id)", as: "grace")
-    }
-  }
-
-  @Test func `the timeline lists posts of followed users, newest first, page by page`() async throws {
-    try await Village.open(.inMemory) { village in
-      var feeds: [String: String] = [:]
-      for name in ["grace", "mira", "robo"] {
-        let feed = try await village.request(.post, "/conversations", as: name, ["kind": "feed"])
-        feeds[name] = feed["id"]
-      }
-      for name in ["grace", "mira"] { try await village.setRelation("linus", "follow", name) }
-      var expected: [String] = []
-      for number in 1...7 {
-        let name = number % 3 == 0 ? "grace" : "mira"
-        expected.insert(try await village.post("\(number)", in: feeds[name] ?? "", by: name), at: 0)
-        try await village.post("not followed", in: feeds["robo"] ?? "", by: "robo")
-      }
-      var seen: [String?] = []
-      var next = ""
-      repeat {
-        let page = try await village.request(.get, "/timeline?limit=2\(next)", as: "linus")
-        seen += page.texts("data", "id")
-        next = page["next"].map { "&next=\($0)" } ?? ""
-      } while !next.isEmpty
-      #expect(seen == expected)
-      try await village.request(.put, "/messages/\(expected[0])/actions/like", as: "linus")
-      try await village.request(.put, "/messages/\(expected[1])/actions/like", as: "mira")
-      let marked = try await village.request(.get, "/timeline", as: "linus")
-      #expect(marked.bool("data.0.actions.like.mine") == true && marked.bool("data.1.actions.like.mine") == false)
-      try await village.setRelation("linus", "mute", "grace")
-      #expect(try await village.request(.get, "/timeline", as: "linus").count("data") == 5)
-      let change: [String: Any] = ["readers": ["open_to": "listed"]]
-      try await village.request(.patch, "/conversations/\(feeds["mira"] ?? "")", as: "mira", change)
-      #expect(try await village.request(.get, "/timeline", as: "linus").count("data") == 0)
-      try await village.expect(401, .get, "/timeline")
-      try await village.expect(400, .get, "/timeline?next=x", as: "linus")
     }
   }
 }

@@ -49,7 +49,7 @@ import Testing
         #expect(page.texts("included.users", "id").contains(user), "\(path) \(page.text)")
         #expect(page.has("included.files"), "\(path)")
       }
-      for path in ["/timeline", "/me/actions?type=like"] {
+      for path in ["/timeline", "/timeline/global", "/me/actions?type=like"] {
         let page = try await village.request(
           .get, path + (path.contains("?") ? "&" : "?") + "include=users", as: "linus")
         #expect(page.status == 200 && page.has("included.users"), "\(page.text)")

@@ -49,9 +49,10 @@ import Testing
     // The participants of one conversation, when its last admin leaves.
     "order by p.role = 'reader', p.joined_at",
     // Sorted: the conversations of one user, the remaining participants of one when its last admin leaves, and as
-    // many posts of each followed user as fit a page, in the background. Keeping them in order would need a row per
+    // many posts of each followed user, or of each feed, as fit a page, in the background. Keeping them in order would need a row per
     // participant and message.
     "as activity", "order by role = 'reader'", "kind = 'feed'\njoin message",
+    "from conversation c\njoin message",
     // Sorted: one user's own stars, which are indexed by message time.
     "and a.user_id = $9\ngroup by a.message_id",
     // The queries of the migrator and its checks when the store is opened.
@@ -281,6 +282,8 @@ import Testing
     _ = try tx.conversations(of: Meadow.ada, seeing: [.public], kind: nil, type: nil, slice)
     _ = try tx.participants(of: Meadow.room, slice)
     _ = try tx.timeline(of: Meadow.ada, isGuest: false, slice)
+    _ = try tx.globalTimeline(for: nil, isGuest: true, slice)
+    _ = try tx.timelineFeeds(of: Meadow.ada)
     _ = try tx.events(in: .conversation(Meadow.room), slice)
     for isUnread in [false, true] { _ = try tx.inbox(of: Meadow.ada, isUnread: isUnread, slice) }
     _ = try tx.users(.follow, of: Meadow.ada, slice)

@@ -69,7 +69,7 @@ final class LongPollSubscriber: Subscriber {
     var isPresenceNew = false
     for topic in topics {
       switch topic {
-      case .me, .conversation, .forum, .forumMessages: break
+      case .me, .conversation, .forum, .forumMessages, .timeline: break
       case .presence: isPresenceNew = subscribe(.presence, unless: lost.contains(topic))
       case .app(let name): _ = subscribe(.app(name), unless: lost.contains(topic))
       }

@@ -37,6 +37,8 @@ public struct Rights: OptionSet, Sendable, Hashable {
   public static let moderate = Rights(rawValue: 4)
   /// Edit title, annotations and participants.
   public static let manage = Rights(rawValue: 8)
+  /// Reply to messages, without the right to write others.
+  public static let reply = Rights(rawValue: 16)
 }
 
 /// Rights over a user.
@@ -195,7 +197,14 @@ public enum Permissions {
   public static func rights(of role: Role?, in standing: Standing) -> Rights {
     var rights = standing.forum.map { rightsInForum($0, role, standing) } ?? rightsOutsideForum(role, standing)
     if standing.isSilenced { rights.remove(.write) }
+    if !rights.contains(.write), mayReply(role, in: standing, rights) { rights.insert(.reply) }
     return rights
+  }
+
+  /// Readers reply to the posts of a feed, until its owner locks it.
+  private static func mayReply(_ role: Role?, in standing: Standing, _ rights: Rights) -> Bool {
+    standing.kind == .feed && rights.contains(.read) && isFullUser(role)
+      && !standing.isLocked && !standing.isBlocked && !standing.isSilenced
   }
 
   /// Whether the caller may set public actions such as a like. Readers may, even where few may write.

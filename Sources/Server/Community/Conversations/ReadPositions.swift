@@ -65,18 +65,38 @@ extension Community {
 
   // MARK: The timeline
 
-  /// The newest posts of the users that the caller follows.
+  /// The newest posts of the caller, and of the users that the caller follows.
   public func getTimeline(
     _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<MessageView> {
     let user = try caller.requireUser()
     return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
-      let found = try ListPage(page, by: \.key) { slice throws(Refusal) in
+      try tx.posts(page, for: caller, bounds) { slice throws(Refusal) in
         try tx.timeline(of: user, isGuest: caller.role == .guest, slice)
       }
-      return try found.map { posts throws(Refusal) in
-        try tx.views(tx.messages(posts.map(\.message)), by: caller, bounds)
+    }
+  }
+
+  /// The newest posts of all feeds that the caller may read.
+  public func getGlobalTimeline(
+    _ page: PageRequest, for caller: Caller
+  ) async throws(Refusal) -> ListPage<MessageView> {
+    try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
+      try tx.posts(page, for: caller, bounds) { slice throws(Refusal) in
+        try tx.globalTimeline(for: caller.user, isGuest: caller.role == nil || caller.role == .guest, slice)
       }
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// A page of posts.
+  fileprivate func posts(
+    _ page: PageRequest, for caller: Caller, _ bounds: Bounds,
+    _ read: (ListSlice) throws(Refusal) -> [DatedMessage]
+  ) throws(Refusal) -> ListPage<MessageView> {
+    try ListPage(page, by: \.key, read).map { posts throws(Refusal) in
+      try views(messages(posts.map(\.message)), by: caller, bounds)
     }
   }
 }

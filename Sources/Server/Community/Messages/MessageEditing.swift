@@ -19,7 +19,7 @@ extension Community {
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
       guard found.isBy(caller), found.message.kind == .message else { throw .forbidden }
-      guard found.rights.contains(.write) else {
+      guard !found.rights.isDisjoint(with: [.write, .reply]) else {
         throw try tx.refusal(of: editor, in: found.message.conversation, found.standing.isSilenced)
       }
       guard let content = found.message.content else { throw .gone }

@@ -81,7 +81,10 @@ extension WriteTransaction {
     _ draft: MessageDraft, in conversation: ID<Conversation>, _ rights: Rights, _ standing: Standing, _ caller: Caller
   ) throws(Refusal) {
     let author = try caller.requireUser()
-    guard rights.contains(.write) else { throw try refusal(of: author, in: conversation, standing.isSilenced) }
+    guard !rights.isDisjoint(with: [.write, .reply]) else {
+      throw try refusal(of: author, in: conversation, standing.isSilenced)
+    }
+    if draft.replyTo == nil, !rights.contains(.write) { throw .invalid("reply_to", .missing) }
     if draft.isMachineOnly, standing.kind == .direct { throw .invalid("machine_only", .invalid) }
     let start = Permissions.fromSeq(of: caller.role, in: standing)
     for (field, anchor) in [("reply_to", draft.replyTo), ("catch_up_after", draft.catchUpAfter)] {

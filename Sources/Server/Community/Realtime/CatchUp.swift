@@ -92,6 +92,7 @@ extension ReadTransaction {
       entry = try self.entry(to: topics, after: after, last: last, for: caller)
     }
     var page = CatchUpPage(through: last, streams: entry.expanded.streams, lost: entry.expanded.lost)
+    page.awaited = entry.expanded.awaited
     if !entry.sources.isEmpty {
       let pageKey = EncodedEventCache.PageKey(
         starts: entry.sources.map {
@@ -212,6 +213,12 @@ extension ReadTransaction {
         }
       case .forumMessages(let id):
         if try !expandMessages(of: id, into: &found, for: caller) { found.lost.append(topic) }
+      case .timeline:
+        guard let user = caller.user else {
+          found.lost.append(topic)
+          continue
+        }
+        try expandTimeline(of: user, into: &found, for: caller)
       // Presence and app topics would reveal other users to guests.
       case .presence, .app: if caller.role == nil || caller.role == .guest { found.lost.append(topic) }
       }
@@ -239,6 +246,33 @@ extension ReadTransaction {
       found.streams[stream] = SubscribedStream(StreamReader(caller.role, fromSeq: fromSeq), .forum(forum))
     }
     return true
+  }
+
+  /// The streams of the user's own feed, and of the readable feeds of followed users.
+  private func expandTimeline(
+    of user: ID<User>, into found: inout CatchUpCache.Expanded, for caller: Caller
+  ) throws(Refusal) {
+    if let own = try feed(of: user) {
+      let stream = EventStream.conversation(own)
+      found.streams[stream, default: SubscribedStream(StreamReader(caller.role), .own)].isOfTimeline = true
+    } else {
+      found.awaited.insert(.user(user))
+    }
+    for feed in try timelineFeeds(of: user) {
+      guard let id = feed.conversation else {
+        found.awaited.insert(.user(feed.owner))
+        continue
+      }
+      let standing = Standing(
+        kind: .feed, readers: feed.readers, usersFromSeq: feed.fromSeq.users, anyoneFromSeq: feed.fromSeq.anyone)
+      let stream = EventStream.conversation(id)
+      guard Permissions.rights(of: caller.role, in: standing).contains(.read) else {
+        found.awaited.insert(stream)
+        continue
+      }
+      let reader = StreamReader(caller.role, fromSeq: Permissions.fromSeq(of: caller.role, in: standing))
+      found.streams[stream, default: SubscribedStream(reader, .open)].isOfTimeline = true
+    }
   }
 
   private func expandOwn(

@@ -39,6 +39,7 @@ public final class CatchUpCache: Sendable {
   struct Expanded {
     var streams: [EventStream: SubscribedStream] = [:]
     var lost: [LiveTopic] = []
+    var awaited: Set<EventStream> = []
     /// The first readable offset, if not 1.
     var fromOffsets: [EventStream: Int] = [:]
   }

@@ -68,6 +68,11 @@ extension ReadTransaction {
           from participant o
           join relation r on r.user_id = $1 and r.kind = 'block' and r.other_id = o.user_id
           where o.conversation_id = c.id and o.user_id <> $1
+        ) when c.kind = 'feed' then exists (
+          select 1
+          from relation r
+          where r.kind = 'block'
+          and (r.user_id = c.owner_id and r.other_id = $1 or r.user_id = $1 and r.other_id = c.owner_id)
         ) else 0 end as is_blocked,
         c.last_seq, c.last_message_id, f.users_from_id, f.anyone_from_id, m.from_id,
         max(c.slow_seconds, coalesce(f.slow_seconds, 0)) as slow_seconds\(columns)

@@ -9,6 +9,8 @@ public enum LiveTopic: Sendable, Hashable {
   case forum(ID<Forum>)
   /// Every event of every conversation of a forum that the user may read, new topics included.
   case forumMessages(ID<Forum>)
+  /// The feeds of the users that the user follows, and the user's own.
+  case timeline
   /// Presence of users.
   case presence
   /// Messages between programs. None of them is stored.
@@ -19,17 +21,18 @@ public enum LiveTopic: Sendable, Hashable {
   /// Whether its events are in the event log and can be resumed.
   public var isLogged: Bool {
     switch self {
-    case .me, .conversation, .forum, .forumMessages: true
+    case .me, .conversation, .forum, .forumMessages, .timeline: true
     case .presence, .app: false
     }
   }
 }
 
 extension LiveTopic: LosslessStringConvertible {
-  /// `me`, `conversation:12`, `forum:3`, `forum:3/messages`, `presence` or `app:com.example.game`.
+  /// `me`, `conversation:12`, `forum:3`, `forum:3/messages`, `timeline`, `presence` or `app:com.example.game`.
   public init?(_ text: String) {
     switch text {
     case "me": self = .me
+    case "timeline": self = .timeline
     case "presence": self = .presence
     default:
       guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -58,6 +61,7 @@ extension LiveTopic: LosslessStringConvertible {
     case .conversation(let id): "conversation:\(id)"
     case .forum(let id): "forum:\(id)"
     case .forumMessages(let id): "forum:\(id)\(Self.messagesSuffix)"
+    case .timeline: "timeline"
     case .presence: "presence"
     case .app(let name): "app:\(name)"
     }

@@ -85,7 +85,7 @@ public struct Standing: Sendable, Hashable {
   public var isOwner: Bool
   /// Silenced in this forum or on the whole site.
   public var isSilenced: Bool
-  /// In a conversation of two: either has blocked the other.
+  /// Either has blocked the other: in a conversation of two, or the user and the owner of a feed.
   public var isBlocked: Bool
   /// Start of history for readers by an audience of users, and for readers by an audience of anyone.
   public var usersFromSeq: Int

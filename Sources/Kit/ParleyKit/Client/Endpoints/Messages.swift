@@ -62,6 +62,13 @@ extension Request where Response == Page<Resource<MessageView>> {
     Request(
       .get, "/timeline", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
   }
+
+  /// `GET /timeline/global`
+  public static func getGlobalTimeline(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/timeline/global",
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
 }
 
 extension Request where Response == Resource<MessageView> {
