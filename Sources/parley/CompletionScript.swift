@@ -26,6 +26,7 @@ enum CompletionScript {
       case "ROLE": self = .words(["owner", "admin", "moderator", "member", "bot", "guest"])
       case "SCOPE": self = .words(["read", "write", "admin"])
       case "METHOD": self = .words(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
+      case "[PAGE]": self = .words(["parley", "parley.conf"])
       case "FILTER": self = .words(["new", "unread", "mine", "solved", "unsolved"])
       case "ACTION": self = .words(["like", "star", "repost", "pin"])
       case "[COMMAND]":

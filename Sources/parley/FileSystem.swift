@@ -27,6 +27,11 @@ enum FileSystem {
     return String(status.st_mode & 0o777, radix: 8)
   }
 
+  static func isReadableByOthers(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & 0o004 != 0
+  }
+
   static func open(_ path: String) throws(Settings.UsageError) -> Descriptor {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't open the folder \(path): \(reason).") }

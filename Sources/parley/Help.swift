@@ -30,18 +30,19 @@ enum Help {
     var text = """
       parley serve [SETTING ...]
 
-      Runs the server until SIGTERM. SIGHUP reloads the certificates. The server is ready when it prints
-      "listening on ADDRESS" on standard output. Each setting is a flag or an environment variable: --public-url is
-      PARLEY_PUBLIC_URL.
+      Runs the server until SIGTERM. The server is ready when it prints "listening on ADDRESS" on standard output. Each
+      setting is a flag, an environment variable or a line of the settings file: --public-url URL is PARLEY_PUBLIC_URL=URL
+      and public-url = URL. A flag overrides a variable, and a variable overrides the file. SIGHUP reads the file and the
+      certificates again and applies the settings that are marked as reloadable, all limits and all rate limits.
 
       """
-    text += "\nSettings\n" + table(Setting.general)
+    text += "\nSettings\n" + table(Setting.general, marksReloadable: true)
     text += "\nLimits per connection and request\n" + table(Setting.limits)
     text += "\nRate limits per user or address\n" + table(Setting.rates)
     return text
   }
 
-  static func table(_ settings: [Setting]) -> String {
+  static func table(_ settings: [Setting], marksReloadable: Bool = false) -> String {
     let left = settings.map { setting in
       let flag = setting.letter.map { "-\($0), \(setting.flag)" } ?? setting.flag
       return [flag, setting.value].compactMap { $0 }.joined(separator: " ")
@@ -49,12 +50,34 @@ enum Help {
     let width = left.map(\.count).max() ?? 0
     return zip(left, settings).map { left, setting in
       let padding = String(repeating: " ", count: width - left.count)
-      var notes: [String] = []
-      if let fallback = setting.fallback { notes.append("default \(fallback)") }
-      if setting.isRepeatable { notes.append("repeatable") }
-      let note = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
-      return "  \(left)\(padding)  \(setting.summary)\(note)\n"
+      return "  \(left)\(padding)  \(setting.summary)\(notes(of: setting, marksReloadable: marksReloadable))\n"
     }.joined()
+  }
+
+  /// The default and other properties in parentheses.
+  static func notes(of setting: Setting, marksReloadable: Bool) -> String {
+    var notes: [String] = []
+    if let fallback = setting.fallback { notes.append("default \(fallback)") }
+    if setting.isRepeatable { notes.append("repeatable") }
+    if setting.isReloadable, marksReloadable { notes.append("reloadable") }
+    return notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
+  }
+
+  static var config: String {
+    """
+    parley config [SETTING ...]
+    parley config --check FILE
+
+    Prints each setting of parley serve with its value and the place that sets it: a flag, a variable, a line of the
+    settings file, or default. Passwords are not printed. It takes all settings of parley serve, as flags, variables or
+    lines of the file. A mistake is exit status 2. --check judges a settings file alone, without flags and variables. --json
+    prints one JSON object per setting.
+
+    parley help serve describes the settings.
+
+    Settings
+
+    """ + table(ConfigCommand.settings)
   }
 
   static let migrate = """
@@ -62,7 +85,7 @@ enum Help {
 
     Applies pending database migrations, as parley serve does at start. The server must not run. --status lists all
     migrations and when they were applied, without changes, also while a server runs; exit status 0 if all are applied,
-    1 if some are missing. It uses the settings --data and --share of parley serve.
+    1 if some are missing. It uses the settings --data, --config and --share of parley serve.
 
     """
 
@@ -119,7 +142,7 @@ enum Help {
 
     Settings
 
-    """ + table([.data, .share])
+    """ + table([.data, .config, .share])
   }
 
   static var destroy: String {
@@ -139,12 +162,12 @@ enum Help {
 
     Settings
 
-    """ + table([.reason, .data, .share])
+    """ + table([.reason, .data, .config, .share])
   }
 
   private static let controlSocket = """
     The command uses the control socket of the running server, or opens the data folder itself. It uses the settings
-    --data and --share of parley serve, and for links --public-url, or else --listen and the TLS settings.
+    --data, --config and --share of parley serve, and for links --public-url, or else --listen and the TLS settings.
     """
 
   static var user: String {
@@ -313,7 +336,7 @@ enum Help {
 
     Settings
 
-    """ + table([.data])
+    """ + table([.data, .config])
   }
 
   static var restore: String {
@@ -332,6 +355,6 @@ enum Help {
 
     Settings
 
-    """ + table([.data, .replace, .keepSessions])
+    """ + table([.data, .config, .replace, .keepSessions])
   }
 }

@@ -16,13 +16,40 @@ struct Setting: Sendable {
   var isFlagOnly = false
   /// The short form: `f` is `-f`.
   var letter: Character?
+  /// Changes while the server runs, at SIGHUP.
+  var isReloadable = false
 
   var flag: String { "--\(name)" }
   static let variablePrefix = "PARLEY_"
   var variable: String { Self.variablePrefix + name.uppercased().replacing("-", with: "_") }
+
+  /// Whether a value may contain a password: an address with one before its host.
+  func isSecret(_ text: String) -> Bool {
+    guard let scheme = text.firstRange(of: "://") else { return false }
+    let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+    return authority.lastIndex(of: "@").map { authority[..<$0].contains(":") } ?? false
+  }
+
+  /// The values of a repeatable setting in one text.
+  func list(_ text: String) -> [String] {
+    text.split(separator: ",").map { String($0.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+      .filter { !$0.isEmpty }
+  }
+
+  /// The meaning of the text of a switch; nil for another text.
+  static func switchValue(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "yes", "on", "true", "1": true
+    case "no", "off", "false", "0": false
+    default: nil
+    }
+  }
 }
 
 extension Setting {
+  static let config = Setting(
+    name: "config", value: "FILE", summary: "file with settings; none reads no file",
+    fallback: "\(SettingsFile.defaultPath) if it exists")
   static let listen = Setting(
     name: "listen", value: "ADDRESS:PORT",
     summary: "address to listen on; port 0 selects a free port; unix:PATH is a Unix socket",
@@ -64,20 +91,24 @@ extension Setting {
   static let polling = Setting(
     name: "polling", value: "HOW", summary: "epoll, or sources for Dispatch sources", fallback: "epoll")
   static let log = Setting(
-    name: "log-format", value: "HOW", summary: "access log on standard error: text, json or none", fallback: "text")
+    name: "log-format", value: "HOW", summary: "access log on standard error: text, json or none", fallback: "text",
+    isReloadable: true)
 
   static let development = Setting(
     name: "dev", value: nil, summary: "development mode of the web app: serve its source files and /dev/parts")
   static let keepEvents = Setting(
     name: "keep-events", value: "DAYS",
-    summary: "retention of the event log; clients offline for longer resynchronize", fallback: "unlimited")
+    summary: "retention of the event log; clients offline for longer resynchronize", fallback: "unlimited",
+    isReloadable: true)
   static let backupEvery = Setting(
-    name: "backup-every", value: "HOURS", summary: "interval of scheduled backups", fallback: "none")
+    name: "backup-every", value: "HOURS", summary: "interval of scheduled backups", fallback: "none", isReloadable: true
+  )
   static let backupKeep = Setting(
     name: "backup-keep", value: "N", summary: "number of scheduled backups that stay; older ones are deleted",
-    fallback: "7")
+    fallback: "7", isReloadable: true)
   static let backupTo = Setting(
-    name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder")
+    name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder",
+    isReloadable: true)
   static let outgoing = Setting(
     name: "outgoing", value: "HOW",
     summary: "on or off: request linked pages for link previews, and send push messages", fallback: "on")
@@ -95,7 +126,8 @@ extension Setting {
     name: "mail-from", value: "ADDRESS", summary: "sender address of mail", fallback: "noreply@ and the public host")
 
   static let general: [Setting] = [
-    listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
+    config, listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned,
+    redirect,
     metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, smtpURL,
     smtpPasswordFile, smtpCA, mailFrom, log, development,
   ]
@@ -103,11 +135,14 @@ extension Setting {
   static let limits: [Setting] = Limits.all.map { entry in
     Setting(
       name: "limit-\(entry.name)", value: entry.unit == .count ? "N" : entry.unit.rawValue.uppercased(),
-      summary: entry.meaning, fallback: entry.diskParts.map { "1/\($0) of the disk" } ?? String(entry.value))
+      summary: entry.meaning, fallback: entry.diskParts.map { "1/\($0) of the disk" } ?? String(entry.value),
+      isReloadable: true)
   }
 
   static let rates: [Setting] = RateLimits.all.map { entry in
-    Setting(name: "rate-\(entry.name)", value: "N", summary: entry.meaning, fallback: String(entry.value))
+    Setting(
+      name: "rate-\(entry.name)", value: "N", summary: entry.meaning, fallback: String(entry.value),
+      isReloadable: true)
   }
 
   static let all = general + limits + rates

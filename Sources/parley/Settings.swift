@@ -4,9 +4,21 @@ import ParleyNetworking
 import ParleyWire
 import Web
 
-/// The parsed arguments and environment of a command. A flag overrides its variable.
+/// The parsed arguments, environment and settings file of a command. A flag overrides its variable, and a variable
+/// overrides the file.
 struct Settings: Sendable {
+  /// The place that sets a value.
+  enum Source: Equatable {
+    case flag
+    case variable
+    /// The path and the line, such as `parley.conf:7`.
+    case file(String)
+  }
+
   private var values: [String: [String]] = [:]
+  private var sources: [String: Source] = [:]
+  /// The path of the settings file; nil without one.
+  private(set) var file: String?
   /// Positional arguments, such as FILE.
   private(set) var operands: [String] = []
 
@@ -15,17 +27,45 @@ struct Settings: Sendable {
     let message: String
   }
 
-  /// - Parameter known: settings of the command. Other variables are ignored; other flags are errors.
+  /// - Parameter known: settings of the command. Other variables and other lines of the settings file are ignored; other
+  ///   flags are errors. With `config` among them the settings file is read.
   init(
     arguments: [String], environment: [String: String], of command: String = "serve", _ known: [Setting] = Setting.all,
     operands wanted: [String] = []
   ) throws(UsageError) {
-    for setting in known where !setting.isFlagOnly {
-      guard let text = environment[setting.variable], !text.isEmpty else { continue }
-      values[setting.name] =
-        setting.isRepeatable
-        ? text.split(separator: ",").map { $0.trimmingSpaces }.filter { !$0.isEmpty } : [text]
+    try parse(arguments, of: command, known, operands: wanted)
+    let flags = values
+    sources = flags.mapValues { _ in .flag }
+    if known.contains(where: { $0.name == Setting.config.name }),
+      let path = SettingsFile.path(flags[Setting.config.name]?.first, environment)
+    {
+      let file = try SettingsFile(path)
+      if let fault = file.faults.first { throw UsageError(message: fault) }
+      use(file, known)
     }
+    for setting in known where !setting.isFlagOnly && flags[setting.name] == nil {
+      guard let text = environment[setting.variable], !text.isEmpty else { continue }
+      values[setting.name] = setting.isRepeatable ? setting.list(text) : [text]
+      sources[setting.name] = .variable
+    }
+  }
+
+  /// The settings of a file alone.
+  init(_ file: SettingsFile) { use(file, SettingsFile.settings) }
+
+  /// Adds the lines of a file that no flag overrides.
+  private mutating func use(_ file: SettingsFile, _ known: [Setting]) {
+    self.file = file.path
+    for entry in file.entries where sources[entry.name] != .flag && known.contains(where: { $0.name == entry.name }) {
+      values[entry.name, default: []].append(entry.value)
+      if sources[entry.name] == nil { sources[entry.name] = .file("\(file.path):\(entry.line)") }
+    }
+  }
+
+  /// Parses the command line.
+  private mutating func parse(
+    _ arguments: [String], of command: String, _ known: [Setting], operands wanted: [String]
+  ) throws(UsageError) {
     var given: Set<String> = []
     var rest = arguments[...]
     var allowsOptions = true
@@ -117,6 +157,17 @@ struct Settings: Sendable {
     }
   }
 
+  /// The place of a value; nil for a default.
+  func source(_ setting: Setting) -> Source? { sources[setting.name] }
+
+  /// An error about a value, such as `--loops takes …` or `parley.conf:7: loops takes …`.
+  func mistake(_ setting: Setting, _ words: String) -> UsageError {
+    if case .file(let place) = sources[setting.name] {
+      return UsageError(message: "\(place): \(setting.name) \(words)")
+    }
+    return UsageError(message: "\(setting.flag) \(words)")
+  }
+
   func all(_ setting: Setting) -> [String] { values[setting.name] ?? [] }
   func text(_ setting: Setting) -> String? { values[setting.name]?.first }
 
@@ -132,17 +183,28 @@ struct Settings: Sendable {
 
   /// The value of a switch. `no`, `off`, `false` and `0` are false, any other value is true.
   func isOn(_ setting: Setting) -> Bool {
-    guard let value = text(setting) else { return false }
-    return !["no", "off", "false", "0"].contains(value.lowercased())
+    text(setting).map { Setting.switchValue($0) ?? true } ?? false
   }
 
   func number(_ setting: Setting, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = text(setting) else { return nil }
     guard let number = Int(text), range.contains(number) else {
-      throw UsageError(
-        message: "\(setting.flag) takes a number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\".")
+      throw mistake(
+        setting,
+        "takes a number from \(range.lowerBound) to \(range.upperBound), not \"\(Terminal.plain(text))\".")
     }
     return number
+  }
+
+  /// The first line of the file that a setting names.
+  func secret(_ setting: Setting) throws(UsageError) -> String? {
+    guard let path = text(setting) else { return nil }
+    let line = String(decoding: try FileSystem.read(path), as: UTF8.self).prefix { !$0.isNewline }
+    guard !line.isEmpty else { throw mistake(setting, "names an empty file: \(path)") }
+    guard !FileSystem.isReadableByOthers(path) else {
+      throw mistake(setting, "names a file that all users of this machine can read. Close it: chmod o= \(path)")
+    }
+    return String(line)
   }
 
   func rates() throws(UsageError) -> RateLimits {
@@ -159,9 +221,9 @@ struct Settings: Sendable {
       guard let address = WebAddress(text), ["http", "https"].contains(address.scheme.rawValue), address.path == "/",
         address.query == nil
       else {
-        throw UsageError(
-          message:
-            "\(setting.flag) takes an address such as https://chat.example.org, without a path, not \"\(text)\".")
+        throw mistake(
+          setting, "takes an address such as https://chat.example.org, without a path, not \"\(Terminal.plain(text))\"."
+        )
       }
       origins.append(address)
     }
@@ -179,12 +241,6 @@ struct Settings: Sendable {
       }
     }
     return limits
-  }
-}
-
-extension Substring {
-  fileprivate var trimmingSpaces: String {
-    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 }
 

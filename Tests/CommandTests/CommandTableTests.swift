@@ -62,7 +62,9 @@ import Testing
   }
 
   /// Help texts name options of other programs and commands.
-  private static let foreignFlags: Set<String> = ["--help", "--listen", "--public-url", "--data", "--share"]
+  private static let foreignFlags: Set<String> = [
+    "--help", "--listen", "--public-url", "--data", "--config", "--share",
+  ]
 
   @Test(arguments: Command.all.map(\.name))
   func `the help of a command names each of its options and no other`(name: String) throws {

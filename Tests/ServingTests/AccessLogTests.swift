@@ -34,7 +34,7 @@ import Web
     var ends: [Int32] = [0, 0]
     try #require(unsafe pipe(&ends) == 0)
     defer { for end in ends { close(end) } }
-    let log = AccessLog(format: format, descriptor: ends[1])
+    let log = AccessLog(.init(format: format), descriptor: ends[1])
     let head = RequestHead(method: .get, target: Target(path: "/forums/é", query: "token=1"), fields: [:])
     log.logRequest(
       head, status: 200, sent: 1042, id: RequestID(process: 0x0bad_cafe, number: 0x1c3),

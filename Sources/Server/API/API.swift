@@ -64,12 +64,20 @@ public struct API: Sendable {
     if let refusal = community.store.writeRefusal { throw Problem(refusal) }
   }
 
+  /// Replaces the rate limits while the server runs. The buckets stay.
+  public func use(_ rates: RateLimits) { limiter.use(rates) }
+
   public func add(to routes: inout Router.Builder) {
     for endpoint in Self.endpoints {
       for path in endpoint.paths {
+        guard let bound = endpoint.bodyLimit else {
+          routes.on(endpoint.method, Self.base + path, endpoint.handler(of: self))
+          continue
+        }
+        let community = community
         routes.on(
-          endpoint.method, Self.base + path, bodyLimit: endpoint.bodyLimit.map { community.bounds[keyPath: $0] },
-          endpoint.handler(of: self))
+          endpoint.method, Self.base + path, bodyLimit: { community.bounds[keyPath: bound] }, endpoint.handler(of: self)
+        )
       }
     }
   }

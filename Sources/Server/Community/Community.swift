@@ -2,11 +2,12 @@ public import ParleyCrypto
 import ParleyModel
 public import PubSub
 public import Storage
+import Synchronization
 
 /// The rules of the site. Each operation checks, stores and publishes.
 public final class Community: Sendable {
   public let store: Store
-  public let bounds: Bounds
+  private let currentBounds: Mutex<Bounds>
   /// Publishes committed events and signals.
   public let hub: Hub
   let passwords: Passwords
@@ -24,9 +25,14 @@ public final class Community: Sendable {
     self.store = store
     hub = publisher.hub
     publisher.start(store)
-    self.bounds = bounds
+    currentBounds = Mutex(bounds)
     passwords = Passwords(cost: passwordCost ?? Passwords.productionCost)
   }
+
+  public var bounds: Bounds { currentBounds.withLock { $0 } }
+
+  /// Replaces the bounds while the site runs.
+  public func use(_ bounds: Bounds) { currentBounds.withLock { $0 = bounds } }
 
   /// Creates a view for one event loop.
   public func view() -> CommunityView { CommunityView(self, store.reader()) }

@@ -13,13 +13,20 @@ public final class AccessLog: Sendable {
     case text, json
   }
 
+  public struct Options: Sendable, Equatable {
+    /// Nil for no lines.
+    public var format: Format?
+
+    public init(format: Format?) { self.format = format }
+  }
+
   private struct State {
     var lines: [UInt8] = []
     var dropped = 0
     var isScheduled = false
   }
 
-  private let format: Format
+  private let options: Mutex<Options>
   private let descriptor: Int32
   private let queue = DispatchQueue(label: "parley.log")
   private let state = Mutex(State())
@@ -28,10 +35,13 @@ public final class AccessLog: Sendable {
   /// The size of most lines in text, without the path.
   private static let usualTextWithoutPath = 128
 
-  public init(format: Format, descriptor: Int32) {
-    self.format = format
+  public init(_ options: Options, descriptor: Int32) {
+    self.options = Mutex(options)
     self.descriptor = descriptor
   }
+
+  /// Replaces the options for further lines.
+  public func use(_ options: Options) { self.options.withLock { $0 = options } }
 
   func logRequest(
     _ head: RequestHead, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64, nanoseconds: Int64,
@@ -73,6 +83,7 @@ public final class AccessLog: Sendable {
     method: String, path: String, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64,
     microseconds: Int, isAborted: Bool
   ) {
+    guard let format = options.withLock({ $0 }).format else { return }
     // The query is not logged: it may have private data.
     var line: [UInt8] = []
     switch format {
@@ -139,8 +150,8 @@ public final class AccessLog: Sendable {
     }
     Descriptor.writeAll(lines, to: descriptor)
     guard dropped > 0 else { return }
-    switch format {
-    case .text: Descriptor.writeAll(Array("\(dropped) log lines were dropped\n".utf8), to: descriptor)
+    switch options.withLock({ $0 }).format {
+    case .text, nil: Descriptor.writeAll(Array("\(dropped) log lines were dropped\n".utf8), to: descriptor)
     case .json: Descriptor.writeAll(Array("{\"dropped\":\(dropped)}\n".utf8), to: descriptor)
     }
   }

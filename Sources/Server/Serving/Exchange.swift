@@ -55,7 +55,7 @@ final class Exchange {
 
   convenience init(_ head: RequestHead, on connection: HTTPConnection, now: Int64) {
     let shard = connection.shard
-    let plan = shard.application.plan(head)
+    let plan = shard.application.plan(head, bodyLimit: shard.limits.body)
     let keepsAlive = head.keepsAlive && !shard.isDraining
     guard head.framing != .none, head.framing != .length(0) else {
       self.init(

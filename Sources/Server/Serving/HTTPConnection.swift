@@ -54,10 +54,10 @@ final class HTTPConnection: StreamHandler, RequestMemory {
     self.shard = shard
     self.isEncrypted = isEncrypted
     self.peer = peer
-    parser = RequestParser(limits: shard.application.limits.head)
+    parser = RequestParser(limits: shard.limits.head)
   }
 
-  private var limits: Limits { shard.application.limits }
+  private var limits: Limits { shard.limits }
   var isIdle: Bool { phase == .head && exchange == nil }
   /// The size of the receive and send buffers in bytes.
   var footprint: Int { held + (stream?.unshared ?? 0) }

@@ -107,7 +107,8 @@ public final class Server: Sendable {
     let locals = loop.resident(Locals.self) { Locals() }
     let shard = loop.resident(Shard.self) {
       Shard(
-        application: application, accessLog: accessLog, locals: locals, process: process, index: index, of: loops.count,
+        application: application, limits: counter.limits, accessLog: accessLog, locals: locals, process: process,
+        index: index, of: loops.count,
         log: log,
         release: { counter.release($0) })
     }
@@ -146,6 +147,15 @@ public final class Server: Sendable {
   public func use(_ tls: TLSConfiguration, forEndpoint index: Int) async throws {
     for loop in loops { try await use(tls, index, on: loop) }
   }
+
+  /// Replaces the limits for new connections and requests.
+  public func use(_ limits: Limits) async {
+    counter.use(limits)
+    memory.use(limit: limits.memory)
+    for loop in loops { await use(limits, on: loop) }
+  }
+
+  private func use(_ limits: Limits, on loop: isolated EventLoop) { loop.shard?.limits = limits }
 
   private func use(_ tls: TLSConfiguration, _ index: Int, on loop: isolated EventLoop) throws {
     try loop.shard?.use(tls, for: index)
@@ -191,7 +201,7 @@ public final class Server: Sendable {
   /// connections at the timeout. Returns true if no connection was aborted.
   @discardableResult
   public func stop(within seconds: Int? = nil) async -> Bool {
-    let deadline = Clock.monotonic() + Int64(seconds ?? application.limits.drainTime) * 1_000_000_000
+    let deadline = Clock.monotonic() + Int64(seconds ?? counter.limits.drainTime) * 1_000_000_000
     if let first = loops.first { await closeListeners(on: first) }
     for loop in loops { await drain(loop) }
     while counter.total > 0, Clock.monotonic() < deadline { try? await Task.sleep(for: .milliseconds(5)) }
@@ -240,18 +250,22 @@ private final class FreedMemory: Sendable {
 /// Counts connections in total and per address. Takes one lock per accepted and one per closed connection.
 final class ConnectionCounter: Sendable {
   private struct State {
+    var limits: Limits
     var total = 0
     var byAddress: [IPAddress: Int] = [:]
   }
 
-  private let limits: Limits
   private let addresses: Addresses
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(limits: Limits, addresses: Addresses) {
-    self.limits = limits
     self.addresses = addresses
+    state = Mutex(State(limits: limits))
   }
+
+  var limits: Limits { state.withLock { $0.limits } }
+
+  func use(_ limits: Limits) { state.withLock { $0.limits = limits } }
 
   var total: Int { state.withLock { $0.total } }
 
@@ -260,10 +274,10 @@ final class ConnectionCounter: Sendable {
     let key = Self.key(peer)
     let isTrusted = addresses.trusts(IPAddress(peer))
     return state.withLock { state in
-      guard state.total < limits.connections else { return false }
+      guard state.total < state.limits.connections else { return false }
       if let key {
         let count = state.byAddress[key, default: 0]
-        guard isTrusted || count < limits.connectionsPerAddress else { return false }
+        guard isTrusted || count < state.limits.connectionsPerAddress else { return false }
         state.byAddress[key] = count + 1
       }
       state.total += 1

@@ -5,6 +5,8 @@ import Web
 /// The state of one loop: its connections, its TLS contexts and the objects that the connections share to stay small.
 final class Shard {
   let application: Application
+  /// For new connections and requests.
+  var limits: Limits
   let accessLog: AccessLog?
   let log: @Sendable (String) -> Void
   let emptyBody = RequestBody()
@@ -52,10 +54,12 @@ final class Shard {
   }
 
   init(
-    application: Application, accessLog: AccessLog?, locals: Locals, process: UInt32, index: Int, of total: Int,
+    application: Application, limits: Limits, accessLog: AccessLog?, locals: Locals, process: UInt32, index: Int,
+    of total: Int,
     log: @escaping @Sendable (String) -> Void, release: @escaping @Sendable (SocketAddress) -> Void
   ) {
     self.application = application
+    self.limits = limits
     self.accessLog = accessLog
     self.locals = locals
     self.process = process

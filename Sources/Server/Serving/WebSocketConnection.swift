@@ -49,7 +49,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     deflate = agreement.deflate
     subprotocol = agreement.subprotocol
     session = WebSocketSession(
-      role: .server, messageLimit: upgrade.options.messageLimit ?? shard.application.limits.socketMessage,
+      role: .server, messageLimit: upgrade.options.messageLimit ?? shard.limits.socketMessage,
       deflate: agreement.deflate, streams: shard.deflateStreams)
     refilledAt = stream.now
     if let inflation = options.inflation { session.inflatable = inflation.burst }
@@ -74,7 +74,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
       process(bytes, loop)
     }
     if session.isInMessage, !isPaused, messageDeadline == nil, let stream {
-      messageDeadline = stream.now + Int64(shard.application.limits.socketMessageTime) * 1_000_000_000
+      messageDeadline = stream.now + Int64(shard.limits.socketMessageTime) * 1_000_000_000
     }
     if isOpen { setIdleDeadline() }
     countBuffers()
@@ -285,7 +285,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func setMessageLimit(_ limit: Int?) {
-    session.messageLimit = limit ?? shard.application.limits.socketMessage
+    session.messageLimit = limit ?? shard.limits.socketMessage
   }
 
   func pause() {
@@ -314,7 +314,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   /// Sets the deadline of the next bytes or of the incomplete message.
   private func setIdleDeadline() {
     guard let stream else { return }
-    let quiet = stream.now + Int64(max(1, shard.application.limits.socketIdleTime / 2)) * 1_000_000_000
+    let quiet = stream.now + Int64(max(1, shard.limits.socketIdleTime / 2)) * 1_000_000_000
     stream.setDeadline(at: min(quiet, messageDeadline ?? .max))
   }
 

@@ -8,6 +8,7 @@ public import ParleyWire
 
 public final class Application: Sendable {
   public let router: Router
+  /// The limits at the start; those of a running server may change.
   public let limits: Limits
   public let addresses: Addresses
   /// The policy of the API paths; nil if the application has none.
@@ -44,27 +45,29 @@ public final class Application: Sendable {
     let handler: Handler
   }
 
-  public func plan(_ head: RequestHead) -> Plan {
+  /// - Parameter bodyLimit: of routes without a limit of their own; nil for the one of `limits`.
+  public func plan(_ head: RequestHead, bodyLimit: Int? = nil) -> Plan {
+    let bodyLimit = bodyLimit ?? limits.body
     if head.method == .options, head.target.isAsterisk {
-      return plan(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+      return plan(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", bodyLimit)
     }
     switch router.match(head.method, head.target.path) {
     case .route(let route, let parameters):
-      return Plan(bodyLimit: route.bodyLimit ?? limits.body, parameters: parameters, handler: route.handler)
+      return Plan(bodyLimit: route.bodyLimit?() ?? bodyLimit, parameters: parameters, handler: route.handler)
     case .otherMethods(let allowed):
-      if head.method == .options { return plan(options: allowed) }
-      return plan { _, _ throws(Problem) in throw .methodNotAllowed(allowed) }
+      if head.method == .options { return plan(options: allowed, bodyLimit) }
+      return plan(bodyLimit) { _, _ throws(Problem) in throw .methodNotAllowed(allowed) }
     case .none:
-      return plan(fallback)
+      return plan(bodyLimit, fallback)
     }
   }
 
-  private func plan(options allowed: String) -> Plan {
-    plan { _, _ in Response(.noContent, fields: ["Allow": allowed]) }
+  private func plan(options allowed: String, _ bodyLimit: Int) -> Plan {
+    plan(bodyLimit) { _, _ in Response(.noContent, fields: ["Allow": allowed]) }
   }
 
-  private func plan(_ handler: @escaping Handler) -> Plan {
-    Plan(bodyLimit: limits.body, parameters: PathParameters(), handler: handler)
+  private func plan(_ bodyLimit: Int, _ handler: @escaping Handler) -> Plan {
+    Plan(bodyLimit: bodyLimit, parameters: PathParameters(), handler: handler)
   }
 
   /// Runs the handler. Errors become responses too.

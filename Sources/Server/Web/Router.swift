@@ -12,7 +12,7 @@ public typealias Handler = @Sendable (Request, Context) async throws(Problem) ->
 public struct Route: Sendable {
   public let handler: Handler
   /// The maximum body size; nil uses the default of `Limits`.
-  public let bodyLimit: Int?
+  public let bodyLimit: (@Sendable () -> Int)?
 }
 
 public struct Router: Sendable {
@@ -92,7 +92,17 @@ public struct Router: Sendable {
     public mutating func on(
       _ method: Method, _ pattern: String, bodyLimit: Int? = nil, _ handler: @escaping Handler
     ) {
-      let route = Route(handler: handler, bodyLimit: bodyLimit)
+      add(Route(handler: handler, bodyLimit: bodyLimit.map { limit in { limit } }), method, pattern)
+    }
+
+    /// - Parameter bodyLimit: is asked for each request.
+    public mutating func on(
+      _ method: Method, _ pattern: String, bodyLimit: @escaping @Sendable () -> Int, _ handler: @escaping Handler
+    ) {
+      add(Route(handler: handler, bodyLimit: bodyLimit), method, pattern)
+    }
+
+    private mutating func add(_ route: Route, _ method: Method, _ pattern: String) {
       precondition(pattern.hasPrefix("/"), "\(pattern) is no path")
       if !pattern.contains("{") { literal[pattern, default: Endpoint()].add(route, for: method, at: pattern) }
       var node = root

@@ -3,7 +3,7 @@ import Synchronization
 /// A bound on the buffers of all connections, counted where a buffer grows. Each event loop takes bytes from it in steps,
 /// so that most growth touches no atomic.
 public final class MemoryBudget: Sendable {
-  public let limit: Int
+  private let bound: Atomic<Int>
   private let taken = Atomic(0)
   private let refused = Atomic(0)
 
@@ -13,7 +13,12 @@ public final class MemoryBudget: Sendable {
   /// buffers do not close all others.
   static let modest = 65_536
 
-  public init(limit: Int = .max) { self.limit = limit }
+  public init(limit: Int = .max) { bound = Atomic(limit) }
+
+  public var limit: Int { bound.load(ordering: .relaxed) }
+
+  /// Replaces the limit. Buffers above a lower one stay until they are given back.
+  public func use(limit: Int) { bound.store(limit, ordering: .relaxed) }
 
   /// The bytes that the loops have taken.
   public var used: Int { taken.load(ordering: .relaxed) }
@@ -23,6 +28,7 @@ public final class MemoryBudget: Sendable {
 
   /// Returns false above the limit.
   func take(_ bytes: Int, isModest: Bool) -> Bool {
+    let limit = limit
     let bound = isModest ? limit : limit - limit / 8
     let after = taken.add(bytes, ordering: .relaxed).newValue
     guard after > bound else { return true }

@@ -9,7 +9,7 @@ import Web
 extension Command {
   static let backup = Command(
     "backup", operands: ["FILE"], summary: "copy the data folder to one file, also while the server runs",
-    settings: [.data], help: Help.backup, run: BackupCommand.run)
+    settings: [.data, .config], help: Help.backup, run: BackupCommand.run)
 }
 
 enum BackupCommand {
@@ -22,7 +22,7 @@ enum BackupCommand {
     let outcome: Outcome
     do throws(Settings.UsageError) {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "backup", [.data], operands: ["FILE"])
+        arguments: arguments, environment: Terminal.environment, of: "backup", [.data, .config], operands: ["FILE"])
       let data = settings.dataFolder
       let file = settings.operands[0]
       outcome =

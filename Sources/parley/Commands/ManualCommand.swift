@@ -1,19 +1,23 @@
 extension Command {
   static let manual = Command(
-    "manual", summary: "print the manual page",
+    "manual", operands: ["[PAGE]"], summary: "print a manual page",
     help: """
-      parley manual
+      parley manual [PAGE]
 
-      Prints the manual page parley(1) in the format of man: parley manual | man -l -
+      Prints the manual page parley(1), or parley.conf(5), in the format of man: parley manual parley.conf | man -l -
 
       """
-  ) { _ in
-    Terminal.print(ManualPage.text)
+  ) { arguments in
+    switch arguments {
+    case [], ["parley"]: Terminal.print(ManualPage.text)
+    case ["parley.conf"]: Terminal.print(ManualPage.settingsFile)
+    default: return Outcome(.error, "The manual pages are parley and parley.conf.").report()
+    }
     return Outcome.Status.success.rawValue
   }
 }
 
-/// The manual page parley(1), in the man macros of roff, from the table of commands.
+/// The manual pages parley(1) and parley.conf(5), in the man macros of roff, from the tables of commands and settings.
 enum ManualPage {
   static var text: String {
     var page = """
@@ -49,6 +53,9 @@ enum ManualPage {
       .B PARLEY_PROFILE
       The profile file of client commands.
       .TP
+      .B PARLEY_CONFIG
+      The settings file of the server and of the operator's commands; none reads no file.
+      .TP
       .B PARLEY_DATA
       The data folder of the operator's commands. Each setting of parley serve has a variable.
       .TP
@@ -59,11 +66,47 @@ enum ManualPage {
       The time zone of printed times.
       .SH FILES
       .TP
+      .I \(SettingsFile.defaultPath)
+      The settings of the server. See parley.conf(5).
+      .TP
       .I ~/.config/parley/profile.json
       The server and the session of client commands; beside it the local cache with the outbox.
 
       """
     return page
+  }
+
+  static var settingsFile: String {
+    """
+    .TH PARLEY.CONF 5 "" "parley \(version)" "File Formats"
+    .SH NAME
+    parley.conf \\- settings of the parley server
+    .SH SYNOPSIS
+    .I \(SettingsFile.defaultPath)
+    .SH DESCRIPTION
+    Each line is \\fIname\\fR = \\fIvalue\\fR, without quotation marks. Empty lines and lines that begin with # are ignored.
+    A repeatable setting may have several lines, or values separated by commas. A switch takes yes or no. A setting is also a
+    flag of parley serve and an environment variable: public\\-url is \\-\\-public\\-url and PARLEY_PUBLIC_URL. A flag
+    overrides a variable, and a variable overrides the file.
+    .PP
+    parley config prints all settings with their sources; parley config \\-\\-check FILE checks a file. After a change,
+    SIGHUP applies the settings marked as reloadable, all limits and all rate limits. The others need a restart.
+    .SH SETTINGS
+    \(Setting.general.filter { $0.name != Setting.config.name }.map(entry).joined())\
+    .SH LIMITS
+    \(Setting.limits.map(entry).joined())\
+    .SH RATE LIMITS
+    \(Setting.rates.map(entry).joined())\
+    .SH SEE ALSO
+    parley(1)
+
+    """
+  }
+
+  private static func entry(_ setting: Setting) -> String {
+    let notes = Help.notes(of: setting, marksReloadable: true)
+    return ".TP\n.B \"\(escaped("\(setting.name) = \(setting.value ?? "yes")"))\"\n"
+      + "\(escaped("\(setting.summary)\(notes)"))\n"
   }
 
   private static func section(_ command: Command) -> String {

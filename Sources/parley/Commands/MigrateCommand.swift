@@ -8,7 +8,7 @@ import Storage
 extension Command {
   static let migrate = Command(
     "migrate", summary: "apply database migrations, or list them with --status",
-    settings: [.status, .data, .share], help: Help.migrate
+    settings: [.status, .data, .config, .share], help: Help.migrate
   ) { arguments in MigrateCommand.run(arguments) }
 }
 

@@ -6,7 +6,7 @@ import Storage
 
 extension Command {
   static let purge = Command(
-    "purge", summary: "remove deleted content from the database file now", settings: [.data, .share],
+    "purge", summary: "remove deleted content from the database file now", settings: [.data, .config, .share],
     help: Help.purge, run: PurgeCommand.run)
 }
 
@@ -18,7 +18,7 @@ enum PurgeCommand {
     let outcome: Outcome
     do throws(Settings.UsageError) {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "purge", [.data, .share])
+        arguments: arguments, environment: Terminal.environment, of: "purge", [.data, .config, .share])
       outcome = try await purge(settings, bar)
     } catch {
       outcome = Outcome(.error, error.message)

@@ -9,7 +9,7 @@ import Web
 extension Command {
   static let restore = Command(
     "restore", operands: ["FILE"], summary: "restore a backup into an empty data folder, or replace its content",
-    settings: [.data, .replace, .keepSessions], help: Help.restore, run: RestoreCommand.run)
+    settings: [.data, .config, .replace, .keepSessions], help: Help.restore, run: RestoreCommand.run)
 }
 
 enum RestoreCommand {
@@ -18,7 +18,8 @@ enum RestoreCommand {
     let outcome: Outcome
     do throws(Settings.UsageError) {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "restore", [.data, .replace, .keepSessions],
+        arguments: arguments, environment: Terminal.environment, of: "restore",
+        [.data, .config, .replace, .keepSessions],
         operands: ["FILE"])
       let data = settings.dataFolder
       let file = settings.operands[0]

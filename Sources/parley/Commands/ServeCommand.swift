@@ -23,7 +23,7 @@ enum ServeCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     do {
       let settings = try Settings(arguments: arguments, environment: Terminal.environment)
-      return try await serve(settings)
+      return try await serve(settings, arguments)
     } catch let error as Settings.UsageError {
       Terminal.log(error.message)
       return 2
@@ -33,29 +33,16 @@ enum ServeCommand {
     }
   }
 
-  private static func serve(_ settings: Settings) async throws -> Int32 {
+  private static func serve(_ settings: Settings, _ arguments: [String]) async throws -> Int32 {
     // The data folder may exist, with a mode of its own: its files are for this user alone.
     umask(0o077)
     let signals = SignalEvents([SIGTERM, SIGINT, SIGHUP])
     let logError: @Sendable (String) -> Void = { Terminal.log($0) }
     // Validate all settings before creating files.
-    let data = settings.text(.data) ?? "./data"
-    let rates = try settings.rates()
-    _ = try settings.limits()
-    let (addresses, crossOrigins) = (try addresses(settings), try settings.origins(.corsOrigin))
-    let eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
-    let backupHours = try settings.number(.backupEvery, in: 1...8_760)
-    let backupCount = try settings.number(.backupKeep, in: 1...1_000) ?? 7
-    let (loops, polling, accessLog) = (try loops(settings), try polling(settings), try accessLog(settings))
-    Allocator.configure(cores: loops)
-    let allowsOutgoing = try allowsOutgoing(settings)
-    let mailSettings = try MailSettings(settings, addresses)
+    let checked = try DaemonSettings(settings)
+    let (data, addresses, certificates) = (checked.data, checked.addresses, checked.certificates)
+    Allocator.configure(cores: checked.loops)
     let share = try FileSystem.share(settings.text(.share))
-    let certificates = try Certificates(settings, data: data)
-    if !settings.all(.redirect).isEmpty, certificates == nil {
-      throw Settings.UsageError(
-        message: "--redirect-listen needs TLS: --tls-certificate and --tls-key, or --self-signed.")
-    }
 
     try FileSystem.makeFolder(data)
     if let mode = FileSystem.openPermissions(data) {
@@ -68,34 +55,33 @@ enum ServeCommand {
     let inherited = ServiceManager.inheritedSockets()
     let sockets = try sockets(settings, inherited.filter { !$0.isRedirect }.map(\.socket))
     let redirects =
-      inherited.filter(\.isRedirect).map(\.socket) + (try settings.all(.redirect).map { try bind($0, .redirect) })
-    let metricsSocket = try settings.text(.metricsListen).map { try bind($0, .metricsListen) }
+      inherited.filter(\.isRedirect).map(\.socket)
+      + (try settings.all(.redirect).map { try bind($0, .redirect, settings) })
+    let metricsSocket = try settings.text(.metricsListen).map { try bind($0, .metricsListen, settings) }
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
     settings.warnings(environment: Terminal.environment).forEach(logError)
     checkDescriptors(limits)
-    var bounds = Bounds()
-    (bounds.fileBytes, bounds.guestFileBytes) = (limits.file, limits.guestFiles)
-    (bounds.userFileBytes, bounds.siteFileBytes) = (limits.userFiles, limits.siteFiles)
     let publisher = API.publisher()
     let store = try openStore(folder, FileSystem.migrations(share), logError) { publisher.enqueue($0) }
     await store.eraseAgain()
-    let community = Community(store, publisher: publisher, bounds: bounds)
-    let outgoing = allowsOutgoing ? try OutgoingRequests(community) : nil
-    let push = allowsOutgoing ? await OutgoingPush(community, addresses, share: share, log: logError) : nil
-    let mail = try await OutgoingMail.make(mailSettings, community, share: share, log: logError)
+    let community = Community(store, publisher: publisher, bounds: Bounds(of: limits))
+    let outgoing = checked.allowsOutgoing ? try OutgoingRequests(community) : nil
+    let push = checked.allowsOutgoing ? await OutgoingPush(community, addresses, share: share, log: logError) : nil
+    let mail = try await OutgoingMail.make(checked.mail, community, share: share, log: logError)
     let api = API(
-      community, release: .current, rates: rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
+      community, release: .current, rates: checked.rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
       push: push?.service, mail: mail?.service, log: logError)
 
     let metrics = Metrics(store, push: push, certificates: certificates)
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
     }
+    let accessLog = AccessLog(checked.accessLog, descriptor: STDERR_FILENO)
     let server = try Server(
-      .init(endpoints: endpoints, loops: loops, polling: polling),
+      .init(endpoints: endpoints, loops: checked.loops, polling: checked.polling),
       application: DaemonRoutes.make(
-        api, share: share, limits: limits, addresses: addresses, crossOrigins: crossOrigins,
+        api, share: share, limits: limits, addresses: addresses, crossOrigins: checked.crossOrigins,
         isDevelopment: settings.isOn(.development), metrics: metrics, log: logError),
       accessLog: accessLog, log: logError)
     try await server.start()
@@ -107,19 +93,15 @@ enum ServeCommand {
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let status = StatusReporter(
       api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: push, mail: mail,
-      backupInterval: backupHours.map { Int64($0) * 3_600_000 })
+      backupInterval: checked.backups?.interval)
     status.use(server)
     let control = await controlServer(api, origin, data, status, logError)
     let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
     // A check frees a cache and the schema of its connection.
-    let housekeeper = Housekeeping(store, eventAge: eventAge, checksIntegrity: true) { Allocator.trim() }
+    let housekeeper = Housekeeping(store, eventAge: checked.eventAge, checksIntegrity: true) { Allocator.trim() }
     let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
-    let backups = backupHours.map { hours in
-      let scheduled = ScheduledBackups(
-        store, in: settings.text(.backupTo), every: Int64(hours) * 3_600_000, keeping: backupCount,
-        program: API.Release.current.version)
-      return every(ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
-    }
+    let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
+    let backups = every(ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
     let clock = every(.seconds(1)) {
       community.hub.tick(now: Clock.monotonic() / 1_000_000, wall: Clock.wall() / 1_000_000)
     }
@@ -144,9 +126,15 @@ enum ServeCommand {
     // The start has freed buffers of migrations and checks.
     Allocator.trim()
 
+    var reload = SettingsReload(
+      checked, arguments: arguments, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog,
+      housekeeper: housekeeper, backups: scheduled, status: status, log: logError)
     for await signal in signals.events {
       guard signal == SIGHUP else { break }
-      await reload(certificates, server, endpoints)
+      ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
+      await reload.run()
+      await reloadCertificates(certificates, server, endpoints)
+      ServiceManager.notify("READY=1")
       checkCertificate()
     }
     // End long polls and event streams.
@@ -161,9 +149,9 @@ enum ServeCommand {
     await stop(server, signals.events)
     // No more requests. Commit pending writes.
     housekeeping.cancel()
-    backups?.cancel()
+    backups.cancel()
     await housekeeping.value
-    await backups?.value
+    await backups.value
     await control?.stop()
     deliveries?.cancel()
     await outgoing?.stop()
@@ -251,11 +239,10 @@ enum ServeCommand {
   }
 
   /// Reloads the certificate. On an error the current one stays in use.
-  private static func reload(
+  private static func reloadCertificates(
     _ certificates: Certificates?, _ server: Server, _ endpoints: [Server.Configuration.Endpoint]
   ) async {
     guard let certificates else { return }
-    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
     do {
       let loaded = try certificates.load()
       for (index, endpoint) in endpoints.enumerated() where endpoint.tls != nil {
@@ -267,7 +254,6 @@ enum ServeCommand {
     } catch {
       Terminal.log("Keeping the current certificate. \(error)")
     }
-    ServiceManager.notify("READY=1")
   }
 
   // MARK: Settings
@@ -276,65 +262,16 @@ enum ServeCommand {
     let addresses = settings.all(.listen)
     if !inherited.isEmpty, addresses.isEmpty { return inherited }
     return inherited
-      + (try (addresses.isEmpty ? [Setting.listen.fallback ?? ""] : addresses).map { try bind($0, .listen) })
+      + (try (addresses.isEmpty ? [Setting.listen.fallback ?? ""] : addresses).map { try bind($0, .listen, settings) })
   }
 
-  private static func bind(_ text: String, _ setting: Setting) throws -> ListeningSocket {
-    guard let address = SocketAddress(text) else {
-      throw Settings.UsageError(
-        message: "\(setting.flag) takes an address with a port such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH, "
-          + "not \"\(text)\".")
-    }
+  private static func bind(_ text: String, _ setting: Setting, _ settings: Settings) throws -> ListeningSocket {
+    guard let address = SocketAddress(text) else { throw settings.noAddress(setting, text) }
     do {
       return try ListeningSocket(binding: address)
     } catch {
       throw Settings.UsageError(message: "\(error). Choose another address with \(setting.flag).")
     }
-  }
-
-  private static func addresses(_ settings: Settings) throws(Settings.UsageError) -> Addresses {
-    var trusted: [AddressBlock] = []
-    for text in settings.all(.trustedProxy) {
-      guard let block = AddressBlock(text) else {
-        throw Settings.UsageError(
-          message: "--trusted-proxy takes an address or a block such as 10.0.0.0/8, not \"\(text)\".")
-      }
-      trusted.append(block)
-    }
-    let text = settings.text(.proxyFields) ?? "x-forwarded"
-    guard let proxyFields = Addresses.ProxyFields(rawValue: text) else {
-      throw Settings.UsageError(message: "--proxy-fields takes x-forwarded or forwarded, not \"\(text)\".")
-    }
-    return Addresses(publicOrigins: try settings.origins(.publicURL), trusted: trusted, proxyFields: proxyFields)
-  }
-
-  private static func loops(_ settings: Settings) throws(Settings.UsageError) -> Int {
-    try settings.number(.loops, in: 1...256) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-  }
-
-  private static func polling(_ settings: Settings) throws(Settings.UsageError) -> EventLoop.Polling {
-    guard let text = settings.text(.polling) else { return .nestedEpoll }
-    guard let polling = EventLoop.Polling(rawValue: text) else {
-      throw Settings.UsageError(message: "--polling takes epoll or sources, not \"\(text)\".")
-    }
-    return polling
-  }
-
-  private static func allowsOutgoing(_ settings: Settings) throws(Settings.UsageError) -> Bool {
-    switch settings.text(.outgoing) ?? "on" {
-    case "on": return true
-    case "off": return false
-    case let text: throw Settings.UsageError(message: "--outgoing takes on or off, not \"\(text)\".")
-    }
-  }
-
-  private static func accessLog(_ settings: Settings) throws(Settings.UsageError) -> AccessLog? {
-    let text = settings.text(.log) ?? "text"
-    if text == "none" { return nil }
-    guard let format = AccessLog.Format(rawValue: text) else {
-      throw Settings.UsageError(message: "--log-format takes text, json or none, not \"\(text)\".")
-    }
-    return AccessLog(format: format, descriptor: STDERR_FILENO)
   }
 
   /// The names of a self-signed certificate.

@@ -6,7 +6,7 @@ import Storage
 
 extension Command {
   static let status = Command(
-    "status", summary: "show the state of the running site", settings: [.json, .data], help: Help.status,
+    "status", summary: "show the state of the running site", settings: [.json, .data, .config], help: Help.status,
     run: StatusCommand.run)
 }
 
@@ -16,7 +16,7 @@ enum StatusCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     do {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "status", [.json, .data])
+        arguments: arguments, environment: Terminal.environment, of: "status", [.json, .data, .config])
       let data = settings.dataFolder
       guard FileSystem.exists(data) else {
         throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")

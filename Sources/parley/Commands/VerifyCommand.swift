@@ -4,7 +4,8 @@ import Storage
 
 extension Command {
   static let verify = Command(
-    "verify", summary: "check the integrity of the data folder", settings: [.allFaults, .data], help: Help.verify
+    "verify", summary: "check the integrity of the data folder", settings: [.allFaults, .data, .config],
+    help: Help.verify
   ) { arguments in VerifyCommand.run(arguments) }
 }
 

@@ -17,7 +17,7 @@ extension Command {
     help: @autoclosure @escaping @Sendable () -> String,
     run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
   ) -> Command {
-    Command(name, operands: operands, summary: summary, settings: settings + [.data, .share], help: help()) {
+    Command(name, operands: operands, summary: summary, settings: settings + [.data, .config, .share], help: help()) {
       arguments in
       do {
         let settings = try Settings(

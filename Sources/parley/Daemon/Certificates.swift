@@ -15,7 +15,7 @@ struct Certificates: Sendable {
     switch (settings.text(.certificate), settings.text(.key)) {
     case (let certificate?, let key?):
       guard !isSelfSigned else {
-        throw Settings.UsageError(message: "--self-signed and --tls-certificate are mutually exclusive.")
+        throw settings.mistake(.selfSigned, "and --tls-certificate are mutually exclusive.")
       }
       certificatePath = certificate
       keyPath = key
@@ -24,7 +24,8 @@ struct Certificates: Sendable {
       certificatePath = "\(data)/tls-certificate.pem"
       keyPath = "\(data)/tls-key.pem"
     default:
-      throw Settings.UsageError(message: "--tls-certificate and --tls-key require each other.")
+      throw settings.mistake(
+        settings.text(.key) == nil ? .certificate : .key, "needs the other one of --tls-certificate and --tls-key.")
     }
     do {
       ticketKeys = try SecureRandom.bytes(TLSConfiguration.Identity.ticketKeyLength)

@@ -21,43 +21,33 @@ struct MailSettings {
   init?(_ settings: Settings, _ addresses: Addresses) throws(Settings.UsageError) {
     guard let url = settings.text(.smtpURL) else {
       for setting in [Setting.smtpPasswordFile, .smtpCA, .mailFrom] where settings.text(setting) != nil {
-        throw Settings.UsageError(message: "\(setting.flag) needs \(Setting.smtpURL.flag), the mail server.")
+        throw settings.mistake(setting, "needs \(Setting.smtpURL.flag), the mail server.")
       }
       return nil
     }
     do throws(MailServer.Fault) { server = try MailServer(url) } catch {
-      throw Settings.UsageError(message: "\(Setting.smtpURL.flag): \(error.explanation)")
+      throw settings.mistake(.smtpURL, "can't be used. \(error.explanation)")
     }
     guard let publicOrigin = addresses.publicOrigins.first else {
-      throw Settings.UsageError(
-        message: "\(Setting.smtpURL.flag) needs \(Setting.publicURL.flag): mails have links to the site.")
+      throw settings.mistake(.smtpURL, "needs \(Setting.publicURL.flag): mails have links to the site.")
     }
     (origin, host) = (publicOrigin.origin, publicOrigin.host)
-    password = try settings.text(.smtpPasswordFile).map { path throws(Settings.UsageError) in
-      let text = String(decoding: try FileSystem.read(path), as: UTF8.self)
-      let line = text.prefix { !$0.isNewline }
-      guard !line.isEmpty else {
-        throw Settings.UsageError(message: "\(Setting.smtpPasswordFile.flag): \(path) is empty.")
-      }
-      return String(line)
-    }
+    password = try settings.secret(.smtpPasswordFile)
     if server.user != nil, password == nil {
-      throw Settings.UsageError(
-        message: "\(Setting.smtpURL.flag) names a user, so it needs \(Setting.smtpPasswordFile.flag) with the password."
-      )
+      throw settings.mistake(
+        .smtpURL, "names a user, so it needs \(Setting.smtpPasswordFile.flag) with the password.")
     }
     if server.user == nil, password != nil {
-      throw Settings.UsageError(
-        message: "\(Setting.smtpPasswordFile.flag) needs a user: \(Setting.smtpURL.flag) smtps://USER@HOST.")
+      throw settings.mistake(
+        .smtpPasswordFile, "needs a user: \(Setting.smtpURL.flag) smtps://USER@HOST.")
     }
     trust =
       try settings.text(.smtpCA).map { path throws(Settings.UsageError) in .roots(try FileSystem.read(path)) }
       ?? .system
     let text = settings.text(.mailFrom) ?? "noreply@\(publicOrigin.host)"
     guard let sender = MailAddress(text) else {
-      throw Settings.UsageError(
-        message: "\(Setting.mailFrom.flag) takes an address such as forum@example.org, not \"\(Terminal.plain(text))\"."
-      )
+      throw settings.mistake(
+        .mailFrom, "takes an address such as forum@example.org, not \"\(Terminal.plain(text))\".")
     }
     self.sender = sender
   }

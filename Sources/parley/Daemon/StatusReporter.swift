@@ -16,7 +16,7 @@ final class StatusReporter: Sendable {
   private let push: OutgoingPush?
   private let mail: OutgoingMail?
   /// The interval of scheduled backups in milliseconds; nil without them.
-  private let backupInterval: Int64?
+  private let interval: Mutex<Int64?>
   private let startedAt = Clock.wall() / 1_000_000
   /// Set after its start: the control socket needs the reporter.
   private let server = Mutex<Server?>(nil)
@@ -36,8 +36,12 @@ final class StatusReporter: Sendable {
     self.publicNames = publicNames
     self.push = push
     self.mail = mail
-    self.backupInterval = backupInterval
+    interval = Mutex(backupInterval)
   }
+
+  private var backupInterval: Int64? { interval.withLock { $0 } }
+
+  func use(backupInterval: Int64?) { interval.withLock { $0 = backupInterval } }
 
   func use(_ server: Server) { self.server.withLock { $0 = server } }
 
@@ -95,6 +99,7 @@ final class StatusReporter: Sendable {
       return backupInterval == nil ? [.warning("There is no backup. \(advice)")] : []
     }
     let age = now - last
+    let backupInterval = backupInterval
     if let backupInterval, age > 2 * backupInterval {
       return [.error("The last backup is \(Amount.duration(age)) old, although they are scheduled. The log says why.")]
     }

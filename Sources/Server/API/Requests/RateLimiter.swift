@@ -9,15 +9,20 @@ import Web
 
 /// The rate limiter, shared by all loops.
 final class RateLimiter: Sendable {
-  private let limits: RateLimits
+  private let current: Mutex<RateLimits>
   private let buckets = Mutex(Buckets())
 
   /// The capacity of a generation. A client with more addresses than this regains some tokens.
   static let maxBuckets = 32_768
 
   init(_ limits: RateLimits) {
-    self.limits = limits
+    current = Mutex(limits)
   }
+
+  private var limits: RateLimits { current.withLock { $0 } }
+
+  /// Replaces the limits. The buckets stay.
+  func use(_ limits: RateLimits) { current.withLock { $0 = limits } }
 
   private struct Bucket: Hashable {
     let work: Work
@@ -88,7 +93,8 @@ final class RateLimiter: Sendable {
   func refund(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) {
     guard let owner = owner(of: work, caller, address) else { return }
     let bucket = Bucket(work: work, owner: owner)
-    buckets.withLock { $0[bucket]?.refund(limits[work], now: now * 1_000) }
+    let allowance = limits[work]
+    buckets.withLock { $0[bucket]?.refund(allowance, now: now * 1_000) }
   }
 
   /// The state of a limit, for the fields of a response.
@@ -119,7 +125,8 @@ final class RateLimiter: Sendable {
 
   func refund(_ guess: Guess, now: Int64) {
     let bucket = Bucket(work: .guessing, owner: .guess(guess))
-    buckets.withLock { $0[bucket]?.refund(limits[.guessing], now: now * 1_000) }
+    let allowance = limits[.guessing]
+    buckets.withLock { $0[bucket]?.refund(allowance, now: now * 1_000) }
   }
 
   private func spend(_ work: Work, of owner: Owner, _ now: Int64) throws(Problem) {

@@ -4,10 +4,21 @@
 import ParleyJSON
 
 public actor ScheduledBackups {
+  public struct Plan: Sendable, Equatable {
+    /// Nil for the folder `backups` in the data folder.
+    public var folder: String?
+    /// Milliseconds from one backup to the next.
+    public var interval: Int64
+    /// The number of backups that stay.
+    public var count: Int
+
+    public init(folder: String?, interval: Int64, count: Int) {
+      (self.folder, self.interval, self.count) = (folder, interval, count)
+    }
+  }
+
   private let store: Store
-  private let folder: String
-  private let interval: Int64
-  private let count: Int
+  private var plan: Plan?
   private let program: String
   /// No attempt before this time, after a failure.
   private var pausedUntil: Int64 = 0
@@ -18,28 +29,32 @@ public actor ScheduledBackups {
   private static let (prefix, suffix) = ("scheduled-", ".tar")
 
   /// - Parameters:
-  ///   - folder: nil for the folder `backups` in the data folder.
-  ///   - interval: milliseconds from one backup to the next.
-  ///   - count: the number of backups that stay.
+  ///   - plan: nil for no backups.
   ///   - program: the version of Parley.
-  public init(_ store: Store, in folder: String?, every interval: Int64, keeping count: Int, program: String) {
+  public init(_ store: Store, _ plan: Plan?, program: String) {
     self.store = store
-    self.folder = folder ?? store.folder.backups
-    self.interval = interval
-    self.count = count
+    self.plan = plan
     self.program = program
+  }
+
+  /// Replaces the plan. A new one is tried at once, even after a failure.
+  public func use(_ plan: Plan?) {
+    guard plan != self.plan else { return }
+    self.plan = plan
+    pausedUntil = 0
   }
 
   /// Makes a backup if the last one is older than the interval. Its age is that of its file, so it counts across starts.
   public func makeIfDue() async {
     let now = store.clock()
-    guard now >= pausedUntil, !store.isBackingUp else { return }
+    guard let plan, now >= pausedUntil, !store.isBackingUp else { return }
+    let folder = plan.folder ?? store.folder.backups
     do {
       try Disk.makeFolder(folder)
       // A file of a clock that was ahead does not count.
-      let last = try backups().last { $0.time <= now }
-      if let last, now < last.time + interval { return }
-      try removeParts()
+      let last = try backups(in: folder).last { $0.time <= now }
+      if let last, now < last.time + plan.interval { return }
+      try removeParts(in: folder)
       let time = Timestamp.format(Int(now)).prefix(19).replacing(":", with: "-")
       let path = "\(folder)/\(Self.prefix)\(time)Z\(Self.suffix)"
       let report = try await store.backUp(to: path, program: program) { _ in }
@@ -50,7 +65,7 @@ public actor ScheduledBackups {
         )
         return
       }
-      for backup in try backups().dropLast(count) { try Disk.remove("\(folder)/\(backup.name)") }
+      for backup in try backups(in: folder).dropLast(plan.count) { try Disk.remove("\(folder)/\(backup.name)") }
     } catch BackupFault.cancelled {
       return
     } catch {
@@ -60,7 +75,7 @@ public actor ScheduledBackups {
   }
 
   /// From the oldest to the newest. Files of a clock that was ahead are the oldest.
-  private func backups() throws(DiskError) -> [(name: String, time: Int64)] {
+  private func backups(in folder: String) throws(DiskError) -> [(name: String, time: Int64)] {
     let now = store.clock()
     let found = try Disk.names(in: folder).compactMap { name in
       Self.isBackup(name) ? Disk.changedAt("\(folder)/\(name)").map { (name: name, time: $0) } : nil
@@ -69,7 +84,7 @@ public actor ScheduledBackups {
   }
 
   /// Removes what a killed process left of its backup.
-  private func removeParts() throws(DiskError) {
+  private func removeParts(in folder: String) throws(DiskError) {
     for name in try Disk.names(in: folder) {
       guard let end = name.firstRange(of: Self.suffix + ".part"),
         Self.isBackup(String(name[..<end.lowerBound]) + Self.suffix)

@@ -43,7 +43,7 @@ public actor Housekeeping {
 
   private let store: Store
   private let maxRewrittenBytes: Int
-  private let eventAge: Int64?
+  private var eventAge: Int64?
   private let checksIntegrity: Bool
   private let didCheckIntegrity: @Sendable () -> Void
   private var isTicking = false
@@ -89,6 +89,9 @@ public actor Housekeeping {
     self.checksIntegrity = checksIntegrity
     self.didCheckIntegrity = didCheckIntegrity
   }
+
+  /// Replaces the retention of events.
+  public func use(eventAge: Int64?) { self.eventAge = eventAge }
 
   /// Runs the chores that are due. No-op while the previous tick runs.
   public func tick() async {

@@ -1,0 +1,93 @@
+import API
+import Glibc
+import ParleyNetworking
+import ParleyWire
+import Serving
+import Storage
+import Web
+
+/// The settings of `parley serve`, checked before it creates files. SIGHUP makes another value, of which the daemon
+/// applies the reloadable part.
+struct DaemonSettings: Sendable {
+  let settings: Settings
+  let data: String
+  let addresses: Addresses
+  let crossOrigins: [WebAddress]
+  let rates: RateLimits
+  /// The retention of the event log, in milliseconds; nil keeps all events.
+  let eventAge: Int64?
+  let backups: ScheduledBackups.Plan?
+  let loops: Int
+  let polling: EventLoop.Polling
+  let accessLog: AccessLog.Options
+  let allowsOutgoing: Bool
+  let mail: MailSettings?
+  let certificates: Certificates?
+
+  init(_ settings: Settings) throws(Settings.UsageError) {
+    self.settings = settings
+    data = settings.text(.data) ?? "./data"
+    rates = try settings.rates()
+    _ = try settings.limits()
+    addresses = try Self.addresses(settings)
+    crossOrigins = try settings.origins(.corsOrigin)
+    eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
+    backups = try Self.backups(settings)
+    loops = try settings.number(.loops, in: 1...256) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    polling = try settings.choice(.polling, [("epoll", .nestedEpoll), ("sources", .dispatchSources)]) ?? .nestedEpoll
+    accessLog = AccessLog.Options(
+      format: try settings.choice(.log, [("text", .text), ("json", .json), ("none", nil)]) ?? .text)
+    allowsOutgoing = try settings.choice(.outgoing, [("on", true), ("off", false)]) ?? true
+    mail = try MailSettings(settings, addresses)
+    certificates = try Certificates(settings, data: data)
+    for text in settings.all(.listen) where SocketAddress(text) == nil { throw settings.noAddress(.listen, text) }
+    for text in settings.all(.redirect) where SocketAddress(text) == nil { throw settings.noAddress(.redirect, text) }
+    if let text = settings.text(.metricsListen), SocketAddress(text) == nil {
+      throw settings.noAddress(.metricsListen, text)
+    }
+    if !settings.all(.redirect).isEmpty, certificates == nil {
+      throw settings.mistake(.redirect, "needs TLS: --tls-certificate and --tls-key, or --self-signed.")
+    }
+  }
+
+  private static func addresses(_ settings: Settings) throws(Settings.UsageError) -> Addresses {
+    var trusted: [AddressBlock] = []
+    for text in settings.all(.trustedProxy) {
+      guard let block = AddressBlock(text) else {
+        throw settings.mistake(.trustedProxy, "takes an address or a block such as 10.0.0.0/8, not \"\(text)\".")
+      }
+      trusted.append(block)
+    }
+    let proxyFields: Addresses.ProxyFields? = try settings.choice(
+      .proxyFields, [("x-forwarded", .xForwarded), ("forwarded", .forwarded)])
+    return Addresses(
+      publicOrigins: try settings.origins(.publicURL), trusted: trusted, proxyFields: proxyFields ?? .xForwarded)
+  }
+
+  private static func backups(_ settings: Settings) throws(Settings.UsageError) -> ScheduledBackups.Plan? {
+    let count = try settings.number(.backupKeep, in: 1...1_000) ?? 7
+    guard let hours = try settings.number(.backupEvery, in: 1...8_760) else { return nil }
+    return ScheduledBackups.Plan(
+      folder: settings.text(.backupTo), interval: Int64(hours) * 3_600_000, count: count)
+  }
+}
+
+extension Settings {
+  /// The value of one of a few words; nil without the setting.
+  func choice<Value>(_ setting: Setting, _ words: [(String, Value)]) throws(UsageError) -> Value? {
+    guard let text = text(setting) else { return nil }
+    guard let (_, value) = words.first(where: { $0.0 == text }) else {
+      let names = words.map(\.0)
+      let list = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+      throw mistake(setting, "takes \(list), not \"\(Terminal.plain(text))\".")
+    }
+    return value
+  }
+
+  func noAddress(_ setting: Setting, _ text: String) -> UsageError {
+    mistake(
+      setting,
+      "takes an address with a port such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH, "
+        + "not \"\(Terminal.plain(text))\".")
+  }
+}

@@ -1,0 +1,84 @@
+import API
+import Community
+import ParleyNetworking
+import Serving
+import Storage
+import Web
+
+/// Reads the settings again at SIGHUP and applies those that can change while the daemon runs. A file with a mistake
+/// changes nothing.
+struct SettingsReload {
+  private var current: DaemonSettings
+  private let arguments: [String]
+  private let diskSize: Int?
+  private let api: API
+  private let server: Server
+  private let accessLog: AccessLog
+  private let housekeeper: Housekeeping
+  private let backups: ScheduledBackups
+  private let status: StatusReporter
+  private let log: @Sendable (String) -> Void
+
+  init(
+    _ current: DaemonSettings, arguments: [String], diskSize: Int?, api: API, server: Server, accessLog: AccessLog,
+    housekeeper: Housekeeping, backups: ScheduledBackups, status: StatusReporter,
+    log: @escaping @Sendable (String) -> Void
+  ) {
+    self.current = current
+    self.arguments = arguments
+    self.diskSize = diskSize
+    self.api = api
+    self.server = server
+    self.accessLog = accessLog
+    self.housekeeper = housekeeper
+    self.backups = backups
+    self.status = status
+    self.log = log
+  }
+
+  mutating func run() async {
+    let changed: DaemonSettings
+    let limits: Limits
+    do throws(Settings.UsageError) {
+      changed = try DaemonSettings(Settings(arguments: arguments, environment: Terminal.environment))
+      limits = try changed.settings.limits(diskSize: diskSize)
+    } catch {
+      return log("Keeping the current settings. \(error.message)")
+    }
+    let differences = changed.settings.differences(from: current.settings)
+    let (reloadable, others) = (differences.filter(\.isReloadable), differences.filter { !$0.isReloadable })
+    for line in Self.sentences(reloadable, others) { log(line) }
+    // Another message at the next signal would repeat this one, if the value of the start stayed in `current`.
+    current = changed
+    guard !reloadable.isEmpty else { return }
+    api.use(changed.rates)
+    api.community.use(Bounds(of: limits))
+    await server.use(limits)
+    accessLog.use(changed.accessLog)
+    await housekeeper.use(eventAge: changed.eventAge)
+    await backups.use(changed.backups)
+    status.use(backupInterval: changed.backups?.interval)
+  }
+
+  static func sentences(_ reloadable: [Setting], _ others: [Setting]) -> [String] {
+    let list = { (settings: [Setting]) in settings.map(\.name).joined(separator: ", ") }
+    var sentences: [String] = []
+    if !reloadable.isEmpty { sentences.append("Applied changed settings: \(list(reloadable)).") }
+    if !others.isEmpty { sentences.append("Changed settings that wait for a restart: \(list(others)).") }
+    return sentences
+  }
+}
+
+extension Settings {
+  /// The settings of `parley serve` with other values.
+  func differences(from other: Settings) -> [Setting] { Setting.all.filter { all($0) != other.all($0) } }
+}
+
+extension Bounds {
+  /// The default bounds with the limits of files.
+  init(of limits: Limits) {
+    self.init()
+    (fileBytes, guestFileBytes) = (limits.file, limits.guestFiles)
+    (userFileBytes, siteFileBytes) = (limits.userFiles, limits.siteFiles)
+  }
+}
