@@ -94,6 +94,10 @@ extension Setting {
     name: "log-format", value: "HOW", summary: "access log on standard error: text, json or none", fallback: "text",
     isReloadable: true)
 
+  static let logAddresses = Setting(
+    name: "log-addresses", value: "HOW",
+    summary: "addresses in the access log: short for their networks, /24 and /48, or full", fallback: "short",
+    isReloadable: true)
   static let development = Setting(
     name: "dev", value: nil, summary: "development mode of the web app: serve its source files and /dev/parts")
   static let keepEvents = Setting(
@@ -129,7 +133,7 @@ extension Setting {
     config, listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned,
     redirect,
     metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, smtpURL,
-    smtpPasswordFile, smtpCA, mailFrom, log, development,
+    smtpPasswordFile, smtpCA, mailFrom, log, logAddresses, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

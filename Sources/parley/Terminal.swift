@@ -1,5 +1,6 @@
 import Glibc
 import ParleyJSON
+import ParleyModel
 import ParleyNetworking
 import Synchronization
 
@@ -38,6 +39,10 @@ enum Terminal {
 
   static func log(_ message: String) {
     Descriptor.writeAll(Array("parley: \(message)\n".utf8), to: STDERR_FILENO)
+  }
+
+  static func log(_ event: LogEvent, _ fields: KeyValuePairs<String, String> = [:], _ sentence: String = "") {
+    log(event.line(fields, sentence))
   }
 
   /// The code of the user's language; nil if the locale names none.

@@ -19,6 +19,34 @@ import Web
   }
 
   @Test(arguments: [
+    ("192.0.2.77", "192.0.2.0"), ("2001:db8:1:2::7", "2001:db8:1::"), ("127.0.0.1", "127.0.0.1"), ("::1", "::1"),
+  ])
+  func `a short address is its network`(address: String, shown: String) throws {
+    var ends: [Int32] = [0, 0]
+    try #require(unsafe pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    let log = AccessLog(.init(format: .text, addresses: .short), descriptor: ends[1])
+    let head = RequestHead(method: .get, target: Target(path: "/"), fields: [:])
+    func write() {
+      log.logRequest(
+        head, status: 200, sent: 0, id: RequestID(process: 0, number: 1), client: IPAddress(address), at: 0,
+        nanoseconds: 0, isAborted: false)
+      log.finish()
+    }
+    write()
+    log.use(.init(format: .text, addresses: .full))
+    write()
+    log.use(.init(format: nil))
+    write()
+    var bytes = [UInt8](repeating: 0, count: 1_000)
+    let count = unsafe read(ends[0], &bytes, bytes.count)
+    let clients = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n").map {
+      $0.split(separator: " ")[1]
+    }
+    #expect(clients == [Substring(shown), Substring(address)])
+  }
+
+  @Test(arguments: [
     (AccessLog.Format.text, true, "2026-11-20T15:16:41.123Z 192.0.2.7 GET /forums/é 200 1042 0us 0badcafe-1c3\n"),
     (.text, false, "2026-11-20T15:16:41.123Z unix GET /forums/é 200 1042 12us 0badcafe-1c3 cut\n"),
     (

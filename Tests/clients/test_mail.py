@@ -166,6 +166,7 @@ class StartTLS(Mailing):
     def flags(self, roots=None):
         secret = Path(self.folder) / "password"
         secret.write_text(self.password + "\n")
+        secret.chmod(0o600)
         scheme = "smtp" if self.mode == "starttls" else "smtps"
         return [
             "--smtp-url", f"{scheme}://{self.user}@localhost:{self.receiving}", "--smtp-password-file", str(secret),
@@ -211,6 +212,7 @@ class NoTLS(Mailing):
     def flags(self):
         secret = Path(self.folder) / "password"
         secret.write_text("right\n")
+        secret.chmod(0o600)
         return ["--smtp-url", f"smtp://forum@localhost:{self.receiving}", "--smtp-password-file", str(secret)]
 
     def test_no_password_is_sent_in_the_clear(self):

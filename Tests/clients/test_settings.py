@@ -36,6 +36,12 @@ class Log(ServingTest):
     def test_a_trusted_proxy_sets_the_client_address(self):
         with self.start(*parley(self.folder, "--trusted-proxy", "127.0.0.0/8")) as server:
             self.curl_headers("--header", "X-Forwarded-For: 203.0.113.7", f"{server.url}/healthz")
+            # The log has the network of the address.
+            self.lines(server, r"^\S+Z 203\.0\.113\.0 GET /healthz 200 ")
+
+    def test_full_addresses(self):
+        with self.start(*parley(self.folder, "--trusted-proxy", "127.0.0.0/8", "--log-addresses", "full")) as server:
+            self.curl_headers("--header", "X-Forwarded-For: 203.0.113.7", f"{server.url}/healthz")
             self.lines(server, r"^\S+Z 203\.0\.113\.7 GET /healthz 200 ")
 
     def test_an_untrusted_proxy_is_ignored(self):

@@ -19,6 +19,7 @@ public struct API: Sendable {
   /// Nil if the server sends no mail.
   let mail: MailService?
   let hints: OperatorHints
+  let log: @Sendable (String) -> Void
 
   /// The prefix of every path.
   public static let base = "/api/v1"
@@ -51,6 +52,7 @@ public struct API: Sendable {
     self.push = push
     self.mail = mail
     hints = OperatorHints(log: log)
+    self.log = log
   }
 
   /// The publisher for the store of this API's community.

@@ -13,11 +13,21 @@ public final class AccessLog: Sendable {
     case text, json
   }
 
+  /// The form of clients' addresses.
+  public enum AddressForm: Sendable {
+    case full
+    /// The network: a /24 of IPv4, a /48 of IPv6. Addresses of the machine itself are full.
+    case short
+  }
+
   public struct Options: Sendable, Equatable {
     /// Nil for no lines.
     public var format: Format?
+    public var addresses: AddressForm
 
-    public init(format: Format?) { self.format = format }
+    public init(format: Format?, addresses: AddressForm = .full) {
+      (self.format, self.addresses) = (format, addresses)
+    }
   }
 
   private struct State {
@@ -83,7 +93,10 @@ public final class AccessLog: Sendable {
     method: String, path: String, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64,
     microseconds: Int, isAborted: Bool
   ) {
-    guard let format = options.withLock({ $0 }).format else { return }
+    let options = options.withLock { $0 }
+    guard let format = options.format else { return }
+    var client = client
+    if options.addresses == .short, let full = client, !full.isLoopback { client = full.network }
     // The query is not logged: it may have private data.
     var line: [UInt8] = []
     switch format {

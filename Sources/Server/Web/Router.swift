@@ -92,7 +92,9 @@ public struct Router: Sendable {
     public mutating func on(
       _ method: Method, _ pattern: String, bodyLimit: Int? = nil, _ handler: @escaping Handler
     ) {
-      add(Route(handler: handler, bodyLimit: bodyLimit.map { limit in { limit } }), method, pattern)
+      let route =
+        if let bodyLimit { Route(handler: handler) { bodyLimit } } else { Route(handler: handler, bodyLimit: nil) }
+      add(route, method, pattern)
     }
 
     /// - Parameter bodyLimit: is asked for each request.

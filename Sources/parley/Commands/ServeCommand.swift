@@ -4,6 +4,7 @@ import API
 import Community
 import Glibc
 import ParleyHTTPClient
+import ParleyModel
 import ParleyNetworking
 import ParleyWire
 import Previews
@@ -50,7 +51,7 @@ enum ServeCommand {
         "Other users of this machine can open the data folder \(data) (mode \(mode)). Close it: chmod 700 \(data)")
     }
     let folder = try FileSystem.lock(data)
-    if folder.hasEndedRestore { logError("An interrupted restore was completed.") }
+    if folder.hasEndedRestore { Terminal.log(.restore, ["result": "ok"], "An interrupted restore was completed.") }
     let limits = try settings.limits(diskSize: folder.diskSize)
     let inherited = ServiceManager.inheritedSockets()
     let sockets = try sockets(settings, inherited.filter { !$0.isRedirect }.map(\.socket))
@@ -109,7 +110,9 @@ enum ServeCommand {
     let shedding = every(.seconds(1), on: SerialQueue("parley.memory")) { await server.shedMemory() }
     let checkCertificate: @Sendable () -> Void = {
       let names = addresses.publicOrigins.map(\.host)
-      certificates?.warnings(publicNames: names, now: Clock.wall() / 1_000_000_000).forEach(logError)
+      certificates?.warnings(publicNames: names, now: Clock.wall() / 1_000_000_000).forEach {
+        Terminal.log(.certificate, ["result": "warning"], $0)
+      }
     }
     checkCertificate()
     let certificateCheck = every(.seconds(86_400), isDelayed: true) { checkCertificate() }
@@ -123,6 +126,7 @@ enum ServeCommand {
     try await printSetupLink(api.community, origin)
     for address in metricsServer?.addresses ?? [] { Terminal.print("metrics on http://\(address)/metrics\n") }
     printAddresses(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
+    Terminal.log(.start, ["version": version, "data": data])
     // The start has freed buffers of migrations and checks.
     Allocator.trim()
 
@@ -173,9 +177,14 @@ enum ServeCommand {
         folder, migrations: migrations, jobs: Community.jobs, keepsReserve: true, clock: { Clock.wall() / 1_000_000 },
         deliver: deliver,
         log: logError)
-      if !store.migrated.isEmpty { logError("Applied migrations: \(store.migrated.joined(separator: ", ")).") }
+      if !store.migrated.isEmpty {
+        logError(
+          LogEvent.migration.line(["result": "ok"], "Applied migrations: \(store.migrated.joined(separator: ", ")).")
+        )
+      }
       return store
     } catch {
+      if case .schema = error { logError(LogEvent.migration.line(["result": "failed"])) }
       throw Settings.UsageError(message: error.description)
     }
   }
@@ -227,6 +236,7 @@ enum ServeCommand {
   private static func stop(_ server: Server, _ events: AsyncStream<Int32>) async {
     ServiceManager.notify("STOPPING=1")
     let busy = server.connectionCount
+    Terminal.log(.stop, ["connections": "\(busy)"])
     if busy > 0 { Terminal.log("Stopping: waiting for \(busy) connections. A second signal closes them now.") }
     let draining = Task { await server.stop() }
     let secondSignal = Task {
@@ -248,11 +258,11 @@ enum ServeCommand {
       for (index, endpoint) in endpoints.enumerated() where endpoint.tls != nil {
         try await server.use(loaded.configuration, forEndpoint: index)
       }
-      Terminal.log("Reloaded the certificate: \(loaded.fingerprint)")
+      Terminal.log(.certificate, ["result": "ok"], "Reloaded the certificate: \(loaded.fingerprint)")
     } catch let error as Settings.UsageError {
-      Terminal.log("Keeping the current certificate. \(error.message)")
+      Terminal.log(.certificate, ["result": "failed"], "Keeping the current certificate. \(error.message)")
     } catch {
-      Terminal.log("Keeping the current certificate. \(error)")
+      Terminal.log(.certificate, ["result": "failed"], "Keeping the current certificate. \(error)")
     }
   }
 

@@ -36,7 +36,8 @@ struct DaemonSettings: Sendable {
     loops = try settings.number(.loops, in: 1...256) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     polling = try settings.choice(.polling, [("epoll", .nestedEpoll), ("sources", .dispatchSources)]) ?? .nestedEpoll
     accessLog = AccessLog.Options(
-      format: try settings.choice(.log, [("text", .text), ("json", .json), ("none", nil)]) ?? .text)
+      format: try settings.choice(.log, [("text", .text), ("json", .json), ("none", nil)]) ?? .text,
+      addresses: try settings.choice(.logAddresses, [("short", .short), ("full", .full)]) ?? .short)
     allowsOutgoing = try settings.choice(.outgoing, [("on", true), ("off", false)]) ?? true
     mail = try MailSettings(settings, addresses)
     certificates = try Certificates(settings, data: data)

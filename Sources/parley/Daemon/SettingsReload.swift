@@ -1,12 +1,13 @@
 import API
 import Community
+import ParleyModel
 import ParleyNetworking
 import Serving
 import Storage
 import Web
 
-/// Reads the settings again at SIGHUP and applies those that can change while the daemon runs. A file with a mistake
-/// changes nothing.
+/// Reads the settings again at SIGHUP and applies those that can change while the daemon runs. A mistake in the file
+/// prevents all changes.
 struct SettingsReload {
   private var current: DaemonSettings
   private let arguments: [String]
@@ -43,11 +44,11 @@ struct SettingsReload {
       changed = try DaemonSettings(Settings(arguments: arguments, environment: Terminal.environment))
       limits = try changed.settings.limits(diskSize: diskSize)
     } catch {
-      return log("Keeping the current settings. \(error.message)")
+      return log(LogEvent.reload.line(["result": "failed"], "Keeping the current settings. \(error.message)"))
     }
     let differences = changed.settings.differences(from: current.settings)
     let (reloadable, others) = (differences.filter(\.isReloadable), differences.filter { !$0.isReloadable })
-    for line in Self.sentences(reloadable, others) { log(line) }
+    for line in Self.sentences(reloadable, others) { log(LogEvent.reload.line(["result": "ok"], line)) }
     // Another message at the next signal would repeat this one, if the value of the start stayed in `current`.
     current = changed
     guard !reloadable.isEmpty else { return }

@@ -171,11 +171,6 @@ extension IPAddress {
   /// The address to count by. An IPv6 subscriber has a whole /64 (RFC 6177).
   fileprivate var subscriber: IPAddress { ipv4 == nil ? IPAddress(high: high, low: 0) : self }
 
-  /// The network to count guesses by: a /24 of IPv4, a /48 of IPv6, which is what one site has (RFC 6177).
-  fileprivate var network: IPAddress {
-    if let ipv4 { IPAddress(ipv4: ipv4 & 0xffff_ff00) } else { IPAddress(high: high & ~0xffff, low: 0) }
-  }
-
   /// The same as text, such as `192.0.2.0/24`.
   var networkText: String { "\(network)/\(ipv4 == nil ? 48 : 24)" }
 }

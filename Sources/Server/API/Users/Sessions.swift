@@ -13,10 +13,12 @@ extension API {
       )
     }
     try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
-    let opened = try await context.counting(
-      try context.guess(at: name), isWrong: { $0 == .wrongCredentials }
-    ) { () async throws(Refusal) in
-      try await context.community.signIn(name: name, password: password, on: device, from: context.origin)
+    let opened = try await context.loggingFailures(.password, isKnown: { try context.view.isKnown(name) }) {
+      try await context.counting(
+        try context.guess(at: name), isWrong: { $0 == .wrongCredentials }
+      ) { () async throws(Refusal) in
+        try await context.community.signIn(name: name, password: password, on: device, from: context.origin)
+      }
     }
     return try context.signedIn(opened, wantsCookie: wantsCookie)
   }
@@ -32,8 +34,10 @@ extension API {
     guard let user = try context.view.user(challengedBy: challenge) else {
       throw Refusal.invalid("challenge", .unknown)
     }
-    let opened = try await context.counting(try context.codeGuess(of: user)) { () async throws(Refusal) in
-      try await context.community.confirmSignIn(challenge, code: code, on: device, from: context.origin)
+    let opened = try await context.loggingFailures(.code, isKnown: { true }) {
+      try await context.counting(try context.codeGuess(of: user)) { () async throws(Refusal) in
+        try await context.community.confirmSignIn(challenge, code: code, on: device, from: context.origin)
+      }
     }
     return try context.signedIn(opened, wantsCookie: wantsCookie)
   }
@@ -112,6 +116,33 @@ extension API {
 
 extension RequestContext {
   var deviceMark: String? { Cookies(request.fields)[Authentication.deviceCookieName(server)] }
+
+  fileprivate enum SignInStep: String { case password, code }
+
+  /// Logs a failed step of a sign-in, with the whole address: tools such as fail2ban read it. The log has no user names.
+  fileprivate func loggingFailures<Value>(
+    _ step: SignInStep, isKnown: () throws -> Bool, _ body: () async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await body()
+    } catch {
+      let reason: String? =
+        switch error {
+        case Refusal.wrongCredentials, Refusal.invalid: step.rawValue
+        case let problem as Problem where problem.status == .tooManyRequests: "limit"
+        default: nil
+        }
+      if let reason {
+        let isKnown = (try? isKnown()) ?? false
+        api.log(
+          LogEvent.signInFailed.line([
+            "address": server.client.map { "\($0)" } ?? "unix", "known": isKnown ? "yes" : "no", "reason": reason,
+            "at": Timestamp.format(Int(server.now)),
+          ]))
+      }
+      throw error
+    }
+  }
 
   /// The bucket of a password attempt. A session of the same user has its own: guesses by others can't lock the user out.
   fileprivate func guess(at name: String) throws -> RateLimiter.Guess? {

@@ -57,6 +57,12 @@ extension CommunityView {
     return try read { tx throws(Refusal) in try tx.user(named: UserName.key(name)) == user }
   }
 
+  /// Whether a user has this name.
+  public func isKnown(_ name: String) throws(Refusal) -> Bool {
+    guard name.utf8.count <= UserName.maxBytes else { return false }
+    return try read { tx throws(Refusal) in try tx.user(named: UserName.key(name)) } != nil
+  }
+
   /// Whether the caller's credential is a token.
   public func isToken(_ caller: Caller) throws(Refusal) -> Bool {
     guard let session = caller.session else { return false }

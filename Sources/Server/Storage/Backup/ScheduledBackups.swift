@@ -2,6 +2,7 @@
 // names begin with a prefix of their own, so that no other backup is removed.
 
 import ParleyJSON
+import ParleyModel
 
 public actor ScheduledBackups {
   public struct Plan: Sendable, Equatable {
@@ -58,7 +59,10 @@ public actor ScheduledBackups {
       let time = Timestamp.format(Int(now)).prefix(19).replacing(":", with: "-")
       let path = "\(folder)/\(Self.prefix)\(time)Z\(Self.suffix)"
       let report = try await store.backUp(to: path, program: program) { _ in }
-      store.log("Scheduled backup \(path): \(report.messages) messages, \(report.files) files, verified.")
+      store.log(
+        LogEvent.backup.line(
+          ["result": report.missing > 0 ? "incomplete" : "ok"],
+          "Scheduled backup \(path): \(report.messages) messages, \(report.files) files, verified."))
       if report.missing > 0 {
         store.log(
           "The data folder lacks \(report.missing) files, and so does the backup. Older backups stay. parley verify names the files."
@@ -69,7 +73,10 @@ public actor ScheduledBackups {
     } catch BackupFault.cancelled {
       return
     } catch {
-      store.log("The scheduled backup failed and is tried again in an hour: \(error)")
+      store.log(
+        LogEvent.backup.line(
+          ["result": "failed"], "The scheduled backup failed and is tried again in an hour: \(error)")
+      )
       pausedUntil = now + Self.retryDelay
     }
   }

@@ -131,7 +131,13 @@ extension Store {
         try Disk.makeFolder(folder.backups)
         report = try await backUp(to: "\(folder.backups)/\(backup.name)", program: program) { _ in }
       } catch {
-        log("the backup \(backup.name) failed: \(error)")
+        log(LogEvent.backup.line(["result": "failed"], "The backup \(backup.name) failed: \(error)"))
+      }
+      if let report {
+        log(
+          LogEvent.backup.line(
+            ["result": report.missing > 0 ? "incomplete" : "ok"],
+            "Backup \(backup.name): \(report.messages) messages, \(report.files) files, verified."))
       }
       let outcome = report
       // If the store is closed meanwhile, the next start flags the backup as failed.

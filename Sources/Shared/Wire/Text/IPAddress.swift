@@ -19,6 +19,17 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     high == 0 && low >> 32 == 0xffff ? UInt32(truncatingIfNeeded: low) : nil
   }
 
+  /// The network of the address, by which guesses are counted and which the log shows: a /24 of IPv4, a /48 of IPv6, which
+  /// is the part of one site (RFC 6177).
+  public var network: IPAddress {
+    if let ipv4 { IPAddress(ipv4: ipv4 & 0xffff_ff00) } else { IPAddress(high: high & ~0xffff, low: 0) }
+  }
+
+  /// An address of the machine itself.
+  public var isLoopback: Bool {
+    if let ipv4 { ipv4 >> 24 == 127 } else { high == 0 && low == 1 }
+  }
+
   /// Parses the dotted form of IPv4 (four decimal numbers without leading zeros) or any form of RFC 4291 §2.2, with or
   /// without brackets. Zones are rejected.
   public init?(_ text: String) {
