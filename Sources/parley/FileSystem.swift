@@ -75,6 +75,23 @@ enum FileSystem {
     throw Settings.UsageError(message: "\(path) is too large.")
   }
 
+  /// Milliseconds of small writes with fsync(2) to a new file in a folder. Fewer than `count` after an error.
+  static func durableWriteTimes(in folder: String, count: Int) -> [Int] {
+    let path = "\(folder)/durable-write"
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return [] }
+    defer {
+      close(descriptor)
+      unsafe unlink(path)
+    }
+    let block = [UInt8](repeating: 0, count: 4_096)
+    return (0..<count).compactMap { _ in
+      let started = Clock.monotonic()
+      guard Descriptor.writeAll(block, to: descriptor), fsync(descriptor) == 0 else { return nil }
+      return Int((Clock.monotonic() - started) / 1_000_000)
+    }
+  }
+
   /// Visible names in a folder, sorted.
   static func names(in folder: String) throws(Settings.UsageError) -> [String] {
     guard let stream = unsafe opendir(folder) else {

@@ -119,6 +119,18 @@ enum Help {
 
     """
 
+  static let doctor = """
+    parley doctor [--json] [--data FOLDER] [--config FILE]
+
+    Finds mistakes of the machine, the proxy and the settings that a running site works with, but not well: a public name that
+    leads elsewhere, a closed port, a certificate that browsers refuse or that ends soon, a proxy that is not trusted, hides
+    the clients' addresses or refuses WebSockets or uploads, a clock that is not synchronized, a slow or full disk, a low limit
+    of open files, a late backup, a settings file that was not read, a server of another version. Each finding is one line with
+    the command or the setting that mends it. It sends a few requests to the addresses of --public-url, and no others. --json
+    prints one JSON object per finding. Exit status 0 without findings, 1 with warnings, 2 with errors.
+
+    """
+
   static let verify = """
     parley verify [--all] [--data FOLDER]
 

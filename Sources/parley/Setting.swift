@@ -143,6 +143,11 @@ extension Setting {
       isReloadable: true)
   }
 
+  /// The setting of a limit of the table.
+  static func limit(_ name: String) -> Setting {
+    limits.first { $0.name == "limit-\(name)" } ?? Setting(name: "limit-\(name)", value: "N", summary: "")
+  }
+
   static let rates: [Setting] = RateLimits.all.map { entry in
     Setting(
       name: "rate-\(entry.name)", value: "N", summary: entry.meaning, fallback: String(entry.value),

@@ -15,7 +15,7 @@ import Testing
     (status.freeSpace, status.totalSpace) = (17_000_000_000, 100_000_000_000)
     status.lastBackupAt = 1_800_000_000_000 - 3_600_000
     status.waitingMails = 0
-    status.problems = [SiteStatus.Problem(level: .warning, sentence: "The disk is 83 % full.")]
+    status.problems = [.warning(.disk, "The disk is 83 % full.")]
     return status
   }()
 
@@ -35,11 +35,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ([], Outcome.Status.success), ([SiteStatus.Problem.Level.warning], .failure), ([.warning, .error], .error),
-  ]) func `the exit status tells warnings from errors`(levels: [SiteStatus.Problem.Level], status: Outcome.Status) {
+    ([], Outcome.Status.success), ([Finding.Level.warning], .failure), ([.warning, .error], .error),
+  ]) func `the exit status tells warnings from errors`(levels: [Finding.Level], status: Outcome.Status) {
     var site = Self.status
-    site.problems = levels.map { SiteStatus.Problem(level: $0, sentence: "It is wrong.") }
-    #expect(StatusCommand.exitStatus(of: site) == status)
+    site.problems = levels.map { Finding(level: $0, code: .disk, sentence: "It is wrong.") }
+    #expect(site.problems.exitStatus == status)
     #expect(
       StatusCommand.screen(site, now: 1_800_000_000_000, TextStyle(isColored: false)).contains("No problems.")
         == levels.isEmpty)

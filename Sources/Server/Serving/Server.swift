@@ -36,6 +36,7 @@ public final class Server: Sendable {
   private let log: @Sendable (String) -> Void
   public let loops: [EventLoop]
   private let counter: ConnectionCounter
+  public var limits: Limits { counter.limits }
   /// The buffers of all connections.
   public let memory: MemoryBudget
   private let freedMemory = FreedMemory()

@@ -59,6 +59,9 @@ public final class Descriptor: Sendable {
 
 /// The limit of open file descriptors. Each connection uses one.
 public enum DescriptorLimit {
+  /// Descriptors beside those of connections: files, event loops and the database.
+  public static let reserved = 64
+
   /// Raises the soft limit to the hard limit and returns it. The soft limit of a login shell is usually 1,024.
   public static func raise() -> Int {
     var limit = rlimit()

@@ -93,6 +93,9 @@ public final class Stream: DescriptorHandler {
 
   public var isOpen: Bool { phase == .open }
 
+  /// The certificate of the peer; nil without TLS and before the handshake.
+  public var peerCertificate: Certificate? { tls?.peerCertificate }
+
   /// Unsent bytes in memory.
   public var queued: Int { output.count + (tls?.pending ?? 0) }
 

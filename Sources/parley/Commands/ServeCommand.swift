@@ -74,6 +74,7 @@ enum ServeCommand {
       community, release: .current, rates: checked.rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
       push: push?.service, mail: mail?.service, log: logError)
 
+    let probes = DoctorProbes(addresses)
     let metrics = Metrics(store, push: push, certificates: certificates)
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
@@ -83,7 +84,7 @@ enum ServeCommand {
       .init(endpoints: endpoints, loops: checked.loops, polling: checked.polling),
       application: DaemonRoutes.make(
         api, share: share, limits: limits, addresses: addresses, crossOrigins: checked.crossOrigins,
-        isDevelopment: settings.isOn(.development), metrics: metrics, log: logError),
+        isDevelopment: settings.isOn(.development), metrics: metrics, probes: probes, log: logError),
       accessLog: accessLog, log: logError)
     try await server.start()
     metrics.use(server)
@@ -96,7 +97,9 @@ enum ServeCommand {
       api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: push, mail: mail,
       backupInterval: checked.backups?.interval)
     status.use(server)
-    let control = await controlServer(api, origin, data, status, logError)
+    let running = RunningSettings(checked, arguments: arguments)
+    let doctor = DoctorReporter(probes, status, running) { server.limits }
+    let control = await controlServer(api, origin, data, status, doctor, logError)
     let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: checked.eventAge, checksIntegrity: true) { Allocator.trim() }
@@ -130,9 +133,9 @@ enum ServeCommand {
     // The start has freed buffers of migrations and checks.
     Allocator.trim()
 
-    var reload = SettingsReload(
-      checked, arguments: arguments, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog,
-      housekeeper: housekeeper, backups: scheduled, status: status, log: logError)
+    let reload = SettingsReload(
+      running, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog, housekeeper: housekeeper,
+      backups: scheduled, status: status, log: logError)
     for await signal in signals.events {
       guard signal == SIGHUP else { break }
       ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
@@ -206,8 +209,7 @@ enum ServeCommand {
 
   private static func checkDescriptors(_ limits: Limits) {
     let descriptors = DescriptorLimit.raise()
-    // 64 for files, event loops and the database.
-    guard descriptors < limits.connections + 64 else { return }
+    guard descriptors < limits.connections + DescriptorLimit.reserved else { return }
     Terminal.log(
       "The limit of \(descriptors) file descriptors is too low for --limit-connections \(limits.connections). "
         + "Raise it with ulimit -n, or LimitNOFILE in the unit.")
@@ -294,11 +296,11 @@ enum ServeCommand {
 
   /// Nil if the file system has no sockets. The daemon serves without its control socket then.
   private static func controlServer(
-    _ api: API, _ origin: String, _ data: String, _ status: StatusReporter,
+    _ api: API, _ origin: String, _ data: String, _ status: StatusReporter, _ doctor: DoctorReporter,
     _ logError: @escaping @Sendable (String) -> Void
   ) async -> ControlServer? {
     do {
-      return try await ControlServer(api, origin, in: data, status: status, log: logError)
+      return try await ControlServer(api, origin, in: data, status: status, doctor: doctor, log: logError)
     } catch {
       logError("Can't open the control socket, which parley backup and other commands need: \(error)")
       return nil

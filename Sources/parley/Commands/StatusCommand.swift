@@ -34,22 +34,14 @@ enum StatusCommand {
       } else {
         Terminal.print(screen(status, now: Clock.wall() / 1_000_000, Terminal.style))
       }
-      return exitStatus(of: status).rawValue
+      return status.problems.exitStatus.rawValue
     } catch {
       return Outcome(error).report()
     }
   }
 
-  static func exitStatus(of status: SiteStatus) -> Outcome.Status {
-    switch status.level {
-    case nil: .success
-    case .warning: .failure
-    case .error: .error
-    }
-  }
-
   /// Whether another process has locked the folder.
-  private static func isRunning(_ data: String) throws(Settings.UsageError) -> Bool {
+  static func isRunning(_ data: String) throws(Settings.UsageError) -> Bool {
     do throws(DataFolder.Fault) {
       _ = try DataFolder(data)
       return false

@@ -10,13 +10,17 @@ import Web
 enum ControlRoutes {
   /// - Parameter origin: prefix of the links that the responses contain.
   static func make(
-    _ api: API, _ origin: String, status: StatusReporter? = nil, log: @escaping @Sendable (String) -> Void
+    _ api: API, _ origin: String, status: StatusReporter? = nil, doctor: DoctorReporter? = nil,
+    log: @escaping @Sendable (String) -> Void
   ) -> Application {
     let store = api.community.store
     let router = Router { routes in
       api.addControlEndpoints(to: &routes)
       if let status {
         routes.on(.get, StatusCommand.path) { _, _ throws(Problem) in try await status.response() }
+      }
+      if let doctor {
+        routes.on(.post, DoctorCommand.path) { _, _ throws(Problem) in try await doctor.response() }
       }
       routes.on(.post, BackupCommand.path) { request, _ throws(Problem) in
         let (file, isStream) = try await BackupCommand.target(request)

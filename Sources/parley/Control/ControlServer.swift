@@ -9,13 +9,13 @@ struct ControlServer: Sendable {
   private let socket: ControlSocket
 
   init(
-    _ api: API, _ origin: String, in data: String, status: StatusReporter? = nil,
+    _ api: API, _ origin: String, in data: String, status: StatusReporter? = nil, doctor: DoctorReporter? = nil,
     log: @escaping @Sendable (String) -> Void
   ) async throws {
     socket = try ControlSocket(in: data)
     server = try Server(
       .init(endpoints: [.init(try socket.listen())], loops: 1),
-      application: ControlRoutes.make(api, origin, status: status, log: log), log: log)
+      application: ControlRoutes.make(api, origin, status: status, doctor: doctor, log: log), log: log)
     try await server.start()
   }
 

@@ -7,7 +7,8 @@ import Web
 enum DaemonRoutes {
   static func make(
     _ api: API, share: String, limits: Limits, addresses: Addresses, crossOrigins: [WebAddress],
-    isDevelopment: Bool = false, metrics: Metrics? = nil, log: @escaping @Sendable (String) -> Void
+    isDevelopment: Bool = false, metrics: Metrics? = nil, probes: DoctorProbes? = nil,
+    log: @escaping @Sendable (String) -> Void
   ) -> Application {
     let files = StaticFiles("\(share)/Public")
     let app: WebAppRoutes? =
@@ -23,6 +24,7 @@ enum DaemonRoutes {
           return try await files.respond(request, context)
         }
       }
+      probes?.add(to: &routes)
       if let metrics { api.addMetrics(to: &routes) { await metrics.response() } }
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ throws(Problem) in

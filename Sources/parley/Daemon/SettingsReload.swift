@@ -9,8 +9,7 @@ import Web
 /// Reads the settings again at SIGHUP and applies those that can change while the daemon runs. A mistake in the file
 /// prevents all changes.
 struct SettingsReload {
-  private var current: DaemonSettings
-  private let arguments: [String]
+  private let running: RunningSettings
   private let diskSize: Int?
   private let api: API
   private let server: Server
@@ -21,12 +20,11 @@ struct SettingsReload {
   private let log: @Sendable (String) -> Void
 
   init(
-    _ current: DaemonSettings, arguments: [String], diskSize: Int?, api: API, server: Server, accessLog: AccessLog,
+    _ running: RunningSettings, diskSize: Int?, api: API, server: Server, accessLog: AccessLog,
     housekeeper: Housekeeping, backups: ScheduledBackups, status: StatusReporter,
     log: @escaping @Sendable (String) -> Void
   ) {
-    self.current = current
-    self.arguments = arguments
+    self.running = running
     self.diskSize = diskSize
     self.api = api
     self.server = server
@@ -37,20 +35,20 @@ struct SettingsReload {
     self.log = log
   }
 
-  mutating func run() async {
+  func run() async {
     let changed: DaemonSettings
     let limits: Limits
     do throws(Settings.UsageError) {
-      changed = try DaemonSettings(Settings(arguments: arguments, environment: Terminal.environment))
+      changed = try running.read()
       limits = try changed.settings.limits(diskSize: diskSize)
     } catch {
       return log(LogEvent.reload.line(["result": "failed"], "Keeping the current settings. \(error.message)"))
     }
-    let differences = changed.settings.differences(from: current.settings)
-    let (reloadable, others) = (differences.filter(\.isReloadable), differences.filter { !$0.isReloadable })
-    for line in Self.sentences(reloadable, others) { log(LogEvent.reload.line(["result": "ok"], line)) }
-    // Another message at the next signal would repeat this one, if the value of the start stayed in `current`.
-    current = changed
+    let reloadable = changed.settings.differences(from: running.current.settings).filter(\.isReloadable)
+    for line in Self.sentences(reloadable, running.waiting(changed)) {
+      log(LogEvent.reload.line(["result": "ok"], line))
+    }
+    running.use(changed)
     guard !reloadable.isEmpty else { return }
     api.use(changed.rates)
     api.community.use(Bounds(of: limits))

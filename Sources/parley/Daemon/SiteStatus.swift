@@ -2,18 +2,6 @@ import ParleyJSON
 
 /// The state of a running site, as `parley status` shows it.
 struct SiteStatus: Equatable {
-  /// What the operator has to do something about.
-  struct Problem: Equatable {
-    enum Level: String, CaseIterable {
-      /// It will become an error, or is one for some users.
-      case warning
-      case error
-    }
-
-    let level: Level
-    let sentence: String
-  }
-
   var name = ""
   var origin = ""
   var version = ""
@@ -37,16 +25,12 @@ struct SiteStatus: Equatable {
   var waitingMails: Int?
   /// Nil if the server sends no push messages.
   var waitingPushes: Int?
-  var problems: [Problem] = []
+  var problems: [Finding] = []
 
   /// Of the disk, in percent; nil if the system does not report it.
   var usedPercent: Int? {
     guard let freeSpace, let totalSpace, totalSpace > 0 else { return nil }
     return (totalSpace - freeSpace) * 100 / totalSpace
-  }
-
-  var level: Problem.Level? {
-    problems.contains { $0.level == .error } ? .error : problems.isEmpty ? nil : .warning
   }
 }
 
@@ -73,12 +57,7 @@ extension SiteStatus: JSONWritable {
       json.field("waiting_mails", waitingMails)
       json.field("waiting_pushes", waitingPushes)
       json.array("problems") { json in
-        for problem in problems {
-          json.object { json in
-            json.field("level", problem.level.rawValue)
-            json.field("sentence", problem.sentence)
-          }
-        }
+        for problem in problems { json.value(problem) }
       }
     }
   }
@@ -107,13 +86,5 @@ extension SiteStatus: JSONWritable {
     waitingMails = try object.optional("waiting_mails")
     waitingPushes = try object.optional("waiting_pushes")
     problems = try object.read("problems")
-  }
-}
-
-extension SiteStatus.Problem: JSONReadable {
-  init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    level = try object.word("level")
-    sentence = try object.string("sentence")
   }
 }

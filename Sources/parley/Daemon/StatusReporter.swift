@@ -54,6 +54,9 @@ final class StatusReporter: Sendable {
     } catch { throw .unavailable }
   }
 
+  /// What needs the operator.
+  func findings() async throws(Refusal) -> [Finding] { try await status().problems }
+
   private func status() async throws(Refusal) -> SiteStatus {
     var status = SiteStatus()
     let counted = try await api.community.store.siteCounts()
@@ -72,48 +75,46 @@ final class StatusReporter: Sendable {
     if push != nil { status.waitingPushes = measured.waitingPushes }
     if mail != nil { status.waitingMails = measured.waitingMails }
     status.problems = problems(status, at: Clock.wall() / 1_000_000)
-    if let reason = await mail?.deliverer.outageReason { status.problems.append(.warning("Mail waits: \(reason).")) }
+    if let reason = await mail?.deliverer.outageReason {
+      status.problems.append(
+        .warning(.mail, "Mail waits: \(reason). Compare \(Setting.smtpURL.flag) with the settings of the mail server."))
+    }
     return status
   }
 
-  private func problems(_ status: SiteStatus, at now: Int64) -> [SiteStatus.Problem] {
-    var problems: [SiteStatus.Problem] = []
+  private func problems(_ status: SiteStatus, at now: Int64) -> [Finding] {
+    var problems: [Finding] = []
     do throws(Problem) { try api.checkReadiness() } catch {
-      problems.append(.error("The server refuses changes: \(error.title)"))
+      problems.append(.error(.notReady, "The server refuses changes: \(error.title)"))
     }
     if let used = status.usedPercent, 100 - used < Self.warningSpace {
       let sentence = "The disk is \(used) % full. Make room, or move the data folder to a larger disk."
-      problems.append(100 - used < Self.errorSpace ? .error(sentence) : .warning(sentence))
+      problems.append(100 - used < Self.errorSpace ? .error(.disk, sentence) : .warning(.disk, sentence))
     }
     problems += backupProblems(status.lastBackupAt, at: now)
     let isExpired = certificates?.expiry.map { $0 * 1_000 <= now } ?? false
     for sentence in certificates?.warnings(publicNames: publicNames, now: now / 1_000) ?? [] {
-      problems.append(isExpired ? .error(sentence) : .warning(sentence))
+      problems.append(isExpired ? .error(.certificate, sentence) : .warning(.certificate, sentence))
     }
     return problems
   }
 
-  private func backupProblems(_ last: Int64?, at now: Int64) -> [SiteStatus.Problem] {
+  private func backupProblems(_ last: Int64?, at now: Int64) -> [Finding] {
     let advice = "Schedule them with \(Setting.backupEvery.flag) 24, or run parley backup FILE."
     guard let last else {
-      return backupInterval == nil ? [.warning("There is no backup. \(advice)")] : []
+      return backupInterval == nil ? [.warning(.backupMissing, "There is no backup. \(advice)")] : []
     }
     let age = now - last
     let backupInterval = backupInterval
     if let backupInterval, age > 2 * backupInterval {
-      return [.error("The last backup is \(Amount.duration(age)) old, although they are scheduled. The log says why.")]
+      return [
+        .error(
+          .backupLate,
+          "The last backup is \(Amount.duration(age)) old, although they are scheduled. Its reason is in the log: journalctl "
+            + "--unit parley --grep event=backup.")
+      ]
     }
     guard backupInterval == nil, age > Self.maxBackupAge else { return [] }
-    return [.warning("The last backup is \(Amount.duration(age)) old. \(advice)")]
-  }
-}
-
-extension SiteStatus.Problem {
-  fileprivate static func warning(_ sentence: String) -> SiteStatus.Problem {
-    SiteStatus.Problem(level: .warning, sentence: sentence)
-  }
-
-  fileprivate static func error(_ sentence: String) -> SiteStatus.Problem {
-    SiteStatus.Problem(level: .error, sentence: sentence)
+    return [.warning(.backupLate, "The last backup is \(Amount.duration(age)) old. \(advice)")]
   }
 }

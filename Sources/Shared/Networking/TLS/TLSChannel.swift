@@ -29,6 +29,7 @@ struct TLSChannel {
   /// Unsent ciphertext bytes.
   var pending: Int { session.pending }
   var hasPeerClosed: Bool { session.peerClosed }
+  var peerCertificate: Certificate? { session.peerCertificate }
 
   /// Advances the handshake. Returns true when it is complete.
   func handshake() throws(TLSFailure) -> Bool { try session.handshake() }

@@ -100,6 +100,12 @@ struct TLSFailure: Error {
     throw failure(error)
   }
 
+  /// The certificate of the peer, after the handshake.
+  var peerCertificate: Certificate? {
+    guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
+    return unsafe Certificate(owning: certificate)
+  }
+
   private func checkPin() throws(TLSFailure) {
     guard let pinned else { return }
     guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { throw TLSFailure(reason: "no certificate") }
@@ -167,6 +173,10 @@ struct TLSFailure: Error {
     let code = ERR_get_error()
     guard code != 0 else { return TLSFailure(reason: "connection error \(error)") }
     guard let text = unsafe ERR_reason_error_string(code) else { return TLSFailure(reason: "error \(code)") }
-    return unsafe TLSFailure(reason: String(cString: text))
+    let reason = unsafe String(cString: text)
+    guard code & 0x7fffff == SSL_R_CERTIFICATE_VERIFY_FAILED,
+      let verdict = unsafe X509_verify_cert_error_string(SSL_get_verify_result(ssl))
+    else { return TLSFailure(reason: reason) }
+    return unsafe TLSFailure(reason: "\(reason): \(String(cString: verdict))")
   }
 }

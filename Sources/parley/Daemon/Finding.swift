@@ -1,0 +1,84 @@
+import ParleyJSON
+
+/// A state of the site or of its machine that needs the operator.
+struct Finding: Equatable {
+  enum Level: String, CaseIterable {
+    /// It will become an error, or is one for some users.
+    case warning
+    case error
+  }
+
+  /// The stable name of the kind.
+  enum Code: String, CaseIterable {
+    // Of the running site.
+    case notRunning = "not_running"
+    case notReady = "not_ready"
+    case disk, damage
+    case backupMissing = "backup_missing"
+    case backupLate = "backup_late"
+    case certificate
+    case certificateName = "certificate_name"
+    case mail
+    case clockStep = "clock_step"
+    case uncleanStop = "unclean_stop"
+    // Of the machine and of the settings.
+    case version
+    case settingsMistake = "settings_mistake"
+    case settingsChanged = "settings_changed"
+    case dataFolder = "data_folder"
+    case descriptors
+    case slowDisk = "slow_disk"
+    case clock
+    case publicURL = "public_url"
+    // Of the public address.
+    case name, port, tls, redirect, site
+    case proxyTrust = "proxy_trust"
+    case proxyClient = "proxy_client"
+    case webSocket = "websocket"
+    case upload
+  }
+
+  let level: Level
+  let code: Code
+  /// What is wrong, and the command or setting that mends it.
+  let sentence: String
+
+  static func warning(_ code: Code, _ sentence: String) -> Finding {
+    Finding(level: .warning, code: code, sentence: sentence)
+  }
+
+  static func error(_ code: Code, _ sentence: String) -> Finding {
+    Finding(level: .error, code: code, sentence: sentence)
+  }
+}
+
+extension Finding: JSONReadable, JSONWritable {
+  init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    level = try object.word("level")
+    code = try object.word("code")
+    sentence = try object.string("sentence")
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("level", level.rawValue)
+      json.field("code", code.rawValue)
+      json.field("sentence", sentence)
+    }
+  }
+}
+
+extension [Finding] {
+  /// The gravest level; nil without findings.
+  var level: Finding.Level? { contains { $0.level == .error } ? .error : isEmpty ? nil : .warning }
+
+  /// 0 without findings, 1 with warnings, 2 with errors.
+  var exitStatus: Outcome.Status {
+    switch level {
+    case nil: .success
+    case .warning: .failure
+    case .error: .error
+    }
+  }
+}
