@@ -65,6 +65,9 @@ extension Setting {
   static let publicURL = Setting(
     name: "public-url", value: "URL",
     summary: "public address of the site, for links, redirects, cookies and Origin checks", isRepeatable: true)
+  static let formerURL = Setting(
+    name: "former-url", value: "URL", summary: "earlier public address of the site; its requests are redirected (308)",
+    isRepeatable: true)
   static let corsOrigin = Setting(
     name: "cors-origin", value: "URL", summary: "origin of another web site whose pages may call the API with tokens",
     isRepeatable: true)
@@ -130,7 +133,7 @@ extension Setting {
     name: "mail-from", value: "ADDRESS", summary: "sender address of mail", fallback: "noreply@ and the public host")
 
   static let general: [Setting] = [
-    config, listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned,
+    config, listen, data, share, publicURL, formerURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned,
     redirect,
     metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, smtpURL,
     smtpPasswordFile, smtpCA, mailFrom, log, logAddresses, development,

@@ -6,6 +6,8 @@ public import ParleyWire
 public struct Addresses: Sendable {
   /// The public origins of the site, the main one first. If empty, the origin is derived from the request.
   public let publicOrigins: [WebAddress]
+  /// Earlier public origins. Requests to them are redirected to the main one.
+  public let formerOrigins: [WebAddress]
   /// Addresses of the trusted proxies.
   public let trusted: [AddressBlock]
   /// Trusts connections over a Unix socket: only local processes chosen by the operator can reach it.
@@ -21,10 +23,12 @@ public struct Addresses: Sendable {
   }
 
   public init(
-    publicOrigins: [WebAddress] = [], trusted: [AddressBlock] = [], trustsUnixSocket: Bool = true,
+    publicOrigins: [WebAddress] = [], formerOrigins: [WebAddress] = [], trusted: [AddressBlock] = [],
+    trustsUnixSocket: Bool = true,
     proxyFields: ProxyFields = .xForwarded
   ) {
     self.publicOrigins = publicOrigins
+    self.formerOrigins = formerOrigins
     self.trusted = trusted
     self.trustsUnixSocket = trustsUnixSocket
     self.proxyFields = proxyFields
@@ -53,6 +57,16 @@ public struct Addresses: Sendable {
     if let main = publicOrigins.first?.origin { return main }
     guard let head else { return Self.localOrigin(isEncrypted ? "https" : "http") }
     return requestOrigin(peer: peer, isEncrypted: isEncrypted, head)
+  }
+
+  /// The address at the main origin for a request to an earlier one; nil for other requests. The scheme of the request
+  /// does not matter.
+  func newAddress(peer: IPAddress?, isEncrypted: Bool, _ head: RequestHead) -> String? {
+    guard !formerOrigins.isEmpty, let main = publicOrigins.first,
+      let host = WebAddress(requestOrigin(peer: peer, isEncrypted: isEncrypted, head)),
+      formerOrigins.contains(where: { $0.authority == host.authority })
+    else { return nil }
+    return main.origin + head.target.path + (head.target.query.map { "?\($0)" } ?? "")
   }
 
   private static func localOrigin(_ scheme: String) -> String { "\(scheme)://localhost" }

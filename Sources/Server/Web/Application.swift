@@ -72,6 +72,7 @@ public final class Application: Sendable {
 
   /// Runs the handler. Errors become responses too.
   public func respond(_ request: Request, _ context: Context, _ plan: Plan) async -> Response {
+    if let address = context.newAddress { return FormerOrigin.response(to: request, at: address) }
     var response: Response
     do {
       if plan.parameters.isEmpty {

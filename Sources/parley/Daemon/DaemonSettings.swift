@@ -61,8 +61,16 @@ struct DaemonSettings: Sendable {
     }
     let proxyFields: Addresses.ProxyFields? = try settings.choice(
       .proxyFields, [("x-forwarded", .xForwarded), ("forwarded", .forwarded)])
+    let (origins, former) = (try settings.origins(.publicURL), try settings.origins(.formerURL))
+    if !former.isEmpty, origins.isEmpty {
+      throw settings.mistake(.formerURL, "needs \(Setting.publicURL.flag), the new address.")
+    }
+    if let both = former.first(where: { old in origins.contains { $0.authority == old.authority } }) {
+      throw settings.mistake(
+        .formerURL, "takes an earlier address, but \(both.origin) is one of \(Setting.publicURL.flag).")
+    }
     return Addresses(
-      publicOrigins: try settings.origins(.publicURL), trusted: trusted, proxyFields: proxyFields ?? .xForwarded)
+      publicOrigins: origins, formerOrigins: former, trusted: trusted, proxyFields: proxyFields ?? .xForwarded)
   }
 
   private static func backups(_ settings: Settings) throws(Settings.UsageError) -> ScheduledBackups.Plan? {
