@@ -32,6 +32,8 @@ enum FileSystem {
     return unsafe stat(path, &status) == 0 && status.st_mode & 0o004 != 0
   }
 
+  static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+
   static func open(_ path: String) throws(Settings.UsageError) -> Descriptor {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't open the folder \(path): \(reason).") }

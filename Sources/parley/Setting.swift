@@ -23,9 +23,10 @@ struct Setting: Sendable {
   static let variablePrefix = "PARLEY_"
   var variable: String { Self.variablePrefix + name.uppercased().replacing("-", with: "_") }
 
-  /// Whether a value may contain a password: an address with one before its host.
+  /// Whether a value may contain a password: an address with one before its host. The path of an alert's URL is one, too.
   func isSecret(_ text: String) -> Bool {
     guard let scheme = text.firstRange(of: "://") else { return false }
+    if name == Setting.alert.name { return true }
     let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
     return authority.lastIndex(of: "@").map { authority[..<$0].contains(":") } ?? false
   }
@@ -116,6 +117,13 @@ extension Setting {
   static let backupTo = Setting(
     name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder",
     isReloadable: true)
+  static let alert = Setting(
+    name: "alert", value: "RECEIVER",
+    summary: "receiver of alerts: a URL that takes JSON, for Slack or ntfy, or a program with its arguments",
+    fallback: "none", isReloadable: true)
+  static let alertSecretFile = Setting(
+    name: "alert-secret-file", value: "FILE",
+    summary: "file with the secret that signs alerts to a URL: whsec_ and 24 to 64 bytes in Base64", isReloadable: true)
   static let outgoing = Setting(
     name: "outgoing", value: "HOW",
     summary: "on or off: request linked pages for link previews, and send push messages", fallback: "on")
@@ -133,9 +141,11 @@ extension Setting {
     name: "mail-from", value: "ADDRESS", summary: "sender address of mail", fallback: "noreply@ and the public host")
 
   static let general: [Setting] = [
-    config, listen, data, share, publicURL, formerURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned,
+    config, listen, data, share, publicURL, formerURL, corsOrigin, trustedProxy, proxyFields, certificate, key,
+    selfSigned,
     redirect,
-    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, outgoing, smtpURL,
+    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, alert, alertSecretFile, outgoing,
+    smtpURL,
     smtpPasswordFile, smtpCA, mailFrom, log, logAddresses, development,
   ]
 

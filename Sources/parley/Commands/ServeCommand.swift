@@ -92,10 +92,12 @@ enum ServeCommand {
     let pushing = push.map { push in Task { await push.deliverer.run() } }
     let mailing = mail.map { mail in Task { await mail.deliverer.run() } }
     let deliveries = outgoing.map { outgoing in Task { await outgoing.deliverer.start() } }
+    let events = MachineEvents(data: folder.path)
+    events.start(now: Clock.wall() / 1_000_000)
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let status = StatusReporter(
       api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: push, mail: mail,
-      backupInterval: checked.backups?.interval)
+      backupInterval: checked.backups?.interval, events: events)
     status.use(server)
     let running = RunningSettings(checked, arguments: arguments)
     let doctor = DoctorReporter(probes, status, running) { server.limits }
@@ -106,8 +108,12 @@ enum ServeCommand {
     let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
     let backups = every(ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
+    let alerts = AlertMonitor(checked.alerts, status, data: folder.path, origin: origin, log: logError)
+    let alerting = every(AlertMonitor.interval) { await alerts.check() }
     let clock = every(.seconds(1)) {
-      community.hub.tick(now: Clock.monotonic() / 1_000_000, wall: Clock.wall() / 1_000_000)
+      let (monotonic, wall) = (Clock.monotonic() / 1_000_000, Clock.wall() / 1_000_000)
+      community.hub.tick(now: monotonic, wall: wall)
+      events.examineClock(wall: wall, monotonic: monotonic)
     }
     // On its own thread: under load the shared pool is busy, too.
     let shedding = every(.seconds(1), on: SerialQueue("parley.memory")) { await server.shedMemory() }
@@ -135,7 +141,7 @@ enum ServeCommand {
 
     let reload = SettingsReload(
       running, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog, housekeeper: housekeeper,
-      backups: scheduled, status: status, log: logError)
+      backups: scheduled, status: status, alerts: alerts, log: logError)
     for await signal in signals.events {
       guard signal == SIGHUP else { break }
       ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
@@ -157,7 +163,9 @@ enum ServeCommand {
     // No more requests. Commit pending writes.
     housekeeping.cancel()
     backups.cancel()
+    alerting.cancel()
     await housekeeping.value
+    await alerting.value
     await backups.value
     await control?.stop()
     deliveries?.cancel()
@@ -168,6 +176,7 @@ enum ServeCommand {
     mail?.stop()
     await mailing?.value
     await store.close()
+    events.stop()
     return 0
   }
 

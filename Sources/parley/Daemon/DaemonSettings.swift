@@ -23,6 +23,7 @@ struct DaemonSettings: Sendable {
   let allowsOutgoing: Bool
   let mail: MailSettings?
   let certificates: Certificates?
+  let alerts: AlertReceiver?
 
   init(_ settings: Settings) throws(Settings.UsageError) {
     self.settings = settings
@@ -41,6 +42,7 @@ struct DaemonSettings: Sendable {
     allowsOutgoing = try settings.choice(.outgoing, [("on", true), ("off", false)]) ?? true
     mail = try MailSettings(settings, addresses)
     certificates = try Certificates(settings, data: data)
+    alerts = try AlertReceiver(settings)
     for text in settings.all(.listen) where SocketAddress(text) == nil { throw settings.noAddress(.listen, text) }
     for text in settings.all(.redirect) where SocketAddress(text) == nil { throw settings.noAddress(.redirect, text) }
     if let text = settings.text(.metricsListen), SocketAddress(text) == nil {

@@ -17,11 +17,12 @@ struct SettingsReload {
   private let housekeeper: Housekeeping
   private let backups: ScheduledBackups
   private let status: StatusReporter
+  private let alerts: AlertMonitor
   private let log: @Sendable (String) -> Void
 
   init(
     _ running: RunningSettings, diskSize: Int?, api: API, server: Server, accessLog: AccessLog,
-    housekeeper: Housekeeping, backups: ScheduledBackups, status: StatusReporter,
+    housekeeper: Housekeeping, backups: ScheduledBackups, status: StatusReporter, alerts: AlertMonitor,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.running = running
@@ -32,6 +33,7 @@ struct SettingsReload {
     self.housekeeper = housekeeper
     self.backups = backups
     self.status = status
+    self.alerts = alerts
     self.log = log
   }
 
@@ -57,6 +59,7 @@ struct SettingsReload {
     await housekeeper.use(eventAge: changed.eventAge)
     await backups.use(changed.backups)
     status.use(backupInterval: changed.backups?.interval)
+    await alerts.use(changed.alerts)
   }
 
   static func sentences(_ reloadable: [Setting], _ others: [Setting]) -> [String] {

@@ -17,6 +17,7 @@ final class StatusReporter: Sendable {
   private let mail: OutgoingMail?
   /// The interval of scheduled backups in milliseconds; nil without them.
   private let interval: Mutex<Int64?>
+  private let events: MachineEvents
   private let startedAt = Clock.wall() / 1_000_000
   /// Set after its start: the control socket needs the reporter.
   private let server = Mutex<Server?>(nil)
@@ -28,7 +29,7 @@ final class StatusReporter: Sendable {
 
   init(
     _ api: API, _ origin: String, _ certificates: Certificates?, publicNames: [String], push: OutgoingPush?,
-    mail: OutgoingMail?, backupInterval: Int64?
+    mail: OutgoingMail?, backupInterval: Int64?, events: MachineEvents
   ) {
     self.api = api
     self.origin = origin
@@ -36,6 +37,7 @@ final class StatusReporter: Sendable {
     self.publicNames = publicNames
     self.push = push
     self.mail = mail
+    self.events = events
     interval = Mutex(backupInterval)
   }
 
@@ -54,8 +56,22 @@ final class StatusReporter: Sendable {
     } catch { throw .unavailable }
   }
 
-  /// What needs the operator.
-  func findings() async throws(Refusal) -> [Finding] { try await status().problems }
+  /// The part of the status that needs no query of tables, for alerts and `parley doctor`. Of a database that can't be
+  /// read it has the problems alone.
+  func measure(now: Int64 = Clock.wall() / 1_000_000) async -> SiteStatus {
+    var status = SiteStatus()
+    do throws(Refusal) {
+      let measured = try await api.community.store.measure()
+      status.name = try await api.community.store.siteName()
+      (status.freeSpace, status.totalSpace) = (measured.freeSpace, measured.totalSpace)
+      status.lastBackupAt = measured.lastBackup
+    } catch {
+      status.problems = readinessProblems() + events.findings(now: now)
+      return status
+    }
+    status.problems = await problems(status, at: now)
+    return status
+  }
 
   private func status() async throws(Refusal) -> SiteStatus {
     var status = SiteStatus()
@@ -74,19 +90,20 @@ final class StatusReporter: Sendable {
     (status.lastBackupAt, status.certificateEnd) = (measured.lastBackup, certificates?.expiry.map { $0 * 1_000 })
     if push != nil { status.waitingPushes = measured.waitingPushes }
     if mail != nil { status.waitingMails = measured.waitingMails }
-    status.problems = problems(status, at: Clock.wall() / 1_000_000)
-    if let reason = await mail?.deliverer.outageReason {
-      status.problems.append(
-        .warning(.mail, "Mail waits: \(reason). Compare \(Setting.smtpURL.flag) with the settings of the mail server."))
-    }
+    status.problems = await problems(status, at: Clock.wall() / 1_000_000)
     return status
   }
 
-  private func problems(_ status: SiteStatus, at now: Int64) -> [Finding] {
-    var problems: [Finding] = []
+  private func readinessProblems() -> [Finding] {
     do throws(Problem) { try api.checkReadiness() } catch {
-      problems.append(.error(.notReady, "The server refuses changes: \(error.title)"))
+      let isDamaged = api.community.store.writeRefusal == .damaged
+      return [.error(isDamaged ? .damage : .notReady, "The server refuses changes: \(error.title)")]
     }
+    return []
+  }
+
+  private func problems(_ status: SiteStatus, at now: Int64) async -> [Finding] {
+    var problems = readinessProblems()
     if let used = status.usedPercent, 100 - used < Self.warningSpace {
       let sentence = "The disk is \(used) % full. Make room, or move the data folder to a larger disk."
       problems.append(100 - used < Self.errorSpace ? .error(.disk, sentence) : .warning(.disk, sentence))
@@ -96,12 +113,24 @@ final class StatusReporter: Sendable {
     for sentence in certificates?.warnings(publicNames: publicNames, now: now / 1_000) ?? [] {
       problems.append(isExpired ? .error(.certificate, sentence) : .warning(.certificate, sentence))
     }
-    return problems
+    if let reason = await mail?.deliverer.outageReason {
+      problems.append(
+        .warning(.mail, "Mail waits: \(reason). Compare \(Setting.smtpURL.flag) with the settings of the mail server."))
+    }
+    return problems + events.findings(now: now)
   }
 
   private func backupProblems(_ last: Int64?, at now: Int64) -> [Finding] {
     let advice = "Schedule them with \(Setting.backupEvery.flag) 24, or run parley backup FILE."
     guard let last else {
+      if let backupInterval, now - startedAt > 2 * backupInterval {
+        return [
+          .error(
+            .backupLate,
+            "There is no backup, although they are scheduled. The reason is in the log: journalctl --unit parley --grep "
+              + "event=backup.")
+        ]
+      }
       return backupInterval == nil ? [.warning(.backupMissing, "There is no backup. \(advice)")] : []
     }
     let age = now - last

@@ -20,6 +20,7 @@ final class DoctorProbes: Sendable {
   static let path = "/.well-known/parley-doctor/"
   private static let lifetime: Int64 = 120_000_000_000
   private static let maxCodes = 8
+  private static let codeBytes = 16
   /// Of the upload that the doctor tries.
   static let uploadBytes = 3 << 20
 
@@ -27,7 +28,7 @@ final class DoctorProbes: Sendable {
 
   /// Creates a code.
   func make() throws(CryptoError) -> String {
-    let text = Hex.text(try SecureRandom.bytes(16))
+    let text = Hex.text(try SecureRandom.bytes(Self.codeBytes))
     let code = Code(text: text, expires: Clock.monotonic() + Self.lifetime)
     codes.withLock { codes in codes = codes.suffix(Self.maxCodes - 1) + [code] }
     return text

@@ -27,11 +27,9 @@ final class DoctorReporter: Sendable {
 
   /// The facts and a code for requests over the public address.
   func response() async throws(Problem) -> Response {
-    let (facts, code): (DoctorFacts, String)
-    do {
-      facts = try await self.facts()
-      code = try probes.make()
-    } catch { throw .unavailable }
+    let facts = await facts()
+    let code: String
+    do { code = try probes.make() } catch { throw .unavailable }
     var json = JSONWriter()
     json.object { json in
       json.field("code", code)
@@ -40,13 +38,13 @@ final class DoctorReporter: Sendable {
     return Response(.ok, json.bytes, type: .json)
   }
 
-  private func facts() async throws -> DoctorFacts {
+  private func facts() async -> DoctorFacts {
     var facts = DoctorFacts()
     let running = settings.start
     facts.version = version
     facts.publicOrigins = running.addresses.publicOrigins.map(\.origin)
     facts.isEncrypted = running.certificates != nil
-    facts.findings = try await status.findings()
+    facts.findings = await status.measure().problems
     facts.findings += settings.findings()
     facts.findings += descriptorFindings()
     facts.findings += Self.clockFindings()

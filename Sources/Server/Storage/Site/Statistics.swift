@@ -47,6 +47,10 @@ extension Store {
     }
   }
 
+  public func siteName() async throws(Refusal) -> String {
+    try await readInBackground { tx throws(Refusal) in try tx.settings().name }
+  }
+
   /// Adds the disk space of the data folder and of its backups. It visits every file, on a thread of its own.
   public func measureFolder(_ statistics: Statistics) async throws(Refusal) -> Statistics {
     try await folderQueue.run { [folder] () throws(Refusal) in try statistics.measuring(folder) }

@@ -1,0 +1,109 @@
+import ParleyCrypto
+import ParleyJSON
+import ParleyModel
+import ParleyNetworking
+
+/// Sends alerts about states of the site that need the operator: each once until it ends, and again after a day at the
+/// earliest. A failed attempt is repeated for a day. The history is a file in the data folder, so that a restart repeats none.
+actor AlertMonitor {
+  private struct Waiting {
+    let message: AlertMessage
+    var attempts = 0
+    var nextAt: Int64
+  }
+
+  private let status: StatusReporter
+  private let path: String
+  private let origin: String
+  private let log: @Sendable (String) -> Void
+  private var receiver: AlertReceiver?
+  private var history: AlertHistory
+  private var waiting: [Waiting] = []
+  private var isChecking = false
+
+  /// Interval at which the daemon calls `check`.
+  static let interval: Duration = .seconds(10)
+  /// Milliseconds until an attempt is repeated; doubled each time, at most an hour.
+  private static let (firstDelay, maxDelay): (Int64, Int64) = (30_000, 3_600_000)
+  private static let maxAge: Int64 = 86_400_000
+  private static let idBytes = 12
+
+  init(
+    _ receiver: AlertReceiver?, _ status: StatusReporter, data: String, origin: String,
+    log: @escaping @Sendable (String) -> Void
+  ) {
+    self.receiver = receiver
+    self.status = status
+    self.origin = origin
+    self.log = log
+    path = "\(data)/alerts"
+    history = Self.read(path)
+  }
+
+  /// Replaces the receiver.
+  func use(_ receiver: AlertReceiver?) { self.receiver = receiver }
+
+  /// Looks at the site and sends due alerts. No-op while the previous call runs.
+  func check() async {
+    guard !isChecking else { return }
+    isChecking = true
+    defer { isChecking = false }
+    let now = Clock.wall() / 1_000_000
+    let site = await status.measure(now: now)
+    let before = history
+    let due = history.update(Alert.all(site.problems, usedPercent: site.usedPercent), now: now)
+    if history != before { write() }
+    for alert in due {
+      log(
+        LogEvent.alert.line(
+          ["code": alert.finding.code.rawValue, "level": alert.finding.level.rawValue], alert.finding.sentence))
+      guard receiver != nil, let id = try? Hex.text(SecureRandom.bytes(Self.idBytes)) else { continue }
+      let message = AlertMessage(
+        id: "msg_\(id)", finding: alert.finding, site: site.name.isEmpty ? "Parley" : site.name, origin: origin,
+        createdAt: now)
+      waiting.append(Waiting(message: message, nextAt: now))
+    }
+    await sendWaiting(now)
+  }
+
+  private func sendWaiting(_ now: Int64) async {
+    guard let receiver else { return waiting.removeAll() }
+    var rest: [Waiting] = []
+    for var item in waiting {
+      guard item.nextAt <= now else {
+        rest.append(item)
+        continue
+      }
+      guard let reason = await receiver.send(item.message) else { continue }
+      item.attempts += 1
+      if item.attempts == 1 {
+        log(
+          LogEvent.alert.line(
+            ["code": item.message.finding.code.rawValue, "result": "failed"],
+            "The alert could not be delivered and is tried again: \(reason)"))
+      }
+      guard now - item.message.createdAt < Self.maxAge else { continue }
+      item.nextAt = now + min(Self.maxDelay, Self.firstDelay << Int64(min(item.attempts - 1, 10)))
+      rest.append(item)
+    }
+    waiting = rest
+  }
+
+  private static func read(_ path: String) -> AlertHistory {
+    guard FileSystem.exists(path) else { return AlertHistory() }
+    // A damaged file costs a repetition.
+    guard let bytes = try? FileSystem.read(path), let value = try? JSONValue(parsing: bytes),
+      let history = try? AlertHistory(json: value)
+    else { return AlertHistory() }
+    return history
+  }
+
+  /// On a full disk the history stays in memory.
+  private func write() {
+    var json = JSONWriter()
+    json.value(history)
+    do throws(Settings.UsageError) { try FileSystem.write(json.bytes, to: path) } catch {
+      log("The history of alerts can't be written: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import Glibc
+import ParleyNetworking
+import Storage
+
+/// A program of the operator, run without a shell and with a time limit.
+struct ChildProgram: Sendable, Equatable {
+  /// The absolute path, then the arguments.
+  let arguments: [String]
+
+  /// The result of a run.
+  struct Result: Sendable, Equatable {
+    enum End: Sendable, Equatable {
+      case exited(Int32)
+      case signalled(Int32)
+      case timedOut
+      /// The reason of the system.
+      case notStarted(String)
+    }
+
+    let end: End
+    /// The last bytes of standard output and standard error.
+    let output: String
+
+    var isSuccess: Bool { end == .exited(0) }
+
+    var reason: String {
+      let words =
+        switch end {
+        case .exited(let status): "exit status \(status)"
+        case .signalled(let number): "ended by signal \(number)"
+        case .timedOut: "it took too long"
+        case .notStarted(let reason): "it can't be started: \(reason)"
+        }
+      return output.isEmpty ? words : "\(words): \(output)"
+    }
+  }
+
+  private static let maxOutput = 4_096
+  /// Milliseconds between two looks at a program that has closed its output.
+  private static let pollInterval: Int32 = 20
+
+  init(_ arguments: [String]) { self.arguments = arguments }
+
+  /// Splits a command into words, as a shell does: spaces separate them, unless they are in quotation marks or follow a
+  /// backslash. There are no variables and no patterns. Nil for an open quotation mark.
+  static func words(_ text: String) -> [String]? {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var isEscaped = false
+    for character in text {
+      if isEscaped {
+        word = (word ?? "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+        word = word ?? ""
+      } else if let open = quote {
+        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+      } else if character == "\"" || character == "'" {
+        quote = character
+        word = word ?? ""
+      } else if character == " " || character == "\t" {
+        if let done = word { words.append(done) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    guard quote == nil, !isEscaped else { return nil }
+    if let word { words.append(word) }
+    return words
+  }
+
+  /// Runs the program on a thread of its own. At the limit it is killed with its children.
+  ///
+  /// - Parameters:
+  ///   - input: standard input, at most 32 KB.
+  ///   - environment: variables beside those of this process.
+  func run(input: String, environment: [String: String], within seconds: Int) async -> Result {
+    let queue = SerialQueue("parley.program")
+    return await Task(executorPreference: queue) { runHere(input, environment, seconds) }.value
+  }
+
+  private func runHere(_ input: String, _ environment: [String: String], _ seconds: Int) -> Result {
+    guard let inputEnds = Self.pipe() else { return Self.notStarted(errno) }
+    guard let outputEnds = Self.pipe() else {
+      for end in inputEnds { close(end) }
+      return Self.notStarted(errno)
+    }
+    let process = start(environment, input: inputEnds[0], output: outputEnds[1])
+    close(inputEnds[0])
+    close(outputEnds[1])
+    defer { close(outputEnds[0]) }
+    // A pipe holds 64 KB: the write does not wait for the program.
+    _ = Descriptor.writeAll(Array(input.utf8.prefix(32_768)), to: inputEnds[1])
+    close(inputEnds[1])
+    switch process {
+    case .failure(let error): return Self.notStarted(error.code)
+    case .success(let process): return Self.wait(for: process, output: outputEnds[0], seconds)
+    }
+  }
+
+  /// Both ends, which no other program inherits.
+  private static func pipe() -> [Int32]? {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe Glibc.pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return ends
+  }
+
+  private static func notStarted(_ code: Int32) -> Result {
+    Result(end: .notStarted(SystemError("", code: code).reason), output: "")
+  }
+
+  /// Starts the program as the leader of a process group.
+  private func start(
+    _ extra: [String: String], input: Int32, output: Int32
+  ) -> Swift.Result<pid_t, SystemError> {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    // The daemon ignores SIGPIPE and blocks the signals that it handles; a program expects the defaults.
+    var (all, none) = (sigset_t(), sigset_t())
+    unsafe sigfillset(&all)
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    let variables = Terminal.environment.merging(extra) { _, new in new }.map { "\($0)=\($1)" }
+    var (words, environment) = unsafe (
+      arguments.map { unsafe strdup($0) } + [nil], variables.map { unsafe strdup($0) } + [nil]
+    )
+    defer { unsafe (words + environment).forEach { unsafe free($0) } }
+    var process = pid_t()
+    let code = unsafe posix_spawn(&process, arguments[0], &actions, &attributes, &words, &environment)
+    return code == 0 ? .success(process) : .failure(SystemError("posix_spawn", code: code))
+  }
+
+  private static func wait(for process: pid_t, output: Int32, _ seconds: Int) -> Result {
+    let deadline = Clock.monotonic() + Int64(seconds) * 1_000_000_000
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    var isOpen = true
+    var status: Int32 = 0
+    while true {
+      let rest = (deadline - Clock.monotonic()) / 1_000_000
+      guard rest > 0 else {
+        kill(-process, SIGKILL)
+        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return Result(end: .timedOut, output: text(bytes))
+      }
+      // A child of the program may keep the output open after its end.
+      let ended = unsafe waitpid(process, &status, WNOHANG)
+      var waiting = pollfd(fd: isOpen ? output : -1, events: Int16(POLLIN), revents: 0)
+      let time = ended == process ? 0 : isOpen ? Int32(min(rest, 200)) : pollInterval
+      if unsafe poll(&waiting, 1, time) > 0 {
+        let count = unsafe read(output, &buffer, buffer.count)
+        if count > 0 {
+          bytes = Array((bytes + buffer[..<count]).suffix(maxOutput))
+          if ended != process { continue }
+        } else if count == 0 || errno != EINTR {
+          isOpen = false
+        }
+      }
+      if ended == process {
+        let signal = status & 0x7f
+        return Result(end: signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal), output: text(bytes))
+      }
+    }
+  }
+
+  private static func text(_ bytes: [UInt8]) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    return Terminal.plain(String(text.reversed().drop(while: \.isWhitespace).reversed()))
+  }
+}
