@@ -2,7 +2,7 @@
 /// Input of a peer cannot cause it. It is logged, never sent in a response.
 public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Operation: String, Hashable, Sendable {
-    case digest, hmac, scrypt, random, seal, unseal, p256
+    case digest, hmac, scrypt, random, seal, unseal, p256, ed25519, rsa
   }
 
   public let operation: Operation

@@ -1,6 +1,6 @@
 internal import CParleyOpenSSL
 
-/// All calls to OpenSSL and all unsafe expressions of this module: each function takes spans, returns arrays, and
+/// All calls to OpenSSL and all unsafe expressions of this module, with `OpenSSLSignatures`: each function takes spans, returns arrays, and
 /// passes pointers only to calls that do not store them.
 ///
 /// OpenSSL's error queue is per thread. It is cleared before each call and read in the same function, so that errors of
@@ -223,7 +223,7 @@ enum OpenSSL {
     }
   }
 
-  fileprivate static func check(_ isDone: Bool, _ operation: CryptoError.Operation) throws(CryptoError) {
+  static func check(_ isDone: Bool, _ operation: CryptoError.Operation) throws(CryptoError) {
     if !isDone { throw CryptoError(operation: operation, reason: lastError()) }
   }
 

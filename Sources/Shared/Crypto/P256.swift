@@ -44,4 +44,16 @@ public struct P256: Sendable, Hashable {
     let digest = try Digest.sha256(of: bytes)
     return OpenSSL.verifyP256(signature.span, of: digest.span, point.span)
   }
+  /// The same in DER (RFC 3279 §2.2.3), as authenticators and certificates have it.
+  public func signatureDER(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+    let digest = try Digest.sha256(of: bytes)
+    return try OpenSSL.signP256DER(digest.span, secret.span)
+  }
+
+  public static func isSignature(
+    der signature: [UInt8], of bytes: [UInt8], by point: [UInt8]
+  ) throws(CryptoError) -> Bool {
+    let digest = try Digest.sha256(of: bytes)
+    return OpenSSL.verifyP256(der: signature.span, of: digest.span, point.span)
+  }
 }

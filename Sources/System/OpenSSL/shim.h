@@ -9,6 +9,7 @@
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>
 #include <openssl/obj_mac.h>
+#include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/err.h>
@@ -157,6 +158,125 @@ static inline int parley_p256_verify(const unsigned char *point, const unsigned 
   ECDSA_SIG_free(given);
   EC_KEY_free(key);
   return result;
+}
+
+// The signature is r and s in DER (RFC 3279 §2.2.3). OpenSSL refuses other encodings of the same numbers.
+static inline int parley_p256_verify_der(const unsigned char *point, const unsigned char *digest,
+                                         const unsigned char *signature, size_t count) {
+  EC_KEY *key = count > 0 && count <= 80 ? parley_p256_public_key(point) : NULL;
+  int result = key && ECDSA_verify(0, digest, 32, signature, (int)count, key) == 1;
+  EC_KEY_free(key);
+  return result;
+}
+// `signature` has room for 80 bytes. Returns the count of bytes, or 0.
+static inline unsigned parley_p256_sign_der(const unsigned char *secret, const unsigned char *digest,
+                                            unsigned char *signature) {
+  EC_KEY *key = parley_p256_key(secret);
+  unsigned count = 0;
+  int done = key && ECDSA_size(key) <= 80 && ECDSA_sign(0, digest, 32, signature, &count, key) == 1;
+  EC_KEY_free(key);
+  return done ? count : 0;
+}
+
+// Ed25519 (RFC 8032). A secret and a public key have 32 bytes, a signature 64.
+
+static inline int parley_ed25519_make(unsigned char *secret, unsigned char *public_key) {
+  EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+  size_t secret_count = 32, public_count = 32;
+  int made = key && EVP_PKEY_get_raw_private_key(key, secret, &secret_count) == 1
+    && EVP_PKEY_get_raw_public_key(key, public_key, &public_count) == 1;
+  EVP_PKEY_free(key);
+  return made;
+}
+// Whether 32 bytes are a point of the curve -x² + y² = 1 + dx²y² (RFC 8032 §5.1.3): y is below p = 2²⁵⁵ - 19, and
+// (y² - 1) / (dy² + 1) is a square. OpenSSL checks it at the first signature only.
+static inline int parley_ed25519_has_point(const unsigned char *bytes) {
+  unsigned char reversed[32];
+  for (int index = 0; index < 32; index++) reversed[index] = bytes[31 - index];
+  reversed[0] &= 0x7f;
+  BN_CTX *context = BN_CTX_new();
+  if (!context) return 0;
+  BN_CTX_start(context);
+  BIGNUM *p = BN_CTX_get(context), *d = BN_CTX_get(context), *y = BN_CTX_get(context);
+  BIGNUM *u = BN_CTX_get(context), *v = BN_CTX_get(context);
+  int ready = v && BN_set_bit(p, 255) && BN_sub_word(p, 19)
+    && BN_hex2bn(&d, "52036CEE2B6FFE738CC740797779E89800700A4D4141D8AB75EB4DCA135978A3")
+    && BN_bin2bn(reversed, 32, y) && BN_cmp(y, p) < 0 && BN_mod_sqr(v, y, p, context) && BN_copy(u, v)
+    && BN_sub_word(u, 1) && BN_mod_mul(v, v, d, p, context) && BN_add_word(v, 1)
+    && BN_nnmod(u, u, p, context) && BN_mod_mul(u, u, v, p, context);
+  int result = ready && BN_kronecker(u, p, context) >= 0;
+  BN_CTX_end(context);
+  BN_CTX_free(context);
+  return result;
+}
+static inline int parley_ed25519_sign(const unsigned char *secret, const unsigned char *bytes, size_t count,
+                                      unsigned char *signature) {
+  EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret, 32);
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  size_t signature_count = 64;
+  int done = key && context && EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1
+    && EVP_DigestSign(context, signature, &signature_count, bytes, count) == 1 && signature_count == 64;
+  EVP_MD_CTX_free(context);
+  EVP_PKEY_free(key);
+  return done;
+}
+static inline int parley_ed25519_verify(const unsigned char *public_key, const unsigned char *bytes, size_t count,
+                                        const unsigned char *signature) {
+  EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key, 32);
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  int result = key && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1
+    && EVP_DigestVerify(context, signature, 64, bytes, count) == 1;
+  EVP_MD_CTX_free(context);
+  EVP_PKEY_free(key);
+  return result;
+}
+
+// RSA with PKCS #1 v1.5 and SHA-256 (RFC 8017 §8.2).
+
+static inline int parley_rsa_verify(const unsigned char *modulus, size_t modulus_count, const unsigned char *exponent,
+                                    size_t exponent_count, const unsigned char *digest, const unsigned char *signature,
+                                    size_t count) {
+  if (modulus_count > 1024 || exponent_count > 8 || count != modulus_count) return 0;
+  RSA *key = RSA_new();
+  BIGNUM *n = BN_bin2bn(modulus, (int)modulus_count, NULL), *e = BN_bin2bn(exponent, (int)exponent_count, NULL);
+  int is_set = key && n && e && RSA_set0_key(key, n, e, NULL) == 1;
+  if (!is_set) {
+    BN_free(n);
+    BN_free(e);
+  }
+  int result = is_set && RSA_verify(NID_sha256, digest, 32, signature, (unsigned)count, key) == 1;
+  RSA_free(key);
+  return result;
+}
+// Writes the private key in DER (RFC 8017 §A.1.2) to `secret`, which has room for `capacity` bytes. Returns the count of
+// bytes, or 0.
+static inline size_t parley_rsa_make(int bits, unsigned char *secret, size_t capacity) {
+  RSA *key = RSA_new();
+  BIGNUM *e = BN_new();
+  int made = key && e && BN_set_word(e, RSA_F4) && RSA_generate_key_ex(key, bits, e, NULL) == 1;
+  int count = made ? i2d_RSAPrivateKey(key, NULL) : 0;
+  unsigned char *end = secret;
+  if (count <= 0 || (size_t)count > capacity || i2d_RSAPrivateKey(key, &end) != count) count = 0;
+  BN_free(e);
+  RSA_free(key);
+  return (size_t)count;
+}
+// Writes the modulus, and returns the count of its bytes, or 0.
+static inline size_t parley_rsa_modulus(const unsigned char *secret, size_t secret_count, unsigned char *modulus,
+                                        size_t capacity) {
+  RSA *key = secret_count <= LONG_MAX ? d2i_RSAPrivateKey(NULL, &secret, (long)secret_count) : NULL;
+  size_t count = key ? (size_t)RSA_size(key) : 0;
+  if (count > capacity || (count > 0 && BN_bn2bin(RSA_get0_n(key), modulus) != (int)count)) count = 0;
+  RSA_free(key);
+  return count;
+}
+static inline size_t parley_rsa_sign(const unsigned char *secret, size_t secret_count, const unsigned char *digest,
+                                     unsigned char *signature, size_t capacity) {
+  RSA *key = secret_count <= LONG_MAX ? d2i_RSAPrivateKey(NULL, &secret, (long)secret_count) : NULL;
+  unsigned count = 0;
+  int done = key && (size_t)RSA_size(key) <= capacity && RSA_sign(NID_sha256, digest, 32, signature, &count, key) == 1;
+  RSA_free(key);
+  return done ? count : 0;
 }
 
 static inline long parley_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
