@@ -82,11 +82,13 @@ let server: [Target] = [
   sources("Mail", in: "Sources/Server/Mail", "ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
   sources("WebPush", in: "Sources/Server/WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
+    "WebAuthn", in: "Sources/Server/WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+  sources(
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
   sources(
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
-    "WebPush", "Mail", "ParleyCrypto"),
+    "WebPush", "WebAuthn", "Mail", "ParleyCrypto"),
   sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
     "Webhooks", in: "Sources/Server/Webhooks", "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient",
@@ -94,7 +96,8 @@ let server: [Target] = [
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
   sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
   sources(
-    "API", in: "Sources/Server/API", "Community", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web",
+    "API", in: "Sources/Server/API", "Community", "WebAuthn", "PubSub", "ParleyModel", "ParleyMarkup", "Previews",
+    "Web",
     "ParleyWire",
     "ParleyJSON"),
 ]
@@ -126,7 +129,7 @@ let testSupport: [Target] = [
   .target(name: "CFaultyVFS", dependencies: ["CParleySQLite"], path: "Tests/TestSupport/CFaultyVFS"),
   support(
     "TestSupport", in: "Tests/TestSupport", exclude: ["CFaultyVFS"], "CFaultyVFS", "ParleySQLite", "Storage",
-    "ParleyModel"),
+    "ParleyModel", "ParleyCrypto", "ParleyWire"),
   support("Samples", in: "Tests/Samples", "ParleyKit"),
   .executableTarget(
     name: "crash-writer", dependencies: ["TestSupport", "Storage", "ParleyModel"], path: "Tests/Crash/crash-writer",
@@ -155,11 +158,12 @@ let testTargets: [Target] = [
   tests("PreviewsTests", "Previews", "ParleyHTTPClient", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("WebTests", "Web"),
   tests("WebPushTests", "WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+  tests("WebAuthnTests", "WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
-    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "Mail",
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "WebAuthn", "Mail",
     "ParleyHTTPClient",
     "TestSupport"),
   tests(

@@ -52,10 +52,12 @@ private let mayImport: [String: Set<String>] = [
   "Media": [],
   "PubSub": ["ParleyModel"],
   "WebPush": ["ParleyCrypto", "ParleyWire", "ParleyJSON"],
+  "WebAuthn": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": [
-    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "Mail", "ParleyCrypto", "Dispatch",
+    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "WebAuthn", "Mail", "ParleyCrypto",
+    "Dispatch",
   ],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
   "Webhooks": [
@@ -63,7 +65,9 @@ private let mayImport: [String: Set<String>] = [
   ],
   "Web": ["ParleyWire", "ParleyJSON"],
   "Serving": ["ParleyNetworking", "ParleyWire", "Web", "ParleyJSON", "Dispatch"],
-  "API": ["Community", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire", "ParleyJSON"],
+  "API": [
+    "Community", "WebAuthn", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire", "ParleyJSON",
+  ],
   "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],
   "ParleyURLSession": ["ParleyKit", "Foundation", "FoundationNetworking"],
   "ParleyTransport": ["ParleyKit", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
@@ -100,6 +104,7 @@ private let mayBeUnsafe: Set<String> = [
   "Server/Web/Static/PublicFolder.swift",
   "Server/Web/Static/OpenFile.swift",
   "Shared/Crypto/OpenSSL.swift",
+  "Shared/Crypto/OpenSSLSignatures.swift",
   "Shared/JSON/SpanBytes.swift",
   "Shared/Networking/Clock.swift",
   "Shared/Networking/Descriptor.swift",

@@ -5,7 +5,7 @@ import PackageDescription
 let own = [
   "API", "CFaultyVFS", "CLinux", "COpenSSL", "CSQLite", "CZlib", "Calling", "Community", "Crypto", "HTTPClient", "JSON",
   "Mail", "Markup", "Media", "Model", "Networking", "Previews", "PubSub", "SQLite", "Samples", "Serving", "Storage",
-  "TestSupport", "Web", "WebPush", "Webhooks", "Wire",
+  "TestSupport", "Web", "WebAuthn", "WebPush", "Webhooks", "Wire",
 ]
 
 let kit: [Target.Dependency] = [

@@ -23,6 +23,7 @@ import Serving
 import Storage
 import TestSupport
 import Web
+import WebAuthn
 import WebPush
 import Webhooks
 import Wire
@@ -37,7 +38,7 @@ let modules = [
   Calling.Own.module, Community.Own.module, Crypto.Own.module, HTTPClient.Own.module, JSON.Own.module,
   Markup.Own.module, Media.Own.module, Model.Own.module, Networking.Own.module, Previews.Own.module,
   PubSub.Own.module, SQLite.Own.module, Samples.Own.module, Serving.Own.module, Storage.Own.module,
-  TestSupport.Own.module, Web.Own.module, WebPush.Own.module, Webhooks.Own.module, Wire.Own.module,
+  TestSupport.Own.module, Web.Own.module, WebAuthn.Own.module, WebPush.Own.module, Webhooks.Own.module, Wire.Own.module,
 ]
 let diary = try await Diary(arguments[1], room: arguments[2], password: password, cache: arguments[3])
 let message = try await diary.write("From \(modules.count) modules")
