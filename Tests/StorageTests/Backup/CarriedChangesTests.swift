@@ -295,4 +295,28 @@ import Testing
     #expect(left == ["10 01 5", "10 02 -", "12 04 -", "13 05 -"])
     _ = scratch
   }
+
+  @Test func `removed passkeys stay removed, and new ones and counters are kept`() async throws {
+    let passkey = { (id: Int, user: Int) in
+      """
+      insert into passkey (id, user_id, credential_id, public_key, host, name, sign_count, backup_eligible, backed_up,
+        transports, created_at)
+      values (\(id), \(user), x'\(id)', x'00', 'localhost', 'key', 1, 1, 1, 'internal', 1);
+      """
+    }
+    let (undone, site, scratch) = try await Self.restore(
+      before: (10...13).map { Self.user($0, "member") }.joined() + passkey(20, 10) + passkey(21, 10) + passkey(22, 11)
+        + passkey(23, 12),
+      since: """
+        delete from passkey where id = 21;
+        update passkey set sign_count = 9, last_used_at = 5 where id = 22;
+        delete from passkey where id = 23;
+        update account set state = 'left', password = null where id = 12;
+        """ + passkey(24, 13))
+    #expect(undone == "1 removed passkey (still removed), 1 new passkey (kept).")
+    // A user who left is back, and signs in as before.
+    let left = try Self.rows("select id, user_id, sign_count, last_used_at from passkey order by id", in: site)
+    #expect(left == ["20 10 1 -", "22 11 9 5", "23 12 1 -", "24 13 1 -"])
+    _ = scratch
+  }
 }

@@ -1,6 +1,6 @@
-// Changes since a backup that its restore must not undo: bans and silences, roles, passwords, second factors, email addresses,
-// used and revoked invites. They are read from the replaced database before anything is written, since its pages may be damaged, and
-// applied to the restored one in the transaction that starts its history.
+// Changes since a backup that its restore must not undo: bans and silences, roles, passwords, second factors, passkeys, email
+// addresses, used and revoked invites. They are read from the replaced database before anything is written, since its pages may be
+// damaged, and applied to the restored one in the transaction that starts its history.
 //
 // In the queries `main` is the replaced database and `restored` the restored one. Each may be of an older version.
 
@@ -15,7 +15,7 @@ struct CarriedChanges: Sendable {
     let note: String?
   }
 
-  private(set) var items: [Item] = []
+  var items: [Item] = []
   private var changes: [Change] = []
 
   /// - Parameter connection: to the replaced database, with the restored one attached.
@@ -31,6 +31,7 @@ struct CarriedChanges: Sendable {
     try addSecondFactors(connection)
     try addEmails(connection)
     try addMailSettings(connection)
+    try addPasskeys(connection)
   }
 
   func apply(to connection: Connection) throws(SQLiteError) {
@@ -40,7 +41,7 @@ struct CarriedChanges: Sendable {
   /// - Parameters:
   ///   - noun: nil for changes that are not counted.
   ///   - read: returns the change of a row.
-  private mutating func add<each Value: Bindable>(
+  mutating func add<each Value: Bindable>(
     _ noun: String?, _ note: String? = nil, _ connection: Connection, _ sql: SQL, _ values: repeat each Value,
     read: (borrowing Row) throws -> Change
   ) throws(SQLiteError) {
@@ -439,7 +440,7 @@ extension Connection {
     ) { _ in true } == nil
   }
 
-  fileprivate func has(table: String, in schema: String) throws(SQLiteError) -> Bool {
+  func has(table: String, in schema: String) throws(SQLiteError) -> Bool {
     try first("select 1 from pragma_table_list where schema = $1 and name = $2", schema, table) { _ in true } ?? false
   }
 

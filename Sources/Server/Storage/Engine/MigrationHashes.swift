@@ -114,5 +114,8 @@ enum MigrationHashes {
     Migration(
       number: 37, name: "mailed_resets",
       hash: "0365c242d575df6f0f23f627d00a1449d4119bad0a46f9c9ebe37b456b76b17a"),
+    Migration(
+      number: 39, name: "passkeys",
+      hash: "9a8292f1ad933934782c5327cc7a0af7f008a7840356f20fe1cd3677e481fb6d"),
   ]
 }

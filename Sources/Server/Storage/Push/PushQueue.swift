@@ -31,9 +31,9 @@ extension Notification.Kind {
   /// RFC 8030 §5.3: whether a device wakes up for it.
   fileprivate var urgency: Int {
     switch self {
-    case .direct, .mention, .reply, .signIn: 2
+    case .direct, .mention, .reply, .signIn, .passkeyCopied: 2
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
-      .recoveryCodeUsed, .endpointDisabled:
+      .recoveryCodeUsed, .endpointDisabled, .passkeyCreated, .passkeyDeleted:
       1
     case .room: 0
     }

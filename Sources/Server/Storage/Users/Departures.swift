@@ -45,6 +45,7 @@ extension WriteTransaction {
       try connection.execute("delete from link where user_id = $1", user.number)
       try connection.execute("delete from totp where user_id = $1", user.number)
       try connection.execute("delete from recovery_code where user_id = $1", user.number)
+      try connection.execute("delete from passkey where user_id = $1", user.number)
       try connection.execute("delete from sign_in where user_id = $1", user.number)
       try connection.execute("delete from email where user_id = $1", user.number)
       try connection.execute("delete from mail_delivery where user_id = $1", user.number)

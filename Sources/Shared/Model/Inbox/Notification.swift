@@ -39,6 +39,11 @@ public struct Notification: Sendable, Hashable {
     case signIn = "sign_in"
     /// Deliveries to an outgoing webhook of the user have ended.
     case endpointDisabled = "endpoint_disabled"
+    case passkeyCreated = "passkey_created"
+    /// By the user or by staff.
+    case passkeyDeleted = "passkey_deleted"
+    /// The counter of a passkey fell: there may be a copy of it.
+    case passkeyCopied = "passkey_copied"
   }
 
   public init(

@@ -76,7 +76,9 @@ extension Notification.Kind {
   /// Whether it concerns the security of the account: no setting holds it back.
   public var isSecurity: Bool {
     switch self {
-    case .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed, .signIn: true
+    case .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed, .signIn,
+      .passkeyCreated, .passkeyDeleted, .passkeyCopied:
+      true
     case .mention, .reply, .direct, .room, .request, .report, .warning, .endpointDisabled: false
     }
   }

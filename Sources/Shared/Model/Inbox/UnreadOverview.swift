@@ -29,7 +29,7 @@ extension Notification.Kind {
     switch self {
     case .mention, .reply, .direct, .room: true
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
-      .recoveryCodeUsed, .signIn, .endpointDisabled:
+      .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .passkeyCopied:
       false
     }
   }

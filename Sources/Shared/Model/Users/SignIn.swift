@@ -29,6 +29,7 @@ public struct SignIn: Sendable, Hashable {
     /// A link to set up the site or to reset the password.
     case link
     case signUp = "sign_up"
+    case passkey
   }
 
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
@@ -40,7 +41,9 @@ public struct SignIn: Sendable, Hashable {
     case wrongCode = "wrong_code"
     /// A code that was used before, after the right password.
     case usedCode = "used_code"
-    /// The right password of a user who may not sign in.
+    /// An answer of a passkey that failed a check.
+    case wrongPasskey = "wrong_passkey"
+    /// The right password, or a passkey, of a user who may not sign in.
     case refused
   }
 
