@@ -192,7 +192,7 @@ enum Help {
     parley user reset NAME [--second-factor]
 
     Manages the users of the site. reset prints a password reset link, valid once, for a day. With --second-factor it
-    removes the two-step sign-in instead, for a user who lost the authenticator app and the recovery codes.
+    removes the two-step sign-in and the passkeys instead, for a user who lost the authenticator app and the recovery codes.
     \(controlSocket)
     Changes of roles and states are recorded in the name of the site's owner.
 
@@ -359,8 +359,8 @@ enum Help {
     of the folder first. Exit status 1: FILE is not a complete backup, and nothing was changed.
 
     Prints what was undone since the backup, compared with the replaced data, and adds it to the audit log. Later bans,
-    silences, roles, passwords, second factors and uses of invites stay if the replaced database can be read. Ends all
-    sessions and tokens, and unused links of `parley setup` and `parley user reset`, and revokes the URLs of all webhooks;
+    silences, roles, passwords, second factors, passkeys and uses of invites stay if the replaced database can be read. Ends
+    all sessions and tokens, and unused links of `parley setup` and `parley user reset`, and revokes the URLs of all webhooks;
     with --keep-sessions only of those that ended since the backup. The next start erases again what the journal of
     erasures names. A backup does not have the file secrets.key of the data folder: without it, users with two-step
     sign-in need a recovery code, or the help of `parley user reset`.

@@ -65,7 +65,8 @@ extension Setting {
     name: "share", value: "FOLDER", summary: "folder with Public and Migrations, if not beside the program")
   static let publicURL = Setting(
     name: "public-url", value: "URL",
-    summary: "public address of the site, for links, redirects, cookies and Origin checks", isRepeatable: true)
+    summary: "public address of the site, for links, redirects, cookies, passkeys and Origin checks", isRepeatable: true
+  )
   static let formerURL = Setting(
     name: "former-url", value: "URL", summary: "earlier public address of the site; its requests are redirected (308)",
     isRepeatable: true)
@@ -179,7 +180,7 @@ extension Setting {
     name: "password-stdin", value: nil, summary: "read the password from standard input, its first line",
     isFlagOnly: true)
   static let secondFactor = Setting(
-    name: "second-factor", value: nil, summary: "remove the two-step sign-in of a user who lost the authenticator app",
+    name: "second-factor", value: nil, summary: "remove the two-step sign-in and the passkeys of a user who lost them",
     isFlagOnly: true)
   static let reason = Setting(
     name: "reason", value: "TEXT", summary: "reason for the audit log", isFlagOnly: true)

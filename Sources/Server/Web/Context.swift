@@ -53,6 +53,9 @@ public struct Context {
   /// The same address at the main public origin, for a request to an earlier origin of the site.
   var newAddress: String? { addresses.newAddress(peer: peer, isEncrypted: isEncrypted, head) }
 
+  /// The origins of the site, the main one first.
+  public var ownOrigins: [String] { addresses.publicOrigins.isEmpty ? [origin] : addresses.publicOrigins.map(\.origin) }
+
   /// Whether TLS is used, here or at the proxy.
   public var isSecure: Bool { origin.hasPrefix("https:") }
 

@@ -19,8 +19,8 @@ public enum Refusal: Error, Sendable, Hashable {
   /// Invalid fields. Never empty.
   case invalid([FieldFault])
   /// The operation needs a new proof that the session is the user's: the password, with a code if they have a second
-  /// factor.
-  case stepUpRequired(needsCode: Bool)
+  /// factor, or a passkey.
+  case stepUpRequired(needsCode: Bool, hasPasskey: Bool)
   /// The password of a sign-in is right; the challenge is to be answered with a code.
   case secondFactorRequired(challenge: String, expiresAt: Int64)
   /// The site requires a second factor, and the user has set up none.
@@ -152,6 +152,8 @@ public struct FieldFault: Sendable, Hashable {
     case clockOff
     /// The server has lost the key of its sealed secrets, so it can't check codes of authenticator apps.
     case keyLost
+    /// A check of a passkey's answer failed.
+    case passkey(PasskeyFault)
 
     public var name: String {
       switch self {
@@ -170,6 +172,7 @@ public struct FieldFault: Sendable, Hashable {
       case .used: "used"
       case .clockOff: "clock_off"
       case .keyLost: "key_lost"
+      case .passkey(let fault): fault.rawValue
       }
     }
   }

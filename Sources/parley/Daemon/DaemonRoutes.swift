@@ -26,6 +26,7 @@ enum DaemonRoutes {
       }
       probes?.add(to: &routes)
       if let metrics { api.addMetrics(to: &routes) { await metrics.response() } }
+      routes.on(.get, "/.well-known/webauthn") { _, context throws(Problem) in try relatedOrigins(context) }
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ throws(Problem) in
         try api.checkReadiness()
@@ -49,6 +50,15 @@ enum DaemonRoutes {
       }
       return response
     }
+  }
+
+  /// WebAuthn level 3 §5.11: the other origins that may use the passkeys of the main one.
+  private static func relatedOrigins(_ context: Context) throws(Problem) -> Response {
+    let origins = context.ownOrigins
+    guard origins.count > 1 else { throw .notFound }
+    var json = JSONWriter()
+    json.object { json in json.field("origins", origins) }
+    return .json(json.bytes)
   }
 
   private static let healthJSON: [UInt8] = {

@@ -258,7 +258,7 @@ import Web
       kinds[.login]?.map(\.path).sorted() == [
         "/bots", "/destructions", "/email-confirmations", "/links/{code}", "/me/password", "/me/second-factor",
         "/me/tokens", "/password-resets", "/sessions",
-        "/sessions/current/proof", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",
+        "/sessions/current/proof", "/sessions/passkey", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",
         "/webhook-endpoints/{id}/secret", "/webhooks", "/webhooks/{id}/secret",
       ])
     #expect(kinds[.delivering]?.map(\.path) == ["/hooks/{secret}"])

@@ -13,7 +13,8 @@ import Testing
     [
       (.post, "/me/tokens", ["name": "t", "scope": "admin"]), (.post, "/me/second-factor", nil),
       (.put, "/me/second-factor", ["code": "000000"]), (.delete, "/me/second-factor", nil),
-      (.post, "/me/second-factor/recovery-codes", nil), (.patch, "/users/@grace", ["role": "moderator"]),
+      (.post, "/me/second-factor/recovery-codes", nil), (.post, "/me/passkeys/options", nil),
+      (.delete, "/me/passkeys/1", nil), (.patch, "/users/@grace", ["role": "moderator"]),
       (.patch, "/users/@ben", ["disabled": true]), (.put, "/users/@ben/ban", ["reason": "x"]),
       (.post, "/users/@grace/reset", nil), (.post, "/users/@grace/reset-second-factor", nil), (.post, "/backups", nil),
       (.delete, "/backups/1", nil), (.get, "/backups/1/content", nil),

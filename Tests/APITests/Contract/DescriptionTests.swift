@@ -156,6 +156,7 @@ import Web
     #expect(codes == listed("ProblemCode"), "\(codes.symmetricDifference(listed("ProblemCode")))")
     let fields = try codeTable("Sources/Shared/Model/Refusal.swift", "public var name: String {")
       .union(codeTable("Sources/Shared/JSON/JSONError.swift", "public var code: String {"))
+      .union(PasskeyFault.allCases.map(\.rawValue))
     #expect(fields == listed("FieldCode"), "\(fields.symmetricDifference(listed("FieldCode")))")
   }
 

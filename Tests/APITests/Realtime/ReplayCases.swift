@@ -125,6 +125,32 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "post /sessions/current/proof",
       { try await $0.request(.post, "/sessions/current/proof", as: "grace", ["password": "grace’s password"]) }),
+    ReplayCase(
+      "post /sessions/passkey/options", { _ = try await PasskeyDevice($0.village, for: "grace").signInChallenge() }),
+    ReplayCase(
+      "post /sessions/passkey",
+      { stage in
+        let device = try await PasskeyDevice.registered(stage.village, for: "zoe")
+        #expect(try await device.signIn().status == 201)
+      }),
+    ReplayCase(
+      "post /sessions/current/proof/options",
+      { _ = try await PasskeyDevice($0.village, for: "grace").proofChallenge() }),
+    ReplayCase(
+      "post /me/passkeys/options", { _ = try await PasskeyDevice($0.village, for: "grace").creationChallenge() }),
+    ReplayCase("post /me/passkeys", { _ = try await PasskeyDevice.registered($0.village, for: "grace") }),
+    ReplayCase(
+      "patch /me/passkeys/{id}",
+      { stage in
+        let id = try await PasskeyDevice.registered(stage.village, for: "grace").id
+        try await stage.request(.patch, "/me/passkeys/\(id)", as: "grace", ["name": "Key"])
+      }),
+    ReplayCase(
+      "delete /me/passkeys/{id}",
+      { stage in
+        let id = try await PasskeyDevice.registered(stage.village, for: "grace").id
+        try await stage.request(.delete, "/me/passkeys/\(id)", as: "grace")
+      }),
     ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@zoe/reset", as: "ada", [:]) }),
     ReplayCase(
       "post /bots", { try await $0.request(.post, "/bots", as: "ada", ["name": "dice", "scope": "write"]) }),

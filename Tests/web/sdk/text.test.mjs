@@ -34,6 +34,7 @@ function codes() {
   const states = [...enumeration.matchAll(/^  case (\w+)$/gm)].map(([, it]) => it);
   const found = [...refusals.matchAll(/^ +case \.\w+.*: "(\w+)"$/gm)].map(([, it]) => it);
   const fields = read('Sources/Shared/JSON/JSONError.swift').matchAll(/^ +case \.[\w, .]+: "(\w+)"$/gm);
+  const passkeys = read('Sources/Shared/Model/Users/Passkey.swift').matchAll(/^ +case \w+ = "(passkey_\w+)"$/gm);
   const folders = ['Sources/Server/API/', 'Sources/Server/Serving/', 'Sources/Server/Web/'];
   const problems = folders.flatMap((folder) =>
     readdirSync(new URL(folder, TOP), { recursive: true })
@@ -42,7 +43,7 @@ function codes() {
   );
   assert.ok(found.length > 25 && states.length === 6 && problems.length > 10);
   const accounts = states.filter((it) => it !== 'active').map((it) => `account_${it}`);
-  return new Set([...found, ...accounts, ...[...fields].map(([, it]) => it), ...problems]);
+  return new Set([...found, ...accounts, ...[...fields, ...passkeys].map(([, it]) => it), ...problems]);
 }
 
 test('each code of the API has a sentence', () => {

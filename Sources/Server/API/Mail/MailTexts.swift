@@ -26,7 +26,7 @@ extension Notification.Kind {
     case .direct: .mailDirect
     case .room: .inboxRoom
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
-      .recoveryCodeUsed, .signIn, .endpointDisabled:
+      .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .passkeyCopied:
       key
     }
   }

@@ -30,6 +30,9 @@ extension Notification.Kind {
     case .recoveryCodeUsed: .inboxRecoveryCodeUsed
     case .signIn: .inboxSignIn
     case .endpointDisabled: .inboxEndpointDisabled
+    case .passkeyCreated: .inboxPasskeyCreated
+    case .passkeyDeleted: .inboxPasskeyDeleted
+    case .passkeyCopied: .inboxPasskeyCopied
     }
   }
 }

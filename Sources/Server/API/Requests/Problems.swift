@@ -35,10 +35,13 @@ extension Problem {
     case .clientIDReused:
       self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
-    case .stepUpRequired(let needsCode):
+    case .stepUpRequired(let needsCode, let hasPasskey):
       self = Problem(
-        .forbidden, code: refusal.code, title: "Confirm it with your password.",
-        params: [("methods", .list([needsCode ? "password_and_code" : "password"]))])
+        .forbidden, code: refusal.code,
+        title: hasPasskey ? "Confirm it with your password or a passkey." : "Confirm it with your password.",
+        params: [
+          ("methods", .list([needsCode ? "password_and_code" : "password"] + (hasPasskey ? ["passkey"] : [])))
+        ])
     case .secondFactorRequired(let challenge, let expiresAt):
       self = Problem(
         .forbidden, code: refusal.code, title: "Enter a code of your authenticator app.",
@@ -175,6 +178,10 @@ extension Problem {
   /// The operator has set no mail server.
   static let mailOff = Problem(.forbidden, code: "mail_off", title: "This server sends no mail.")
 
+  /// The address of the site has no host name.
+  static let passkeysOff = Problem(
+    .forbidden, code: "passkeys_off", title: "Passkeys need a site with a host name, not an IP address.")
+
   static let unsupportedMediaType = Problem(
     .unsupportedMediaType, code: "unsupported_media_type", title: "The body has to be JSON.",
     fields: ["Accept": "application/json"])
@@ -197,7 +204,7 @@ extension Problem.FieldProblem {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
       case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable, .used, .clockOff,
-        .keyLost:
+        .keyLost, .passkey:
         []
       case .notAllowed(let allowed): [("allowed", .list(allowed))]
       case .tooShort(let min): [("min", .number(min))]

@@ -41,8 +41,10 @@ extension Endpoint {
   /// Changes by a user without the second factor that the site requires: to set it up, and to sign out. Reading goes on,
   /// because a thief of the password could set it up as well.
   private static let withoutSecondFactor: Set<String> = [
-    "POST /sessions", "POST /sessions/second-factor", "POST /sessions/current/proof", "DELETE /sessions/{id}",
-    "DELETE /sessions", "DELETE /me/tokens/{id}", "PUT /me/password", "POST /me/second-factor", "PUT /me/second-factor",
+    "POST /sessions", "POST /sessions/second-factor", "POST /sessions/passkey/options", "POST /sessions/passkey",
+    "POST /sessions/current/proof/options", "POST /sessions/current/proof", "DELETE /sessions/{id}",
+    "DELETE /sessions", "DELETE /me/tokens/{id}",
+    "DELETE /me/passkeys/{id}", "PUT /me/password", "POST /me/second-factor", "PUT /me/second-factor",
     "POST /links/{code}",
   ]
 

@@ -43,8 +43,14 @@ extension API {
   }
 
   @Sendable static func proveSession(_ context: RequestContext) async throws -> Response {
-    let (password, code): (String, String?) = try await context.body { body in
-      (try body.string("password"), try body.optional("code"))
+    let proof = try await context.body { body in try SessionProof(&body) }
+    let password: String
+    let code: String?
+    switch proof {
+    case .passkey(let answer):
+      try await context.proveSession(with: answer)
+      return Response(.noContent)
+    case .password(let given, let codeGiven): (password, code) = (given, codeGiven)
     }
     try await context.countingProof(with: code) {
       try await context.counting(try context.passwordGuess()) { () async throws(Refusal) in

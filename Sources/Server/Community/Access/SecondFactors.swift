@@ -81,16 +81,18 @@ extension Community {
     }
   }
 
-  /// Removes the second factor of a user who has lost it, and ends their sessions. No-op without one.
+  /// Removes the second factor and the passkeys of a user who has lost them, and ends their sessions. No-op without any.
   public func resetSecondFactor(of reference: UserReference, by caller: Caller) async throws(Refusal) {
     let actor = try caller.requireUser(.admin)
     try await store.write { tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
       try tx.requireReset(of: user, rights, by: caller)
       let id = user.summary.id
-      guard try tx.removeSecondFactor(of: id) else { return }
+      let (hadCodes, hadPasskeys) = (try tx.removeSecondFactor(of: id), try tx.deletePasskeys(of: id))
+      guard hadCodes || hadPasskeys else { return }
       try tx.endSessions(of: id, except: caller.session, keepsTokens: true)
-      try tx.addNotification(.secondFactorDisabled, of: id, by: actor)
+      if hadCodes { try tx.addNotification(.secondFactorDisabled, of: id, by: actor) }
+      if hadPasskeys { try tx.addNotification(.passkeyDeleted, of: id, by: actor) }
       try tx.audit(.secondFactorReset, by: actor, subject: id.number)
     }
   }

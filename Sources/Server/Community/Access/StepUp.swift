@@ -45,6 +45,11 @@ extension ReadTransaction {
     return now - provedAt < Community.stepUpTime
   }
 
+  /// The refusal with the methods of the user.
+  func stepUpRequired(of user: ID<User>) throws(Refusal) -> Refusal {
+    .stepUpRequired(needsCode: try hasSecondFactor(user), hasPasskey: try passkeyCount(of: user) > 0)
+  }
+
   /// Throws `stepUpRequired` without a new proof. A token of scope `admin` was proved when it was created, and the
   /// operator has no session.
   ///
@@ -58,6 +63,6 @@ extension ReadTransaction {
       if caller.scope >= .admin { return }
     }
     guard try !isProved(caller) else { return }
-    throw .stepUpRequired(needsCode: try hasSecondFactor(user))
+    throw try stepUpRequired(of: user)
   }
 }

@@ -23,8 +23,7 @@ extension Community {
         throw .unauthenticated
       }
       if draft.scope >= .admin, try !tx.isProved(caller) {
-        let needsCode = try tx.hasSecondFactor(user)
-        guard draft.password != nil, !needsCode else { throw .stepUpRequired(needsCode: needsCode) }
+        guard draft.password != nil, try !tx.hasSecondFactor(user) else { throw try tx.stepUpRequired(of: user) }
       }
       return try tx.addToken(draft, secret, for: user, madeBy: credential, atMost: bounds.tokens, by: user)
     }

@@ -90,6 +90,7 @@ extension Notification {
     case .request: return conversation.map { "/c/\($0)" } ?? "/"
     case .token: return "/you/tokens"
     case .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed: return "/you/twostep"
+    case .passkeyCreated, .passkeyDeleted, .passkeyCopied: return "/you/passkeys"
     case .endpointDisabled: return "/admin/endpoints"
     case .signIn: return "/you/signins"
     case .mention, .reply, .direct, .room, .warning: return "/"
