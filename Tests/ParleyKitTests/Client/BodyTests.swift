@@ -334,6 +334,14 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(
       Request<Resource<SignInResult>>.confirmSignIn("1.2.3", code: "287082", device: "phone", cookie: false))
     try sent.take(.proveSession(password: "a long one", code: "287082"))
+    let assertion = PasskeyAssertion(
+      id: "AA", clientData: "AQ", authenticatorData: "Ag", signature: "Aw", userHandle: "MQ")
+    try sent.take(.proveSession(with: assertion))
+    try sent.take(
+      Request<Resource<SignInResult>>.signInWithPasskey(assertion, device: "phone", cookie: false))
+    let made = PasskeyRegistration(id: "AA", clientData: "AQ", attestation: "Ag", transports: ["internal"])
+    try sent.take(.createPasskey(PasskeyDraft(name: "Phone", credential: made)))
+    try sent.take(.updatePasskey(ID(6), name: "Key"))
     try sent.take(.enableSecondFactor(code: "287082", keepSessions: true))
     try sent.take(.disableSecondFactor(keepSessions: true))
     try sent.take(.changePassword(from: "a short one", to: "a long one", keepTokens: true))

@@ -84,11 +84,26 @@ extension Request where Response == Void {
   /// For ten minutes the session may do what is refused as `step_up_required`.
   /// - Parameter code: of a user with a second factor.
   public static func proveSession(password: String, code: String? = nil) -> Request {
-    let body = RequestBody.object { json in
+    proof { json in
       json.field("password", password)
       json.optional("code", code)
     }
-    return Request(.post, "/sessions/current/proof", body: body)
+  }
+
+  /// `POST /sessions/current/proof`
+  ///
+  /// - Parameter credential: the answer to `createPasskeyProofOptions`.
+  public static func proveSession(with credential: PasskeyAssertion) -> Request {
+    proof { json in json.field("credential", credential) }
+  }
+
+  private static func proof(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/sessions/current/proof", body: .object(members))
+  }
+
+  /// `DELETE /me/passkeys/{id}`
+  public static func deletePasskey(_ passkey: ID<Passkey>) -> Request {
+    Request(.delete, "/me/passkeys/{id}", [passkey.description])
   }
 
   /// `DELETE /me/second-factor`
@@ -163,6 +178,22 @@ extension Request where Response == Resource<SignInResult> {
       json.optional("cookie", cookie)
     }
     return Request(.post, "/sessions/second-factor", body: body)
+  }
+
+  /// `POST /sessions/passkey`
+  ///
+  /// - Parameters:
+  ///   - credential: the answer to `createPasskeySignInOptions`.
+  ///   - cookie: for browsers: sets the token as a cookie and omits it from the response.
+  public static func signInWithPasskey(
+    _ credential: PasskeyAssertion, device: String? = nil, cookie: Bool? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("credential", credential)
+      json.optional("device", device)
+      json.optional("cookie", cookie)
+    }
+    return Request(.post, "/sessions/passkey", body: body)
   }
 
   /// `POST /links/{code}`
@@ -279,5 +310,46 @@ extension Request where Response == Resource<RecoveryCodes> {
   /// `POST /me/second-factor/recovery-codes`
   public static func createRecoveryCodes() -> Request {
     Request(.post, "/me/second-factor/recovery-codes")
+  }
+}
+
+extension Request where Response == Page<Resource<Passkey>> {
+  /// `GET /me/passkeys`
+  public static func listPasskeys(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/me/passkeys",
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Resource<Passkey> {
+  /// `POST /me/passkeys`
+  public static func createPasskey(_ draft: PasskeyDraft) -> Request {
+    Request(.post, "/me/passkeys", body: .value(draft))
+  }
+
+  /// `PATCH /me/passkeys/{id}`
+  public static func updatePasskey(_ passkey: ID<Passkey>, name: String) -> Request {
+    Request(
+      .patch, "/me/passkeys/{id}", [passkey.description], body: .object { json in json.field("name", name) })
+  }
+}
+
+extension Request where Response == Resource<PasskeyCreationOptions> {
+  /// `POST /me/passkeys/options`
+  public static func createPasskeyOptions() -> Request {
+    Request(.post, "/me/passkeys/options")
+  }
+}
+
+extension Request where Response == Resource<PasskeyRequestOptions> {
+  /// `POST /sessions/passkey/options`
+  public static func createPasskeySignInOptions() -> Request {
+    Request(.post, "/sessions/passkey/options")
+  }
+
+  /// `POST /sessions/current/proof/options`
+  public static func createPasskeyProofOptions() -> Request {
+    Request(.post, "/sessions/current/proof/options")
   }
 }
