@@ -70,6 +70,8 @@ export function door({ site, title, lead, above = [], controls, verb, work, prob
     keepsFocus: true,
     node,
     shown: () => (form.querySelector('input') ?? submit).focus(),
+    /** Shows an error above the fields. */
+    tell,
     /** Shows a sentence in place of the form. */
     showNotice(heading, words, ...actions) {
       refill(node, noticeColumn(heading, words, actions));

@@ -6,28 +6,36 @@ import { button, whileBusy } from '../parts/button.js';
 import { dialog } from '../parts/dialog.js';
 import { field } from '../parts/field.js';
 import { codeField } from './codefield.js';
+import { canUsePasskeys, provePasskey } from './passkey.js';
 
 /** Resolves to whether the session is proved. */
 export async function prove(site, problem) {
   await loadMoreText();
   const password = field(say('door.password'), { type: 'password', name: 'password', autocomplete: 'current-password', required: true });
-  const code = problem.params.methods?.includes('password_and_code') ? codeField() : null;
+  const { methods = [] } = problem.params;
+  const code = methods.includes('password_and_code') ? codeField() : null;
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const submit = button(say('act.continue'), { kind: 'primary', type: 'submit' });
   submit.setAttribute('form', 'proof-form');
   return new Promise((resolve) => {
-    const send = async () => {
+    const tryWith = async (work) => {
       try {
-        await site.client.call('POST', '/sessions/current/proof', {
-          body: { password: password.input.value, ...(code ? { code: code.input.value.trim() } : {}) },
-        });
+        await work();
         node.close('yes');
       } catch (error) {
         fault.hidden = false;
-        fault.textContent = error.field === 'password' ? say('password.wrong') : sayProblem(error);
+        fault.textContent = error.sentence ?? (error.field === 'password' ? say('password.wrong') : sayProblem(error));
         (error.field === 'code' && code ? code : password).input.focus();
       }
     };
+    const byPassword = () => {
+      const body = { password: password.input.value, ...(code ? { code: code.input.value.trim() } : {}) };
+      return site.client.call('POST', '/sessions/current/proof', { body });
+    };
+    const passkey =
+      methods.includes('passkey') &&
+      canUsePasskeys() &&
+      button(say('proof.passkey'), { picture: 'key', wide: true, on: () => whileBusy(passkey, () => tryWith(() => provePasskey(site.client))) });
     const form = el(
       'form',
       {
@@ -35,7 +43,7 @@ export async function prove(site, problem) {
         on: {
           submit: (event) => {
             event.preventDefault();
-            whileBusy(submit, send);
+            whileBusy(submit, () => tryWith(byPassword));
           },
         },
       },
@@ -43,6 +51,7 @@ export async function prove(site, problem) {
       fault,
       password,
       code,
+      passkey,
     );
     const node = dialog(say('proof.title'), form, {
       actions: [button(say('act.cancel'), { on: () => node.close() }), submit],

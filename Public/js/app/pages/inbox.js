@@ -87,7 +87,7 @@ function content(shell, groups) {
 function noticeRow({ site }, { key, notice, conversation, count }) {
   const actor = site.person(notice.actor_id);
   const hasFlag = count > 1 || (notice.kind === 'report' && !notice.actor_id);
-  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : '/you/twostep');
+  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : '/you/twostep');
   return inboxRow({
     key,
     href,

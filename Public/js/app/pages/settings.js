@@ -20,7 +20,7 @@ import { statusForm } from '../account/status.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
-const parts = { profile, groups, look, notifications, email, privacy, password, twostep, sessions, signins, tokens, stars, drafts };
+const parts = { profile, groups, look, notifications, email, privacy, password, passkeys, twostep, sessions, signins, tokens, stars, drafts };
 const pictures = {
   profile: 'person',
   groups: 'users',
@@ -29,6 +29,7 @@ const pictures = {
   email: 'mail',
   privacy: 'eye',
   password: 'key',
+  passkeys: 'key',
   twostep: 'lock',
   sessions: 'shield',
   signins: 'clock',
@@ -350,6 +351,10 @@ async function password(shell, column) {
   };
   const words = (error) => (error.field === 'old_password' ? say('password.wrong') : sayProblem(error));
   refill(column, savingForm(save, { work, words }, old, fresh, keep));
+}
+
+async function passkeys(shell, column) {
+  return (await import('../account/passkeys.js')).passkeys(shell, column);
 }
 
 async function twostep(shell, column) {

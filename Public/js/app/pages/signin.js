@@ -8,6 +8,7 @@ import { inviteAddress } from '../account/createinvite.js';
 import { door, link, sentence } from '../account/door.js';
 import { takeLanguage } from '../account/language.js';
 import { confirmAddress, forgot, isOld, oldReset } from '../account/mailpages.js';
+import { passkeyDoor } from '../account/passkeydoor.js';
 import { copyLine } from '../parts/copyline.js';
 import { faceField } from '../parts/face.js';
 import { pictureField } from '../parts/picture.js';
@@ -96,7 +97,13 @@ export async function signIn(shell, { back, query }) {
   if (site.me) return shell.go(address, { replace: true });
   const canJoin = ['open', 'approval'].includes(site.server.policy);
   if (canJoin && query?.has('new')) return join(shell, address);
-  const name = field(say('door.name'), { name: 'username', autocomplete: 'username' });
+  return passkeyDoor(site, device(), (user) => goIn(shell, user, address), (passkey) => passwordDoor(shell, address, canJoin, passkey));
+}
+
+/** @param passkey the button to sign in without the password, if there is one */
+function passwordDoor(shell, address, canJoin, passkey) {
+  const { site } = shell;
+  const name = field(say('door.name'), { name: 'username', autocomplete: 'username webauthn' });
   const password = passwordField(site, false);
   const page = door({
     site,
@@ -106,6 +113,7 @@ export async function signIn(shell, { back, query }) {
     verb: say('act.signIn'),
     problem: site.ban,
     foot: [
+      passkey,
       canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: signInAddress(address, true) }, say('join.verb'))),
       site.server.policy === 'invite' && el('p', null, say('door.byInvite')),
       site.server.mail && el('p', null, el('a', { href: '/forgot' }, say('forgot.link'))),
