@@ -13,6 +13,7 @@ import { codeBlock } from '/js/app/parts/code.js';
 import { commandElement, commandRow } from '/js/app/parts/commands.js';
 import { completionList } from '/js/app/parts/completion.js';
 import { composer } from '/js/app/parts/composer.js';
+import { composerButtons } from '/js/app/parts/composerbuttons.js';
 import { composerFiles } from '/js/app/parts/composerfiles.js';
 import { pollEditor } from '/js/app/parts/composerpoll.js';
 import { pollPlace } from '/js/app/parts/composerpollplace.js';
@@ -708,7 +709,8 @@ function edited() {
   const place = pollPlace(act, act);
   place.open({ options: ['Monday', 'Friday'] });
   bar.set({ editing: { text: 'Good morning. Who has the key?' } });
-  return el('div.card', null, bar.node, place.node);
+  const { row } = composerButtons({ verb: 'Post' }, { submit: act, togglePreview: act, insert: act });
+  return el('div.card', null, bar.node, place.node, row(el('span'), null));
 }
 
 function written() {

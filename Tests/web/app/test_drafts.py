@@ -45,6 +45,18 @@ class Drafts(Village):
         expect(page.get_by_text("No drafts on this device.")).to_be_visible()
         self.eventually(page, 0, lambda: page.evaluate(ROWS)["files"])
 
+    def test_an_update_waits_while_a_message_is_written(self):
+        page = self.signed_in("lin")
+        self.room(page)
+        field = page.get_by_role("textbox", name="Write a message")
+        is_writing = lambda: page.evaluate("document.querySelector('form.composer').isWriting")
+        field.fill("")
+        self.assertFalse(is_writing())
+        field.fill("Half a thought")
+        self.assertTrue(is_writing())
+        field.fill("")
+        self.assertFalse(is_writing())
+
     def test_a_draft_of_a_conversation_that_is_gone_shows_its_text(self):
         topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Gone soon", "text": "Yes."}, self.tokens["ada"])
         page = self.signed_in("grace", "phone")

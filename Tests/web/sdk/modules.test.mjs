@@ -14,10 +14,9 @@ const ts = createRequire(import.meta.url)('/usr/share/nodejs/typescript');
 
 const MAX_FUNCTION = 80;
 const MAX_FILE = 300;
-/** Longer ones that are still to be split. */
-const LONG_FUNCTIONS = new Set(['app/parts/composer.js: composer']);
+/** Longer files that are still to be split. */
 const LONG_FILES = new Set([
-  'app/conversation/messageactions.js', 'app/conversation/messageview.js', 'app/pages/admin.js',
+  'app/conversation/messageactions.js', 'app/conversation/messageview.js',
   'app/pages/settings.js', 'app/pages/signin.js', 'app/shell/shell.js', 'app/state/site.js',
 ]);
 /** A folder imports folders before it, and no folder beside it. Folders that are not named are screens. */
@@ -106,10 +105,10 @@ function functionsOf(file) {
   return found;
 }
 
-const tooLong = (lengths, limit, known) => lengths.filter(([name, lines]) => lines > limit && !known.has(name));
+const tooLong = (lengths, limit, known = new Set()) => lengths.filter(([name, lines]) => lines > limit && !known.has(name));
 
 test('functions are short', () => {
-  assert.deepEqual(tooLong([...graph.keys()].flatMap(functionsOf), MAX_FUNCTION, LONG_FUNCTIONS), []);
+  assert.deepEqual(tooLong([...graph.keys()].flatMap(functionsOf), MAX_FUNCTION), []);
 });
 
 test('files of the app are short', () => {

@@ -4,14 +4,12 @@
 import { el, isTyping, refill } from '../core/dom.js';
 import { rich } from './rich.js';
 import { number, say } from '../core/text.js';
-import { button, iconButton } from './button.js';
 import { completion } from './completion.js';
+import { composerButtons, isTouch } from './composerbuttons.js';
 import { composerFiles } from './composerfiles.js';
 import { pollPlace } from './composerpollplace.js';
 import { referenceBar } from './composerreference.js';
-import { format, formatBar, formatOf } from './format.js';
-import { menu } from './menu.js';
-import { popover } from './popover.js';
+import { format, formatOf } from './format.js';
 
 /** The number of characters left is shown from here on. */
 const SHOWN_REST = 500;
@@ -36,237 +34,252 @@ const SHOWN_REST = 500;
  * @param {boolean} [options.toolbar] whether a toolbar for Markdown stands below the text
  */
 export function composer(options) {
-  const { enterSends = true, placeholder = say('composer.room'), label = placeholder, maxScalars = 16_000 } = options;
-  const input = el('textarea.composer-input', {
-    rows: options.rows ?? 1,
-    placeholder,
-    aria: { label, autocomplete: 'list', haspopup: 'listbox' },
-    enterkeyhint: enterSends ? 'send' : 'enter',
-    value: options.draft?.text ?? '',
-  });
-  /** The draft behind the message that is edited. */
-  let behind = null;
-  /** The files of the draft are read: until then they stay as they are. */
-  let isReading = !!options.draftFiles;
-  const files = composerFiles(options.filesUpTo ?? 0, {
-    change: () => changed(false),
-    keep: () => changed(true, true),
-    remove: () => input.focus(),
-  });
-  const words = completion(input, options, changed);
-  const reference = referenceBar(() => {
-    leaveReference();
-    input.focus();
-  });
-  const poll = pollPlace(changed, () => input.focus());
-  const preview = el('div.composer-preview', { hidden: true, aria: { label: say('composer.preview') } });
-  const count = el('span.composer-count.mark.count', { hidden: true, aria: { live: 'polite' } });
-  const sendButton = options.verb
-    ? button(options.verb, { kind: 'primary', on: submit, disabled: true })
-    : iconButton('send', say(enterSends ? 'composer.send' : 'composer.sendKeys'), { on: submit, disabled: true, kind: 'send' });
-  const previewButton = iconButton('eye', say('composer.preview'), { on: togglePreview, pressed: 'false' });
-  const addButton =
-    (!!options.filesUpTo || options.share || options.polls) &&
-    iconButton('plus', say('composer.add'), { on: (event) => addMenu(event.currentTarget, files.picker, options, !poll.value && !reference.editing && poll.open) });
-  const emojiButton = iconButton('react', say('emoji.all'), { on: () => pickEmoji(emojiButton, insert), data: { act: 'emoji' } });
-  const bar = options.toolbar ? formatBar(input) : null;
-  const row = bar
-    ? el('div.composer-row.has-bar', null, input, el('div.composer-tools', null, bar, emojiButton, addButton, count, previewButton, sendButton))
-    : el('div.composer-row', null, addButton, input, count, emojiButton, previewButton, sendButton);
-  const node = el(
-    'form.composer',
-    { aria: { label } },
-    words.node,
-    el('div.composer-field', null, reference.node, files.node, poll.node, options.toolbar ? [row, preview] : [preview, row]),
-    files.picker,
-  );
+  return new Composer(options).node;
+}
 
-  node.addEventListener('submit', (event) => {
-    event.preventDefault();
-    submit();
-  });
-  node.addEventListener('dragover', (event) => {
-    if (options.filesUpTo && event.dataTransfer?.types.includes('Files')) event.preventDefault();
-  });
-  node.addEventListener('drop', (event) => files.addFrom(event, event.dataTransfer));
-  input.addEventListener('paste', (event) => files.addFrom(event, event.clipboardData));
-  input.addEventListener('keydown', pressed);
-  input.addEventListener('input', () => {
-    changed();
-    words.update();
-    options.typing?.();
-  });
+/** The form has the members of `describe`, for pages and keys. */
+class Composer {
+  constructor(options) {
+    const { enterSends = true, maxScalars = 16_000, placeholder = say('composer.room'), label = placeholder } = options;
+    // Without a copy of the options: some are getters.
+    Object.assign(this, { options, enterSends, maxScalars });
+    this.input = el('textarea.composer-input', {
+      rows: options.rows ?? 1,
+      placeholder,
+      aria: { label, autocomplete: 'list', haspopup: 'listbox' },
+      enterkeyhint: enterSends ? 'send' : 'enter',
+      value: options.draft?.text ?? '',
+    });
+    /** The draft behind the message that is edited. */
+    this.behind = null;
+    /** The files of the draft are read: until then they stay as they are. */
+    this.isReading = !!options.draftFiles;
+    this.makeParts();
+    this.buttons = composerButtons(options, this);
+    const row = this.buttons.row(this.input, this.count);
+    this.node = el(
+      'form.composer',
+      { aria: { label } },
+      this.words.node,
+      el('div.composer-field', null, this.reference.node, this.files.node, this.poll.node, options.toolbar ? [row, this.preview] : [this.preview, row]),
+      this.files.picker,
+    );
+    this.listen();
+    this.describe();
+    queueMicrotask(() => this.begin());
+    requestAnimationFrame(() => grow(this.input));
+  }
 
-  function changed(isStored = true, hasFiles = false) {
+  makeParts() {
+    const { input, options } = this;
+    const changed = (isStored) => this.changed(isStored);
+    this.files = composerFiles(options.filesUpTo ?? 0, {
+      change: () => this.changed(false),
+      keep: () => this.changed(true, true),
+      remove: () => input.focus(),
+    });
+    this.words = completion(input, options, changed);
+    this.reference = referenceBar(() => {
+      this.leaveReference();
+      input.focus();
+    });
+    this.poll = pollPlace(changed, () => input.focus());
+    this.preview = el('div.composer-preview', { hidden: true, aria: { label: say('composer.preview') } });
+    this.count = el('span.composer-count.mark.count', { hidden: true, aria: { live: 'polite' } });
+  }
+
+  /** Opens the editor of a poll; null while the message cannot have one. */
+  get openPoll() {
+    return this.poll.value || this.reference.editing ? null : this.poll.open;
+  }
+
+  listen() {
+    const { node, input, files, options } = this;
+    node.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    node.addEventListener('dragover', (event) => {
+      if (options.filesUpTo && event.dataTransfer?.types.includes('Files')) event.preventDefault();
+    });
+    node.addEventListener('drop', (event) => files.addFrom(event, event.dataTransfer));
+    input.addEventListener('paste', (event) => files.addFrom(event, event.clipboardData));
+    input.addEventListener('keydown', (event) => this.pressed(event));
+    input.addEventListener('input', () => {
+      this.changed();
+      this.words.update();
+      options.typing?.();
+    });
+  }
+
+  /** Getters stay getters: `Object.assign` would copy their first values. */
+  describe() {
+    const { input, preview, files, poll } = this;
+    const described = {
+      input,
+      reply: (message) => this.reply(message),
+      edit: (message) => this.edit(message),
+      take: files.add,
+      addPoll: poll.open,
+      insert: (text) => this.insert(text),
+      submit: () => this.submit(),
+      togglePreview: () => this.togglePreview(),
+      get isPreviewed() {
+        return !preview.hidden;
+      },
+      get isWriting() {
+        return !!input.value.trim() || files.all.length > 0 || !!poll.value;
+      },
+      focusUnlessTouch() {
+        if (!isTouch() && !isTyping(document.activeElement)) input.focus({ preventScroll: true });
+      },
+    };
+    Object.defineProperties(this.node, Object.getOwnPropertyDescriptors(described));
+  }
+
+  /** Shows the draft, once the page has the composer. */
+  begin() {
+    const { draft } = this.options;
+    if (draft?.replyTo) this.reference.set({ replyTo: draft.replyTo });
+    if (draft?.poll) this.poll.open(draft.poll);
+    this.changed(false);
+    this.takeDraftFiles();
+  }
+
+  changed(isStored = true, hasFiles = false) {
+    const { input, count, preview, files, options } = this;
     grow(input);
     const text = input.value;
-    const rest = maxScalars - [...text].length;
+    const rest = this.maxScalars - [...text].length;
     count.hidden = rest > SHOWN_REST;
     count.textContent = number(rest);
     count.classList.toggle('is-over', rest < 0);
-    sendButton.disabled = (!text.trim() && !files.all.length) || rest < 0 || files.hasFault || poll.isLoading;
-    node.classList.toggle('has-text', !sendButton.disabled);
+    const cannotSend = (!text.trim() && !files.all.length) || rest < 0 || files.hasFault || this.poll.isLoading;
+    this.buttons.send.disabled = cannotSend;
+    this.node.classList.toggle('has-text', !cannotSend);
     if (!preview.hidden) refill(preview, rich(text || say('composer.nothing')));
-    if (isStored && !reference.editing) options.keep?.(text, reference.replyTo, poll.value, !isReading && (hasFiles || files.all.length) ? files.all.map(({ file }) => file) : undefined);
+    if (isStored && !this.reference.editing) options.keep?.(text, this.reference.replyTo, this.poll.value, this.filesToKeep(hasFiles));
   }
 
-  function submit() {
-    if (sendButton.disabled) return;
-    const asked = poll.body();
+  /** Undefined while those of the draft stay as they are. */
+  filesToKeep(hasFiles) {
+    const { all } = this.files;
+    return !this.isReading && (hasFiles || all.length) ? all.map(({ file }) => file) : undefined;
+  }
+
+  submit() {
+    const { input, reference, files } = this;
+    if (this.buttons.send.disabled) return;
+    const asked = this.poll.body();
     if (asked === null) return;
     const draft = { text: input.value.trim(), replyTo: reference.replyTo, editing: reference.editing, files: files.all, poll: asked };
-    clear();
-    options.send(draft);
+    this.clear();
+    this.options.send(draft);
     input.focus();
   }
 
-  function clear() {
-    words.close();
-    if (!preview.hidden) togglePreview();
-    if (reference.editing) return showDraft();
-    input.value = '';
-    reference.set({});
-    files.clear();
-    poll.close();
-    isReading = false;
-    options.keep?.('', null, null, []);
+  clear() {
+    this.words.close();
+    if (!this.preview.hidden) this.togglePreview();
+    if (this.reference.editing) return this.showDraft();
+    this.input.value = '';
+    this.reference.set({});
+    this.files.clear();
+    this.poll.close();
+    this.isReading = false;
+    this.options.keep?.('', null, null, []);
   }
 
   /** Shows the draft again after an edit. Its files have stayed. */
-  function showDraft() {
-    const { text, replyTo, poll: begun } = behind;
-    behind = null;
-    input.value = text;
-    reference.set({ replyTo });
-    if (begun) poll.open(begun);
-    changed(false);
+  showDraft() {
+    const { text, replyTo, poll: begun } = this.behind;
+    this.behind = null;
+    this.input.value = text;
+    this.reference.set({ replyTo });
+    if (begun) this.poll.open(begun);
+    this.changed(false);
   }
 
   /** Leaves an edit, or a reply. */
-  function leaveReference() {
-    if (reference.editing) return clear();
-    reference.set({});
-    changed();
+  leaveReference() {
+    if (this.reference.editing) return this.clear();
+    this.reference.set({});
+    this.changed();
   }
 
   /** Adds the files of the draft to those that the user has added meanwhile. */
-  async function takeDraftFiles() {
-    const found = (await options.draftFiles?.().catch(() => null)) ?? [];
+  async takeDraftFiles() {
+    const found = (await this.options.draftFiles?.().catch(() => null)) ?? [];
     // It was sent meanwhile.
-    if (!isReading) return;
-    isReading = false;
-    const hasMore = files.all.length > 0;
-    files.add(found);
-    if (hasMore) changed(true, true);
+    if (!this.isReading) return;
+    this.isReading = false;
+    const hasMore = this.files.all.length > 0;
+    this.files.add(found);
+    if (hasMore) this.changed(true, true);
   }
 
-  function togglePreview() {
+  togglePreview() {
+    const { preview } = this;
     preview.hidden = !preview.hidden;
-    previewButton.setAttribute('aria-pressed', String(!preview.hidden));
-    changed(false);
+    this.buttons.preview.setAttribute('aria-pressed', String(!preview.hidden));
+    this.changed(false);
   }
 
-  function pressed(event) {
-    if (event.isComposing || words.press(event)) return;
+  pressed(event) {
+    if (event.isComposing || this.words.press(event) || !this.perform(event)) return;
+    event.preventDefault();
+    if (event.key !== 'Enter' && event.key !== 'ArrowUp') event.stopPropagation();
+  }
+
+  /** Whether the pressed keys have a meaning here. */
+  perform(event) {
+    const { input, reference } = this;
     const isCommand = event.ctrlKey || event.metaKey;
-    if (event.key === 'Enter' && (isCommand || (enterSends && !event.shiftKey))) {
-      event.preventDefault();
-      submit();
-    } else if (event.key === 'ArrowUp' && !input.value && !files.all.length && !event.shiftKey && !event.altKey) {
-      const last = options.lastOwn?.();
-      if (!last) return;
-      event.preventDefault();
-      edit(last);
-    } else if (event.key === 'Escape' && (reference.editing || reference.replyTo)) {
-      event.preventDefault();
-      event.stopPropagation();
-      leaveReference();
-    } else {
-      const name = formatOf(event, input);
-      if (!name) return;
-      event.preventDefault();
-      event.stopPropagation();
-      format(input, name);
+    if (event.key === 'Enter' && (isCommand || (this.enterSends && !event.shiftKey))) {
+      this.submit();
+      return true;
     }
+    if (event.key === 'ArrowUp' && !input.value && !this.files.all.length && !event.shiftKey && !event.altKey) {
+      const last = this.options.lastOwn?.();
+      if (last) this.edit(last);
+      return !!last;
+    }
+    if (event.key === 'Escape' && (reference.editing || reference.replyTo)) {
+      this.leaveReference();
+      return true;
+    }
+    const name = formatOf(event, input);
+    if (name) format(input, name);
+    return !!name;
   }
 
-  function insert(text) {
+  insert(text) {
+    const { input } = this;
     input.setRangeText(text, input.selectionStart, input.selectionEnd, 'end');
-    changed();
+    this.changed();
     input.focus();
   }
 
-  function reply(message) {
-    if (reference.editing) clear();
-    reference.set({ replyTo: message });
-    changed();
-    input.focus();
+  reply(message) {
+    if (this.reference.editing) this.clear();
+    this.reference.set({ replyTo: message });
+    this.changed();
+    this.input.focus();
   }
 
-  function edit(message) {
-    behind ??= { text: input.value, replyTo: reference.replyTo, poll: poll.value };
+  edit(message) {
+    const { input, reference, poll } = this;
+    this.behind ??= { text: input.value, replyTo: reference.replyTo, poll: poll.value };
     poll.close();
     reference.set({ editing: message });
     input.value = message.text ?? '';
-    changed(false);
+    this.changed(false);
     input.focus();
     input.selectionStart = input.selectionEnd = input.value.length;
   }
-
-  queueMicrotask(() => {
-    if (options.draft?.replyTo) reference.set({ replyTo: options.draft.replyTo });
-    if (options.draft?.poll) poll.open(options.draft.poll);
-    changed(false);
-    takeDraftFiles();
-  });
-  requestAnimationFrame(() => grow(input));
-  return Object.assign(node, {
-    input,
-    reply,
-    edit,
-    take: files.add,
-    addPoll: poll.open,
-    insert,
-    submit,
-    get isPreviewed() {
-      return !preview.hidden;
-    },
-    togglePreview,
-    get isWriting() {
-      return !!input.value.trim() || files.all.length > 0 || !!poll.value;
-    },
-    focusUnlessTouch() {
-      if (!isTouch() && !isTyping(document.activeElement)) input.focus({ preventScroll: true });
-    },
-  });
-}
-
-/** The menu of what can be added; a single entry is done at once. @param {(() => void) | false} openPoll */
-function addMenu(anchor, picker, options, openPoll) {
-  const items = [
-    options.filesUpTo && { picture: 'file', words: say('composer.attach'), on: () => picker.click() },
-    options.share && { picture: 'link', words: say('share.title'), on: options.share },
-    options.polls && openPoll && { picture: 'poll', words: say('composer.poll'), on: () => openPoll() },
-  ].filter(Boolean);
-  if (items.length === 1) return items[0].on();
-  return menu(anchor, items, say('composer.add'));
-}
-
-async function pickEmoji(anchor, insert) {
-  const { emojiPicker } = await import('./emoji.js');
-  const picker = emojiPicker((character) => {
-    node.close();
-    insert(character);
-  });
-  const node = popover(anchor, say('emoji.all'), picker);
-  if (!isTouch()) picker.input.focus();
 }
 
 function grow(input) {
   input.style.height = 'auto';
   input.style.height = `${Math.min(input.scrollHeight, Math.round(innerHeight * 0.4))}px`;
-}
-
-function isTouch() {
-  return matchMedia('(pointer: coarse)').matches;
 }
