@@ -1,4 +1,4 @@
-// The actions on a message. One list for the menu, the sheet, the keyboard and the toolbar.
+// The actions on a message.
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -7,11 +7,10 @@ import { ask, confirm, dialog } from '../parts/dialog.js';
 import { report } from '../account/stepup.js';
 import { rememberEmoji } from '../core/recentemoji.js';
 import { field } from '../parts/field.js';
-import { menu } from '../parts/menu.js';
 import { personRow } from '../parts/person.js';
 import { popover } from '../parts/popover.js';
-import { messageSheet } from '../parts/sheet.js';
 import { toast } from '../parts/toast.js';
+import { messageItems, showMessageMenu } from './messagemenu.js';
 import { Deletions } from '../state/deletions.js';
 import { plain } from '../core/plain.js';
 import { rich } from '../parts/rich.js';
@@ -270,86 +269,10 @@ export class MessageActions {
   // MARK: All of them
 
   more(message, anchor) {
-    const items = this.items(message);
-    if (!items.length) return undefined;
-    if (matchMedia('(pointer: coarse), (max-width: 699px)').matches) {
-      return messageSheet(
-        items,
-        message.deleted || message.state
-          ? null
-          : (emoji) => (emoji ? this.run(message, 'react', { emoji, on: true }) : this.run(message, 'pick')),
-      );
-    }
-    return menu(anchor, items, say('sheet.title'));
-  }
-
-  /** Silence and ban for the author of a message: in the forum for its moderators, everywhere for those of the site. */
-  orders(message, mine) {
-    const { isModerator } = this.site;
-    const author = this.site.person(message.author_id);
-    if (mine || !this.canModerate || (!isModerator && !this.forum) || ['owner', 'admin'].includes(author.role)) return [];
-    const order = (name) => async () => {
-      const { ordersFor } = await import('../moderation/moderation.js');
-      await ordersFor(this.site, author, () => {}, name === 'silence' && !isModerator ? this.forum.id : null)[name]();
-    };
-    const entry = (name, picture) => ({
-      act: name,
-      picture,
-      words: say(`order.${name}Author`, { name: displayName(author) }),
-      danger: name === 'ban',
-      on: () => order(name)().catch(report),
-    });
-    return [entry('silence', 'bell-off'), isModerator && entry('ban', 'lock')];
+    return showMessageMenu(this, message, anchor);
   }
 
   items(message) {
-    const mine = this.isMine(message);
-    const item = (act, picture, words, more) => ({ act, picture, words, on: () => this.run(message, act), ...more });
-    if (message.state) {
-      return [
-        item('retry', 'again', say('act.retry')),
-        this.composer && item('edit', 'edit', say('act.edit')),
-        item('discard', 'delete', say('act.discard'), { danger: true }),
-      ].filter(Boolean);
-    }
-    const isAnswer = this.solves(message);
-    const solve = item('solve', 'check', say(isAnswer ? 'topic.unsolve' : 'topic.solve'), {
-      on: () => this.run(message, 'solve', !isAnswer),
-    });
-    const destroy = this.site.me.role === 'owner' && item('destroy', 'delete', say('destroy.menu'), { danger: true });
-    if (message.deleted) {
-      return [
-        isAnswer && this.maySolve && solve,
-        this.canModerate && message.deletion === 'moderator' && item('restore', 'undo', say('act.restore')),
-        message.deletion !== 'erased' && destroy,
-      ].filter(Boolean);
-    }
-    const inForum = !!this.conversation.forum_id;
-    return [
-      this.composer && item('reply', 'reply', say('act.reply'), { keys: 'r' }),
-      item('copy', 'copy', say('act.copy')),
-      item('link', 'link', say('act.link'), { keys: 'l' }),
-      item('star', 'star', say(message.actions?.star?.mine ? 'act.unstar' : 'act.star'), { keys: 's' }),
-      mine && this.composer && item('edit', 'edit', say('act.editMessage'), { keys: 'e' }),
-      message.edited_at &&
-        (mine || this.canModerate || this.forum?.shows_revisions) &&
-        item('history', 'clock', say('act.history')),
-      mine && !inForum && item('status', 'checks', say('act.status')),
-      this.canModerate && item('pin', 'pin', say(message.actions?.pin?.count ? 'act.unpin' : 'act.pin')),
-      this.conversation.kind === 'topic' &&
-        this.maySolve &&
-        (isAnswer || (this.forum?.solvable && message.seq > 1)) &&
-        solve,
-      inForum &&
-        this.conversation.kind === 'room' &&
-        (mine || this.canModerate) &&
-        item('toTopic', 'topic', say('act.toTopic'), { keys: 't' }),
-      !mine && item('report', 'flag', say('act.report')),
-      null,
-      mine && item('delete', 'delete', say('delete.menu'), { danger: true }),
-      !mine && this.canModerate && item('remove', 'delete', say('act.remove'), { danger: true }),
-      ...this.orders(message, mine),
-      destroy,
-    ].filter((it, index, all) => it || (it === null && all.slice(index + 1).some(Boolean)));
+    return messageItems(this, message);
   }
 }
