@@ -1,19 +1,12 @@
 // The message list of a conversation: opens at the first unread message, sticks to the newest, loads older ones at the top,
 // and keeps the scroll position when messages arrive.
 
-import { el, focusAgain, refill } from '../core/dom.js';
+import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { emojiVersion } from '../core/customemoji.js';
-import { isMentioned } from '../core/groups.js';
-import { statusLine } from '../core/status.js';
-import { empty } from '../parts/empty.js';
-import { dayLine, newLine, pill } from '../parts/lines.js';
-import { messageElement } from '../parts/message.js';
-import { plain } from '../core/plain.js';
+import { pill } from '../parts/lines.js';
 import { say } from '../core/text.js';
-import { startOfDay } from '../core/times.js';
+import { MessageRows } from './messagerows.js';
 
-const GROUP = 5 * 60_000;
 const NEAR = 600;
 const AT_END = 40;
 /** After a redraw, redraws pause for this multiple of its duration, at most for the second value. */
@@ -28,15 +21,13 @@ export class MessageView {
    */
   constructor(options) {
     Object.assign(this, options);
-    this.drawn = new Map();
-    this.quotes = new Map();
-    this.newFrom = options.readUpTo ?? null;
     this.unseen = 0;
     this.isStuck = true;
     this.inner = el('div.feed', { role: 'feed', aria: { label: say('talk.messages'), busy: 'false' } });
     // Only messages are in the feed; other elements surround it.
     this.above = el('div');
     this.below = el('div.stream-below');
+    this.rows = new MessageRows(this);
     this.whole = el('div.stream-inner', null, this.above, this.inner, this.below);
     this.node = el('div.stream', { role: 'group', tabindex: '-1', aria: { label: say('talk.messages') } }, this.whole);
     this.pillPlace = el('div.stream-pill');
@@ -46,9 +37,7 @@ export class MessageView {
     this.restsUntil = 0;
     this.drawing = null;
     this.stream.addEventListener('change', this.onChange);
-    this.resizing = new ResizeObserver(() => {
-      if (this.isStuck) this.toEnd();
-    });
+    this.resizing = new ResizeObserver(() => this.isStuck && this.toEnd());
     this.resizing.observe(this.node);
     this.resizing.observe(this.whole);
     this.onVisible = () => {
@@ -72,20 +61,17 @@ export class MessageView {
     this.draw();
     if (message) return this.mark(message);
     if (anchor) return this.hold(anchor);
-    const first = this.inner.querySelector('.new-line') ?? this.drawn.get(this.firstNew)?.node;
+    const first = this.inner.querySelector('.new-line') ?? this.rows.drawn.get(this.rows.firstNew)?.node;
     if (first && this.shape === 'bubble') {
       this.isStuck = false;
       this.node.scrollTop = Math.max(0, first.offsetTop - this.node.clientHeight / 3);
       this.scrolled();
     } else if (this.shape === 'bubble') {
       this.toEnd();
-    } else if (first) {
-      this.isStuck = false;
-      if (first === this.inner.firstElementChild) this.node.scrollTop = 0;
-      else first.scrollIntoView({ block: 'center' });
     } else {
       this.isStuck = false;
-      this.node.scrollTop = 0;
+      if (first && first !== this.inner.firstElementChild) first.scrollIntoView({ block: 'center' });
+      else this.node.scrollTop = 0;
     }
     return this.seen();
   }
@@ -106,7 +92,7 @@ export class MessageView {
   soon() {
     const last = this.stream.shown.at(-1);
     const wait = this.restsUntil - performance.now();
-    if (wait <= 0 || (last?.state === 'waiting' && last.id !== this.last?.id)) return this.draw();
+    if (wait <= 0 || (last?.state === 'waiting' && last.id !== this.rows.last?.id)) return this.draw();
     this.drawing ??= setTimeout(() => this.draw(), wait);
     return undefined;
   }
@@ -128,10 +114,9 @@ export class MessageView {
   drawWhole() {
     const anchor = this.isStuck ? null : this.anchor();
     // Messages loaded by scrolling are not announced.
-    const before = this.wasAtNewest ? this.last : null;
+    const before = this.wasAtNewest ? this.rows.last : null;
     this.wasAtNewest = !this.stream.hasNewer;
-    const wanted = this.wanted();
-    this.arrange(wanted);
+    this.rows.draw();
     if (this.isStuck) this.toEnd();
     else if (anchor) this.hold(anchor);
     this.arrived(before);
@@ -141,163 +126,19 @@ export class MessageView {
     this.seen();
   }
 
-  /** The nodes that are to be there, in order; those that did not change are the same as before. */
-  wanted() {
-    const isGone = (it) => this.hidesGone?.() && it.deleted && it.deletion !== 'moved';
-    const shown = this.stream.shown.filter((it) => !it.machine_only && !isGone(it));
-    const nodes = [];
-    const kept = new Map();
-    let day = null;
-    let hasNew = this.newFrom === null;
-    const solvedBy = this.solvedBy?.() ?? null;
-    const above = this.stream.hasOlder ? (this.more ??= el('p.stream-more', null, say('list.older'))) : this.head;
-    if (this.above.firstChild !== (above ?? null)) refill(this.above, above);
-    shown.forEach((message, index) => {
-      const previous = shown[index - 1];
-      const next = shown[index + 1];
-      const at = new Date(message.created_at);
-      const date = startOfDay(at).getTime();
-      const isNew = !hasNew && message.seq > this.newFrom && message.author_id !== this.me?.id && !message.deleted;
-      if (date !== day && this.shape === 'bubble') {
-        day = date;
-        nodes.push(this.keep(kept, `day ${date}`, '', () => dayLine(at)));
-      }
-      if (isNew) {
-        hasNew = true;
-        this.firstNew = message.id;
-        if (previous || this.stream.hasOlder) nodes.push(this.keep(kept, 'new', '', newLine));
-      }
-      const first = !joins(previous, message) || isNew;
-      const last = !joins(message, next);
-      const author = this.person(message.author_id);
-      const quote = this.quote(message.reply_to);
-      const solution = this.solution(message, solvedBy);
-      const files = Object.fromEntries((message.attachments ?? []).map((id) => [id, this.file?.(id) ?? undefined]));
-      const key = JSON.stringify([
-        withoutAge(message),
-        files,
-        first,
-        last,
-        author.display_name, author.name, author.avatar,
-        statusLine(author),
-        emojiVersion(),
-        quote,
-        this.stream.latest > 0,
-        message.id === solvedBy,
-        solution && [withoutAge(solution.message), solution.author.display_name, solution.author.name],
-      ]);
-      nodes.push(
-        this.keep(
-          kept,
-          message.id,
-          key,
-          () =>
-            messageElement(
-              { ...message, mentionsMe: this.namesMe(message) },
-              {
-                shape: this.shape,
-                author,
-                mine: !!this.me && message.author_id === this.me.id,
-                first, last, quote,
-                size: this.stream.latest,
-                act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
-                solves: message.id === solvedBy,
-                solution,
-                mayModerate: this.mayModerate?.(),
-                onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
-                files,
-              },
-            ),
-          `w-c${message.client_id}`,
-        ),
-      );
-    });
-    this.drawn = kept;
-    this.last = shown.at(-1) ?? null;
-    // A feed without articles is none.
-    this.inner.hidden = !shown.length;
-    const isEmpty = !shown.length && this.stream.isLoaded && !this.stream.hasOlder;
-    if (isEmpty && !this.below.firstChild)
-      this.below.append(empty(this.emptyWords ?? say('talk.empty'), { picture: 'messages' }));
-    else if (!isEmpty) refill(this.below);
-    return nodes;
-  }
-
-  keep(kept, id, key, make, waitedAs) {
-    const known = this.drawn.get(id);
-    const entry = known?.key === key ? known : { key, node: make() };
-    if (id === this.marked) entry.node.classList.add('is-shown');
-    const before = known ?? this.drawn.get(waitedAs);
-    if (before && entry !== before && before.node.contains(document.activeElement)) entry.held = document.activeElement;
-    kept.set(id, entry);
-    return entry.node;
-  }
-
-  arrange(nodes) {
-    const wanted = new Set(nodes);
-    for (const child of [...this.inner.children]) if (!wanted.has(child)) child.remove();
-    nodes.forEach((node, index) => {
-      if (this.inner.children[index] !== node) this.inner.insertBefore(node, this.inner.children[index] ?? null);
-    });
-    for (const entry of this.drawn.values()) {
-      if (!entry.held) continue;
-      const { held } = entry;
-      entry.held = null;
-      // Its actions come with the focus.
-      entry.node.focus({ preventScroll: true });
-      focusAgain(entry.node, held);
-    }
-  }
-
-  namesMe(message) {
-    return !!this.me && isMentioned(this.me, message);
-  }
-
-  /** A message of the window, or one that is fetched; null until then. */
-  known(id) {
-    const found = this.stream.messages.find((it) => it.id === id) ?? this.quotes.get(id);
-    if (found === undefined) {
-      this.quotes.set(id, null);
-      this.fetch?.(id).then(
-        (it) => {
-          this.quotes.set(id, it);
-          this.draw();
-        },
-        () => {},
-      );
-    }
-    return found ?? null;
-  }
-
-  /** The answer of the topic, for its first post. */
-  solution(message, id) {
-    const found = id && message.seq === 1 && message.id !== id && !message.deleted ? this.known(id) : null;
-    return found && !found.deleted ? { message: found, author: this.person(found.author_id) } : null;
-  }
-
-  quote(id) {
-    const found = id ? this.known(id) : null;
-    if (!found) return null;
-    const author = this.person(found.author_id);
-    return {
-      author: displayName(author),
-      text: found.deleted ? say('gone.author') : plain(found.text ?? '', 120),
-    };
-  }
-
   /** Announces new messages of others. An own message scrolls to the end. */
   arrived(before) {
-    const { last } = this;
+    const { last } = this.rows;
     if (!before || !last || this.stream.hasNewer) return;
-    const isNews = (it) => this.upTo > 0 && it.seq > this.upTo && it.author_id !== this.me?.id && !it.deleted && this.drawn.has(it.id);
+    const isNews = (it) => this.upTo > 0 && it.seq > this.upTo && it.author_id !== this.me?.id && !it.deleted && this.rows.drawn.has(it.id);
     const news = this.stream.messages.filter(isNews);
     for (const { author_id: author } of news) this.announce?.(displayName(this.person(author)));
     if (!this.isStuck) this.unseen += news.length;
     if (last.id === before.id) return;
-    const node = this.drawn.get(last.id)?.node;
+    const node = this.rows.drawn.get(last.id)?.node;
     if (last.author_id === this.me?.id && last.state === 'waiting') {
       node?.classList.add('is-arriving');
-      this.newFrom = null;
+      this.rows.newFrom = null;
       this.toEnd();
     }
   }
@@ -340,7 +181,7 @@ export class MessageView {
   }
 
   hold({ id, offset }) {
-    const node = this.drawn.get(id)?.node;
+    const node = this.rows.drawn.get(id)?.node;
     if (!node) return;
     const top = this.node.getBoundingClientRect().top;
     const moved = node.getBoundingClientRect().top - top - offset;
@@ -382,16 +223,16 @@ export class MessageView {
 
   /** Brings a message into view and marks it for two seconds. */
   mark(id) {
-    const node = this.drawn.get(id)?.node;
+    const node = this.rows.drawn.get(id)?.node;
     if (!node) return;
     this.isStuck = false;
     node.scrollIntoView({ block: 'center' });
-    this.marked = id;
+    this.rows.marked = id;
     node.classList.add('is-shown');
     node.focus({ preventScroll: true });
     setTimeout(() => {
-      this.marked = null;
-      this.drawn.get(id)?.node.classList.remove('is-shown');
+      this.rows.marked = null;
+      this.rows.drawn.get(id)?.node.classList.remove('is-shown');
     }, 2_000);
     this.scrolled();
   }
@@ -415,12 +256,12 @@ export class MessageView {
     if (this.going !== turn || !this.node.isConnected) return;
     this.settle();
     const { messages } = this.stream;
-    const found = messages.find((it) => it.seq >= seq && this.drawn.has(it.id)) ?? messages.findLast((it) => this.drawn.has(it.id));
+    const found = messages.find((it) => it.seq >= seq && this.rows.drawn.has(it.id)) ?? messages.findLast((it) => this.rows.drawn.has(it.id));
     if (!found) return;
     this.isStuck = false;
     // With the title above the first.
     if (found === messages[0] && !this.stream.hasOlder) this.node.scrollTop = 0;
-    else this.drawn.get(found.id)?.node.scrollIntoView({ block: 'start' });
+    else this.rows.drawn.get(found.id)?.node.scrollIntoView({ block: 'start' });
     this.scrolled();
   }
 
@@ -456,17 +297,4 @@ export class MessageView {
     all[to]?.focus();
     all[to]?.scrollIntoView({ block: 'nearest' });
   }
-}
-
-/** Whether two messages stand in one group: the same author, within five minutes, on one day. */
-function joins(a, b) {
-  if (!a || !b || a.kind === 'system' || b.kind === 'system' || a.deleted || b.deleted) return false;
-  if (a.author_id !== b.author_id) return false;
-  const [from, to] = [new Date(a.created_at), new Date(b.created_at)];
-  return Math.abs(to - from) < GROUP && startOfDay(from).getTime() === startOfDay(to).getTime();
-}
-
-/** All of a message but as of when it is known. */
-function withoutAge({ known: _, actions_known: __, ...message }) {
-  return message;
 }
