@@ -97,7 +97,13 @@ struct SMTPConversation {
     case .startTLS:
       guard reply.code == 220 else { return .finish(.insecure) }
       return .startTLS
-    case .credentials, .loginName, .loginPassword: return afterCredentials(reply)
+    case .loginName:
+      guard reply.code == 334 else { return signInFailed(reply) }
+      return command(Base64.encode(Array((server.user ?? "").utf8), .standard), .loginPassword)
+    case .loginPassword:
+      guard reply.code == 334 else { return signInFailed(reply) }
+      return command(Base64.encode(Array((password ?? "").utf8), .standard), .credentials)
+    case .credentials: return reply.code == 235 ? beginMessage() : signInFailed(reply)
     case .idle, .ended: return unexpected()
     case .sender:
       guard isPositive else { return .finish(outcome(reply)) }
@@ -141,14 +147,10 @@ struct SMTPConversation {
     return .finish(.signInRefused(MailReply(code: reply.code, text: "neither AUTH PLAIN nor AUTH LOGIN is offered")))
   }
 
-  private mutating func afterCredentials(_ reply: SMTPReplies.Reply) -> Step {
-    switch (state, reply.code) {
-    case (.loginName, 334): return command(Base64.encode(Array((server.user ?? "").utf8), .standard), .loginPassword)
-    case (.loginPassword, 334): return command(Base64.encode(Array((password ?? "").utf8), .standard), .credentials)
-    case (.credentials, 235): return beginMessage()
-    case (_, 400..<500): return .finish(unavailable(reply))
-    default: return .finish(.signInRefused(MailReply(code: reply.code, text: reply.text)))
-    }
+  private func signInFailed(_ reply: SMTPReplies.Reply) -> Step {
+    let isTemporary = (400..<500).contains(reply.code)
+    return .finish(
+      isTemporary ? unavailable(reply) : .signInRefused(MailReply(code: reply.code, text: reply.text)))
   }
 
   private mutating func beginMessage() -> Step {

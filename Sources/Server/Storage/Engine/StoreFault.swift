@@ -17,10 +17,9 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
       self = .unusable(path, reason: "\(error)")
       return
     }
-    switch error.code {
-    case .corrupt, .notADatabase: self = .damaged(path, reason: error.message)
-    default: self = .unusable(path, reason: error.message)
-    }
+    self =
+      error.refusal == .damaged
+      ? .damaged(path, reason: error.message) : .unusable(path, reason: error.message)
   }
 
   init(_ error: MigrationError) { self = .schema(error.description) }

@@ -140,30 +140,42 @@ public struct BodyDecoder: Sendable {
   private mutating func eatExtension(_ byte: UInt8) throws(BodyError) {
     guard extensionAllowance > 0 else { throw .chunkExtensionTooLong }
     extensionAllowance &-= 1
+    guard let next = extensionStage(after: byte) else { throw .badChunkExtension }
+    stage = next
+  }
+
+  /// The stage after a byte of a chunk extension; nil if the byte is not allowed.
+  private func extensionStage(after byte: UInt8) -> Stage? {
     let isSpace = byte == 32 || byte == 9
+    let isToken = ASCII.isToken(byte)
     switch stage {
-    case .beforeSemicolon where isSpace: break
-    case .beforeSemicolon where byte == UInt8(ascii: ";"): stage = .beforeName
-    case .beforeName where isSpace: break
-    case .beforeName where ASCII.isToken(byte): stage = .name
-    case .name where ASCII.isToken(byte): break
-    case .name where isSpace: stage = .afterName
-    case .name where byte == UInt8(ascii: "="), .afterName where byte == UInt8(ascii: "="): stage = .beforeValue
-    case .name where byte == UInt8(ascii: ";"), .afterName where byte == UInt8(ascii: ";"): stage = .beforeName
-    case .afterName where isSpace: break
-    case .beforeValue where isSpace: break
-    case .beforeValue where byte == UInt8(ascii: "\""): stage = .quoted
-    case .beforeValue where ASCII.isToken(byte): stage = .value
-    case .value where ASCII.isToken(byte): break
-    case .value where isSpace: stage = .beforeSemicolon
-    case .value where byte == UInt8(ascii: ";"), .afterValue where byte == UInt8(ascii: ";"): stage = .beforeName
-    case .quoted where byte == UInt8(ascii: "\\"): stage = .escaped
-    case .quoted where byte == UInt8(ascii: "\""): stage = .afterValue
-    case .quoted where ASCII.isFieldContent(byte): break
-    case .escaped where ASCII.isFieldContent(byte): stage = .quoted
-    case .afterValue where isSpace: stage = .beforeSemicolon
-    case .name where byte == 13, .value where byte == 13, .afterValue where byte == 13: stage = .sizeLineFeed
-    default: throw .badChunkExtension
+    case .beforeSemicolon: return isSpace ? stage : byte == UInt8(ascii: ";") ? .beforeName : nil
+    case .beforeName: return isSpace ? stage : isToken ? .name : nil
+    case .name:
+      if isToken { return stage }
+      if isSpace { return .afterName }
+      return byte == UInt8(ascii: "=") ? .beforeValue : afterExtension(byte)
+    case .afterName:
+      if isSpace { return stage }
+      return byte == UInt8(ascii: "=") ? .beforeValue : byte == UInt8(ascii: ";") ? .beforeName : nil
+    case .beforeValue:
+      if isSpace { return stage }
+      return byte == UInt8(ascii: "\"") ? .quoted : isToken ? .value : nil
+    case .value: return isToken ? stage : isSpace ? .beforeSemicolon : afterExtension(byte)
+    case .quoted:
+      if byte == UInt8(ascii: "\\") { return .escaped }
+      return byte == UInt8(ascii: "\"") ? .afterValue : ASCII.isFieldContent(byte) ? stage : nil
+    case .escaped: return ASCII.isFieldContent(byte) ? .quoted : nil
+    case .afterValue: return isSpace ? .beforeSemicolon : afterExtension(byte)
+    case .size, .sizeLineFeed, .data, .chunkEnd, .chunkLineFeed, .untilClose, .done, .trailers: return nil
+    }
+  }
+
+  private func afterExtension(_ byte: UInt8) -> Stage? {
+    switch byte {
+    case UInt8(ascii: ";"): .beforeName
+    case 13: .sizeLineFeed
+    default: nil
     }
   }
 

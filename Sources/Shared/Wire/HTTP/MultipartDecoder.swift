@@ -130,22 +130,31 @@ public struct MultipartDecoder: Sendable {
 
   /// RFC 2046 §5.1.1: a delimiter is followed by `--` if it is the last, otherwise by white space and CRLF.
   private mutating func eat(_ byte: UInt8) throws(MultipartError) {
-    switch (stage, byte) {
-    case (.behindDelimiter, UInt8(ascii: "-")): stage = .lastHyphen
-    case (.lastHyphen, UInt8(ascii: "-")): stage = .epilogue
-    case (.behindDelimiter, 13), (.padding, 13): stage = .delimiterLineFeed
-    case (.behindDelimiter, 32), (.behindDelimiter, 9), (.padding, 32), (.padding, 9):
-      guard paddingLeft > 0 else { throw .badDelimiter }
-      paddingLeft -= 1
-      stage = .padding
-    case (.delimiterLineFeed, 10):
+    switch stage {
+    case .behindDelimiter where byte == UInt8(ascii: "-"): stage = .lastHyphen
+    case .behindDelimiter, .padding: try eatPadding(byte)
+    case .lastHyphen:
+      guard byte == UInt8(ascii: "-") else { throw .badDelimiter }
+      stage = .epilogue
+    case .delimiterLineFeed:
+      guard byte == 10 else { throw .badDelimiter }
       guard parts < limits.parts else { throw .tooManyParts }
       parts += 1
       headBytes = []
       section.restart(at: 0)
       stage = .head
-    default: throw .badDelimiter
+    case .preamble, .payload, .head, .epilogue: break
     }
+  }
+
+  private mutating func eatPadding(_ byte: UInt8) throws(MultipartError) {
+    if byte == 13 {
+      stage = .delimiterLineFeed
+      return
+    }
+    guard byte == 32 || byte == 9, paddingLeft > 0 else { throw .badDelimiter }
+    paddingLeft -= 1
+    stage = .padding
   }
 
   /// Heads are short, so the decoder buffers them instead of the caller.
