@@ -197,37 +197,54 @@ private let forbidden: [String] = [
   #expect(unprefixed.subtracting(consumer) == [])
 }
 
-/// Subjects with types of other modules, which may get new cases and need `default:`.
-private let foreignSubjects = ["generalCategory", "status", "error.code"]
+/// Switches over types that are not our enums: enums of the standard library, which may get new cases, and structs with
+/// named values (`Status`, `URLError.Code`).
+private let foreignSwitches: Set<String> = [
+  "Kit/ParleyURLSession/URLSessionTransport.swift: switch URLError.Code(rawValue: error.code) {",
+  "Server/API/Pages/PageAddress.swift: switch scalar.properties.generalCategory {",
+  "Server/Mail/HeaderText.swift: switch scalar.properties.generalCategory {",
+  "Server/Serving/ResponseHead.swift: switch status {",
+  "Shared/Markup/ScalarKind.swift: switch properties.generalCategory {",
+  "Shared/Model/Search/SearchFolding.swift: return switch scalar.properties.generalCategory {",
+  "parley/Terminal.swift: switch scalar.properties.generalCategory {",
+]
 
-/// The `default:` lines of switches over an enum: at least one case is a bare `.name`. Excludes state machines over
-/// pairs and switches with a `where` on each case.
+/// The switches over an enum with a `default:` or a `case _`. A pattern with a `.name`, also in a tuple, makes a switch
+/// one over an enum.
 private func defaultsOverEnums(in text: String) throws -> [String] {
   let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-  let bare = try Regex(#"^case (?:let )?\.(?!.* where )"#)
+  let wildcard = try Regex(#"^(?:default|case \(?_(?:, _)*\)?)(?: where .*)?:"#)
+  let named = try Regex(#"^case (?:let )?(?:\((?:[^()]*, )?)?\.[a-z]"#)
   return lines.indices.compactMap { index in
     let line = lines[index].drop { $0 == " " }
-    guard line.hasPrefix("default:") else { return nil }
+    guard line.contains(wildcard) else { return nil }
     let indentation = lines[index].count - line.count
     var isOverEnum = false
     for earlier in lines[..<index].reversed() {
       let code = earlier.drop { $0 == " " }
       guard earlier.count - code.count == indentation else { continue }
-      if code.contains("switch ") {
-        return isOverEnum && !foreignSubjects.contains { code.contains($0) } ? String(code) : nil
-      }
-      if code.contains(bare) { isOverEnum = true }
+      if code.contains("switch ") { return isOverEnum ? String(code) : nil }
+      if code.contains(named) { isOverEnum = true }
     }
     return nil
   }
 }
 
+@Test(arguments: [
+  ("case .red: 1\n  default: 2", true), ("case 1: 1\n  default: 2", false), ("case .red: 1\n  case .blue: 2", false),
+  ("case .red where isDark: 1\n  default: 2", true), ("case (.red, 1): 1\n  default: 2", true),
+  ("case (1, .red): 1\n  case (_, _): 2", true), ("case let .mixed(color): 1\n  case _: 2", true),
+  ("case (_, 1): 1\n  case (_, _): 2", false), ("case let fault as Fault where fault.code == .red: 1\n  default: 2", false),
+])
+func `a switch over an enum with a default is recognized`(cases: String, isFault: Bool) throws {
+  #expect(try defaultsOverEnums(in: "  switch color {\n  \(cases)\n  }") == (isFault ? ["switch color {"] : []))
+}
+
 @Test func `a switch over one of our enums lists all cases`() throws {
-  let sample = "  switch color {\n  case .red: 1\n  default: 2\n  }\n  switch byte {\n  case 1: 1\n  default: 2\n  }"
-  #expect(try defaultsOverEnums(in: sample) == ["switch color {"])
-  for file in try Package.files(under: "Sources", ending: ".swift") {
-    #expect(try defaultsOverEnums(in: file.text) == [], "\(file.path)")
+  let found = try Package.files(under: "Sources", ending: ".swift").flatMap { file in
+    try defaultsOverEnums(in: file.text).map { "\(file.path.dropFirst("Sources/".count)): \($0)" }
   }
+  #expect(Set(found) == foreignSwitches)
 }
 
 @Test func `unsafe code is only in the listed files`() throws {
