@@ -234,7 +234,8 @@ private func defaultsOverEnums(in text: String) throws -> [String] {
   ("case .red: 1\n  default: 2", true), ("case 1: 1\n  default: 2", false), ("case .red: 1\n  case .blue: 2", false),
   ("case .red where isDark: 1\n  default: 2", true), ("case (.red, 1): 1\n  default: 2", true),
   ("case (1, .red): 1\n  case (_, _): 2", true), ("case let .mixed(color): 1\n  case _: 2", true),
-  ("case (_, 1): 1\n  case (_, _): 2", false), ("case let fault as Fault where fault.code == .red: 1\n  default: 2", false),
+  ("case (_, 1): 1\n  case (_, _): 2", false),
+  ("case let fault as Fault where fault.code == .red: 1\n  default: 2", false),
 ])
 func `a switch over an enum with a default is recognized`(cases: String, isFault: Bool) throws {
   #expect(try defaultsOverEnums(in: "  switch color {\n  \(cases)\n  }") == (isFault ? ["switch color {"] : []))
