@@ -26,7 +26,7 @@ func sources(
     name: name, dependencies: dependencies, path: folder, exclude: ["README.md"] + exclude, swiftSettings: strict)
 }
 
-/// Nothing loads a program at run time, so it exports no symbols, and its relocations are packed: 2.4 MB less to read at
+/// No program is loaded at run time, so it exports no symbols, and its relocations are packed: 2.4 MB less to read at
 /// start. Only `lld` packs them.
 let compact: [LinkerSetting] = [
   .unsafeFlags([

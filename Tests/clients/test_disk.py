@@ -62,7 +62,7 @@ class Disk(RestartingTest):
         return status, json.loads(self.curl(f"{self.url}/readyz")).get("code")
 
     def check_full(self):
-        """What works on a full disk, and what does not."""
+        """Operations that work on a full disk, and refused ones."""
         self.assertEqual(self.readiness(), (503, "disk_full"))
         self.assertEqual(self.curl_headers(f"{self.url}/healthz")[0], 200)
         health = self.parley("health", "--url", self.url)

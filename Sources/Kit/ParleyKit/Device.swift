@@ -1,7 +1,7 @@
 // Signing in and resuming in one call. An app with needs of its own wires `Client`, `OwnSession` and `Parley` by hand.
 
 extension Parley {
-  /// What the app supplies: network, storage, clock and files of the device.
+  /// The services that the app supplies: network, storage, clock and files of the device.
   public struct Device: Sendable {
     public var transport: any Transport
     /// Keeps the address of the server and the token of the session. A token signs in: an app stores the name `token` as its

@@ -1,4 +1,4 @@
-// `import ParleyKit` alone makes visible what the kit's API names: `ID`, `Message`, `Conversation`, `JSONValue`. Members need
+// `import ParleyKit` alone makes the types of the kit's API visible: `ID`, `Message`, `Conversation`, `JSONValue`. Members need
 // the export of each module where `MemberImportVisibility` is enabled.
 
 @_exported public import ParleyJSON

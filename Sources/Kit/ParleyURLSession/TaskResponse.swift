@@ -42,7 +42,7 @@ final class TaskResponse: Sendable {
   }
 }
 
-/// What a task has received and its reader has not taken. The task is suspended while that is too much.
+/// The received parts that the reader of a task has not taken. The task is suspended while they are too large.
 final class ResponseParts: Sendable {
   typealias Head = Result<URLResponse, TransportFailure>
   typealias Chunk = Result<[UInt8]?, TransportFailure>

@@ -1,4 +1,4 @@
-/// What became of a message.
+/// The result of sending a message.
 public enum MailOutcome: Sendable, Hashable, CustomStringConvertible {
   case accepted
   /// For good.

@@ -12,7 +12,7 @@ struct Envelope: Sendable {
 }
 
 struct SMTPConversation {
-  /// What the connection does next.
+  /// The next action of the connection.
   enum Step: Hashable {
     case send([UInt8])
     case startTLS

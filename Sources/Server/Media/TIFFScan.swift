@@ -168,7 +168,7 @@ public struct TIFFScan: Sendable {
   private static let rawTags: Set<Int> = [0x828d, 0x828e]
   private static let subdirectories = 0x014a
 
-  /// What a decoder needs: sizes, strips and tiles, compression, colors, the orientation and the color profile. Texts,
+  /// The tags that a decoder needs: sizes, strips and tiles, compression, colors, orientation, color profile. Texts,
   /// times, XMP, IPTC, geographic and unknown tags are not in it.
   private static let kept: Set<Int> = Set(0x00fe...0x0103).union([
     0x0106, 0x0107, 0x0108, 0x0109, 0x010a, 0x0111, 0x0112, 0x0115, 0x0116, 0x0117, 0x0118, 0x0119, 0x011a, 0x011b,

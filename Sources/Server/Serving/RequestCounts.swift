@@ -39,7 +39,7 @@ public struct RequestCounts: Sendable, Equatable {
   }
 }
 
-/// What the loops of a server count.
+/// Counters of a server's loops.
 public struct ServingCounts: Sendable {
   public internal(set) var requests = RequestCounts()
   public internal(set) var httpConnections = 0

@@ -15,7 +15,7 @@ public struct Context {
   public let isEncrypted: Bool
   /// Objects of this event loop, shared by its connections.
   public let locals: Locals
-  /// The memory budget, which counts what a handler holds until it responds.
+  /// The memory budget, which counts the memory of a handler until it responds.
   public let memory: (any RequestMemory)?
   private let head: RequestHead
   private let addresses: Addresses

@@ -112,7 +112,7 @@ public final class RequestBody {
     release()
   }
 
-  /// Fails, and drops what the handler has not read.
+  /// Fails, and drops the bytes that the handler has not read.
   public func refuse(_ problem: Problem) {
     guard !isComplete else { return }
     chunks = []

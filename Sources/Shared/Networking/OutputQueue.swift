@@ -92,7 +92,7 @@ struct OutputQueue {
     return (count, unshared)
   }
 
-  /// What a write has left. Counts the shared buffers that stay; returns nil above the budget.
+  /// The output that a write has left. Counts the shared buffers that stay; returns nil above the budget.
   mutating func rest() -> (total: Int, count: Int, unshared: Int, hasFile: Bool)? {
     guard countShared() else { return nil }
     return (total, count, unshared, hasFile)

@@ -33,7 +33,7 @@ import Web
   /// The fields that count requests.
   private static let varying = ["x-request-id", "date", "ratelimit-remaining", "ratelimit-reset"]
 
-  /// What an answer tells, except for the number of the request.
+  /// The status, fields and text of an answer, without the number of the request.
   private static func told(_ answer: Answer) -> [String] {
     (0..<answer.fields.count).map { "\(answer.fields.name(at: $0)): \(answer.fields.value(at: $0))" }
       .filter { field in !varying.contains { field.lowercased().hasPrefix($0) } }

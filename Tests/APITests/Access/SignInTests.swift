@@ -201,7 +201,7 @@ import Testing
       }
       clock.add(13 * day)
       try await village.renewSession(of: "ada")
-      // Nothing uses the session of grace after the change.
+      // The session of grace is not used after the change.
       try await village.changeSettings(["session_idle_days": 14])
       clock.add(day)
       #expect(try await !isOpen("grace"))

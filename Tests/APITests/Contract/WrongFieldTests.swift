@@ -23,7 +23,7 @@ import Testing
       let visibility = try #require((0..<6).first { answer["errors.\($0).field"] == "visibility" })
       #expect(answer["errors.\(visibility).params.allowed.0"] == "public")
       #expect(answer.count("errors.\(visibility).params.allowed") == 3)
-      // Nothing was created.
+      // No forum was created.
       #expect(try await village.request(.get, "/forums", as: "ada").count("data") == 0)
     }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import API
 
-/// What lists of forums tell their readers: activity, topics, counts.
+/// Facts in lists of forums: activity, topics, counts.
 @Suite struct ForumActivityTests {
   @Test(arguments: TestTransport.allCases)
   func `the list has the newest activity, topic and counts of each forum`(transport: TestTransport) async throws {

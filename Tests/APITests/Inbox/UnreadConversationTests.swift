@@ -191,7 +191,7 @@ import Testing
         200, .put, "/forums/\(forum)/members/\(village.id("linus"))", as: "ada", ["role": "member"])
       try await read(opened)
       try await village.expect(200, .put, "/forums/\(forum)/level", as: "linus", ["level": "everything"])
-      // Nothing was posted since linus joined.
+      // No message was posted since linus joined.
       #expect(try await unread(village, of: "linus") == [])
       let first = try await village.post("one", in: unopened, as: "grace")
       try await village.post("two", in: unopened, as: "grace")

@@ -38,7 +38,7 @@ import Testing
       for (path, answer) in seen {
         #expect(!answer.text.contains(Self.secret) && answer.status < 400, "\(path) \(answer.status)")
       }
-      // What is hidden and what does not exist get the same page, but for the address to return to.
+      // A hidden and a missing object have the same page, but for the address to return to.
       let missing = try await village.page("/t/999999")
       for path in hidden {
         let answer = try await village.page(path)

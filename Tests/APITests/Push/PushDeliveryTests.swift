@@ -154,7 +154,7 @@ import Testing
       // Security notices are always sent.
       try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "script", "scope": "read"])
       #expect(await village.push().count == 1)
-      // What was held back is not sent later.
+      // A suppressed message is not sent later.
       try await village.expect(
         200, .patch, "/me/notifications", as: "grace",
         ["paused": false, "snoozed_until": NSNull(), "quiet_hours": NSNull(), "push": [String: Any]()])

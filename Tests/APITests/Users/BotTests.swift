@@ -162,7 +162,7 @@ import Testing
         #expect(refused.status == 400 && refused["errors.0.field"]?.hasPrefix(field) == true, "\(refused.text)")
         #expect(refused["errors.0.code"] == code, "\(refused.text)")
       }
-      // Nothing was created.
+      // No bot was created.
       #expect(try await village.request(.get, "/bots", as: "ada").count("data") == 1)
     }
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import Community
 @testable import Storage
 
-/// What senders of Slack's and Discord's formats send, as Markdown.
+/// Bodies in the formats of Slack and Discord, as Markdown.
 @Suite struct WebhookFormatTests {
   /// Rows: mrkdwn, Markdown.
   @Test(arguments: [

@@ -238,7 +238,7 @@ import Testing
       let ada = try HamletClient(hamlet, "ada") { _ in transport }
       try await ada.sync.catchUp()
       let cache = ada.cache
-      // Nothing is beyond the cursor when the app follows the restart, and then the response of the earlier start arrives.
+      // No data is beyond the cursor when the app follows the restart, and then the response of the earlier start arrives.
       transport.set { request in
         guard request.hasPrefix("POST") else { return }
         transport.set { _ in }
@@ -425,7 +425,7 @@ extension RestoreTests {
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["one"])
       #expect(await ada.cache.replica.conversations[garden]?.isOwn == true)
-      // What a catch-up covers was gone for good.
+      // A covered conversation is gone for good.
       server.set { $0.requests = [] }
       try await ada.sync.catchUp()
       #expect(server.requests == ["GET /sync"])

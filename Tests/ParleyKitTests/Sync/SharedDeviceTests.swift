@@ -7,7 +7,7 @@ import Testing
 @testable import ParleyKit
 @testable import Storage
 
-/// What stays on a shared device after a session.
+/// The data on a shared device after a session.
 @Suite struct SharedDeviceTests {
   enum WayOut: CaseIterable {
     case revoked, revokedOffline, banned, erased, signedOut

@@ -485,7 +485,7 @@ private struct IncompleteTransport: Transport {
       for number in 1...230 { posted.append(try await hamlet.post("\(number)", as: "ada", in: room)) }
       let linus = try HamletClient(hamlet, "linus")
       try await linus.sync.begin()
-      // Nothing is cached: the copy is not compared with nothing.
+      // The cache is empty, so there is no copy to compare with.
       #expect(try await linus.sync.verify(room).checked > 0)
       guard case .incomplete(.missing(let missing)) = try await linus.sync.proof(of: room) else {
         Issue.record("it is complete")

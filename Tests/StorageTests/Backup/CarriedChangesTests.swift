@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-/// What a restore must not undo stays as in the replaced database.
+/// Changes that a restore must not undo stay as in the replaced database.
 @Suite struct CarriedChangesTests {
   private static let now: Int64 = 1_800_000_000_000
 

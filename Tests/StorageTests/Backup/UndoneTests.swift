@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-/// What a restore reports about the data that it replaces, and what it does to sessions, links and erased users.
+/// The report of a restore about the replaced data, and its effect on sessions, links and erased users.
 @Suite struct UndoneTests {
   private static let backupTime: Int64 = 1_800_000_000_000
   private static let begin = "Undone since the backup of 2027-01-15 08:00 UTC: "

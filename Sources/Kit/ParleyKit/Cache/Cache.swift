@@ -140,13 +140,13 @@ public actor Cache {
   private static let unknownEvent = 1 << 53
   private var aheadCount = 0
 
-  /// What responses change besides conversations.
+  /// Names in `ahead` of the data besides conversations.
   private static let (inboxName, goneName) = ("inbox", "gone")
   private static let (userPrefix, forumPrefix) = ("user:", "forum:")
 
-  /// What responses have changed, and the events of these: conversations by id, users and forums by their prefixes and ids,
-  /// the counts of the inbox, and whether something is gone. A response may be ahead of the cursor, and a server that goes on from an older copy of its data has
-  /// lost what the cursor does not cover, without a reset.
+  /// The data that responses have changed, with their events: conversations by id, users and forums by their prefixes and ids,
+  /// the counts of the inbox, and deletions. A response may be ahead of the cursor, and a server that goes on from an older copy of its data has
+  /// lost the events that the cursor does not cover, without a reset.
   var ahead: [String: Int] {
     var ahead: [String: Int] = [:]
     for key in notes.keys where key.hasPrefix(Self.aheadPrefix) {
@@ -180,7 +180,7 @@ public actor Cache {
   }
 
   /// Follows a restart of the server. Forgets the ages of messages if the cache has data beyond the cursor.
-  /// - Returns: what to compare with the server.
+  /// - Returns: the data to compare with the server.
   func beginStart() throws(CacheFault) -> Beyond {
     startCount += 1
     guard let cursor = replica.cursor?.event else { return Beyond() }
@@ -203,7 +203,7 @@ public actor Cache {
     return beyond
   }
 
-  /// What responses have changed beyond the cursor.
+  /// The data that responses have changed beyond the cursor.
   struct Beyond: Sendable {
     var conversations: [ID<Conversation>] = []
     var users: [ID<User>] = []
@@ -773,7 +773,7 @@ public actor Cache {
     if isResetting { try save([CacheRow(.note, Self.resetNote, nil)]) }
   }
 
-  /// Erases all data, except what is sealed. The cache can be used again.
+  /// Erases all data, except sealed work. The cache can be used again.
   public func erase() throws(CacheFault) { try erase(keeping: try store.rows(of: .sealed)) }
 
   func erase(keeping kept: [CacheRow]) throws(CacheFault) {
@@ -791,7 +791,7 @@ public actor Cache {
     eraseCount += 1
   }
 
-  /// What the user has written and the server does not have, also of a locked copy.
+  /// The work of the user that the server does not have, also of a locked copy.
   func unsentWork() throws(CacheFault) -> Unsent {
     if lockedFor == nil { return (operations, drafts, orphans) }
     let work = try StoredWork(store)

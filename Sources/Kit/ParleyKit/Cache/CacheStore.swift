@@ -30,7 +30,7 @@ public enum CacheTable: String, Sendable, CaseIterable {
   case operation, draft, orphan
   /// Metadata of the cache.
   case note
-  /// What a user whose copy was erased had not sent, keyed by the user.
+  /// The unsent work of a user with an erased copy, keyed by the user.
   case sealed
 }
 

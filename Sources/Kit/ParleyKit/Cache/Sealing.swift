@@ -1,4 +1,4 @@
-// What stays on a shared device after a session. An erased copy leaves the unsent operations, drafts and lost messages of its
+// The data on a shared device after a session. An erased copy leaves the unsent operations, drafts and lost messages of its
 // user, sealed: they are neither shown nor sent until that user signs in again. A locked copy stays whole, and is unlocked by
 // the same user only.
 
@@ -15,7 +15,7 @@ extension Cache {
   /// The user of a locked copy. Its data can neither be read nor changed.
   public var lockedFor: ID<User>? { number(Self.lockNote).map { ID($0) } }
 
-  /// Erases the copy, and seals what its user has not sent.
+  /// Erases the copy, and seals the unsent work of its user.
   func seal() throws(CacheFault) {
     var sealed: [String: CacheRow] = [:]
     for row in try store.rows(of: .sealed) { sealed[row.key] = row }
@@ -72,7 +72,7 @@ extension Cache {
   }
 }
 
-/// What a user whose copy was erased has not sent.
+/// The unsent work of a user with an erased copy.
 private struct SealedWork {
   /// In their order.
   var operations: [OutboxOperation] = []
@@ -107,7 +107,7 @@ extension SealedWork: JSONWritable, JSONReadable {
 
   init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    // An earlier version may have stored them: what can be read is kept.
+    // An earlier version may have stored them: the readable parts are kept.
     for value in try object.value("operations").array() {
       do { operations.append(try OutboxOperation(json: value)) } catch {
         if let operation = try OutboxOperation(salvaging: value) { operations.append(operation) }

@@ -2,7 +2,7 @@
 // member since then can't decode them:
 //
 // - Rows that the server has are dropped. A reset fetches them again and verifies the cached messages.
-// - Unsent operations, drafts and lost messages exist only here. What can be read of them is kept.
+// - Unsent operations, drafts and lost messages exist only here. Their readable parts are kept.
 
 import ParleyJSON
 import ParleyModel
@@ -45,7 +45,7 @@ struct StoredCopy {
   }
 }
 
-/// What the user has written and the server does not have.
+/// The work of the user that the server does not have.
 struct StoredWork {
   private(set) var operations: [String: OutboxOperation] = [:]
   private(set) var drafts: [ID<Conversation>: JSONRaw] = [:]
@@ -98,7 +98,7 @@ struct StoredWork {
 extension OutboxOperation {
   private static let salvaged = ClientFault.unreadable("an earlier version of the app has stored it")
 
-  /// What can be read of an undecodable operation. It has failed if parts of its message are missing: the user retries or
+  /// The readable parts of an undecodable operation. It has failed if parts of its message are missing: the user retries or
   /// cancels it. Nil for a read position, which is not missed.
   init?(salvaging value: JSONValue) throws(JSONError) {
     var object = try value.object()

@@ -45,7 +45,7 @@ public struct Problem: Sendable, Hashable, JSONReadable {
       }
     }
 
-    /// What is wrong with the value, in English: `is too long: at most 16000`.
+    /// The fault of the value, in English: `is too long: at most 16000`.
     public var userMessage: String {
       switch code {
       case "missing": "is missing"

@@ -27,7 +27,7 @@ public final class ForumListModel: FailingModel {
     if isLoaded != cached.isLoaded { isLoaded = cached.isLoaded }
   }
 
-  /// Fetches what has changed, such as when the user pulls the list down.
+  /// Fetches the changes, such as when the user pulls the list down.
   public func refresh() async {
     await attempt { _ = try await parley.forums().fresh() }
   }

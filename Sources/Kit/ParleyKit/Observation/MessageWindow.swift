@@ -283,7 +283,7 @@ public actor MessageWindow {
   }
 }
 
-/// What a window shows.
+/// The messages of a window.
 struct WindowContent: Sendable {
   /// Increases with each read.
   let read: Int

@@ -95,7 +95,7 @@ public final class RoomModel: FailingModel {
     }
   }
 
-  /// Stores what the user has typed; nil removes it.
+  /// Stores the typed text as a draft; nil removes the draft.
   public func setDraft(_ draft: Draft?) async {
     await attempt { try await parley.cache.setDraft(draft, in: conversation) }
   }

@@ -42,7 +42,7 @@ public struct ShownMessage: Sendable, Hashable {
     (text, isDeleted, mine) = (content.text, content.isDeleted, content.mine)
   }
 
-  /// What pending operations change.
+  /// The part of a message that pending operations change.
   private struct Content {
     var text: String
     var isDeleted = false

@@ -67,7 +67,7 @@ public actor Sync {
     throw SyncRefusal.userChanged
   }
 
-  /// Erases the cache, after the requests that apply their responses to it. Seals what its user has not sent.
+  /// Erases the cache, after the requests that apply their responses to it. Seals the unsent work of its user.
   func seal() async throws {
     try await lock.withLock { try await cache.seal() }
   }
@@ -87,8 +87,8 @@ public actor Sync {
     try await lock.withLock { try await cache.move(to: cursor) }
   }
 
-  /// Compares what the cache holds beyond its cursor if the server has restarted, perhaps with an older copy of its data.
-  /// - Returns: the conversations that are gone; nil after a reset, because what was gone may be there again.
+  /// Compares the cached data beyond the cursor if the server has restarted, perhaps with an older copy of its data.
+  /// - Returns: the conversations that are gone; nil after a reset, because they may be there again.
   private func compareAhead(_ new: EventCursor) async throws -> [ID<Conversation>]? {
     guard let cursor = await cache.replica.cursor, cursor.start != new.start else { return [] }
     let beyond = try await cache.beginStart()
@@ -164,11 +164,11 @@ public actor Sync {
         let found = try await client.send(.sync(topics: "me", after: cursor.description, wait: wait)).value
         if let reset = found.reset {
           try await resync(reset)
-          // The snapshot has what is not gone.
+          // The snapshot has the conversations that are not gone.
           gone = []
           continue
         }
-        // What was gone before another restart is compared again.
+        // After another restart, the conversations that were gone are compared again.
         if await cache.replica.cursor?.start != found.cursor.start { gone = [] }
         guard let justGone = try await compareAhead(found.cursor) else {
           gone = []
@@ -562,7 +562,7 @@ public actor Sync {
           progress(conversation, left)
         }
       }
-      // No event has changed what was cached before.
+      // No event has changed the data that was cached before.
       if isOld { _ = try await exclusively { try await compare(conversation) } }
     }
   }

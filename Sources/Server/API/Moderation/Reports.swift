@@ -55,7 +55,7 @@ extension API {
 }
 
 extension Report {
-  /// The revision, and what is left of the copies: their removal does not change the revision.
+  /// The revision, and the number of copies: their removal does not change the revision.
   fileprivate var tag: String {
     let copies = [copy?.bytes.count, held.map { _ in 1 }, surroundings?.bytes.count]
     return "\(revision)-" + copies.map { "\($0 ?? 0)" }.joined(separator: "-")

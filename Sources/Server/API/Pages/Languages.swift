@@ -40,6 +40,6 @@ public struct Languages: Sendable {
     language.flatMap { texts[$0] ?? texts[String($0.lowercased().prefix { $0 != "-" })] } ?? fallbackWords
   }
 
-  /// The texts of what is the same for every reader.
+  /// The language of texts that are the same for every reader.
   var fallbackWords: PageText { texts[Self.fallback] ?? .none }
 }

@@ -4,7 +4,7 @@ import ParleyMarkup
 import ParleyModel
 import ParleyWire
 
-/// What every page takes from the site and from the request.
+/// Values of the site and of the request that every page uses.
 struct PageSite: Sendable {
   let settings: SiteSettings
   /// The public origin of the server.

@@ -11,7 +11,7 @@ extension API {
   ///
   /// - Parameters:
   ///   - app: the page of the web app; nil without one.
-  ///   - files: the paths of what each page loads.
+  ///   - files: the paths of the files that each page loads.
   public func addPages(to routes: inout Router.Builder, app: Handler?, files: PageFiles) {
     VisitorPages(api: self, app: app, files: files).add(to: &routes)
   }

@@ -1,4 +1,4 @@
-// On a full disk the server refuses what adds content. The reserve that it gave up serves the rest.
+// On a full disk the server refuses operations that add content. The reserve that it gave up serves the others.
 
 import ParleyWire
 

@@ -108,7 +108,7 @@ private struct DiscordMentions {
     names = Set((allowed["users"].items + allowed["roles"].items).compactMap { $0.text?.lowercased() })
   }
 
-  /// - Parameter text: what follows the `@`.
+  /// - Parameter text: the text after the `@`.
   func allow(_ text: ArraySlice<UInt8>) -> Bool {
     var name = text.prefix(Self.maxNameBytes).prefix { ASCII.isAlpha($0) || ASCII.isDigit($0) || Self.joins($0) }
     while let last = name.last, Self.joins(last) { name.removeLast() }

@@ -115,7 +115,7 @@ enum MarkdownText {
     return String(settled)
   }
 
-  /// Percent-encodes what would end an address in Markdown.
+  /// Percent-encodes characters that would end an address in Markdown.
   private static func encoded(_ address: String, also more: [UInt8]) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var output: [UInt8] = []

@@ -1,4 +1,4 @@
-/// What Slack calls an attachment and Discord an embed: a quote with author, title, text, fields and pictures. All members
+/// An attachment of Slack or embed of Discord: a quote with author, title, text, fields and pictures. All members
 /// are Markdown.
 struct MessageCard {
   /// Before the quote.

@@ -1,6 +1,6 @@
 // Slack's mrkdwn as Markdown, in one pass over the bytes.
 //
-// What Markdown says in the same way stays: `_italic_`, `code`, lists, `[text](address)`, `**bold**`. Slack's `*bold*`,
+// Syntax with the same meaning in Markdown stays: `_italic_`, `code`, lists, `[text](address)`, `**bold**`. Slack's `*bold*`,
 // `~strike~` and `<address|text>` change, and so do `&lt;`, `&gt;` and `&amp;` in code, where Markdown has no references.
 
 import ParleyWire

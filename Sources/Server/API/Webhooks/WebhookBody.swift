@@ -130,7 +130,7 @@ extension RequestContext {
   private static let whitespace: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]
 }
 
-/// A JSON value of a sender that Parley does not know: what is missing or of another type is empty.
+/// A JSON value of an unknown sender: members that are missing or of another type are empty.
 struct LooseJSON {
   private let value: JSONValue?
 

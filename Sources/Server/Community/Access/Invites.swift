@@ -166,7 +166,7 @@ extension ReadTransaction {
     return found.user.summary.id
   }
 
-  /// What the holder of an invite's code may know about it. Nil if no invite has the code.
+  /// The facts of an invite that its code reveals. Nil if no invite has the code.
   func purpose(ofInvite code: Secret) throws(Refusal) -> LinkPurpose? {
     guard let invite = try invite(withDigest: code.digest) else { return nil }
     guard try isUsable(invite), let inviter = try user(invite.createdBy)?.summary else { throw .gone }

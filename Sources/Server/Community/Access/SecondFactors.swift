@@ -139,7 +139,7 @@ private enum TOTP {
   }
 }
 
-/// What a code was.
+/// The kind of an accepted code.
 enum CodeKind { case app, recovery }
 
 /// A code of 80 random bits, in base 32. Its digest is stored.

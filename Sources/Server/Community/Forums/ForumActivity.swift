@@ -1,4 +1,4 @@
-// What tiles show of forums: the newest activity and topic, counts, what is unread.
+// Facts of forums for their tiles: the newest activity and topic, counts, unread counts.
 
 import ParleyModel
 import Storage

@@ -97,7 +97,7 @@ extension Community {
     }
   }
 
-  /// Visible forums by latest activity, with what tiles show. With `text`: those with it in the title. Runs in the
+  /// Visible forums by latest activity, with the facts of tiles. With `text`: those with it in the title. Runs in the
   /// background, since `text` scans all titles, and each forum counts topics, members and unread messages.
   public func listForums(
     with text: String?, _ page: PageRequest, for caller: Caller

@@ -79,7 +79,7 @@ private struct UnreadEntry {
   /// The newest message of its conversation and new topics.
   var latest = 0
 
-  /// What it takes to mark it as read.
+  /// The conversations to mark as read.
   var conversations: [ID<Conversation>] { [item.conversation] + newTopics }
 }
 

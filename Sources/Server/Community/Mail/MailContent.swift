@@ -1,7 +1,7 @@
 import Mail
 import ParleyModel
 
-/// What a mail says, as plain text and as HTML. Both need no picture and no style sheet.
+/// The content of a mail, as plain text and as HTML. Both need no picture and no style sheet.
 struct MailContent: Sendable {
   var subject: String
   var lead: String

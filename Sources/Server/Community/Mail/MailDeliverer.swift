@@ -1,5 +1,5 @@
 // Sends the queue of mail, one message after the other. A round looks up password resets, queues notifications that were not
-// read in time, and sends what is due. Each answer is stored before the next message is sent; a mail that no answer reached is
+// read in time, and sends due mails. Each answer is stored before the next message is sent; a mail that no answer reached is
 // sent again.
 
 import Mail
@@ -169,7 +169,7 @@ public actor MailDeliverer {
 }
 
 extension ReadTransaction {
-  /// The users whose name or address this is.
+  /// The users with this name or address.
   fileprivate func users(ofLogin login: String) throws(Refusal) -> [ID<User>] {
     if login.utf8.contains(UInt8(ascii: "@")) {
       return try users(withEmail: login, limit: MailDeliverer.maxUsersOfAddress)

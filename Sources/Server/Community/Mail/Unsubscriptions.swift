@@ -32,7 +32,7 @@ extension Community {
   public func unsubscribeFromMail(_ code: String, over service: MailService) async throws(Refusal) {
     guard let user = service.user(ofUnsubscribeCode: code) else { throw .notFound }
     try await store.write { tx throws(Refusal) in
-      // Nothing is stored for a user who has left.
+      // A deleted user gets no settings row.
       guard let state = try tx.user(user)?.standing?.state, state != .left, state != .erased else { throw .notFound }
       var settings = try tx.notificationSettings(of: user)
       let unwanted = Set(Notification.Kind.switchable)

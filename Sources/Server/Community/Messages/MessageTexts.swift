@@ -58,14 +58,14 @@ struct ParsedText: Sendable {
     Set(entities.filter { $0.kind == .mention && !$0.mentionsRoom }.map { UserName.key($0.value) })
   }
 
-  /// Whose name is mentioned.
+  /// The owner of a mentioned name.
   enum Mentioned {
     /// `reads`: whether they can read the message.
     case user(ID<User>, reads: Bool)
     case group(ID<UserGroup>)
   }
 
-  /// The text as stored. `find` returns whose name it is. Without `allowsRoomMention`, `@room` is plain text.
+  /// The text as stored. `find` returns the owner of a name. Without `allowsRoomMention`, `@room` is plain text.
   func resolved(
     allowsRoomMention: Bool, _ find: (String) throws(Refusal) -> Mentioned?
   ) throws(Refusal) -> MessageText {

@@ -25,7 +25,7 @@ struct CompiledRules: Sendable {
 
   var isEmpty: Bool { rules.isEmpty }
 
-  /// What the rules examine. Facts that need a query are read only if a rule depends on them alone.
+  /// The facts of a message that the rules examine. Facts that need a query are read only if a rule depends on them alone.
   struct Subject {
     var text: String
     var links: [String]

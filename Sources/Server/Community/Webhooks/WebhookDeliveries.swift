@@ -134,7 +134,7 @@ extension Community {
 enum WebhookSchedule {
   /// The delay in milliseconds after this number of failures.
   ///
-  /// - Parameter time: what the server has asked for.
+  /// - Parameter time: the time that the server has asked for.
   static func delay(after failures: Int, asked time: Int64?, jitter: Double, _ bounds: Bounds) -> Int64 {
     let doublings = min(max(failures - 1, 0), 40)
     let doubled = Double(bounds.webhookRetryDelay) * Double(1 << doublings)

@@ -106,7 +106,7 @@ struct CarriedChanges: Sendable {
     }
   }
 
-  /// Disabled users, and those who are no longer.
+  /// Users disabled or enabled since the backup.
   private mutating func addStates(_ connection: Connection, where owners: String) throws(SQLiteError) {
     try add(
       nil, nil, connection,
@@ -157,7 +157,7 @@ struct CarriedChanges: Sendable {
     }
   }
 
-  /// Of members of forums. Who is no longer a member leads no longer.
+  /// Leaders of forums. The end of a membership ends the role of a leader.
   private mutating func addForumRoles(_ connection: Connection) throws(SQLiteError) {
     try add(
       "changed forum role", "kept", connection,

@@ -14,7 +14,7 @@ extension DataFolder {
     public let report: BackupReport
     /// Folder with the previous contents; nil if there were none.
     public let replaced: String?
-    /// Sentence about what the restore undid, also in the audit log.
+    /// The sentence about the undone changes, also in the audit log.
     public let undone: String
     /// Whether sessions that were revoked after the backup could be told from the others.
     public let isCompared: Bool

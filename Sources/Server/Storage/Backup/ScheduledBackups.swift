@@ -90,7 +90,7 @@ public actor ScheduledBackups {
     return found.sorted { ($0.time <= now ? $0.time : .min, $0.name) < ($1.time <= now ? $1.time : .min, $1.name) }
   }
 
-  /// Removes what a killed process left of its backup.
+  /// Removes the incomplete backup of a killed process.
   private func removeParts(in folder: String) throws(DiskError) {
     for name in try Disk.names(in: folder) {
       guard let end = name.firstRange(of: Self.suffix + ".part"),

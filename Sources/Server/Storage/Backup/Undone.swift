@@ -1,11 +1,11 @@
 import ParleySQLite
 
-/// What a restore undoes: rows of the replaced database that the restored one does not have.
+/// The changes that a restore undoes: rows of the replaced database that the restored one does not have.
 struct Undone: Sendable {
   var messages = 0
   /// Deletions by authors and moderators. The messages are back.
   var deletions = 0
-  /// What stays as in the replaced database.
+  /// Rows that stay as in the replaced database.
   var carried: CarriedChanges
   /// The sessions and tokens of the restored database that have ended since: revoked, or lost with a new password.
   var endedSessions: [Int] = []

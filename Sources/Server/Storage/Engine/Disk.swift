@@ -247,7 +247,7 @@ final class DiskFile {
     return try open(path, O_WRONLY | O_NOFOLLOW, S_IFIFO, "pipe")
   }
 
-  /// Waits until the reader of a full pipe has taken something.
+  /// Waits until the reader of a full pipe has taken bytes.
   private func waitForReader() -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     let count = unsafe poll(&entry, 1, Self.maxStreamWait)

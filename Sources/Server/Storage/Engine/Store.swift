@@ -26,7 +26,7 @@ public final class Store: Sendable {
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
   public let starts: Starts
-  /// What was erased after the backup from which the site was restored.
+  /// Erasures after the backup from which the site was restored.
   private let missingErasures: MissingErasures
   private let cursorPrefix: String
   private let jobStarts: AsyncStream<Void>.Continuation
@@ -165,7 +165,7 @@ public final class Store: Sendable {
     let made = try await backups.make(
       folder, to: path, isStream: isStream, program: program, at: clock(), report: report,
       afterWrites: { () throws(Refusal) in try await self.write { _ in } })
-    // Nothing has read a stream again.
+    // No reader has read a stream again.
     if isStream { return made }
     // It is whole, whether or not that can be written down.
     try? await write { tx throws(Refusal) in try tx.noteBackup(size: made.size) }

@@ -1,4 +1,4 @@
-// What the operator measures: the writer's commits, and sizes on the disk.
+// Metrics of the store: the writer's commits, and sizes on the disk.
 
 public import ParleyModel
 import ParleySQLite

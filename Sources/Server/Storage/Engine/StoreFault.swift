@@ -7,7 +7,7 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
   case unusable(String, reason: String)
   /// The file of the key can't be read or created.
   case unusableKey(String, reason: String)
-  /// The file holds something else than a key.
+  /// The content of the file is not a key.
   case secretsKey(String)
   /// In the migrator's words.
   case schema(String)

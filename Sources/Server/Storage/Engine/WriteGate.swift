@@ -5,7 +5,7 @@ import Synchronization
 /// Decides whether the store accepts writes. Every error of the database and of the disk passes here.
 ///
 /// After damage the gate stays closed, since each further write could destroy more. While the disk is full, callers
-/// refuse what adds content (`isDiskFull`); the space of the reserve serves sign-ins, deletions, a purge and the stop.
+/// refuse changes that add content (`isDiskFull`); the space of the reserve serves sign-ins, deletions, a purge and the stop.
 final class WriteGate: Sendable {
   private struct State {
     var isDamaged = false

@@ -35,7 +35,7 @@ extension ForumStanding {
 }
 
 extension ReadTransaction {
-  /// What is selected of `forum` for the fields that `forum_group` stores.
+  /// Expressions, selected from `forum`, for the fields that `forum_group` stores.
   static let groupColumns = ["read_groups": groupList("read"), "write_groups": groupList("write")]
 
   private static func groupList(_ access: String) -> String {

@@ -1,4 +1,4 @@
-// What lists show of a topic beside its row: the beginning of the first message, its people, the time of the newest
+// Facts of a topic in lists, beside its row: the beginning of the first message, its authors, the time of the newest
 // message.
 
 public import ParleyModel

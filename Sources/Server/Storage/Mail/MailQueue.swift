@@ -29,7 +29,7 @@ public struct DueMail: Sendable, Hashable {
   public let attempts: Int
 }
 
-/// What a mail is about.
+/// The subject of a mail.
 public enum MailTopic: Sendable, Hashable {
   case conversation(ID<Conversation>)
   case notification(ID<Notification>)
@@ -170,7 +170,7 @@ extension WriteTransaction {
   }
 
   /// Queues a mail, unless the topic has one that waits, or one that keeps it back: it was sent a short while ago, and the
-  /// user has not read what it was about.
+  /// user has not read its subject.
   public func enqueueMail(_ topic: MailTopic, of user: ID<User>, to address: String? = nil) throws(Refusal) {
     var (conversation, notification): (Int?, Int?) = (nil, nil)
     switch topic {

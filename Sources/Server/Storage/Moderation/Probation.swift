@@ -15,7 +15,7 @@ public struct Probation: Sendable, Hashable {
   public init(since: Int64) { self.since = since }
 }
 
-/// What decides whether a user is on probation.
+/// The facts that decide whether a user is on probation.
 public struct Newcomer: Sendable {
   public let limits: Newcomers
   public let signedUpAt: Int64

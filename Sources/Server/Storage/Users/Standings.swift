@@ -148,7 +148,7 @@ extension ReadTransaction {
     """)
 }
 
-/// What a post reads of its author and its conversation.
+/// The rights of an author in a conversation, as a post reads them.
 public struct AuthorStanding: Sendable {
   /// On the site.
   public let role: Role

@@ -152,7 +152,7 @@ public struct LastTopic: Sendable, Hashable {
   }
 }
 
-/// What lists of forums tell their readers beside the forum.
+/// Facts in lists of forums, beside the forum.
 public struct ForumActivity: Sendable, Hashable {
   /// The time of the newest message; nil without one.
   public var lastActivityAt: Int64?

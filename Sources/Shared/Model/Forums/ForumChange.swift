@@ -25,7 +25,7 @@ public struct ForumChange: Sendable, Equatable {
   /// Whether the change concerns the forum itself and not only its moderation.
   public var changesForum: Bool { fields.changesFields(except: \.slowSeconds, \.isLocked) }
 
-  /// Whether the change sets what only staff may: the position in the list, and whether new users join.
+  /// Whether the change sets a field of staff: the position in the list, or whether new users join.
   public var arranges: Bool {
     fields.contains(\.section) || fields.contains(\.position) || fields.contains(\.isDefault)
   }

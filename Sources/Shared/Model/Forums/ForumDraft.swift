@@ -21,7 +21,7 @@ public struct ForumDraft: Sendable {
     clientID = try object.optional("client_id")
   }
 
-  /// Whether the draft sets what only staff may: the position in the list, and whether new users join.
+  /// Whether the draft sets a field of staff: the position in the list, or whether new users join.
   public var arranges: Bool {
     fields.fills(\.section) || fields.contains(\.position) || fields[\.isDefault] == true
   }

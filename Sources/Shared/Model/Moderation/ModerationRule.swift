@@ -2,7 +2,7 @@ public import ParleyJSON
 
 /// Rule of the staff about new messages. A message matches if all conditions of the rule hold.
 public struct ModerationRule: Sendable, Hashable {
-  /// What happens to a matching message.
+  /// The effect on a matching message.
   public enum Action: String, Sendable, Hashable, CaseIterable {
     /// A moderator approves or rejects it before others see it.
     case hold

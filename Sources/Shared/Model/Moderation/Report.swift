@@ -140,7 +140,7 @@ public struct ReportFilter: Sendable {
   public var user: ID<User>?
   public var assignee: ID<User>?
 
-  /// What a list of reports is grouped by.
+  /// The grouping of a list of reports.
   public enum Grouping: String, Sendable, Hashable, CaseIterable {
     case user
   }

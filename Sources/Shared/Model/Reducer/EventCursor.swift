@@ -16,7 +16,7 @@ public struct EventCursor: Sendable, Hashable {
 }
 
 extension EventCursor {
-  /// Whether the ages of what was received up to here may not be comparable with those of a snapshot. A server that has
+  /// Whether the ages of the data received up to here may not be comparable with those of a snapshot. A server that has
   /// restarted may go on from an older copy of its data.
   public func isOtherHistory(than snapshot: EventCursor) -> Bool {
     epoch != snapshot.epoch || start != snapshot.start

@@ -9,7 +9,7 @@ public struct UserGroup: Sendable, Hashable {
   public var hue = 260
   /// Whether users may join and leave by themselves.
   public var isSelfChosen = false
-  /// Who may notify the members with `@name`, besides staff.
+  /// The users that may notify the members with `@name`, besides staff.
   public var mentionableBy = Mentioners.members
   public package(set) var revision = 1
 

@@ -5,7 +5,7 @@
 ///   switch try decoder.next(input) {
 ///   case .payload(let range): use(input[range]); drop range.upperBound bytes of the input
 ///   case .more: drop all of the input, read more
-///   case .end(let length): drop length bytes; what follows is the next message
+///   case .end(let length): drop length bytes; the rest is the next message
 ///   }
 /// }
 /// ```

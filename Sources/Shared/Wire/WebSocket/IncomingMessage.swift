@@ -15,7 +15,7 @@ struct IncomingMessage {
   private var utf8 = UTF8Validator()
   private var bytes: [UInt8] = []
   private var inflater: Inflater?
-  /// Without context takeover: what the peer's compressor may still refer to.
+  /// Without context takeover: the bytes that the peer's compressor may still refer to.
   private var window = UnagreedWindow()
 
   private enum Kind { case none, text, binary }

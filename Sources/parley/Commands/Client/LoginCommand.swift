@@ -74,7 +74,7 @@ enum LoginCommand {
     do {
       return try await keep(token, of: answer.user.summary.id, settings, client, path)
     } catch {
-      // Nothing on this machine knows the session.
+      // The session is not stored on this machine, so it would stay unused.
       _ = try? await client.send(.revokeSession("current"))
       throw error
     }

@@ -81,7 +81,7 @@ extension Request where Response == Void {
 
   /// `POST /sessions/current/proof`
   ///
-  /// For ten minutes the session may do what is refused as `step_up_required`.
+  /// For ten minutes the session may use the operations that are refused as `step_up_required`.
   /// - Parameter code: of a user with a second factor.
   public static func proveSession(password: String, code: String? = nil) -> Request {
     proof { json in

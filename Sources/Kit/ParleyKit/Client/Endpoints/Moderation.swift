@@ -133,7 +133,7 @@ extension Request where Response == Resource<ModerationRuleTrial> {
   }
 }
 
-/// What `destroyContent` destroys.
+/// The content that `destroyContent` destroys.
 public enum DestructionTarget: Sendable, Hashable {
   /// With its files, wherever else they are used.
   case message(ID<Message>)
