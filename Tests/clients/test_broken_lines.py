@@ -29,6 +29,7 @@ class Proxy:
         self.port = self.listener.getsockname()[1]
         self.up = self.down = None
         self.delay = 0
+        self.carriers = []
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -37,7 +38,9 @@ class Proxy:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self.carry, args=(client, self.up, self.down, self.delay), daemon=True).start()
+            carrier = threading.Thread(target=self.carry, args=(client, self.up, self.down, self.delay), daemon=True)
+            self.carriers.append(carrier)
+            carrier.start()
 
     def carry(self, client, up, down, delay):
         with client:
@@ -46,7 +49,7 @@ class Proxy:
             except OSError:
                 return
             with server:
-                left = {client: up, server: down}
+                left, was_delayed = {client: up, server: down}, delay > 0
                 while True:
                     for source in select.select([client, server], [], [], 60)[0] or [None]:
                         if source is None:
@@ -56,12 +59,15 @@ class Proxy:
                         except OSError:
                             data = b""
                         if not data and not (source is client and delay):
+                            if was_delayed:
+                                self.finish(server)
                             return
                         if source is client and delay:
                             # The client may have timed out and disconnected long before these bytes are forwarded.
                             time.sleep(delay)
                             delay = 0
                             if not data:
+                                self.finish(server)
                                 return
                         if left[source] is not None:
                             data = data[:left[source]]
@@ -77,6 +83,21 @@ class Proxy:
                             if source is client:
                                 server.shutdown(socket.SHUT_WR)
                             return
+
+    @staticmethod
+    def finish(server):
+        """Waits until the server closes its end, after the requests that it has received."""
+        try:
+            server.shutdown(socket.SHUT_WR)
+            while server.recv(65536):
+                pass
+        except OSError:
+            pass
+
+    def drain(self):
+        """Waits until the server has received all delayed bytes and closed their connections."""
+        for carrier in self.carriers:
+            carrier.join()
 
     def close(self):
         self.listener.close()
@@ -254,7 +275,9 @@ class BrokenLines(RestartingTest):
             first, *_ = self.sender.rest(proxy.port, client, client)
             second, *_ = self.sender.socket(proxy.port, client, client)
             self.assertEqual(first, second)
-        time.sleep(0.3)
+        proxy.drain()
+        # The writer runs this post after all changes of the closed connections.
+        self.sender.rest(self.port, "last", "last")
         said = self.said()
         self.assertEqual([len(said[f"late-{number}"]) for number in range(20)], [1] * 20)
 
