@@ -9,7 +9,7 @@ import unittest
 from restarting import PASSWORD
 from servers import PARLEY
 from test_following import FollowingTest
-from test_talk import Home
+from test_client_commands import Home
 
 NUMBER = r"^[1-9][0-9]*\n$"
 

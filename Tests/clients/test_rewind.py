@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from servers import PARLEY
 from restarting import PASSWORD, RestartingTest
 from serving import ServingTest, call, parley
-from test_talk import Home
+from test_client_commands import Home
 from websockets.sync.client import connect
 
 

@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 import pyotp
 from servers import PARLEY
 from serving import ServingTest, call, parley
-from test_talk import Home
+from test_client_commands import Home
 
 PASSWORD = "wool and needles"
 

@@ -51,7 +51,7 @@ class Home:
         self.assertIn(words, done.stderr)
 
 
-class Talk(Home, FollowingTest):
+class ClientCommands(Home, FollowingTest):
     """Commands signed in as ada; each test has its own home."""
 
     def sign_in(self):
