@@ -24,7 +24,7 @@ from place import copied, held, in_c, kit, planted, store
 from rooms import CROWD, crowded, ejabberd_room, missed, nats_room, parley_room
 from servers import BENCH, BUILD, PARLEY, TOP, VENV_PYTHON, Server, free_port
 from table import outcomes
-from talk import LONG, Talk, parley_talk, synapse_talk
+from chat import LONG, ChatServer, parley_chat, synapse_chat
 from web import TARGETS, app_times
 
 FOLDER = BUILD / "bench"
@@ -305,16 +305,16 @@ def growth(stack):
             yield Row(f"growth: {scenario}", name, **asdict(result))
 
 
-def talk(stack):
+def chat(stack):
     """Messages posted and read over HTTP, compared with matrix-synapse (one process, SQLite)."""
-    ours = parley_talk(stack, stack.enter_context(copied(1_000_000)))
-    theirs = {} if IS_SMOKE else {"matrix-synapse": synapse_talk(stack, 5_000)}
+    ours = parley_chat(stack, stack.enter_context(copied(1_000_000)))
+    theirs = {} if IS_SMOKE else {"matrix-synapse": synapse_chat(stack, 5_000)}
     for scenario, aim, load in [
-        ("posting over HTTP, 64 clients, durable", 90, lambda talk: talk.posting()),
-        ("50 messages over HTTP, of a million; of 5,000 in matrix-synapse", 40, lambda talk: talk.paging()),
+        ("posting over HTTP, 64 clients, durable", 90, lambda chat: chat.posting()),
+        ("50 messages over HTTP, of a million; of 5,000 in matrix-synapse", 40, lambda chat: chat.paging()),
     ]:
         results = compare_each({
-            "parley": (ours.server, load(ours)), **{name: (talk.server, load(talk)) for name, talk in theirs.items()}})
+            "parley": (ours.server, load(ours)), **{name: (chat.server, load(chat)) for name, chat in theirs.items()}})
         yield from rows(scenario, results, {"matrix-synapse": aim})
     results = compare_each({
         "parley": (ours.server, ours.paging()), "C, the query and JSON": in_c("json", planted(1_000_000), 0)})
@@ -322,14 +322,14 @@ def talk(stack):
     yield from posts_beside_c(stack, ours)
 
 
-def posts_beside_c(stack, talk):
+def posts_beside_c(stack, chat):
     """CPU time of a durable post over HTTP, beside the same rows in C and an answer of the same size by nginx."""
-    answer = talk.first_answer()
+    answer = chat.first_answer()
     nginx = nginx_peer(stack, f"location / {{ default_type application/json; return 201 '{answer}'; }}")
     results = compare_each({
-        "parley": (talk.server, talk.posting()),
+        "parley": (chat.server, chat.posting()),
         "C, 64 in a commit": in_c("post", stack.enter_context(copied(1_000_000)), 64),
-        "nginx, the answer": (nginx, talk.posting()),
+        "nginx, the answer": (nginx, chat.posting()),
     })
     both = results["C, 64 in a commit"].cpu_us + results["nginx, the answer"].cpu_us
     for row in rows("a durable post over HTTP", results, {}):
@@ -338,13 +338,13 @@ def posts_beside_c(stack, talk):
         yield row
 
 
-def talk_growth(stack):
+def chat_growth(stack):
     """The same with a thousand to a million messages, and with ten to ten thousand more forums and users."""
     folders = {f"{count:,} messages": (count, 0) for count in (1_000, 10_000, 100_000, 1_000_000)}
     folders |= {f"{count:,} forums and users": (10_000, count) for count in (10, 1_000, 10_000)}
-    talks = {name: parley_talk(stack, stack.enter_context(copied(*sizes))) for name, sizes in folders.items()}
-    for scenario, load in {"posting": Talk.posting, "50 messages": Talk.paging}.items():
-        results = compare_each({name: (talk.server, load(talk)) for name, talk in talks.items()})
+    servers = {name: parley_chat(stack, stack.enter_context(copied(*sizes))) for name, sizes in folders.items()}
+    for scenario, load in {"posting": ChatServer.posting, "50 messages": ChatServer.paging}.items():
+        results = compare_each({name: (chat.server, load(chat)) for name, chat in servers.items()})
         base = next(iter(results.values()))
         for name, result in results.items():
             yield Row(f"growth over HTTP: {scenario}", name, **asdict(result), ratio=result.rate / base.rate, aim=1 / 1.5)
@@ -435,14 +435,14 @@ def device(stack):
 
 def whole(stack):
     """Full sync of a conversation of 100,000 messages into an empty cache."""
-    talk = parley_talk(stack, stack.enter_context(copied(100_000)))
+    chat = parley_chat(stack, stack.enter_context(copied(100_000)))
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=FOLDER)))
     files = (folder / f"{number}.db" for number in itertools.count())
 
     def sync(server):
-        return kit("sync", server.url, "--token", talk.token, "--room", LONG, "--into", next(files))[1](server)
+        return kit("sync", server.url, "--token", chat.token, "--room", LONG, "--into", next(files))[1](server)
 
-    results = compare_each({"parley": (talk.server, sync)})
+    results = compare_each({"parley": (chat.server, sync)})
     yield Row("a full sync of 100,000", "parley", **asdict(results["parley"]))
 
 
@@ -465,7 +465,7 @@ SCENARIOS = {
     "json": small_json, "static": static_file, "pipelining": pipelining,
     "echo": echo, "broadcast": broadcast, "fan-out": fan_out, "idle": idle, "tls": tls, "generator": generator,
     "post": post, "page": page, "search": search, "inbox": inbox, "open": opening, "growth": growth,
-    "talk": talk, "talk-growth": talk_growth, "rooms": rooms, "people": people, "resume": resume,
+    "chat": chat, "chat-growth": chat_growth, "rooms": rooms, "people": people, "resume": resume,
     "snapshot": snapshot, "instructions": instructions,
     "attack": attack,
     "web": web,

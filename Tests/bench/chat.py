@@ -22,7 +22,7 @@ LONG = 65
 
 
 @dataclass
-class Talk:
+class ChatServer:
     """A server, an access token, and the requests that post a message and read a page."""
 
     server: Server
@@ -56,24 +56,24 @@ class Talk:
         return load
 
 
-def parley_talk(stack, folder):
+def parley_chat(stack, folder):
     """The daemon with raised rate limits, and a token of the first planted user."""
     token = subprocess.run(
         [PARLEY, "token", "person1", "--scope", "write", "--data", folder], cwd=TOP, check=True, stdout=subprocess.PIPE,
         text=True).stdout.strip()
     server = stack.enter_context(
-        Server("bench-talk", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--loops", 1,
+        Server("bench-chat", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--loops", 1,
                "--log-format", "none", "--rate-sending", 10**6, "--rate-sending-burst", 10**6))
     messages = f"/api/v1/conversations/{LONG}/messages"
-    return Talk(server, token, "POST", messages, f"{messages}?limit=50", '{"client_id":"ID","text":"TEXT"}')
+    return ChatServer(server, token, "POST", messages, f"{messages}?limit=50", '{"client_id":"ID","text":"TEXT"}')
 
 
-def synapse_talk(stack, messages):
+def synapse_chat(stack, messages):
     """matrix-synapse on SQLite, one process, rate limits raised, with a room of `messages` messages."""
     subprocess.run([TOP / "Tests/tools/venv", PEERS / "synapse.txt", SYNAPSE_PYTHON.parents[1]], check=True)
     folder = FOLDER / f"synapse-{messages}-{hashlib.sha256((PEERS / 'synapse.txt').read_bytes()).hexdigest()[:12]}"
     if folder.exists():
-        return _running(stack, folder, json.loads((folder / "talk.json").read_text()))
+        return _running(stack, folder, json.loads((folder / "known.json").read_text()))
     for old in FOLDER.glob(f"synapse-{messages}-*"):
         shutil.rmtree(old)
     folder.mkdir(parents=True)
@@ -85,12 +85,12 @@ def synapse_talk(stack, messages):
 
 
 def _running(stack, folder, known):
-    return _talk(stack.enter_context(_serve(folder)), known)
+    return _chat(stack.enter_context(_serve(folder)), known)
 
 
-def _talk(server, known):
+def _chat(server, known):
     room = f"/_matrix/client/v3/rooms/{urllib.parse.quote(known['room'])}"
-    return Talk(server, known["token"], "PUT", f"{room}/send/m.room.message/ID", f"{room}/messages?limit=50&dir=b",
+    return ChatServer(server, known["token"], "PUT", f"{room}/send/m.room.message/ID", f"{room}/messages?limit=50&dir=b",
                 '{"msgtype":"m.text","body":"TEXT"}')
 
 
@@ -125,14 +125,14 @@ def _room(folder, messages):
             "mac": hmac.new(b"bench", words, hashlib.sha1).hexdigest()})["access_token"]}
         known["room"] = _ask(
             server, "POST", "/_matrix/client/v3/createRoom", {"preset": "private_chat"}, known["token"])["room_id"]
-        talk = _talk(server, known)
+        chat = _chat(server, known)
         print(f"planting {messages:,} messages in matrix-synapse …", flush=True)
         sent = 0
         while sent < messages:
-            sent += talk.posting(16)(server).operations
+            sent += chat.posting(16)(server).operations
             if sys.stdout.isatty():
                 print(f"\r{min(sent, messages):,}", end="\r", flush=True)
-        (folder / "talk.json").write_text(json.dumps(known))
+        (folder / "known.json").write_text(json.dumps(known))
         return known
 
 
