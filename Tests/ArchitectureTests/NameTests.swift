@@ -75,12 +75,6 @@ import Testing
     #expect(Set(targets.filter { $0.value.count > 1 }.keys) == Self.inTwoTargets)
   }
 
-  @Test func `no type has a word that the glossary replaces`() throws {
-    let replaced = try Regex("(?:Account|Folk|Person|Place|Requester|Ring|Talk)(?![a-z])")
-    let found = Self.files.values.joined().flatMap(\.types).filter { $0.contains(replaced) }
-    #expect(found == [])
-  }
-
   @Test func `rows with more than ten columns are read by name`() throws {
     let file = try SourceFile(path: "", text: "let a = try row.int(9)\nlet b = row.isNull(10)\nlet c = row.text(0)")
     #expect(try file.positions() == ["let b = row.isNull(10)"])

@@ -17,7 +17,7 @@ window.Notification = class {
   addEventListener() {}
   close() { this.entry.isOpen = false; }
 };
-// What other tabs tell of themselves.
+// Messages of other tabs about themselves.
 window.tabs = [];
 window.BroadcastChannel = class extends BroadcastChannel {
   constructor(name) {

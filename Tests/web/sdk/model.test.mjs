@@ -411,7 +411,7 @@ async function play(seed) {
     for (const { known: _, ahead: __, ...user } of parley.mirror.users.values()) assert.deepEqual(user, users[user.id], `user ${user.id}`);
     assert.equal(parley.forum('3').title, forum.title, 'the forum');
     assert.equal(parley.forum('3').revision, forum.revision, 'the forum');
-    // What the server lost is set aside, unless it was deleted.
+    // A lost message is set aside, unless it was deleted.
     const found = Object.values(model.conversations).flatMap(({ messages }) => messages).map((one) => one.client_id).filter(Boolean);
     const aside = new Set(parley.lost.map((one) => one.client_id));
     const isKept = (name) => found.includes(name) || aside.has(name) || model.deleted.has(name);

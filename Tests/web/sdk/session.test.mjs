@@ -1,4 +1,4 @@
-// What stays on a shared device: each way out of a session, and each way back.
+// The data on a shared device: after each end of a session, and after each return.
 
 import assert from 'node:assert/strict';
 import { webcrypto } from 'node:crypto';
