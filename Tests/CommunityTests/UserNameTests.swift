@@ -3,7 +3,7 @@ import Testing
 
 @testable import Community
 
-@Suite struct AccountNameTests {
+@Suite struct UserNameTests {
   @Test(arguments: ["a", "ada", "Ada.Lovelace", "x-1", "1st", "a_b-c.d", String(repeating: "a", count: 64)])
   func `valid names`(text: String) {
     #expect(UserName(text)?.text == text)

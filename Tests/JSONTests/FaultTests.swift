@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A rule beyond the type, which no stand-in satisfies.
-  private struct Place: JSONReadable {
+  private struct Address: JSONReadable {
     init(json value: JSONValue) throws(JSONError) {
       var object = try value.object()
       _ = try object.int("floor")
@@ -69,9 +69,9 @@ import Testing
   }
 
   @Test func `a rule that no stand-in satisfies ends the reading, with the faults until there`() {
-    #expect(faults(#"{"floor":"1","name":"work","door":"2"}"#, of: Place.self) == ["floor wrong_type", "name invalid"])
+    #expect(faults(#"{"floor":"1","name":"work","door":"2"}"#, of: Address.self) == ["floor wrong_type", "name invalid"])
     #expect(
-      faults(#"{"floor":"1","name":"home","door":"2","x":0}"#, of: Place.self) == [
+      faults(#"{"floor":"1","name":"home","door":"2","x":0}"#, of: Address.self) == [
         "floor wrong_type", "door wrong_type", "x unknown_field",
       ])
   }

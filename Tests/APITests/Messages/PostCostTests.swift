@@ -23,11 +23,11 @@ import Testing
   }
 
   /// A direct message also creates a notification and queues it for devices; a member on probation has counters.
-  @Test(arguments: [(Place.room, 11), (.topic, 12), (.direct, 15)], [false, true])
-  func `a post takes this many statements`(_ expected: (place: Place, statements: Int), isNew: Bool) async throws {
+  @Test(arguments: [(Target.room, 11), (.topic, 12), (.direct, 15)], [false, true])
+  func `a post takes this many statements`(_ expected: (target: Target, statements: Int), isNew: Bool) async throws {
     try await Village.open(.inMemory) { village in
       if !isNew { try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]]) }
-      let conversation = try await expected.place.conversation(in: village)
+      let conversation = try await expected.target.conversation(in: village)
       let path = "/conversations/\(conversation)/messages"
       func post(_ text: String) async throws {
         let answer = try await village.request(.post, path, as: "grace", ["text": text, "client_id": text])
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  enum Place {
+  enum Target {
     case room, topic, direct
 
     func conversation(in village: Village) async throws -> String {

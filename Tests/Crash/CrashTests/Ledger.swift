@@ -30,7 +30,7 @@ final class Ledger {
   /// The first sends of the next writer: those not acknowledged, and the last acknowledged ones, so that it changes
   /// those too.
   var again: [String] {
-    open.sorted() + acknowledged.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
+    open.sorted() + acknowledged.values.sorted { $0.position.id < $1.position.id }.suffix(8).map(\.clientID)
   }
 
   /// Creates two users and three conversations.
@@ -79,7 +79,7 @@ final class Ledger {
     case ("open", 1): return
     case ("ack", 4):
       guard let id = Int(words[2]), let seq = Int(words[3]) else { break }
-      return acknowledge(words[1], at: AcknowledgedMessage.Place(id: id, seq: seq))
+      return acknowledge(words[1], at: AcknowledgedMessage.Position(id: id, seq: seq))
     case ("change", 3...):
       guard let change = Change(words.dropFirst(2)), acknowledged[words[1]] != nil else { break }
       acknowledged[words[1]]?.begin(change)
@@ -93,13 +93,13 @@ final class Ledger {
     lies.append("unexpected line: \(line)")
   }
 
-  private func acknowledge(_ clientID: String, at place: AcknowledgedMessage.Place) {
+  private func acknowledge(_ clientID: String, at position: AcknowledgedMessage.Position) {
     open.remove(clientID)
-    guard let before = acknowledged[clientID]?.place else {
-      acknowledged[clientID] = AcknowledgedMessage(clientID, at: place)
+    guard let before = acknowledged[clientID]?.position else {
+      acknowledged[clientID] = AcknowledgedMessage(clientID, at: position)
       return
     }
-    if before != place { lies.append("\(clientID) was acknowledged as \(before), and again as \(place)") }
+    if before != position { lies.append("\(clientID) was acknowledged as \(before), and again as \(position)") }
   }
 
   private func answer(_ clientID: String, _ answer: Change.Answer, _ line: String) {

@@ -9,7 +9,7 @@ import Testing
 
 /// The data on a shared device after a session.
 @Suite struct SharedDeviceTests {
-  enum WayOut: CaseIterable {
+  enum SessionEnd: CaseIterable {
     case revoked, revokedOffline, banned, erased, signedOut
   }
 
@@ -75,8 +75,8 @@ import Testing
     await parley.cache.close()
   }
 
-  @Test(arguments: WayOut.allCases)
-  func `the end of a session erases the copy and seals the unsent`(_ way: WayOut) async throws {
+  @Test(arguments: SessionEnd.allCases)
+  func `the end of a session erases the copy and seals the unsent`(_ end: SessionEnd) async throws {
     try await Harbour.open { harbour in
       let folder = try Folder()
       defer { folder.remove() }
@@ -86,7 +86,7 @@ import Testing
         let line = try Line()
         let parley = try await use(harbour, garden, line, file)
         let (ada, grace) = (try harbour.client("ada"), UserReference.id(harbour.id("grace")))
-        switch way {
+        switch end {
         case .revoked: try await harbour.client("grace").send(.revokeSession("current"))
         case .revokedOffline:
           line.cut()
@@ -97,7 +97,7 @@ import Testing
         case .erased: try await ada.send(.deleteUser(grace, reason: "asked for it"))
         case .signedOut: try await parley.signOut(isForced: true)
         }
-        if way != .signedOut { await waitForState(parley, .signedOut) }
+        if end != .signedOut { await waitForState(parley, .signedOut) }
         #expect(await parley.cache.lockedFor == nil)
         try await expectNothing(in: parley, garden)
         await close(parley)
@@ -113,7 +113,7 @@ import Testing
         #expect(await parley.cache.draft(in: garden) == nil)
         await close(parley)
       }
-      guard way == .revoked || way == .signedOut else { return }
+      guard end == .revoked || end == .signedOut else { return }
       let parley = try open(harbour, "grace", try Line(), file)
       parley.client.token = try await signIn("grace", harbour)
       await parley.start()

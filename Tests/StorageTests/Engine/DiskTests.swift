@@ -100,11 +100,11 @@ import Testing
       let name = "\(writer).\(number)"
       guard let stored = try? await garden.post(Change.text(name), as: name) else { return log }
       log.acknowledged.append(
-        AcknowledgedMessage(name, at: AcknowledgedMessage.Place(id: stored.id.number, seq: stored.seq)))
+        AcknowledgedMessage(name, at: AcknowledgedMessage.Position(id: stored.id.number, seq: stored.seq)))
       for part in 0..<2 {
         guard let index = log.acknowledged.indices.suffix(4).randomElement(using: &random) else { break }
         let change = Change(named: "\(name).\(part).\(number)", using: &random)
-        let id = ID<Message>(log.acknowledged[index].place.id)
+        let id = ID<Message>(log.acknowledged[index].position.id)
         log.acknowledged[index].begin(change)
         let answer: Change.Answer
         do throws(Refusal) {

@@ -2,11 +2,11 @@
 /// the database has the acknowledged state or the state after the pending change.
 public struct AcknowledgedMessage: Sendable {
   public let clientID: String
-  public let place: Place
+  public let position: Position
   private var acknowledged: ExpectedMessage
   private var pending: Change?
 
-  public struct Place: Sendable, Hashable {
+  public struct Position: Sendable, Hashable {
     public let id: Int
     public let seq: Int
 
@@ -17,9 +17,9 @@ public struct AcknowledgedMessage: Sendable {
   }
 
   /// A message acknowledged with this id and seq.
-  public init(_ clientID: String, at place: Place) {
+  public init(_ clientID: String, at position: Position) {
     self.clientID = clientID
-    self.place = place
+    self.position = position
     acknowledged = ExpectedMessage(text: Change.text(clientID))
   }
 
@@ -36,8 +36,8 @@ public struct AcknowledgedMessage: Sendable {
 
   /// Returns an error if the state after a crash is wrong. Clears the pending change.
   public mutating func settle(_ found: [FoundMessage]) -> String? {
-    guard let message = found.first, found.count == 1, message.place == place else {
-      return "\(clientID) was acknowledged as \(place), and there is \(found.map(\.place))"
+    guard let message = found.first, found.count == 1, message.position == position else {
+      return "\(clientID) was acknowledged as \(position), and there is \(found.map(\.position))"
     }
     let change = pending
     pending = nil

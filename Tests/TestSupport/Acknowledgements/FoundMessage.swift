@@ -4,7 +4,7 @@ import Storage
 
 /// A message read from the database.
 public struct FoundMessage: Sendable {
-  public let place: AcknowledgedMessage.Place
+  public let position: AcknowledgedMessage.Position
   public var message: ExpectedMessage
 
   /// All messages with a client ID, by client ID. Requires that no writer is active.
@@ -30,12 +30,12 @@ public struct FoundMessage: Sendable {
       where m.client_id is not null
       """
     ) { row in
-      let place = AcknowledgedMessage.Place(id: try row.int(1), seq: try row.int(2))
+      let position = AcknowledgedMessage.Position(id: try row.int(1), seq: try row.int(2))
       var message = ExpectedMessage(
         revision: try row.int(3), deletion: try row.optionalText(4).flatMap { Deletion(rawValue: $0) },
         text: try row.optionalText(5))
-      message.earlier = earlier[place.id] ?? [:]
-      all[try row.text(0), default: []].append(FoundMessage(place: place, message: message))
+      message.earlier = earlier[position.id] ?? [:]
+      all[try row.text(0), default: []].append(FoundMessage(position: position, message: message))
     }
     return all
   }

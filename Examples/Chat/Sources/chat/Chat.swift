@@ -3,7 +3,7 @@ import ParleyKit
 
 /// Lists and the open conversation on the terminal, from the models of ParleyKit.
 final class Chat {
-  private let account: Account
+  private let session: StoredSession
   private let parley: Parley
   private let forums: ForumListModel
   private let inbox: InboxModel
@@ -14,11 +14,11 @@ final class Chat {
   private var tasks: [Task<Void, Never>] = []
   private var roomTasks: [Task<Void, Never>] = []
 
-  init(_ account: Account) {
-    self.account = account
-    parley = account.parley
-    forums = ForumListModel(account.parley)
-    inbox = InboxModel(account.parley)
+  init(_ session: StoredSession) {
+    self.session = session
+    parley = session.parley
+    forums = ForumListModel(session.parley)
+    inbox = InboxModel(session.parley)
   }
 
   func start() async {
@@ -27,7 +27,7 @@ final class Chat {
       Task { await forums.run() },
       Task {
         for await state in await parley.states() {
-          if state == .signedOut { account.removeToken() }
+          if state == .signedOut { session.removeToken() }
           print(Self.text(of: state))
         }
       },

@@ -3,7 +3,7 @@ import ParleyKit
 import ParleyTransport
 
 /// The user's session and replica, in a folder of the home directory.
-struct Account {
+struct StoredSession {
   let parley: Parley
   private let secret: URL
 

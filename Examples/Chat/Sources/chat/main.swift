@@ -21,9 +21,9 @@ guard CommandLine.arguments.count == 3, let address = ServerAddress(CommandLine.
   exit(2)
 }
 let lines = keyboard()
-let account: Account
+let session: StoredSession
 do {
-  account = try await Account(address, CommandLine.arguments[2]) {
+  session = try await StoredSession(address, CommandLine.arguments[2]) {
     print("Password:")
     for await line in lines { return line }
     return ""
@@ -32,7 +32,7 @@ do {
   print((error as? ClientFault)?.userMessage ?? "\(error)")
   exit(1)
 }
-let chat = Chat(account)
+let chat = Chat(session)
 await chat.start()
 for await line in lines {
   if line == "/quit" { break }

@@ -226,24 +226,24 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   /// Subscribes to topics, each with the client's cursor.
   private func subscribe(
-    _ topics: [(topic: LiveTopic, cursor: String?)], for requester: SubscriptionRequests.Requester
+    _ topics: [(topic: LiveTopic, cursor: String?)], for origin: SubscriptionRequests.Origin
   ) {
     let head: Int
-    do throws(Refusal) { head = try live.view.head() } catch { return refuse(requester, Problem(error)) }
+    do throws(Refusal) { head = try live.view.head() } catch { return refuse(origin, Problem(error)) }
     let groups = SubscriptionReader.groups(topics, in: community)
     guard reader.state.canSubscribe(Set(topics.map(\.topic)), from: groups.count) else {
-      return refuse(requester, Problem(Refusal.invalid("topics", .tooMany(limit: SubscriptionState.maxTopics))))
+      return refuse(origin, Problem(Refusal.invalid("topics", .tooMany(limit: SubscriptionState.maxTopics))))
     }
     if let event = groups.compactMap(\.startPoint.eventOfEarlierStart).min() {
       send(Control.restarted(community.cursor(at: event)))
     }
-    perform(reader.subscribe(groups, head: head, for: requester))
+    perform(reader.subscribe(groups, head: head, for: origin))
   }
 
   private func answer(_ ticket: Int, _ outcome: SubscriptionState.Outcome) {
-    guard let (requester, outcomes) = reader.finish(ticket, outcome) else { return }
+    guard let (origin, outcomes) = reader.finish(ticket, outcome) else { return }
     let answer = SubscriptionAnswer(outcomes, resumingAt: community.cursor(at: reader.state.resumePosition))
-    guard case .command(let slot) = requester else { return send(answer.control) }
+    guard case .command(let slot) = origin else { return send(answer.control) }
     if answer.isRefused { return refuse(slot, Problem(Refusal.notFound)) }
     reply(slot) { json in
       if let user = client.caller.user { json.field("user_id", user) }
@@ -372,8 +372,8 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
   }
 
-  private func refuse(_ requester: SubscriptionRequests.Requester, _ problem: Problem) {
-    switch requester {
+  private func refuse(_ origin: SubscriptionRequests.Origin, _ problem: Problem) {
+    switch origin {
     case .url: close(.unavailable)
     case .command(let slot): refuse(slot, problem)
     }

@@ -57,9 +57,9 @@ struct SubscriptionReader {
 
   /// Subscribes to the topics of the groups. `head` is the end of the log.
   mutating func subscribe(
-    _ groups: [Group], head: Int, for requester: SubscriptionRequests.Requester
+    _ groups: [Group], head: Int, for origin: SubscriptionRequests.Origin
   ) -> [SubscriptionState.Action] {
-    let tickets = requests.open(requester, cursors: groups.count)
+    let tickets = requests.open(origin, cursors: groups.count)
     return zip(tickets, groups).flatMap { ticket, group in
       switch group.startPoint {
       case .head: state.subscribe(group.topics, after: head, ticket: ticket)
@@ -72,7 +72,7 @@ struct SubscriptionReader {
   /// Records the outcome of a ticket. Returns all outcomes of its request after the last one.
   mutating func finish(
     _ ticket: Int, _ outcome: SubscriptionState.Outcome
-  ) -> (requester: SubscriptionRequests.Requester, outcomes: [SubscriptionState.Outcome])? {
+  ) -> (origin: SubscriptionRequests.Origin, outcomes: [SubscriptionState.Outcome])? {
     requests.finish(ticket, outcome)
   }
 

@@ -6,7 +6,7 @@ import PubSub
 /// The pending subscriptions of one client. A subscription from several cursors has one answer.
 struct SubscriptionRequests {
   /// The origin of a subscription.
-  enum Requester: Hashable {
+  enum Origin: Hashable {
     /// The topics of the socket's URL. The answer is a control frame.
     case url
     case command(slot: Int)
@@ -17,38 +17,38 @@ struct SubscriptionRequests {
     var outcomes: [SubscriptionState.Outcome] = []
   }
 
-  private var pending: [Requester: Pending] = [:]
-  private var requesters: [Int: Requester] = [:]
+  private var pending: [Origin: Pending] = [:]
+  private var origins: [Int: Origin] = [:]
   private var nextTicket = 0
 
   /// Starts a subscription. Returns a ticket for each of its cursors.
-  mutating func open(_ requester: Requester, cursors count: Int) -> Range<Int> {
+  mutating func open(_ origin: Origin, cursors count: Int) -> Range<Int> {
     let tickets = nextTicket..<nextTicket + count
     nextTicket += count
-    for ticket in tickets { requesters[ticket] = requester }
-    pending[requester] = Pending(remaining: count)
+    for ticket in tickets { origins[ticket] = origin }
+    pending[origin] = Pending(remaining: count)
     return tickets
   }
 
   /// Records the outcome of a ticket. Returns all outcomes after the last one.
   mutating func finish(
     _ ticket: Int, _ outcome: SubscriptionState.Outcome
-  ) -> (requester: Requester, outcomes: [SubscriptionState.Outcome])? {
-    guard let requester = requesters.removeValue(forKey: ticket), var subscription = pending[requester] else {
+  ) -> (origin: Origin, outcomes: [SubscriptionState.Outcome])? {
+    guard let origin = origins.removeValue(forKey: ticket), var subscription = pending[origin] else {
       return nil
     }
     subscription.outcomes.append(outcome)
     subscription.remaining -= 1
-    pending[requester] = subscription.remaining == 0 ? nil : subscription
-    return subscription.remaining == 0 ? (requester, subscription.outcomes) : nil
+    pending[origin] = subscription.remaining == 0 ? nil : subscription
+    return subscription.remaining == 0 ? (origin, subscription.outcomes) : nil
   }
 
   /// Cancels all subscriptions. Returns the slots of their commands.
   mutating func cancelAll() -> [Int] {
-    let slots = pending.keys.compactMap { requester in
-      if case .command(let slot) = requester { slot } else { nil as Int? }
+    let slots = pending.keys.compactMap { origin in
+      if case .command(let slot) = origin { slot } else { nil as Int? }
     }
-    (pending, requesters) = ([:], [:])
+    (pending, origins) = ([:], [:])
     return slots.sorted()
   }
 }
