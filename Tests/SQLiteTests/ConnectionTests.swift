@@ -162,6 +162,7 @@ import Testing
   @Test func `a delay of the thread does not shorten the limit of a query`() throws {
     let writer = try folder.writer()
     let (short, long) = try writer.limited(to: .milliseconds(300)) {
+      // The delay under test: the limit counts the time of the thread, not of the clock.
       usleep(500_000)
       return (try writer.int("select 1"), failure { _ = try writer.int(Self.long) })
     }
@@ -173,6 +174,7 @@ import Testing
     let writer = try folder.writer()
     let error = #expect(throws: SQLiteError.self) {
       try writer.limited(to: .milliseconds(20), patience: 1) {
+        // The delay under test.
         usleep(30_000)
         _ = try writer.int("select 1")
       }

@@ -16,6 +16,12 @@ extension Village {
     return try await community.store.write { tx throws(Refusal) in try tx.post(message).id.description }
   }
 
+  /// Waits until a long poll or socket has subscribed to a conversation.
+  func waitForSubscriber(of conversation: String, at location: SourceLocation = #_sourceLocation) async throws {
+    let stream = EventStream.conversation(ID(try #require(Int(conversation))))
+    try await WebhookReceiver.until(at: location) { community.hub.hasAudience(.stream(stream)) }
+  }
+
   /// Stores a relation: `follow`, `mute` or `block`.
   func setRelation(_ name: String, _ kind: String, _ other: String) async throws {
     let (one, two) = (user(name), user(other))

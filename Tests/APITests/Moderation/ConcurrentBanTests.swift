@@ -49,7 +49,7 @@ import Testing
       let cursor = try await village.cursor("conversation:\(room)", as: "grace")
       let path = "/sync?topics=conversation:\(room)&after=\(cursor)&wait=60"
       async let waiting = village.request(.get, path, as: "grace")
-      try await Task.sleep(for: .milliseconds(50))
+      try await village.waitForSubscriber(of: room)
       // The hub's clock is stopped: the long poll never times out.
       try await Self.ban("grace", in: village)
       let answer = try await waiting
@@ -77,7 +77,7 @@ import Testing
         }
         while gate.waiting < ReadLane.queries.threadCount { await Task.yield() }
         async let search = village.request(.get, "/messages/search?q=roses", as: "grace")
-        try await Task.sleep(for: .milliseconds(50))
+        while village.community.store.background.waitingCount(.queries) == 0 { await Task.yield() }
         try await Self.ban("grace", in: village)
         gate.open()
         let answer = try await search

@@ -90,7 +90,7 @@ import Testing
       let cursor = try await village.cursor("conversation:\(room)", as: "grace")
       let path = "/sync?topics=conversation:\(room)&after=\(cursor)&wait=30"
       async let waiting = village.request(.get, path, as: "grace")
-      try await Task.sleep(for: .milliseconds(50))
+      try await village.waitForSubscriber(of: room)
       let id = try await village.post("now", in: room)
       #expect(try await waiting["data.0.data.id"] == id)
       async let idle = village.request(.get, "/sync?topics=conversation:\(room)&wait=30", as: "linus")

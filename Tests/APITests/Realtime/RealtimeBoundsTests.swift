@@ -163,6 +163,7 @@ import Testing
         let page = try await village.request(.get, "/conversations/\(room)/messages?limit=1", as: "ada")
         return (page.int("data.0.seq") ?? 0) - before - 1
       }
+      // The socket gives no sign that it has stopped reading. Each look is a request through the same loop and store.
       var (now, looks) = (0, 0)
       while now == 0 || looks < 20 {
         try await Task.sleep(for: .milliseconds(20))

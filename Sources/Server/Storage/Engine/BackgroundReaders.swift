@@ -48,6 +48,8 @@ final class BackgroundReaders: Sendable {
     return try await reader.read(within: time, body)
   }
 
+  func waitingCount(_ lane: ReadLane) -> Int { lanes[lane]?.waitingCount ?? 0 }
+
   func close() async {
     for reader in all { await reader.close() }
   }

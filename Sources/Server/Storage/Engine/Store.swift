@@ -12,7 +12,7 @@ public final class Store: Sendable {
   let log: @Sendable (String) -> Void
   let jobs: JobRunner
   let writer: Writer
-  private let background: BackgroundReaders
+  let background: BackgroundReaders
   let gate: WriteGate
   private let integrityCheck: IntegrityCheck
   /// Long work on the data folder.
