@@ -33,10 +33,6 @@ public struct Row: ~Copyable {
     isNull(column) ? nil : try statement.int(column)
   }
 
-  public func optionalDouble(_ column: Int) throws(SQLiteError) -> Double? {
-    isNull(column) ? nil : try statement.double(column)
-  }
-
   public func optionalText(_ column: Int) throws(SQLiteError) -> String? {
     isNull(column) ? nil : try statement.text(column)
   }

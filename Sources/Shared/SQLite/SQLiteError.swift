@@ -69,15 +69,6 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The violated constraint; nil for other errors.
   public var constraint: Constraint? { code == .constraint ? Constraint(rawValue: extendedCode) : nil }
 
-  /// Whether a unique index or primary key was violated: `isDuplicate(of: "user.name")`, or for several columns
-  /// `isDuplicate(of: "message.author", "message.client_id")`, in the order of the index.
-  public func isDuplicate(of columns: String...) -> Bool {
-    switch constraint {
-    case .unique, .primaryKey, .rowID: message.hasSuffix("failed: " + columns.joined(separator: ", "))
-    case .check, .commitHook, .foreignKey, .function, .notNull, .trigger, .virtualTable, .pinned, .dataType, nil: false
-    }
-  }
-
   public var description: String {
     var text = "\(message) (SQLite \(extendedCode))"
     if !sql.isEmpty { text += " in: \(sql)" }

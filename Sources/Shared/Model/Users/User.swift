@@ -43,9 +43,6 @@ public struct UserSummary: Sendable, Hashable {
 
   public var hasStatus: Bool { statusText != nil || statusEmoji != nil }
 
-  /// Whether the status is shown at a time in milliseconds since 1970. The server clears an ended status a little later.
-  public func showsStatus(at now: Int64) -> Bool { hasStatus && statusExpiresAt.map { $0 > now } ?? true }
-
   public mutating func clearStatus() {
     statusText = nil
     statusEmoji = nil

@@ -15,14 +15,12 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public static let found: Status = 302
   public static let seeOther: Status = 303
   public static let notModified: Status = 304
-  public static let temporaryRedirect: Status = 307
   public static let permanentRedirect: Status = 308
   public static let badRequest: Status = 400
   public static let unauthorized: Status = 401
   public static let forbidden: Status = 403
   public static let notFound: Status = 404
   public static let methodNotAllowed: Status = 405
-  public static let notAcceptable: Status = 406
   public static let requestTimeout: Status = 408
   public static let conflict: Status = 409
   public static let gone: Status = 410
@@ -38,9 +36,7 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public static let headerFieldsTooLarge: Status = 431
   public static let internalServerError: Status = 500
   public static let notImplemented: Status = 501
-  public static let badGateway: Status = 502
   public static let serviceUnavailable: Status = 503
-  public static let gatewayTimeout: Status = 504
   public static let versionNotSupported: Status = 505
 
   public var reason: String {
@@ -89,4 +85,25 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral {
 
   /// RFC 9110 §6.4.1: 1xx, 204 and 304 have no body.
   public var allowsBody: Bool { code >= 200 && code != 204 && code != 304 }
+}
+
+extension Status {
+  /// RFC 9112 §4: the status line with its CRLF. Common ones are precomputed.
+  public func appendLine(to output: inout [UInt8]) {
+    switch code {
+    case 200: output.append("HTTP/1.1 200 OK\r\n" as StaticString)
+    case 201: output.append("HTTP/1.1 201 Created\r\n" as StaticString)
+    case 204: output.append("HTTP/1.1 204 No Content\r\n" as StaticString)
+    case 304: output.append("HTTP/1.1 304 Not Modified\r\n" as StaticString)
+    case 404: output.append("HTTP/1.1 404 Not Found\r\n" as StaticString)
+    default:
+      output.append("HTTP/1.1 " as StaticString)
+      // RFC 9110 §15: always three digits.
+      output.append(decimal: min(max(code, 100), 999))
+      output.append(32)
+      output.append(reason)
+      output.append(13)
+      output.append(10)
+    }
+  }
 }

@@ -19,7 +19,6 @@ public struct CloseCode: Sendable, Hashable {
   public static let badData = CloseCode(known: 1007)
   public static let policy = CloseCode(known: 1008)
   public static let tooLong = CloseCode(known: 1009)
-  public static let extensionMissing = CloseCode(known: 1010)
   public static let internalError = CloseCode(known: 1011)
   public static let restarting = CloseCode(known: 1012)
   public static let tryLater = CloseCode(known: 1013)
