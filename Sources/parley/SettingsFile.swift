@@ -80,7 +80,7 @@ struct SettingsFile: Sendable {
       + (nearest.map { "Did you mean \($0)?" } ?? "parley serve --help lists all settings.")
   }
 
-  /// What is wrong with a value of any setting of this kind; nil if nothing is.
+  /// The fault of a value of any setting of this kind; nil for a valid one.
   private static func mistake(_ value: String, of setting: Setting) -> String? {
     if value.isEmpty { return "\(setting.name) has no value. Remove the line for the default." }
     if value.count > 1, value.hasPrefix("\""), value.hasSuffix("\""), !value.dropFirst().dropLast().contains("\"") {

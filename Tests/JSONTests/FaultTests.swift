@@ -69,7 +69,8 @@ import Testing
   }
 
   @Test func `a rule that no stand-in satisfies ends the reading, with the faults until there`() {
-    #expect(faults(#"{"floor":"1","name":"work","door":"2"}"#, of: Address.self) == ["floor wrong_type", "name invalid"])
+    #expect(
+      faults(#"{"floor":"1","name":"work","door":"2"}"#, of: Address.self) == ["floor wrong_type", "name invalid"])
     #expect(
       faults(#"{"floor":"1","name":"home","door":"2","x":0}"#, of: Address.self) == [
         "floor wrong_type", "door wrong_type", "x unknown_field",

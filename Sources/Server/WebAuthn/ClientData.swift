@@ -31,7 +31,7 @@ struct ClientData: Hashable, Sendable {
   }
 }
 
-/// What the browser was asked for.
+/// The request to the browser.
 enum Ceremony: Sendable {
   case registration, assertion
 

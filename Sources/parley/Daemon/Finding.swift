@@ -40,7 +40,7 @@ struct Finding: Equatable {
 
   let level: Level
   let code: Code
-  /// What is wrong, and the command or setting that mends it.
+  /// The fault, and the command or setting that mends it.
   let sentence: String
 
   static func warning(_ code: Code, _ sentence: String) -> Finding {

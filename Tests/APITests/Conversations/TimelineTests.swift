@@ -98,7 +98,7 @@ import Testing
       }
       #expect(try await village.expect(200, .get, "/timeline", as: "linus").texts("data", "id") == [own, first])
       #expect(try await village.expect(200, .get, "/timeline", as: "grace").texts("data", "id") == [first])
-      // The own posts stay, whoever may read them.
+      // The own posts stay, also in a feed without readers.
       try await village.expect(
         200, .patch, "/conversations/\(linus)", as: "linus", ["readers": ["open_to": "listed"]])
       #expect(try await village.expect(200, .get, "/timeline", as: "linus").texts("data", "id") == [own, first])

@@ -115,7 +115,7 @@ private enum PublicKeyCredential {
   static let type = "public-key"
 }
 
-/// What a browser needs to make a passkey: `PublicKeyCredentialCreationOptionsJSON`.
+/// The input of a browser for a new passkey: `PublicKeyCredentialCreationOptionsJSON`.
 public struct PasskeyCreationOptions: Sendable, Hashable {
   /// Base64 for URLs.
   public var challenge: String
@@ -187,7 +187,7 @@ extension PasskeyCreationOptions: JSONMembers {
   }
 }
 
-/// What a browser needs to use a passkey: `PublicKeyCredentialRequestOptionsJSON`.
+/// The input of a browser for the use of a passkey: `PublicKeyCredentialRequestOptionsJSON`.
 public struct PasskeyRequestOptions: Sendable, Hashable {
   /// Base64 for URLs.
   public var challenge: String
