@@ -113,7 +113,8 @@ extension Setting {
     name: "backup-every", value: "HOURS", summary: "interval of scheduled backups", fallback: "none", isReloadable: true
   )
   static let backupKeep = Setting(
-    name: "backup-keep", value: "N", summary: "number of scheduled backups that stay; older ones are deleted",
+    name: "backup-keep", value: "N",
+    summary: "scheduled backups that stay: a number, or the last ones of days, weeks and months such as 7d,4w,6m",
     fallback: "7", isReloadable: true)
   static let backupTo = Setting(
     name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder",

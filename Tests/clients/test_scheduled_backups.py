@@ -5,6 +5,7 @@ import re
 import subprocess
 import tempfile
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 from servers import PARLEY
@@ -69,6 +70,39 @@ class ScheduledBackups(ServingTest):
             [PARLEY, "restore", self.backups / names[-1], "--data", self.folder / "restored"], capture_output=True,
             text=True, timeout=60)
         self.assertEqual(restored.returncode, 0, restored.stderr)
+
+    def test_the_last_ones_of_days_weeks_and_months_stay(self):
+        self.backups.mkdir()
+        now = time.time()
+        days = {}
+        for age in range(1, 100):
+            at = datetime.fromtimestamp(now - age * 86_400, timezone.utc)
+            name = at.strftime("scheduled-%Y-%m-%dT%H-%M-%SZ.tar")
+            (self.backups / name).write_bytes(b"")
+            os.utime(self.backups / name, (at.timestamp(),) * 2)
+            days[name] = at
+        kept, newest = set(), datetime.fromtimestamp(now, timezone.utc)
+        for count, period in ((3, lambda it: it.date()), (4, lambda it: it.isocalendar()[:2]), (2, lambda it: (it.year, it.month))):
+            # The backup of today is the last one of its day, its week and its month.
+            seen = {period(newest)}
+            for name, at in days.items():
+                if period(at) not in seen and len(seen) < count:
+                    seen.add(period(at))
+                    kept.add(name)
+        self.run_until("Scheduled backup", "--backup-keep", "3d,4w,2m", gone=self.backups / max(set(days) - kept))
+        for _ in range(100):
+            if len(self.names()) == len(kept) + 1:
+                break
+            time.sleep(0.1)
+        self.assertEqual(set(self.names()) - kept, {self.names()[-1]})
+        self.assertEqual(kept - set(self.names()), set())
+
+    def test_a_wrong_retention_is_refused(self):
+        for text in ("0", "7x", "7d,3d", "d"):
+            refused = subprocess.run(
+                parley(self.folder, "--backup-every", "1", "--backup-keep", text), capture_output=True, text=True, timeout=60)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("such as 7d,4w,6m", refused.stderr)
 
     def test_parts_of_a_killed_process_and_files_of_a_wrong_clock_go(self):
         self.backups.mkdir()

@@ -76,10 +76,16 @@ struct DaemonSettings: Sendable {
   }
 
   private static func backups(_ settings: Settings) throws(Settings.UsageError) -> ScheduledBackups.Plan? {
-    let count = try settings.number(.backupKeep, in: 1...1_000) ?? 7
+    let text = settings.text(.backupKeep) ?? Setting.backupKeep.fallback ?? ""
+    guard let retention = BackupRetention(text) else {
+      throw settings.mistake(
+        .backupKeep,
+        "takes a number of backups, or numbers of days, weeks and months such as 7d,4w,6m, not \"\(Terminal.plain(text))\"."
+      )
+    }
     guard let hours = try settings.number(.backupEvery, in: 1...8_760) else { return nil }
     return ScheduledBackups.Plan(
-      folder: settings.text(.backupTo), interval: Int64(hours) * 3_600_000, count: count)
+      folder: settings.text(.backupTo), interval: Int64(hours) * 3_600_000, retention: retention)
   }
 }
 

@@ -1,4 +1,4 @@
-// Backups of a running store at an interval, into a folder. After each one the oldest beyond a number are removed. Their
+// Backups of a running store at an interval, into a folder. After each one those that no retention covers are removed. Their
 // names begin with a prefix of their own, so that no other backup is removed.
 
 import ParleyJSON
@@ -10,11 +10,10 @@ public actor ScheduledBackups {
     public var folder: String?
     /// Milliseconds from one backup to the next.
     public var interval: Int64
-    /// The number of backups that stay.
-    public var count: Int
+    public var retention: BackupRetention
 
-    public init(folder: String?, interval: Int64, count: Int) {
-      (self.folder, self.interval, self.count) = (folder, interval, count)
+    public init(folder: String?, interval: Int64, retention: BackupRetention) {
+      (self.folder, self.interval, self.retention) = (folder, interval, retention)
     }
   }
 
@@ -69,7 +68,7 @@ public actor ScheduledBackups {
         )
         return
       }
-      for backup in try backups(in: folder).dropLast(plan.count) { try Disk.remove("\(folder)/\(backup.name)") }
+      try removeOld(in: folder, plan.retention, now)
     } catch BackupFault.cancelled {
       return
     } catch {
@@ -79,6 +78,14 @@ public actor ScheduledBackups {
       )
       pausedUntil = now + Self.retryDelay
     }
+  }
+
+  private func removeOld(in folder: String, _ retention: BackupRetention, _ now: Int64) throws(DiskError) {
+    var all = try backups(in: folder)
+    // The period of a file of a clock that was ahead is unknown.
+    if case .periods = retention { all.removeAll { $0.time > now } }
+    let kept = retention.kept(all.map(\.time))
+    for (index, backup) in all.enumerated() where !kept.contains(index) { try Disk.remove("\(folder)/\(backup.name)") }
   }
 
   /// From the oldest to the newest. Files of a clock that was ahead are the oldest.
