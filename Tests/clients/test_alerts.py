@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from servers import PARLEY
-from serving import ServingTest, parley
+from serving import ServingTest, call, parley
 from standardwebhooks import Webhook
 from test_doctor import make_certificate
 
@@ -186,6 +186,17 @@ class Alerts(ServingTest):
             self.wait(lambda: "damage" in self.receiver.codes())
 
     # The receivers
+
+    def test_the_inbox_of_the_staff_without_any_receiver(self):
+        with self.serve() as server:
+            subprocess.run([PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", self.site / "data"],
+                           input="wool and needles\n", text=True, check=True, capture_output=True)
+            token = call(server, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
+            inbox = lambda: [(it["kind"], it["alert"]) for it in call(server, "GET", "/inbox", token=token)["data"]]
+            self.assertEqual(inbox(), [])
+            self.disk.write_text("81")
+            self.wait(lambda: inbox() == [("alert", "disk")])
+            self.assertIn("event=alert code=disk level=warning", server.output())
 
     def test_the_body_suits_slack_ntfy_and_standard_webhooks(self):
         secret = self.site / "secret"

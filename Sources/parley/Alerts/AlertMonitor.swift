@@ -1,3 +1,4 @@
+import Community
 import ParleyCrypto
 import ParleyJSON
 import ParleyModel
@@ -12,6 +13,7 @@ actor AlertMonitor {
     var nextAt: Int64
   }
 
+  private let community: Community
   private let status: StatusReporter
   private let path: String
   private let origin: String
@@ -29,10 +31,11 @@ actor AlertMonitor {
   private static let idBytes = 12
 
   init(
-    _ receiver: AlertReceiver?, _ status: StatusReporter, data: String, origin: String,
+    _ receiver: AlertReceiver?, _ community: Community, _ status: StatusReporter, data: String, origin: String,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.receiver = receiver
+    self.community = community
     self.status = status
     self.origin = origin
     self.log = log
@@ -57,6 +60,7 @@ actor AlertMonitor {
       log(
         LogEvent.alert.line(
           ["code": alert.finding.code.rawValue, "level": alert.finding.level.rawValue], alert.finding.sentence))
+      await tellStaff(alert.finding)
       guard receiver != nil, let id = try? Hex.text(SecureRandom.bytes(Self.idBytes)) else { continue }
       let message = AlertMessage(
         id: "msg_\(id)", finding: alert.finding, site: site.name.isEmpty ? "Parley" : site.name, origin: origin,
@@ -64,6 +68,16 @@ actor AlertMonitor {
       waiting.append(Waiting(message: message, nextAt: now))
     }
     await sendWaiting(now)
+  }
+
+  /// A full disk or a damaged database takes no notification: the receiver and the log have it.
+  private func tellStaff(_ finding: Finding) async {
+    do throws(Refusal) { try await community.alertStaff(finding.code.rawValue) } catch {
+      log(
+        LogEvent.alert.line(
+          ["code": finding.code.rawValue, "result": "failed"], "The inbox of the staff can't be written: \(error.code)")
+      )
+    }
   }
 
   private func sendWaiting(_ now: Int64) async {

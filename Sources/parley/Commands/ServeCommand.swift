@@ -108,7 +108,7 @@ enum ServeCommand {
     let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
     let backups = every(ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
-    let alerts = AlertMonitor(checked.alerts, status, data: folder.path, origin: origin, log: logError)
+    let alerts = AlertMonitor(checked.alerts, community, status, data: folder.path, origin: origin, log: logError)
     let alerting = every(AlertMonitor.interval) { await alerts.check() }
     let clock = every(.seconds(1)) {
       let (monotonic, wall) = (Clock.monotonic() / 1_000_000, Clock.wall() / 1_000_000)

@@ -84,10 +84,13 @@ function content(shell, groups) {
   ]);
 }
 
+/** The states of the server that the texts name. */
+const ALERTS = ['disk', 'backup_late', 'damage', 'not_ready', 'certificate', 'clock_step', 'unclean_stop'];
+
 function noticeRow({ site }, { key, notice, conversation, count }) {
   const actor = site.person(notice.actor_id);
-  const hasFlag = count > 1 || (notice.kind === 'report' && !notice.actor_id);
-  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : '/you/twostep');
+  const hasFlag = count > 1 || notice.kind === 'alert' || (notice.kind === 'report' && !notice.actor_id);
+  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints', alert: '/admin' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : '/you/twostep');
   return inboxRow({
     key,
     href,
@@ -100,8 +103,9 @@ function noticeRow({ site }, { key, notice, conversation, count }) {
 }
 
 /** A report of a rule or a visitor has no actor. */
-function titleOf({ kind, actor_id: id }, actor, count, me) {
+function titleOf({ kind, actor_id: id, alert }, actor, count, me) {
   if (count > 1) return say('inbox.reports', { n: count });
+  if (kind === 'alert') return say(ALERTS.includes(alert) ? `inbox.alert.${alert}` : 'inbox.alert');
   if (kind === 'second_factor_disabled' && id === me?.id) return say('inbox.second_factor_disabled.self');
   return id || kind !== 'report' ? say(`inbox.${kind}`, { name: displayName(actor) }) : say('inbox.report.found');
 }

@@ -205,6 +205,7 @@ extension PageText {
     case group = "page.group"
     case home = "fault.home"
     case inReply = "page.inReply"
+    case inboxAlert = "inbox.alert"
     case inboxEndpointDisabled = "inbox.endpoint_disabled"
     case inboxPasskeyCreated = "inbox.passkey_created"
     case inboxPasskeyDeleted = "inbox.passkey_deleted"

@@ -33,6 +33,7 @@ extension Notification.Kind {
     case .passkeyCreated: .inboxPasskeyCreated
     case .passkeyDeleted: .inboxPasskeyDeleted
     case .passkeyCopied: .inboxPasskeyCopied
+    case .alert: .inboxAlert
     }
   }
 }

@@ -92,6 +92,7 @@ extension Notification {
     case .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed: return "/you/twostep"
     case .passkeyCreated, .passkeyDeleted, .passkeyCopied: return "/you/passkeys"
     case .endpointDisabled: return "/admin/endpoints"
+    case .alert: return "/admin"
     case .signIn: return "/you/signins"
     case .mention, .reply, .direct, .room, .warning: return "/"
     }

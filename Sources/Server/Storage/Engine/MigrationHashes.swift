@@ -115,7 +115,10 @@ enum MigrationHashes {
       number: 37, name: "mailed_resets",
       hash: "0365c242d575df6f0f23f627d00a1449d4119bad0a46f9c9ebe37b456b76b17a"),
     Migration(
+      number: 38, name: "alerts",
+      hash: "ff12a8177e01cfc2966d08051307f961efcfed5fe956adc04a353786958ab1b5"),
+    Migration(
       number: 39, name: "passkeys",
-      hash: "9a8292f1ad933934782c5327cc7a0af7f008a7840356f20fe1cd3677e481fb6d"),
+      hash: "8ee42a617ca1c8813fa53e322f8746929946c337c11113c7a3c54cd2b0c7e428"),
   ]
 }

@@ -15,7 +15,7 @@ extension ReadTransaction {
         SQL(
           """
           select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.sanction_id, i.actor_id, i.created_at,
-            i.read_at, i.session_id
+            i.read_at, i.session_id, i.alert
           from notification i
           left join message m on m.id = i.message_id
           where i.user_id = $1 and i.id \(page.comparison) $2 and ($3 is null or i.kind = $3) and m.deletion is null
@@ -37,7 +37,7 @@ extension ReadTransaction {
 
   private static let entries = ListQuery { list in
     """
-    select id, kind, conversation_id, message_id, report_id, sanction_id, actor_id, created_at, read_at, session_id
+    select id, kind, conversation_id, message_id, report_id, sanction_id, actor_id, created_at, read_at, session_id, alert
     from notification
     where id in (\(list))
     """
@@ -54,18 +54,18 @@ extension WriteTransaction {
   public func addNotification(
     _ kind: Notification.Kind, of user: ID<User>, in conversation: ID<Conversation>? = nil,
     message: ID<Message>? = nil, report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, session: ID<Session>? = nil,
-    by actor: ID<User>?, after offset: Int? = nil
+    alert: String? = nil, by actor: ID<User>?, after offset: Int? = nil
   ) throws(Refusal) {
     let id = nextID()
     let isNew = try run { connection in
       try connection.execute(
         """
         insert into notification (id, user_id, kind, conversation_id, message_id, report_id, sanction_id, actor_id,
-          created_at, session_id)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+          created_at, session_id, alert)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         on conflict (message_id, user_id) where message_id is not null do nothing
         """, id, user.number, kind.rawValue, conversation?.number, message?.number, report?.number,
-        sanction?.number, actor?.number, Int(now), session?.number) == 1
+        sanction?.number, actor?.number, Int(now), session?.number, alert) == 1
     }
     guard isNew else { return }
     try enqueuePush(id, kind, of: user, in: conversation)
@@ -239,10 +239,13 @@ extension WriteTransaction {
 extension Notification {
   fileprivate init(_ row: borrowing Row) throws {
     self.init(
-      id: ID(try row.int(0)), kind: try row.word(1), conversation: try row.optionalInt(2).map { ID($0) },
-      message: try row.optionalInt(3).map { ID($0) }, report: try row.optionalInt(4).map { ID($0) },
-      sanction: try row.optionalInt(5).map { ID($0) }, session: try row.optionalInt(9).map { ID($0) },
-      actor: try row.optionalInt(6).map { ID($0) }, createdAt: Int64(try row.int(7)),
-      readAt: try row.optionalInt(8).map { Int64($0) })
+      id: ID(try row.int("id")), kind: try row.word("kind"),
+      conversation: try row.optionalInt("conversation_id").map { ID($0) },
+      message: try row.optionalInt("message_id").map { ID($0) },
+      report: try row.optionalInt("report_id").map { ID($0) },
+      sanction: try row.optionalInt("sanction_id").map { ID($0) },
+      session: try row.optionalInt("session_id").map { ID($0) }, alert: try row.optionalText("alert"),
+      actor: try row.optionalInt("actor_id").map { ID($0) }, createdAt: Int64(try row.int("created_at")),
+      readAt: try row.optionalInt("read_at").map { Int64($0) })
   }
 }

@@ -33,7 +33,7 @@ extension Notification.Kind {
     switch self {
     case .direct, .mention, .reply, .signIn, .passkeyCopied: 2
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
-      .recoveryCodeUsed, .endpointDisabled, .passkeyCreated, .passkeyDeleted:
+      .recoveryCodeUsed, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .alert:
       1
     case .room: 0
     }

@@ -10,6 +10,8 @@ public struct Notification: Sendable, Hashable {
   public let report: ID<Report>?
   public let sanction: ID<Sanction>?
   public let session: ID<Session>?
+  /// The name of the state of an alert, such as `disk`.
+  public let alert: String?
   /// The user that caused it.
   public let actor: ID<User>?
   public let createdAt: Int64
@@ -44,11 +46,14 @@ public struct Notification: Sendable, Hashable {
     case passkeyDeleted = "passkey_deleted"
     /// The counter of a passkey fell: there may be a copy of it.
     case passkeyCopied = "passkey_copied"
+    /// For owners and admins: a state of the server that needs its operator.
+    case alert
   }
 
   public init(
     id: ID<Notification>, kind: Kind, conversation: ID<Conversation>? = nil, message: ID<Message>? = nil,
-    report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, session: ID<Session>? = nil, actor: ID<User>? = nil,
+    report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, session: ID<Session>? = nil, alert: String? = nil,
+    actor: ID<User>? = nil,
     createdAt: Int64, readAt: Int64? = nil
   ) {
     self.id = id
@@ -58,6 +63,7 @@ public struct Notification: Sendable, Hashable {
     self.report = report
     self.sanction = sanction
     self.session = session
+    self.alert = alert
     self.actor = actor
     self.createdAt = createdAt
     self.readAt = readAt
@@ -78,6 +84,7 @@ extension Notification: JSONWritable {
     json.field("report_id", report)
     json.field("sanction_id", sanction)
     json.field("session_id", session)
+    json.field("alert", alert)
     json.field("actor_id", actor)
     json.field("created_at", Timestamp(createdAt))
     json.field("read_at", readAt.map { Timestamp($0) })
@@ -93,6 +100,7 @@ extension Notification: JSONReadable {
       id: try object.read("id"), kind: try object.word("kind"), conversation: try object.optional("conversation_id"),
       message: try object.optional("message_id"), report: try object.optional("report_id"),
       sanction: try object.optional("sanction_id"), session: try object.optional("session_id"),
+      alert: try object.optional("alert"),
       actor: try object.optional("actor_id"),
       createdAt: Int64(createdAt.milliseconds), readAt: readAt.map { Int64($0.milliseconds) })
   }

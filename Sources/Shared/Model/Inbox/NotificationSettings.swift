@@ -79,7 +79,7 @@ extension Notification.Kind {
     case .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed, .signIn,
       .passkeyCreated, .passkeyDeleted, .passkeyCopied:
       true
-    case .mention, .reply, .direct, .room, .request, .report, .warning, .endpointDisabled: false
+    case .mention, .reply, .direct, .room, .request, .report, .warning, .endpointDisabled, .alert: false
     }
   }
 

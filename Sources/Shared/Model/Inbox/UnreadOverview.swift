@@ -29,7 +29,8 @@ extension Notification.Kind {
     switch self {
     case .mention, .reply, .direct, .room: true
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
-      .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .passkeyCopied:
+      .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .passkeyCopied,
+      .alert:
       false
     }
   }
