@@ -49,10 +49,16 @@ class Passkeys(Village):
         page.get_by_role("main").get_by_role("button", name="Add a passkey").click()
         expect(page.get_by_text("Passkey added.")).to_be_visible()
 
-    def leave(self, page):
+    def presence(self, session, authenticator, is_there):
+        """Whether the user confirms each request at once, also that of the autofill."""
+        session.send("WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": authenticator, "enabled": is_there})
+
+    def sign_out(self, page):
+        """To the sign-in page, in the tab that has the authenticator."""
         page.context.clear_cookies()
         page.evaluate("localStorage.clear()")
-        page.goto("about:blank")
+        page.goto(self.origin + "/sign-in?back=/you/passkeys")
+        self.settle(page)
 
     def test_a_member_adds_renames_and_deletes_a_passkey(self):
         page = self.enter("lin", "phone")
@@ -99,7 +105,7 @@ class Passkeys(Village):
         for name, number in ALGORITHMS.items():
             with self.subTest(name):
                 page = self.enter("grace")
-                self.authenticator(page)
+                session, key = self.authenticator(page)
                 # The page asks for one algorithm alone.
                 page.evaluate("""(number) => {
                     const create = navigator.credentials.create.bind(navigator.credentials);
@@ -110,32 +116,28 @@ class Passkeys(Village):
                 }""", number)
                 self.add(page)
                 with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database:
-                    (key,) = database.execute("select public_key from passkey order by id desc limit 1").fetchone()
-                self.assertIn({-7: b"\x03\x26", -8: b"\x03\x27", -257: b"\x03\x39\x01\x00"}[number], key)
-                page.context.clear_cookies()
-                page.evaluate("localStorage.clear()")
-                # The tab keeps its authenticator.
-                page.goto(self.origin + "/sign-in?back=/you/passkeys")
+                    (made,) = database.execute("select public_key from passkey order by id desc limit 1").fetchone()
+                self.assertIn({-7: b"\x03\x26", -8: b"\x03\x27", -257: b"\x03\x39\x01\x00"}[number], made)
+                self.presence(session, key, False)
+                self.sign_out(page)
+                self.presence(session, key, True)
                 page.get_by_role("button", name="Sign in with a passkey").click()
                 expect(page.get_by_role("heading", name="Passkeys")).to_be_visible()
-                self.leave(page)
 
     def test_the_autofill_of_the_name_signs_in(self):
         page = self.enter("ada")
         session, key = self.authenticator(page)
         self.add(page)
-        page.context.clear_cookies()
-        page.evaluate("localStorage.clear()")
-        session.send("WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": key, "enabled": False})
-        page.goto(self.origin + "/sign-in?back=/you/passkeys")
-        self.settle(page)
+        self.presence(session, key, False)
+        self.sign_out(page)
         name = page.get_by_label("Name")
         expect(name).to_have_attribute("autocomplete", "username webauthn")
         expect(name).to_be_focused()
         self.photograph(page, "sign-in-passkey-1440")
         self.assert_accessible(page, "sign-in with a passkey")
-        # The user chooses the passkey.
-        session.send("WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": key, "enabled": True})
+        # The user chooses the passkey at once, without a press of a button.
+        self.presence(session, key, True)
+        page.reload()
         expect(page.get_by_role("heading", name="Passkeys")).to_be_visible()
         expect(page.get_by_role("main").locator(".setting-row")).to_contain_text("Last used")
         self.photograph(page, "passkeys-1440")
@@ -144,10 +146,9 @@ class Passkeys(Village):
         page = self.enter("lin")
         session, key = self.authenticator(page)
         self.add(page)
-        page.context.clear_cookies()
-        page.evaluate("localStorage.clear()")
-        page.goto(self.origin + "/sign-in")
-        self.settle(page)
+        self.presence(session, key, False)
+        self.sign_out(page)
+        self.presence(session, key, True)
         alert = page.get_by_role("alert")
         button = page.get_by_role("button", name="Sign in with a passkey")
         session.send("WebAuthn.setUserVerified", {"authenticatorId": key, "isUserVerified": False})

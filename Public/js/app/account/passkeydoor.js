@@ -12,9 +12,8 @@ export function passkeyDoor(site, device, enter, make) {
     offer = new AbortController();
     offerPasskeys(site, device, offer.signal).then((user) => user && enter(user)).catch((error) => {
       // Without an answer of a passkey there is nothing to tell: the button is left.
-      if (error.status !== 400) return error.code?.startsWith('account_') && page.tell(error);
-      page.tell(error);
-      start();
+      if (error.status === 400 || error.status === 403) page.tell(error);
+      if (error.status === 400) start();
     });
   };
   const ask = async () => {

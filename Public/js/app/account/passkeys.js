@@ -2,7 +2,7 @@
 
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { moment, time } from '../core/times.js';
+import { moment } from '../core/times.js';
 import { button, iconButton, whileBusy } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
 import { empty } from '../parts/empty.js';
@@ -39,8 +39,8 @@ function row(site, passkey, redraw) {
   const { id, name, host } = passkey;
   const on = (work) => () => work(site, passkey).then((isDone) => isDone && redraw()).catch(report);
   const facts = [
-    say('passkeys.created', { date: moment(passkey.created_at) }),
-    passkey.last_used_at ? say('passkeys.used', { date: moment(passkey.last_used_at) }) : say('passkeys.unused'),
+    say('passkeys.created', { date: moment(new Date(passkey.created_at)) }),
+    passkey.last_used_at ? say('passkeys.used', { date: moment(new Date(passkey.last_used_at)) }) : say('passkeys.unused'),
     passkey.backed_up && say('passkeys.synced'),
     host !== location.hostname && say('passkeys.host', { host }),
   ];
@@ -48,12 +48,8 @@ function row(site, passkey, redraw) {
     'div.setting-row',
     { data: { id } },
     el('span', null, el('span', null, name), el('span.second', null, facts.filter(Boolean).join(' · '))),
-    el(
-      'span.row-actions',
-      null,
-      iconButton('edit', say('passkeys.renameOne', { name }), { on: on(rename) }),
-      iconButton('delete', say('passkeys.deleteOne', { name }), { on: on(remove) }),
-    ),
+    iconButton('edit', say('passkeys.renameOne', { name }), { on: on(rename) }),
+    iconButton('delete', say('passkeys.deleteOne', { name }), { on: on(remove) }),
   );
 }
 
