@@ -30,8 +30,8 @@ export async function passkeys(shell, column) {
   refill(
     column,
     el('p.second', null, say('passkeys.lead')),
-    data.length ? el('div.setting-list', null, data.map((it) => row(site, it, redraw))) : empty(say('passkeys.none'), { picture: 'key' }),
     canUsePasskeys() ? el('div.form-foot', null, add) : el('p.banner', null, say('passkeys.unsupported')),
+    data.length ? el('div.setting-list', null, data.map((it) => row(site, it, redraw))) : empty(say('passkeys.none'), { picture: 'key' }),
   );
 }
 

@@ -39,7 +39,7 @@ function passwordDoor(shell, address, canJoin, passkey) {
     verb: say('act.signIn'),
     problem: site.ban,
     foot: [
-      passkey,
+      passkey && el('div.field', null, passkey),
       canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: signInAddress(address, true) }, say('join.verb'))),
       site.server.policy === 'invite' && el('p', null, say('door.byInvite')),
       site.server.mail && el('p', null, el('a', { href: '/forgot' }, say('forgot.link'))),
