@@ -269,6 +269,30 @@ func `a switch over an enum with a default is recognized`(cases: String, isFault
   }
 }
 
+/// The numbers of sentences of the entries below `## Decisions`, by the beginning of the entry.
+private func decisions(in text: String) throws -> [(entry: String, sentences: Int)] {
+  guard let start = text.range(of: "\n## Decisions\n") else { return [] }
+  let section = text[start.upperBound...].split(separator: "\n## ", maxSplits: 1).first ?? ""
+  let (code, end) = try (Regex("`[^`]*`"), Regex(#"[.!?](?=\s|$)"#))
+  return ("\n" + section).split(separator: "\n- **").dropFirst().map { entry in
+    let lines = entry.split(separator: "\n").enumerated().prefix { $0.offset == 0 || $0.element.hasPrefix("  ") }
+    let paragraph = lines.map(\.element).joined(separator: "\n")
+    // The bold title is not counted.
+    let body = paragraph.range(of: "**").map { paragraph[$0.upperBound...] } ?? ""
+    return (String(entry.prefix(60)), body.replacing(code, with: "x").matches(of: end).count)
+  }
+}
+
+@Test func `a decision takes at most three sentences`() throws {
+  let sample = "# A\n\n## Decisions\n\n- **One.** It is `a. b`. It\n  is two.\n- **Two** (2026). A. B? C! D.\n"
+  #expect(try decisions(in: sample).map(\.sentences) == [2, 4])
+  let found = try Package.files(under: "Sources", ending: "README.md").flatMap { file in
+    try decisions(in: file.text).map { (location: "\(file.path): \($0.entry)", sentences: $0.sentences) }
+  }
+  #expect(found.count > 100)
+  for decision in found where decision.sentences > 3 { Issue.record("\(decision.location): \(decision.sentences)") }
+}
+
 @Test func `every target has a README with content`() throws {
   for folder in try Package.targets.values {
     let text = try String(contentsOf: Package.root.appending(path: "\(folder)/README.md"), encoding: .utf8)
