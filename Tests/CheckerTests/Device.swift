@@ -171,11 +171,8 @@ final class Device {
     }
     offsets[event.stream] = event.offset
     // The stream of a conversation that was removed and added again continues at a later offset.
-    switch event.content {
-    case .gained(let gained): offsets[.conversation(gained.conversation.id)] = nil
-    case .thing(let id): if case .user = event.stream { offsets[.conversation(ID(id))] = nil }
-    default: break
-    }
+    if case .gained(let gained) = event.content { offsets[.conversation(gained.conversation.id)] = nil }
+    if case .thing(let id) = event.content, case .user = event.stream { offsets[.conversation(ID(id))] = nil }
     guard case .missing(let after) = replica.apply(event), !isRepeated else { return nil }
     return "\(event.stream) has a gap after \(after), before \(event.offset)"
   }
