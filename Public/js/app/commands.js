@@ -8,8 +8,9 @@ import { commandMenu } from './parts/commands.js';
 import { dialog } from './parts/dialog.js';
 import { toast } from './parts/toast.js';
 import { forumAddress, conversationAddress } from './core/router.js';
-import { conversationTitle } from './core/titles.js';
+import { conversationTitle, othersIn, ownConversations } from './core/titles.js';
 import { say, sayProblem } from './core/text.js';
+import { findUsers } from './state/users.js';
 
 const MAX = 12;
 
@@ -20,8 +21,8 @@ export function openCommands(shell) {
 async function find(shell, words) {
   const { site } = shell;
   const go = (address) => () => shell.go(address);
-  const talks = site.talks().map((it) => {
-    const others = site.othersIn(it);
+  const talks = ownConversations(site).map((it) => {
+    const others = othersIn(site, it);
     return {
       words: conversationTitle(site, it),
       second: say('place.messages'),
@@ -59,7 +60,7 @@ async function find(shell, words) {
   ].filter(Boolean);
   const known = [...talks, ...forums, ...topics, ...actions].filter((it) => fits(it.words, words));
   if (!fold(words)) return known.slice(0, MAX);
-  const users = await site.findPeople(words).catch(() => []);
+  const users = await findUsers(site, words).catch(() => []);
   return [
     ...known.slice(0, MAX),
     ...users.slice(0, 5).map((it) => ({

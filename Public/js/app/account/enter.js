@@ -3,11 +3,11 @@
 import { el, refill } from '../core/dom.js';
 import { backAddress, forumAddress } from '../core/router.js';
 import { say } from '../core/text.js';
-import { compare } from '../state/site.js';
 import { codeField } from './codefield.js';
 import { door } from './door.js';
 import { takeLanguage } from './language.js';
 import { device } from './newcomer.js';
+import { compare } from '../core/order.js';
 
 /** Where to return to: the page that asked for a session, or `?back=` of the address, with its fragment. */
 export const returnAddress = (back, query) => backAddress(back ?? (query?.get('back') ?? '/') + location.hash);

@@ -11,6 +11,7 @@ import { toast } from '../parts/toast.js';
 import { inviteAddress } from './createinvite.js';
 import { door, sentence } from './door.js';
 import { newcomer } from './newcomer.js';
+import { loadForums } from '../state/forums.js';
 
 /** The key of the first invite, one for each setup link. */
 const firstInviteKey = () => `invite of ${location.pathname}`;
@@ -19,7 +20,7 @@ export async function setUp(shell, { code }) {
   const { site } = shell;
   // The link is used up by the second step. The owner may have reloaded the third.
   const isOwner = site.me?.role === 'owner';
-  if (isOwner) await site.loadForums();
+  if (isOwner) await loadForums(site);
   else await site.call('GET', `/links/${encodeURIComponent(code)}`);
   if (isOwner && site.forums.size) return void shell.go('/', { replace: true });
   const page = { title: say('setUp.title'), isOutside: true, keepsFocus: true, node: el('div') };
@@ -172,7 +173,7 @@ function begin(shell) {
         room ??= forum;
       }
       await site.updateMe({ preferences: { ...site.me.preferences, first_steps: true } });
-      await site.loadForums();
+      await loadForums(site);
       sessionStorage.removeItem(firstInviteKey());
       shell.entered();
       shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });

@@ -12,6 +12,7 @@ import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
+import { checkedUpTo, verify } from '../state/messages.js';
 
 /** The files that a panel shows. */
 const FILES = 12;
@@ -262,13 +263,13 @@ function jumpBlock(shell, conversation) {
 function checkBlock(site, conversation) {
   if (!site.parley) return null;
   const words = el('p.second', { role: 'status' }, say('check.what'));
-  site.checkedUpTo(conversation).then((upTo) => upTo && refill(words, say('check.complete', { upTo })));
+  checkedUpTo(site, conversation).then((upTo) => upTo && refill(words, say('check.complete', { upTo })));
   const check = button(say('check.verb'), {
     picture: 'again',
     on: () =>
       whileBusy(check, async () => {
         try {
-          const found = await site.verify(conversation);
+          const found = await verify(site, conversation);
           const repaired = found.repaired ? `${say('check.repaired', { n: found.repaired })} ` : '';
           words.textContent = repaired + say(found.isComplete ? 'check.complete' : 'check.newest', { upTo: found.checkedUpTo });
         } catch (error) {

@@ -17,6 +17,7 @@ import { rich } from '../parts/rich.js';
 import { topicAddress } from '../core/router.js';
 import { isolate, list, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
+import { fetchUser } from '../state/users.js';
 
 /** So many names stand in the sentence about a reaction; the others are counted. */
 const NAMED = 3;
@@ -76,7 +77,7 @@ export class MessageActions {
     const { data } = await this.site.call('GET', `/messages/${message.id}/actions`, { query: { type, limit: NAMED } });
     const { me } = this.site;
     const own = data.filter((it) => it.user_id === me.id).map(() => say('person.you'));
-    const users = await Promise.all(data.filter((it) => it.user_id !== me.id).map((it) => this.site.personWith(it.user_id)));
+    const users = await Promise.all(data.filter((it) => it.user_id !== me.id).map((it) => fetchUser(this.site, it.user_id)));
     const others = users.filter(Boolean).map((it) => isolate(displayName(it)));
     const names = [...own, ...others].slice(0, NAMED);
     const left = Math.max(0, count - names.length);

@@ -6,6 +6,9 @@ import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer.js';
 import { say, sayProblem } from '../core/text.js';
 import { toast } from '../parts/toast.js';
+import { findUsers } from '../state/users.js';
+import { canJoin } from '../state/forums.js';
+import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
 
 /** The composer of the page. */
 export function messageField(page) {
@@ -17,11 +20,11 @@ export function messageField(page) {
     label: emptyWords(page),
     placeholder: placeholder(page),
     maxScalars: limits.message_scalars,
-    draft: site.draft(conversation.id),
-    draftFiles: site.draftFiles(conversation.id),
+    draft: draftOf(site, conversation.id),
+    draftFiles: draftFilesOf(site, conversation.id),
     keep: draftKeeper(site, conversation.id),
     polls: true,
-    users: (start) => site.findPeople(start),
+    users: (start) => findUsers(site, start),
     groups: () => mentionableGroups(site),
     get rings() {
       return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
@@ -50,7 +53,7 @@ export function messageField(page) {
 function draftKeeper(site, id) {
   let isWhole = true;
   return async (text, replyTo, poll, files) => {
-    const keeping = site.keepDraft(id, text, replyTo, poll, files);
+    const keeping = keepDraft(site, id, text, replyTo, poll, files);
     if (!files) return;
     const wasWhole = isWhole;
     isWhole = (await keeping) !== false;
@@ -66,7 +69,7 @@ const mentionableGroups = ({ me, isHost }) =>
 /** The words in the empty composer. They announce that writing joins the forum. */
 export function placeholder(page) {
   const { site, forum } = page;
-  return site.canJoin(forum) ? say('composer.joins', { title: forum.title }) : emptyWords(page);
+  return canJoin(site, forum) ? say('composer.joins', { title: forum.title }) : emptyWords(page);
 }
 
 const emptyWords = ({ isTopic }) => say(isTopic ? 'composer.post' : 'composer.room');

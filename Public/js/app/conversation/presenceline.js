@@ -3,16 +3,18 @@
 import { el } from '../core/dom.js';
 import { presenceWords } from '../parts/presence.js';
 import { isolate, say } from '../core/text.js';
+import { countOnline, loadMembers, membersIn } from '../state/members.js';
+import { othersIn } from '../core/titles.js';
 
 /**
  * The other participant's presence, or the number of members and how many are online. Empty for a room with unknown members.
  */
 export function presenceLine(site, conversation) {
   if (conversation.kind === 'room') {
-    const people = site.peopleIn(conversation);
+    const people = membersIn(site, conversation);
     return people && counted(site, people.n, people.ids);
   }
-  const others = site.othersIn(conversation);
+  const others = othersIn(site, conversation);
   if (conversation.kind === 'group') {
     const ids = (conversation.participants ?? []).map((it) => it.user_id);
     return counted(site, conversation.participant_count ?? others.length + 1, ids);
@@ -23,7 +25,7 @@ export function presenceLine(site, conversation) {
 
 function counted(site, n, ids) {
   const users = say('talk.people', { n });
-  const online = site.onlineAmong(ids);
+  const online = countOnline(site, ids);
   return online > 1 ? `${users} · ${say('presence.count', { n: online })}` : users;
 }
 
@@ -45,7 +47,7 @@ export function showPresence(page, top) {
 /** Again when the user joins or leaves, and when a new member writes: writing joins. */
 function loadPeople(page, draw) {
   const { site, stream, conversation } = page;
-  const load = () => site.loadPeople(conversation).then(draw, () => {});
+  const load = () => loadMembers(site, conversation).then(draw, () => {});
   let role = page.forum?.role;
   page.listen(site, ['forums'], () => {
     if (role === page.forum?.role) return;
@@ -56,7 +58,7 @@ function loadPeople(page, draw) {
   page.listen(stream, ['change'], () => {
     const fresh = stream.messages.map((it) => it.author_id).filter((it) => !authors.has(it));
     for (const it of fresh) authors.add(it);
-    const known = site.peopleIn(conversation)?.ids ?? [];
+    const known = membersIn(site, conversation)?.ids ?? [];
     if (fresh.some((it) => !known.includes(it))) load();
   });
   load();

@@ -11,6 +11,7 @@ import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
+import { searchMessages } from '../state/messagesearch.js';
 
 const PAUSE = 300;
 const MAX_HITS = 8;
@@ -60,7 +61,7 @@ export function shareLink(site, send) {
   }
 
   async function hits(words) {
-    const page = await site.search({ q: words, limit: MAX_HITS });
+    const page = await searchMessages(site, { q: words, limit: MAX_HITS });
     const data = page.data.filter((it) => it.message);
     if (!data.length) return el('p.second', null, say('share.none', { words }));
     return [

@@ -1,5 +1,7 @@
 // The parts of a topic's page that other conversations don't have. They are loaded with the first topic.
 
+import { markRead } from '../state/messages.js';
+
 export { besideTopics } from '../forum/besidetopics.js';
 export { topicHead } from './topichead.js';
 export { timelineOf } from './topictimeline.js';
@@ -11,7 +13,7 @@ export { timelineOf } from './topictimeline.js';
 export function endNew({ site, conversation, stream, listen }) {
   const look = () => {
     const [first] = stream.messages;
-    if (site.me && first && site.overview.isNew(conversation.id)) site.markRead(conversation, first).catch(() => {});
+    if (site.me && first && site.overview.isNew(conversation.id)) markRead(site, conversation, first).catch(() => {});
   };
   listen(site, ['overview'], look);
   look();

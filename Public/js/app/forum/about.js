@@ -14,6 +14,7 @@ import { rich } from '../parts/rich.js';
 import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
+import { canJoin, loadForums } from '../state/forums.js';
 
 export async function about(shell, forum) {
   const { site } = shell;
@@ -100,7 +101,7 @@ function actions(shell, forum) {
   const { site } = shell;
   const canChange = canEdit(site, forum);
   return [
-    site.canJoin(forum) && joinButton(shell, forum),
+    canJoin(site, forum) && joinButton(shell, forum),
     (canChange || canManage(site, forum)) &&
       button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'settings')) }),
     canChange && button(say('forum.add'), { picture: 'plus', on: () => addMember(shell, forum) }),
@@ -139,7 +140,7 @@ async function remove(shell, forum) {
   const go = shell.fromHere();
   try {
     await site.call('DELETE', `/forums/${forum.id}`);
-    await site.loadForums();
+    await loadForums(site);
     go('/forums', { replace: true });
   } catch (error) {
     toast(sayProblem(error));

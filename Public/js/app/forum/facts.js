@@ -7,6 +7,7 @@ import { forumAddress } from '../core/router.js';
 import { say, sayWith } from '../core/text.js';
 import { full, time } from '../core/times.js';
 import { avatar } from '../parts/avatar.js';
+import { fetchUser } from '../state/users.js';
 
 /** Who created a forum and when, with the day and the time. */
 export function createdLine(site, forum) {
@@ -18,7 +19,7 @@ export function createdLine(site, forum) {
     refill(node, avatar(creator, { size: 2 }), el('span', null, sentence));
   };
   draw(site.person(forum.created_by));
-  site.personWith(forum.created_by).then((it) => it && draw(it));
+  fetchUser(site, forum.created_by).then((it) => it && draw(it));
   return node;
 }
 

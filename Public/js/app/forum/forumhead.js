@@ -9,6 +9,7 @@ import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
 import { asItIs, canBeAmong, canManage, joinButton, silenceIn } from './membership.js';
 import { topicsAddress } from './topictags.js';
+import { canJoin } from '../state/forums.js';
 
 /** Filters of topics; without an account only those that need none. */
 const FILTERS = ['new', 'unread', 'mine', 'unsolved', 'solved'];
@@ -21,7 +22,7 @@ const SOLVING = new Set(['unsolved', 'solved']);
  */
 export function forumTabs(shell, forum, here, second = null, actions = []) {
   const canStart = mayStart(shell.site, forum);
-  const join = shell.site.canJoin(forum) && joinButton(shell, forum);
+  const join = canJoin(shell.site, forum) && joinButton(shell, forum);
   const call = el('span.call-place');
   const places = el('div');
   const changed = () => {
@@ -35,7 +36,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
         [forumAddress(forum, 'room'), say('forum.room'), here === 'room', { count: here === 'room' || room?.level === 'nothing' ? 0 : room?.unread_count }],
       ]),
     );
-    if (join) join.hidden = !site.canJoin(asItIs(site, forum));
+    if (join) join.hidden = !canJoin(site, asItIs(site, forum));
     if (here === 'room') redraw(call, address && callLink(address));
   };
   changed();

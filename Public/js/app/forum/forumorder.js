@@ -8,10 +8,11 @@ import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
-import { compare } from '../state/site.js';
 import { forumIcon } from '../core/titles.js';
 import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text.js';
+import { forumSections, loadForums } from '../state/forums.js';
+import { compare } from '../core/order.js';
 
 /** The maximum position, and the distance of positions if there is room. */
 const LAST_POSITION = 1_000_000;
@@ -19,7 +20,7 @@ const STEP = 1_000;
 const SECTION_LONGEST = 120;
 
 export async function orderForums(shell, column) {
-  await Promise.all([shell.site.loadForums(), loadSheet('/css/parts/arrange.css')]);
+  await Promise.all([loadForums(shell.site), loadSheet('/css/parts/arrange.css')]);
   new ForumOrder(shell, column).draw();
 }
 
@@ -29,7 +30,7 @@ class ForumOrder {
     this.site = shell.site;
     this.column = column;
     /** As it is shown, before the server has heard of it: [{title, forums}]. */
-    this.sections = this.site.sections();
+    this.sections = forumSections(this.site);
     this.last = Promise.resolve();
   }
 
@@ -55,8 +56,8 @@ class ForumOrder {
       }
     } catch (error) {
       toast(sayProblem(error));
-      await this.site.loadForums().catch(() => {});
-      this.sections = this.site.sections();
+      await loadForums(this.site).catch(() => {});
+      this.sections = forumSections(this.site);
       this.draw();
     }
   }

@@ -5,12 +5,13 @@ import { redraw } from '../core/dom.js';
 import { topicAddress } from '../core/router.js';
 import { loadSheet } from '../core/sheet.js';
 import { livelyTopics } from '../parts/livelytopics.js';
+import { loadForums } from '../state/forums.js';
 
 const MAX = 3;
 
 /** Fills a place with them. Resolves to the function that draws them again. */
 export async function fillWithLively(site, place) {
-  await Promise.all([loadSheet('/css/parts/lively.css'), site.activity.size || site.loadForums()]);
+  await Promise.all([loadSheet('/css/parts/lively.css'), site.activity.size || loadForums(site)]);
   const draw = () => redraw(place, list(site));
   draw();
   return draw;

@@ -6,6 +6,7 @@ import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
 import { displayName } from '../core/displayname.js';
 import { say, sayProblem } from '../core/text.js';
+import { canJoin } from '../state/forums.js';
 
 const PICTURES = { member: 'person', moderator: 'shield', admin: 'shield' };
 
@@ -23,7 +24,7 @@ export function isMember(site, forum, circle) {
 
 /** Whether the user may write for an audience of a forum, also by a group, or may after joining, as writing does. */
 export const canBeAmong = (site, forum, circle) =>
-  isMember(site, forum, circle) || forum.group_access === 'write' || (circle === 'members' && site.canJoin(forum));
+  isMember(site, forum, circle) || forum.group_access === 'write' || (circle === 'members' && canJoin(site, forum));
 
 /** The silence that keeps the user from writing in the forum, or outside of forums. */
 export const silenceIn = ({ me }, forum) =>

@@ -3,6 +3,7 @@
 import { el, refill } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { topicRows } from './topicrows.js';
+import { searchMessages } from '../state/messagesearch.js';
 
 const PAUSE = 300;
 const MAX = 5;
@@ -66,7 +67,7 @@ async function topicsWith(site, forum, wanted, newest) {
       if (title.some((one) => (DENSE.test(word) ? one.includes(word) : one.startsWith(word)))) count(it.id, 2);
   }
   const pages = await Promise.all(
-    wanted.map((word) => site.search({ q: DENSE.test(word) ? word : `${word}*`, forum: forum.id, limit: 20 }).catch(() => ({ data: [] }))),
+    wanted.map((word) => searchMessages(site, { q: DENSE.test(word) ? word : `${word}*`, forum: forum.id, limit: 20 }).catch(() => ({ data: [] }))),
   );
   for (const { data } of pages) {
     for (const id of new Set(data.filter((it) => it.message).map((it) => it.message.conversation_id))) count(id, 1);

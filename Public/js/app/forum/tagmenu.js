@@ -4,6 +4,7 @@ import { number, say, sayProblem } from '../core/text.js';
 import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
 import { topicsAddress } from './topictags.js';
+import { cachedTopics } from '../state/forums.js';
 
 /** As many as the server lists. */
 const MAX = 10;
@@ -32,7 +33,7 @@ async function mostUsed(site, forum) {
   } catch (error) {
     if (!error.isTemporary || !site.parley) throw error;
     const counts = new Map();
-    for (const it of site.topicsHere(forum)) for (const tag of it.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    for (const it of cachedTopics(site, forum)) for (const tag of it.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
     const found = [...counts].map(([tag, count]) => ({ tag, count }));
     return found.sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1)).slice(0, MAX);
   }

@@ -9,7 +9,7 @@ import { typingLine } from '../parts/lines.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
-import { conversationTitle } from '../core/titles.js';
+import { conversationTitle, othersIn } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
 import { banners } from '../conversation/banners.js';
 import { keys } from '../conversation/keys.js';
@@ -18,6 +18,7 @@ import { openStream } from '../conversation/opening.js';
 import { presenceLine, showPresence } from '../conversation/presenceline.js';
 import { quoteSelection } from '../conversation/quoting.js';
 import { MessageView } from '../conversation/messageview.js';
+import { markRead, messageWith } from '../state/messages.js';
 
 /** Where there is room for a topic beside the list. */
 const BESIDE = '(min-width: 1440px)';
@@ -164,8 +165,8 @@ function messageView(page, readUpTo, head) {
     person: (id) => site.person(id),
     file: (id) => site.file(id),
     act: (it, verb, detail) => page.acts?.run(it, verb, detail),
-    fetch: (id) => site.message(id),
-    onRead: site.me ? (it) => site.markRead(conversation, it)?.catch(() => {}) : null,
+    fetch: (id) => messageWith(site, id),
+    onRead: site.me ? (it) => markRead(site, conversation, it)?.catch(() => {}) : null,
     onStatus: showsReaders ? (it) => page.acts.run(it, 'status') : null,
     onFault: (error) => toast(sayProblem(error)),
     announce: (name) => shell.announce(name),
@@ -234,7 +235,7 @@ function bar(page, title) {
 }
 
 function pictureOf({ site, conversation }) {
-  const others = site.othersIn(conversation);
+  const others = othersIn(site, conversation);
   return others.length > 1 ? avatarPair(others) : avatar(others[0]);
 }
 

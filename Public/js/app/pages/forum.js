@@ -6,6 +6,7 @@ import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
 import { attend } from '../forum/membership.js';
+import { cachedTopics } from '../state/forums.js';
 import { latestTopics, onTopicActivity, topicRows } from '../forum/topicrows.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -62,7 +63,7 @@ async function topics(shell, forum, query) {
   await load().catch((error) => {
     // Offline: the topics on this device.
     if (!error.isTemporary || !site.parley || filter) throw error;
-    list.push(...site.topicsHere(forum));
+    list.push(...cachedTopics(site, forum));
   });
   const filters = filterBar(shell, forum, { filter, tag });
   const rows = el('div.topic-rows');

@@ -11,6 +11,7 @@ import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
 import { onPullToRefresh } from '../parts/touch.js';
+import { canJoin, forumSections, loadForums, unreadOf } from '../state/forums.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
 const PAGE = 100;
@@ -19,7 +20,7 @@ const AHEAD = 50;
 export async function open(shell, _, restore) {
   const { site } = shell;
   // Activity and counts come from the server; what is held is shown meanwhile.
-  const loading = site.loadForums();
+  const loading = loadForums(site);
   if (!site.forums.size) await loading;
   else loading.catch(() => {});
   let count = restore?.count ?? PAGE;
@@ -82,7 +83,7 @@ export async function open(shell, _, restore) {
 
 /** The first of them in the host's order, as many as are named. */
 export function tiles(site, max = Infinity) {
-  const sections = site.sections();
+  const sections = forumSections(site);
   let left = max;
   const shown = sections.map(({ title, forums }) => {
     const first = forums.slice(0, left);
@@ -102,13 +103,13 @@ export function tiles(site, max = Infinity) {
           {
             href: forumAddress(it),
             creator: site.person(it.created_by),
-            unread: site.me ? site.unreadOf(it) : 0,
+            unread: site.me ? unreadOf(site, it) : 0,
             topics: site.overview.newTopicsOf(it.id),
             at: newestIn(site, it, known?.last_activity_at),
             isQuiet: known ? known.last_activity_at === null : false,
             last: last && { title: last.title, writer: displayName(site.person(last.author_id)), at: last.last_activity_at },
             members: known?.member_count,
-            join: site.canJoin(it) && joinTile(site, it),
+            join: canJoin(site, it) && joinTile(site, it),
           },
         );
       }),

@@ -12,7 +12,7 @@ import { tabs } from '../parts/tabs.js';
 import { toast } from '../parts/toast.js';
 import { excerpt } from '../core/plain.js';
 import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
-import { conversationTitle, forumIcon } from '../core/titles.js';
+import { conversationTitle, forumIcon, othersIn } from '../core/titles.js';
 import { loadMoreText, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
@@ -132,7 +132,7 @@ function conversationRow(shell, { key, conversation, message, count, isCall, upT
   const { site } = shell;
   const forum = site.forums.get(conversation.forum_id);
   const author = message && site.person(message.author_id);
-  const others = conversation.kind === 'direct' || conversation.kind === 'group' ? site.othersIn(conversation) : [];
+  const others = conversation.kind === 'direct' || conversation.kind === 'group' ? othersIn(site, conversation) : [];
   const isRoom = conversation.kind === 'room';
   return inboxRow({
     key,

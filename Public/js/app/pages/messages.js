@@ -10,7 +10,7 @@ import { presenceWords, withPresence } from '../parts/presence.js';
 import { pageBar } from '../parts/sidebar.js';
 import { excerpt } from '../core/plain.js';
 import { conversationAddress } from '../core/router.js';
-import { presenceIn, conversationTitle } from '../core/titles.js';
+import { conversationTitle, othersIn, ownConversations, presenceIn } from '../core/titles.js';
 import { say } from '../core/text.js';
 import { time } from '../core/times.js';
 
@@ -18,7 +18,7 @@ export async function open(shell) {
   const { site } = shell;
   const column = el('div.page-column');
   const draw = () => {
-    const talks = site.talks();
+    const talks = ownConversations(site);
     redraw(
       column,
       talks.length
@@ -59,7 +59,7 @@ export async function open(shell) {
 
 /** A conversation in a list: title, last message, time, unread count. */
 export function conversationRow(site, conversation, { title = conversationTitle(site, conversation), loud = true } = {}) {
-  const others = site.othersIn(conversation);
+  const others = othersIn(site, conversation);
   const presence = presenceIn(site, conversation);
   const last = conversation.last_message;
   const author = last && site.person(last.author_id);

@@ -10,6 +10,7 @@ import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { conversationAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
+import { findUsers } from '../state/users.js';
 
 /** A whole address, as far as can be seen: one that another may have said to be found by. */
 const ADDRESS = /^(\S+@\S+\.\S{2,}|\+[\d\s()/-]{7,})$/;
@@ -52,7 +53,7 @@ class NewConversation {
 
   async look() {
     const { site, words } = this;
-    const users = (await site.findPeople(words)).filter((it) => it.id !== site.me.id);
+    const users = (await findUsers(site, words)).filter((it) => it.id !== site.me.id);
     if (words !== this.words) return;
     redraw(
       this.found,

@@ -12,6 +12,9 @@ import { composer } from '../parts/composer.js';
 import { field } from '../parts/field.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
+import { findUsers } from '../state/users.js';
+import { canJoin } from '../state/forums.js';
+import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
 
 /** The preview follows the text after this pause, in milliseconds. */
 const PAUSE = 150;
@@ -25,7 +28,7 @@ export function newTopic(shell, forum) {
   const { saved, keep } = draftState(site);
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const title = field(say('topic.title'), {
-    value: site.draft(titleKey)?.text,
+    value: draftOf(site, titleKey)?.text,
     required: true,
     limit: site.server.limits.title_scalars,
     on: {
@@ -46,13 +49,13 @@ export function newTopic(shell, forum) {
     toolbar: true,
     rows: 8,
     placeholder: say('topic.text'),
-    draft: site.draft(key),
+    draft: draftOf(site, key),
     maxScalars: site.server.limits.message_scalars,
     filesUpTo: site.server.limits.file_bytes ?? 0,
-    draftFiles: site.draftFiles(key),
+    draftFiles: draftFilesOf(site, key),
     keep: (words, _, poll, files) => keep(key, words, poll, files),
     polls: true,
-    users: (start) => site.findPeople(start),
+    users: (start) => findUsers(site, start),
     rings: isMember(site, forum, forum.room_mention),
     tags: (start) => findTags(site, start),
     verb: say('topic.begin'),
@@ -98,7 +101,7 @@ function draftState(site) {
   /** Whether all files fit into the limit of drafts. */
   let isWhole = true;
   const keep = async (name, words, poll, files) => {
-    const keeping = site.keepDraft(name, words, null, poll, files);
+    const keeping = keepDraft(site, name, words, null, poll, files);
     if (files) isWhole = (await keeping) !== false;
     saved.textContent = !isWhole ? say('composer.filesNotKept') : words || poll || files?.length ? say('topic.draftSaved') : '';
   };
@@ -128,16 +131,16 @@ async function post(shell, forum, { title, text, fault, titleKey, draft }) {
     const sent = await Promise.all(draft.files.map(({ file }) => upload(site.client, file, { clientId: idOf(file) })));
     const body = { title: title.input.value.trim(), client_id: idOf(text), ...(draft.text ? { text: draft.text } : {}), ...(draft.poll ? { poll: draft.poll } : {}), ...(sent.length ? { attachments: sent.map(({ id }) => id) } : {}) };
     const { calls } = site.client;
-    if (site.canJoin(forum)) {
+    if (canJoin(site, forum)) {
       await calls.setForumMember({ id: forum.id, user: 'me' });
       site.parley?.renew(`forum:${forum.id}`);
     }
     const topic = await calls.createTopic({ id: forum.id, body });
-    site.keepDraft(titleKey, '');
+    keepDraft(site, titleKey, '');
     return go(topicAddress(topic), { replace: true });
   } catch (error) {
     if (error.code === 'held_for_review') {
-      site.keepDraft(titleKey, '');
+      keepDraft(site, titleKey, '');
       toast(sayProblem(error));
       return go(forumAddress(forum), { replace: true });
     }

@@ -8,6 +8,8 @@ import { empty } from '../parts/empty.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { pageBar } from '../parts/sidebar.js';
 import { groups, named } from './searchresults.js';
+import { findUsers } from '../state/users.js';
+import { searchMessages } from '../state/messagesearch.js';
 
 const filters = [
   ['has', 'link'],
@@ -155,7 +157,7 @@ class SearchPage {
     const { site, chosen } = this;
     const text = textOf(words);
     if (chosen.size || text !== words || !text) return { people: [], forums: [] };
-    const people = await site.findPeople(text).catch(() => []);
+    const people = await findUsers(site, text).catch(() => []);
     const forums = [...site.forums.values()].filter((it) => fits(it.title, text));
     return { people: people.slice(0, MAX_NAMES), forums: forums.slice(0, MAX_NAMES) };
   }
@@ -201,7 +203,7 @@ function queryOf(words, chosen, order) {
 /** A page of hits, whose conversations are known. */
 async function search(site, query) {
   try {
-    const page = await site.search(query);
+    const page = await searchMessages(site, query);
     const ids = new Set(page.data.map((it) => (it.message ?? it).conversation_id));
     await Promise.all([...ids].map((id) => site.conversation(id).catch(() => {})));
     return page;

@@ -12,6 +12,7 @@ import { join } from '../account/signup.js';
 import { field } from '../parts/field.js';
 import { rich } from '../parts/rich.js';
 import { tiles } from './forums.js';
+import { loadForums } from '../state/forums.js';
 
 export { setUp } from '../account/setup.js';
 export { invite } from '../account/signup.js';
@@ -69,7 +70,7 @@ function passwordDoor(shell, address, canJoin, passkey) {
 export async function front(shell) {
   const { site } = shell;
   const settings = await site.call('GET', '/settings').catch(() => ({}));
-  await site.loadForums().catch(() => {});
+  await loadForums(site).catch(() => {});
   if (!site.server.set_up)
     return {
       title: site.server.name,

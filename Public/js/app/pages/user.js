@@ -15,10 +15,11 @@ import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
 import { say } from '../core/text.js';
 import { writeTo } from './newconversation.js';
+import { userNamed } from '../state/users.js';
 
 export async function open(shell, { name }) {
   const { site } = shell;
-  const person = await site.personNamed(name);
+  const person = await userNamed(site, name);
   const isMe = person.id === site.me?.id;
   const decided = site.isModerator && !isMe ? decisions(site, person) : null;
   const written =

@@ -1,8 +1,9 @@
 // The content of the sidebar and the bottom bar: forums, conversations and numbers of unread messages.
 
 import { conversationAddress, forumAddress } from '../core/router.js';
-import { conversationTitle, forumIcon, presenceIn } from '../core/titles.js';
-import { compare } from '../state/site.js';
+import { conversationTitle, forumIcon, othersIn, ownConversations, presenceIn } from '../core/titles.js';
+import { forumSections, unreadByForum } from '../state/forums.js';
+import { compare } from '../core/order.js';
 
 /** Maximum number of forums in the sidebar. */
 const MAX_FORUMS = 50;
@@ -10,14 +11,14 @@ const MAX_CONVERSATIONS = 30;
 
 /** What is unread: messages in conversations; and with these the mentions and notices, as many as the inbox has rows. */
 export function unreadCounts(site) {
-  const messages = site.talks().reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
+  const messages = ownConversations(site).reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
   return { messages, all: site.overview.mentions + messages };
 }
 
 /** @param {string} here the address of the open page @param {object} on handlers of the sidebar's buttons */
 export function navigation(site, here, on) {
   const unread = unreadCounts(site);
-  const inForums = site.unreadByForum();
+  const inForums = unreadByForum(site);
   return {
     community: { name: site.server.name },
     me: site.me,
@@ -38,10 +39,10 @@ export function navigation(site, here, on) {
         topics: site.overview.newTopicsOf(it.id),
       })),
     })),
-    conversations: site.talks().slice(0, MAX_CONVERSATIONS).map((it) => ({
+    conversations: ownConversations(site).slice(0, MAX_CONVERSATIONS).map((it) => ({
       title: conversationTitle(site, it),
       href: conversationAddress(it),
-      users: site.othersIn(it),
+      users: othersIn(site, it),
       presence: presenceIn(site, it),
       unread: it.level === 'nothing' ? 0 : it.unread_count,
     })),
@@ -54,7 +55,7 @@ export function navigation(site, here, on) {
  * user's own, then the most recently active.
  */
 function listedForums(site, here, unread) {
-  const sections = site.sections();
+  const sections = forumSections(site);
   if (site.forums.size <= MAX_FORUMS) return sections;
   const weight = (it) =>
     (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) || site.overview.newTopicsOf(it.id) ? 2 : 0) + (site.conversations.has(it.room_id) ? 1 : 0);

@@ -1,6 +1,8 @@
 // The inbox: one row per conversation, in the first group that claims it. Cached conversations give the counts, the
 // overview gives mentions, new topics and notices.
 
+import { forumSections } from './forums.js';
+
 /**
  * @typedef {object} Row
  * @property {string} key
@@ -30,7 +32,7 @@ export function inboxGroups(site) {
     group('direct', null, claim([...requestRows(site), ...both(isTalk)])),
     group('mentions', null, claim([...items, ...forums].filter(isCalled).map((it) => itemRow(site, it)))),
   ];
-  const inOrder = site.sections().flatMap((it) => it.forums);
+  const inOrder = forumSections(site).flatMap((it) => it.forums);
   const lively = inOrder.map((forum) => [forum, overview.topicsOf(forum.id)]).sort(([, one], [, other]) => byLife(one[0], other[0]));
   for (const [forum, topics] of lively) {
     const rows = claim(topics.map((it) => topicRow(it)));

@@ -2,6 +2,7 @@
 // events that change it. The event "overview" announces a change.
 
 import { backOff } from '../../parley/time.js';
+import { markRead } from './messages.js';
 
 /** Events within this time lead to one request, in milliseconds; a stream of events delays it by at most the second time. */
 const GATHERS = 400;
@@ -93,7 +94,7 @@ export class Overview {
   /** Marks a conversation or new topic as read up to a message. */
   async markSeen(id, message) {
     this.take(id);
-    await this.#site.markRead({ id }, message);
+    await markRead(this.#site, { id }, message);
     this.soon();
   }
 

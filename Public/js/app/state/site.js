@@ -11,12 +11,15 @@ import { forgetPictures } from '../core/bundle.js';
 import { useEmoji } from '../core/customemoji.js';
 import { useGroups } from '../core/groups.js';
 import { displayName } from '../core/displayname.js';
+import { compareVersions } from '../core/order.js';
 import { Files } from './files.js';
+import { loadForums } from './forums.js';
 import { Overview } from './overview.js';
+import { contentOf, withProof } from './session.js';
+import { SiteEvents } from './siteevents.js';
+import { Typing } from './typing.js';
+import { requestUser } from './users.js';
 
-const TYPING_LASTS = 6_000;
-const PRESENCE_GATHERS = 250;
-const MAX_FORUMS = 500;
 const ACCOUNT = 'account';
 /** The client version that is compared with the server's `min_client`. */
 const VERSION = '0.1.0';
@@ -28,7 +31,13 @@ const CHANGED_BY = {
   relations: 'users',
 };
 
-export class SiteState extends EventTarget {
+/**
+ * The state of a session, by id; `activity` has the forums as `GET /forums` listed them, `peopleOf` the members of rooms by
+ * conversation.
+ */
+const MAPS = ['forums', 'conversations', 'users', 'peopleOf', 'activity'];
+
+export class SiteState extends SiteEvents {
   #client;
 
   constructor() {
@@ -38,20 +47,12 @@ export class SiteState extends EventTarget {
     this.me = null;
     this.parley = null;
     this.state = 'connecting';
-    this.forums = new Map();
-    this.conversations = new Map();
-    /** Conversations that are not mine but were met, by id. */
+    for (const name of MAPS) this[name] = new Map();
+    /** Fetched conversations of others, by id. */
     this.others = new Map();
-    this.users = new Map();
-    /** The forums as `GET /forums` listed them, with activity and counts, by id. */
-    this.activity = new Map();
-    /** The members of rooms, by conversation. */
-    this.peopleOf = new Map();
     this.files = new Files(this);
     this.asked = new Map();
-    this.writing = new Map();
-    this.said = new Set();
-    this.toldPresence = null;
+    this.typing = new Typing(this);
     this.overview = new Overview(this);
   }
 
@@ -90,15 +91,8 @@ export class SiteState extends EventTarget {
     return this.#client;
   }
 
-  /** Repeats a request that needs a new proof, after the user has given it. */
   set client(client) {
-    const call = client.call.bind(client);
-    client.call = (...request) =>
-      call(...request).catch(async (error) => {
-        if (error.code !== 'step_up_required' || !(await this.prove?.(error))) throw error;
-        return call(...request);
-      });
-    this.#client = client;
+    this.#client = withProof(this, client);
   }
 
   /** Opens the cache if a user was signed in here; the server is asked later. */
@@ -109,7 +103,7 @@ export class SiteState extends EventTarget {
     if (this.server.signed_in) await this.enter(await this.call('GET', '/users/me'));
   }
 
-  /** From here on this person is in. */
+  /** Begins the session of a user. */
   async enter(me) {
     this.me = me;
     this.ban = null;
@@ -128,7 +122,7 @@ export class SiteState extends EventTarget {
       this.connection = null;
       this.#listen();
     }
-    await this.#settled();
+    await contentOf(this);
     if (!this.parley?.me || this.parley.mirror.cursor === null) return false;
     this.isFollowed = true;
     this.forums = this.parley.mirror.forums;
@@ -150,30 +144,13 @@ export class SiteState extends EventTarget {
     return true;
   }
 
-  /** Resolves when there is content to show, or when it is certain that there is none. */
-  #settled() {
-    const { parley } = this;
-    const isDone = () =>
-      parley.mirror.cursor !== null || (this.connection && ['offline', 'stopped'].includes(this.connection));
-    if (isDone()) return undefined;
-    return new Promise((resolve) => {
-      const ends = [];
-      const look = () => {
-        if (!isDone()) return;
-        for (const end of ends) end();
-        resolve();
-      };
-      ends.push(parley.on('change', look), parley.on('state', look));
-    });
-  }
-
   #listen() {
     const { parley } = this;
     parley.on('change', (changes) => {
       const names = new Set(changes.map(({ table }) => CHANGED_BY[table]).filter(Boolean));
       if (changes.some(({ table }) => table === 'site')) names.add('me');
       if (this.isFollowed) this.#take();
-      for (const name of names) this.#sayOnce(name);
+      for (const name of names) this.sayOnce(name);
     });
     parley.on('state', ({ connection }) => {
       // The end of an earlier session may come late.
@@ -182,7 +159,7 @@ export class SiteState extends EventTarget {
       if (this.isFollowed) this.setState({ live: 'online', connecting: 'connecting', catchingUp: 'connecting' }[connection] ?? 'offline');
       else this.say('state');
     });
-    parley.on('typing', ({ conversation_id: id, user_id: who }) => this.#typed(id, who));
+    parley.on('typing', ({ conversation_id: id, user_id: who }) => this.typing.typed(id, who));
     parley.on('signedOut', (reason) => {
       // The library closes this object; the next sign-in opens another one.
       if (this.me) this.#out(reason);
@@ -195,12 +172,12 @@ export class SiteState extends EventTarget {
     parley.on('reset', (detail) => this.say('reset', detail));
     parley.on('failed', ({ operation, problem }) => this.say('failed', { operation, problem }));
     parley.on('event', (event) => {
-      if (event.event === 'message.created') this.#typed(event.data.conversation_id, event.data.author_id, { ended: true });
+      if (event.event === 'message.created') this.typing.typed(event.data.conversation_id, event.data.author_id, { ended: true });
       this.say('event', event);
     });
     parley.on('forumActivity', (detail) => this.say('forumActivity', detail));
     parley.on('progress', (detail) => this.say('progress', detail));
-    parley.on('presence', () => this.#sayPresence());
+    parley.on('presence', () => this.sayPresence());
     parley.subscribe('presence');
   }
 
@@ -215,57 +192,7 @@ export class SiteState extends EventTarget {
       Object.assign(this.server, { name, hue, policy: registration });
     }
     const hasNewGroups = useGroups(parley.settings?.groups ?? []);
-    if (useEmoji(parley.settings?.emoji ?? []) || hasNewGroups) this.#sayOnce('users');
-  }
-
-  /** Many changes, one word: pages draw once for all of them. */
-  #sayOnce(name) {
-    if (this.said.has(name)) return;
-    this.said.add(name);
-    queueMicrotask(() => {
-      this.said.delete(name);
-      this.say(name, {});
-    });
-  }
-
-  /** Many come and go at once, after the server was started anew say. */
-  #sayPresence() {
-    this.toldPresence ??= setTimeout(() => {
-      this.toldPresence = null;
-      this.say('presence', {});
-    }, PRESENCE_GATHERS);
-  }
-
-  /** A user types, or has sent what was typed. */
-  #typed(id, who, { ended = false } = {}) {
-    if (who === this.me?.id) return;
-    const users = this.writing.get(id) ?? new Map();
-    if (ended && !users.has(who)) return;
-    this.writing.set(id, users);
-    clearTimeout(users.get(who));
-    const names = () => [...users.keys()].map((it) => this.displayName(it)).filter(Boolean);
-    const tell = () => this.say('typing', { conversation: id, names: names() });
-    const end = () => {
-      users.delete(who);
-      tell();
-    };
-    if (ended) return void end();
-    users.set(who, setTimeout(end, TYPING_LASTS));
-    tell();
-  }
-
-  // MARK: Events for pages
-
-  say(name, detail) {
-    this.dispatchEvent(new CustomEvent(name, { detail }));
-  }
-
-  /** Calls a function at each of these events. Returns a function that ends that. */
-  listen(names, listener) {
-    for (const name of names) this.addEventListener(name, listener);
-    return () => {
-      for (const name of names) this.removeEventListener(name, listener);
-    };
+    if (useEmoji(parley.settings?.emoji ?? []) || hasNewGroups) this.sayOnce('users');
   }
 
   setState(state) {
@@ -281,7 +208,7 @@ export class SiteState extends EventTarget {
     this.overview.clear();
     this.files.clear();
     this.client = new Client();
-    [this.forums, this.conversations, this.users, this.peopleOf, this.activity] = [new Map(), new Map(), new Map(), new Map(), new Map()];
+    for (const name of MAPS) this[name] = new Map();
     localStorage.clear();
     this.say('out');
     forgetPictures();
@@ -289,26 +216,9 @@ export class SiteState extends EventTarget {
 
   // MARK: Forums and conversations
 
-  async loadForums() {
-    const forums = new Map();
-    let next;
-    do {
-      const page = await this.call('GET', '/forums', { query: { next, include: 'users' } });
-      this.keepUsers(page.included.users);
-      for (const it of page.data) {
-        forums.set(it.id, it);
-        this.activity.set(it.id, it);
-      }
-      next = page.next;
-    } while (next && forums.size < MAX_FORUMS);
-    if (!this.isFollowed) this.forums = forums;
-    else for (const [id, it] of forums) if (!this.forums.has(id)) this.forums.set(id, it);
-    this.say('forums');
-  }
-
   /** Fetches what is new. The cache has all forums and follows their events; a visitor has no cache. */
   async catchUp() {
-    return this.parley ? this.parley.catchUp() : this.loadForums();
+    return this.parley ? this.parley.catchUp() : loadForums(this);
   }
 
   async forum(id) {
@@ -316,28 +226,10 @@ export class SiteState extends EventTarget {
     return this.forums.get(id);
   }
 
-  /** Whether the user may join a forum, as far as known: readers may, guests and groups of a private one are added by others. */
-  canJoin(forum) {
-    if (!this.me || !forum || forum.role || forum.archived || this.me.role === 'guest') return false;
-    return forum.visibility !== 'private' || this.isHost;
-  }
-
   keepForum(forum) {
     this.forums.set(forum.id, forum);
     this.say('forums');
     return forum;
-  }
-
-  /** By the host's sections, in the host's order. */
-  sections() {
-    const sections = new Map();
-    const inOrder = [...this.forums.values()].sort((a, b) => a.position - b.position || compare(a.id, b.id));
-    for (const it of inOrder) {
-      const title = it.section ?? null;
-      if (!sections.has(title)) sections.set(title, []);
-      sections.get(title).push(it);
-    }
-    return [...sections].map(([title, forums]) => ({ title, forums }));
   }
 
   async conversation(id) {
@@ -355,53 +247,14 @@ export class SiteState extends EventTarget {
     return conversation;
   }
 
-  /** The cached topics of a forum, last active first. */
-  topicsHere(forum) {
-    const active = (it) => it.last_message_id ?? it.id;
-    const isHere = (it) => it.kind === 'topic' && it.forum_id === forum.id;
-    return [...this.parley.mirror.conversations.values()].filter(isHere).sort((a, b) => compare(active(b), active(a)));
-  }
-
-  /** Those that are no part of a forum, last active first. */
-  talks() {
-    return [...this.conversations.values()].filter((it) => !it.forum_id && it.kind !== 'feed' && !it.type);
-  }
-
-  unreadOf(forum) {
-    let unread = 0;
-    for (const it of this.conversations.values())
-      if (it.forum_id === forum.id && it.level !== 'nothing') unread += it.unread_count ?? 0;
-    return unread;
-  }
-
-  /** The number of conversations with unread messages. */
-  unreadByForum() {
-    const unread = new Map();
-    for (const { forum_id: id, level, unread_count: count } of this.conversations.values())
-      if (id && count && level !== 'nothing') unread.set(id, (unread.get(id) ?? 0) + count);
-    return unread;
-  }
-
-  // MARK: People
+  // MARK: Users
 
   /** Returns a user as far as known; the event "users" announces more. */
   person(id) {
     const known = this.users.get(id) ?? (id && id === this.me?.id ? this.me : null);
     if (known) return known;
     if (id && this.isFollowed) this.parley.user(id);
-    else if (id && !this.asked.has(id)) {
-      this.asked.set(
-        id,
-        this.call('GET', `/users/${encodeURIComponent(id)}`).then(
-          (it) => {
-            this.users.set(it.id, it);
-            this.#sayOnce('users');
-            return it;
-          },
-          () => null,
-        ),
-      );
-    }
+    else if (id && !this.asked.has(id)) this.asked.set(id, requestUser(this, id));
     return { id, name: '', display_name: '', avatar: id ? `/api/v1/users/${id}/avatar` : '/icon.svg' };
   }
 
@@ -425,134 +278,13 @@ export class SiteState extends EventTarget {
     return this.parley?.presenceOf(id) ?? null;
   }
 
-  /** Returns the number of members of a room, and their ids if they fit on one page; null if unknown. */
-  peopleIn(room) {
-    return this.peopleOf.get(room.id) ?? null;
-  }
-
-  async loadPeople(room) {
-    const page = await this.call('GET', `/conversations/${room.id}/participants`, { query: { limit: 200 }, tries: 1 });
-    const ids = page.next ? [] : page.data.map((it) => it.user_id);
-    const n = page.next ? (await this.call('GET', `/forums/${room.forum_id}`, { tries: 1 })).member_count : ids.length;
-    this.peopleOf.set(room.id, { n, ids });
-  }
-
-  /** Returns the number of these users that are online, the user included. */
-  onlineAmong(ids) {
-    return ids.filter((id) => id === this.me?.id || this.presenceOf(id)?.presence === 'online').length;
-  }
-
   displayName(id) {
     return displayName(this.person(id));
-  }
-
-  /** A user by id, fetched if unknown; null if there is none to see. */
-  async personWith(id) {
-    if (!this.users.has(id)) {
-      const found = await this.call('GET', `/users/${encodeURIComponent(id)}`).catch(() => null);
-      if (found) this.keepUsers([found]);
-    }
-    return this.users.get(id) ?? null;
-  }
-
-  async personNamed(name) {
-    for (const it of this.users.values()) if (it.name === name) return it;
-    const found = await this.call('GET', `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
-    this.keepUsers([found]);
-    return found;
-  }
-
-  /** Finds users by the start of their name or of a word of their display name; offline among cached users. */
-  async findPeople(start) {
-    try {
-      const page = await this.call('GET', '/users', { query: { query: start || undefined, limit: 20 }, tries: 1 });
-      this.keepUsers(page.data);
-      return page.data;
-    } catch (error) {
-      if (error.code !== 'network') throw error;
-      const wanted = (start ?? '').toLowerCase();
-      return [...this.users.values()].filter((it) =>
-        [it.name, it.display_name, ...(it.display_name ?? '').split(/\s+/)].some((name) => name?.toLowerCase().startsWith(wanted)),
-      );
-    }
-  }
-
-  othersIn(conversation) {
-    const ids = (conversation.participants ?? []).map((it) => it.user_id).filter((id) => id !== this.me?.id);
-    return ids.map((id) => this.person(id));
   }
 
   /** A file by its id, as far as is known now; "files" says when more is. */
   file(id) {
     return this.files.get(id);
-  }
-
-  // MARK: Messages
-
-  async markRead(conversation, message) {
-    this.overview.take(conversation.id);
-    if (this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq)
-      return this.parley.markRead({ ...message, conversation_id: conversation.id });
-    return this.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
-  }
-
-  /** A message that a view names, from the cache if it is there. */
-  async message(id) {
-    return (await this.parley?.store.get('messages@id', id)) ?? this.call('GET', `/messages/${id}`);
-  }
-
-  /** How many things wait to be sent. */
-  waiting() {
-    return this.parley?.state.waiting ?? 0;
-  }
-
-  /** The drafts. */
-  draft(id) {
-    return this.parley?.draft(id) ?? null;
-  }
-
-  /** Reads the files of a draft; null if it has none. */
-  draftFiles(id) {
-    return this.parley?.mirror.drafts.get(id)?.files ? () => this.parley.draftFiles(id) : null;
-  }
-
-  /** Without `files` those of the draft stay. Resolves to whether all files are stored. */
-  async keepDraft(id, text, replyTo, poll, files) {
-    const hasFiles = (files ?? this.parley?.mirror.drafts.get(id)?.files)?.length > 0;
-    return this.parley?.setDraft(id, text || replyTo || poll || hasFiles ? { text, replyTo, poll, at: new Date().toISOString() } : null, files);
-  }
-
-  /** Verifies the cached copy of a conversation and repairs it. */
-  async verify(conversation) {
-    return this.parley.verify(conversation.id);
-  }
-
-  /** Up to which message all of a conversation is known to be here and right; 0 if that was never looked at. */
-  async checkedUpTo(conversation) {
-    return (await this.parley.pages.history(conversation.id)).checked;
-  }
-
-  /** Searches on the server; offline in the cache. */
-  async search(query, signal) {
-    try {
-      const page = await this.call('GET', '/messages/search', { query: { ...query, include: 'users' }, signal, tries: 1 });
-      this.keepUsers(page.included.users);
-      return { data: page.data, next: page.next, isHeld: false };
-    } catch (error) {
-      if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
-      const { has, q, language, limit, conversation, author, mention, after_time } = query;
-      const named = (wanted) => (wanted === 'me' ? this.me : [...this.users.values()].find((it) => `@${it.name}` === wanted));
-      const held = await this.parley.searchCache(
-        {
-          q, language, limit, conversation, after_time,
-          ...(['file', 'link'].includes(has) ? { has } : {}),
-          ...(author ? { author: named(author)?.id ?? '' } : {}),
-          ...(mention ? { mention: named(mention)?.name ?? '' } : {}),
-        },
-        signal,
-      );
-      return { data: held.map((message) => ({ message })), isHeld: true };
-    }
   }
 
   /** Signs out and erases the cache. */
@@ -562,19 +294,4 @@ export class SiteState extends EventTarget {
     await this.parley?.signOut(options);
     if (this.me) this.#out();
   }
-}
-
-/** Number by number: 0.10 is newer than 0.9. */
-export function compareVersions(a, b) {
-  const [one, other] = [a, b].map((it) => it.split('.').map(Number));
-  for (let at = 0; at < Math.max(one.length, other.length); at++) {
-    const difference = (one[at] || 0) - (other[at] || 0);
-    if (difference) return difference;
-  }
-  return 0;
-}
-
-/** Ids: by length, then as text. */
-export function compare(a, b) {
-  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }

@@ -1,6 +1,7 @@
 // The messages of a conversation for a view: the library's window, with unsent messages at its end.
 
 import { sayProblem } from '../core/text.js';
+import { canJoin } from './forums.js';
 
 /** The maximum number of unsent messages shown; the offline notice has the total. */
 const MAX_WAITING = 100;
@@ -148,7 +149,7 @@ export class Stream extends EventTarget {
       { text, ...(replyTo ? { reply_to: replyTo.id } : {}), ...more },
       files.map((it) => it.file),
       // Writing in a forum joins it.
-      this.site.canJoin(forum) ? { joins: forum.id } : {},
+      canJoin(this.site, forum) ? { joins: forum.id } : {},
     );
   }
 

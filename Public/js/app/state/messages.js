@@ -1,0 +1,23 @@
+// Messages: read positions, single messages, the verification of the cached copy.
+
+export async function markRead(site, conversation, message) {
+  site.overview.take(conversation.id);
+  if (site.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq)
+    return site.parley.markRead({ ...message, conversation_id: conversation.id });
+  return site.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
+}
+
+/** A message that a view names, from the cache if it is there. */
+export async function messageWith(site, id) {
+  return (await site.parley?.store.get('messages@id', id)) ?? site.call('GET', `/messages/${id}`);
+}
+
+/** Verifies the cached copy of a conversation and repairs it. */
+export async function verify(site, conversation) {
+  return site.parley.verify(conversation.id);
+}
+
+/** Up to which message all of a conversation is known to be here and right; 0 if that was never looked at. */
+export async function checkedUpTo(site, conversation) {
+  return (await site.parley.pages.history(conversation.id)).checked;
+}
