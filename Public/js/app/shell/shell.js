@@ -3,17 +3,18 @@
 import { el, focusAgain, isTyping } from '../core/dom.js';
 import { excerpt } from '../core/plain.js';
 import { match, Router } from '../core/router.js';
-import { loadMoreText, say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text.js';
 import { rememberLook } from '../core/theme.js';
 import { clock } from '../core/times.js';
 import { button } from '../parts/button.js';
 import { sidebarEdge } from '../parts/edge.js';
-import { empty, skeleton } from '../parts/empty.js';
+import { skeleton } from '../parts/empty.js';
 import { bottomBar, sidebar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { LiveRegion } from './announcements.js';
 import { Keys } from './keys.js';
 import { navigation, unreadCounts } from './navigation.js';
+import { faultPage, pages } from './pages.js';
 import { StatusLines } from './statuslines.js';
 
 /** A skeleton is shown after this time without a page, in milliseconds. */
@@ -23,31 +24,6 @@ const RESTS = 4;
 const MAX_REST = 200;
 /** Maximum length of the text in a system notification. */
 const MAX_NOTIFICATION = 140;
-/** Named one by one, so that the bundler makes a script of each. */
-const pages = {
-  admin: () => later(import('../pages/admin.js')),
-  signin: () => later(import('../pages/signin.js')),
-  forum: () => import('../pages/forum.js'),
-  forums: () => later(import('../pages/forums.js')),
-  notfound: () => import('../pages/notfound.js'),
-  inbox: () => import('../pages/inbox.js'),
-  message: () => import('../pages/message.js'),
-  members: () => later(import('../pages/members.js')),
-  messages: () => import('../pages/messages.js'),
-  newconversation: () => import('../pages/newconversation.js'),
-  forumform: () => later(import('../pages/forumform.js')),
-  user: () => later(import('../pages/user.js')),
-  search: () => later(import('../pages/search.js')),
-  conversation: () => import('../pages/conversation.js'),
-  settings: () => later(import('../pages/settings.js')),
-};
-
-/** A page whose texts are not in the first file: the pages that `Tests/tools/webapp` names. */
-async function later(page) {
-  await loadMoreText();
-  return page;
-}
-
 export class Shell {
   constructor(site) {
     this.site = site;
@@ -90,20 +66,12 @@ export class Shell {
         // The click follows.
         setTimeout(() => this.soon());
       });
+    const skip = (event) => {
+      event.preventDefault();
+      this.main.focus();
+    };
     document.body.append(
-      el(
-        'a.skip',
-        {
-          href: '#page',
-          on: {
-            click: (event) => {
-              event.preventDefault();
-              this.main.focus();
-            },
-          },
-        },
-        say('place.skip'),
-      ),
+      el('a.skip', { href: '#page', on: { click: skip } }, say('place.skip')),
       this.node,
       this.live.node,
     );
@@ -150,7 +118,7 @@ export class Shell {
       const module = await pages[found.module]();
       page = await module[found.name](this, found.params, restore);
     } catch (error) {
-      page = this.faultPage(error);
+      page = faultPage(error);
     } finally {
       clearTimeout(waiting);
     }
@@ -183,27 +151,6 @@ export class Shell {
 
   leave() {
     return { scroll: this.main.querySelector('.page-body')?.scrollTop ?? 0, ...this.page?.leave?.() };
-  }
-
-  faultPage(error) {
-    const isGone = ['not_found', 'forbidden', 'gone'].includes(error?.code);
-    if (!isGone && error?.code !== 'network') console.error(error);
-    const key = isGone ? 'fault.gone' : error?.code === 'network' ? 'fault.network' : 'fault.other';
-    return {
-      title: say('fault.title'),
-      node: el(
-        'div.page-body',
-        null,
-        empty(say(key), {
-          picture: isGone ? 'search' : 'alert',
-          actions: [
-            isGone
-              ? button(say('fault.home'), { on: () => this.go('/') })
-              : button(say('act.retry'), { kind: 'primary', on: () => location.reload() }),
-          ],
-        }),
-      ),
-    };
   }
 
   // MARK: The frame

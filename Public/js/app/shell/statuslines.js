@@ -23,7 +23,7 @@ export class StatusLines {
     const shown = this.main.querySelector('.page-bar .sign');
     const now = sign(site.state);
     if (shown && !shown.isEqualNode(now)) shown.replaceWith(now);
-    const waiting = (site.parley?.state.waiting ?? 0);
+    const waiting = site.parley?.state.waiting ?? 0;
     const lost = site.me ? (site.parley?.lost ?? []) : [];
     this.#line(
       'offline-line',

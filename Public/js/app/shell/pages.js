@@ -1,0 +1,53 @@
+// The modules of the pages, and the page of an error.
+
+import { el } from '../core/dom.js';
+import { loadMoreText, say } from '../core/text.js';
+import { button } from '../parts/button.js';
+import { empty } from '../parts/empty.js';
+
+/** Named one by one, so that the bundler makes a script of each. */
+export const pages = {
+  admin: () => later(import('../pages/admin.js')),
+  signin: () => later(import('../pages/signin.js')),
+  forum: () => import('../pages/forum.js'),
+  forums: () => later(import('../pages/forums.js')),
+  notfound: () => import('../pages/notfound.js'),
+  inbox: () => import('../pages/inbox.js'),
+  message: () => import('../pages/message.js'),
+  members: () => later(import('../pages/members.js')),
+  messages: () => import('../pages/messages.js'),
+  newconversation: () => import('../pages/newconversation.js'),
+  forumform: () => later(import('../pages/forumform.js')),
+  user: () => later(import('../pages/user.js')),
+  search: () => later(import('../pages/search.js')),
+  conversation: () => import('../pages/conversation.js'),
+  settings: () => later(import('../pages/settings.js')),
+};
+
+/** A page whose texts are not in the first file: the pages that `Tests/tools/webapp` names. */
+async function later(page) {
+  await loadMoreText();
+  return page;
+}
+
+/** The page in place of one that failed. */
+export function faultPage(error) {
+  const isGone = ['not_found', 'forbidden', 'gone'].includes(error?.code);
+  if (!isGone && error?.code !== 'network') console.error(error);
+  const key = isGone ? 'fault.gone' : error?.code === 'network' ? 'fault.network' : 'fault.other';
+  return {
+    title: say('fault.title'),
+    node: el(
+      'div.page-body',
+      null,
+      empty(say(key), {
+        picture: isGone ? 'search' : 'alert',
+        actions: [
+          isGone
+            ? el('a.button.button-plain', { href: '/' }, say('fault.home'))
+            : button(say('act.retry'), { kind: 'primary', on: () => location.reload() }),
+        ],
+      }),
+    ),
+  };
+}
