@@ -27,13 +27,13 @@ function sanctions(acts, message, mine) {
   const author = acts.site.person(message.author_id);
   if (mine || !acts.canModerate || (!isModerator && !acts.forum) || ['owner', 'admin'].includes(author.role)) return [];
   const impose = (name) => async () => {
-    const { ordersFor } = await import('../moderation/moderation.js');
-    await ordersFor(acts.site, author, () => {}, name === 'silence' && !isModerator ? acts.forum.id : null)[name]();
+    const { sanctionsFor } = await import('../moderation/sanctions.js');
+    await sanctionsFor(acts.site, author, () => {}, name === 'silence' && !isModerator ? acts.forum.id : null)[name]();
   };
   const entry = (name, picture) => ({
     act: name,
     picture,
-    words: say(`order.${name}Author`, { name: displayName(author) }),
+    words: say(`moderation.${name}Author`, { name: displayName(author) }),
     danger: name === 'ban',
     on: () => impose(name)().catch(report),
   });

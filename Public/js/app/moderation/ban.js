@@ -9,7 +9,7 @@ import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
 import { report } from '../account/stepup.js';
 import { say, sayProblem } from '../core/text.js';
-import { countMessages, durations, reasonField, startOf, starts, until } from './orders.js';
+import { countMessages, durations, reasonField, startOf, starts, until } from './sanctionform.js';
 
 /**
  * Asks for duration, reason and what is removed, and bans.
@@ -18,15 +18,15 @@ import { countMessages, durations, reasonField, startOf, starts, until } from '.
  */
 export function banDialog(site, person, { removes = false, reports = false, changed = () => {} } = {}) {
   const name = displayName(person);
-  const duration = choice(say('order.howLong'), durations(), { value: removes ? 'ever' : 'day' });
+  const duration = choice(say('moderation.howLong'), durations(), { value: removes ? 'ever' : 'day' });
   const reason = reasonField(person);
   const remove = toggle(say('ban.removes'), { checked: removes, on: () => look() });
-  const since = choice(say('order.since'), starts(), { value: 'day', on: () => look() });
-  const verb = button(say('order.ban'), { kind: 'danger', on: () => node.close('yes') });
+  const since = choice(say('moderation.since'), starts(), { value: 'day', on: () => look() });
+  const verb = button(say('moderation.ban'), { kind: 'danger', on: () => node.close('yes') });
   let found = { n: 0, since: startOf('day') };
   const look = async () => {
     since.hidden = !remove.input.checked;
-    verb.lastChild.textContent = say('order.ban');
+    verb.lastChild.textContent = say('moderation.ban');
     if (!remove.input.checked) return;
     const wanted = startOf(since.input.value);
     found = { n: 0, since: wanted };
@@ -34,13 +34,13 @@ export function banDialog(site, person, { removes = false, reports = false, chan
       const { n, isMore } = await countMessages(site, person, wanted);
       if (found.since !== wanted) return;
       found = { n, since: wanted };
-      verb.lastChild.textContent = say(isMore ? 'ban.verbMore' : n ? 'ban.verb' : 'order.ban', { n });
+      verb.lastChild.textContent = say(isMore ? 'ban.verbMore' : n ? 'ban.verb' : 'moderation.ban', { n });
     } catch (error) {
       toast(sayProblem(error));
     }
   };
   const node = dialog(
-    say('order.banTitle', { name }),
+    say('moderation.banTitle', { name }),
     [el('p.second.dialog-lead', null, say('ban.sentence')), duration, reason, remove, since],
     {
       actions: [button(say('act.cancel'), { on: () => node.close() }), verb],
@@ -75,7 +75,7 @@ async function ban(site, person, { until: end, because, from, reports, changed }
   }
   changed();
   if (!undo.length) return;
-  const isUndone = await toast(say(from ? 'ban.done' : 'order.banDone', { name: displayName(person) }), { undo: () => {} });
+  const isUndone = await toast(say(from ? 'ban.done' : 'moderation.banDone', { name: displayName(person) }), { undo: () => {} });
   if (!isUndone) return;
   for (const work of undo.reverse()) await work().catch(report);
   changed();

@@ -15,8 +15,8 @@ import { toast } from '../parts/toast.js';
 import { report as reportFault } from '../account/stepup.js';
 import { banDialog, resolveReports } from './ban.js';
 import { destroy, mayDestroy } from './destroy.js';
-import { ordersFor } from './moderation.js';
-import { countMessages, startOf } from './orders.js';
+import { sanctionsFor } from './sanctions.js';
+import { countMessages, startOf } from './sanctionform.js';
 
 const SHEET = '/css/parts/report.css';
 /** Cards per request. */
@@ -127,7 +127,7 @@ function card(queue, report) {
     await queue.load();
   });
   const warn = attempt(async () => {
-    if (await ordersFor(site, person).warn()) await resolve('acted');
+    if (await sanctionsFor(site, person).warn()) await resolve('acted');
   });
   const changed = attempt(async () => {
     queue.facts.delete(person.id);
@@ -155,7 +155,7 @@ function card(queue, report) {
   });
 }
 
-const past = (it) => `${say(`order.was.${it.kind}`)} ${brief(new Date(it.created_at))}`;
+const past = (it) => `${say(`moderation.was.${it.kind}`)} ${brief(new Date(it.created_at))}`;
 
 function banWords(written) {
   if (!written?.n) return say('report.ban');

@@ -161,7 +161,7 @@ async function invites(shell, column) {
 function inviteRow(site, it, changed) {
   const facts = [
     say('invite.used', { n: it.uses }) + (it.max_uses ? ` ${say('invite.max', { n: it.max_uses })}` : ''),
-    it.expires_at && say('order.until', { at: moment(new Date(it.expires_at)) }),
+    it.expires_at && say('moderation.until', { at: moment(new Date(it.expires_at)) }),
     site.forums.get(it.forum_id)?.title,
     moment(new Date(it.created_at)),
   ];

@@ -4,7 +4,7 @@ import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { report } from '../account/stepup.js';
 import { destroy } from '../moderation/destroy.js';
-import { decisions, orderItems } from '../moderation/moderation.js';
+import { decisions, sanctionItems } from '../moderation/sanctions.js';
 import { button } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
@@ -105,7 +105,7 @@ function items(shell, person, changed) {
         if (reason) await done(() => site.call('POST', '/reports', { body: { user: person.id, reason } }), 'reportIt.done');
       },
     },
-    ...(site.isModerator && !['owner', 'admin'].includes(person.role) ? [null, ...orderItems(shell, person, changed)] : []),
+    ...(site.isModerator && !['owner', 'admin'].includes(person.role) ? [null, ...sanctionItems(shell, person, changed)] : []),
     ...(site.isHost ? [null, ...hostItems(site, person, done)] : []),
     site.me.role === 'owner' && site.me.id !== person.id && {
       words: say('destroy.menu'),

@@ -11,13 +11,13 @@ const COUNTED = 200;
 const REASON = 500;
 
 export const reasonField = (person, required = false) =>
-  field(say('remove.reason'), { limit: REASON, required, hint: say('order.reasonHint', { name: displayName(person) }) });
+  field(say('remove.reason'), { limit: REASON, required, hint: say('moderation.reasonHint', { name: displayName(person) }) });
 
 const options = [...Object.keys(SPANS), 'ever'];
 
 /** The options of a choice of a duration, and of the time from which messages are removed. */
-export const durations = () => options.map((it) => [it, say(`order.for.${it}`)]);
-export const starts = () => options.map((it) => [it, say(`order.since.${it}`)]);
+export const durations = () => options.map((it) => [it, say(`moderation.for.${it}`)]);
+export const starts = () => options.map((it) => [it, say(`moderation.since.${it}`)]);
 
 /** The end of a sanction that begins now; null without one. */
 export const until = (span) => (SPANS[span] ? new Date(Date.now() + SPANS[span]).toISOString() : null);

@@ -11,17 +11,17 @@ import { report } from '../account/stepup.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { banDialog } from './ban.js';
-import { countMessages, durations, reasonField, startOf, starts, until } from './orders.js';
+import { countMessages, durations, reasonField, startOf, starts, until } from './sanctionform.js';
 
 /** Menu items for a user's page. Calls `changed` after an action. */
-export function orderItems(shell, person, changed) {
+export function sanctionItems(shell, person, changed) {
   const { site } = shell;
-  const order = ordersFor(site, person, changed);
+  const impose = sanctionsFor(site, person, changed);
   return [
-    { words: say('order.warn'), picture: 'flag', on: order.warn },
-    { words: say('order.silence'), picture: 'bell-off', on: order.silence },
-    { words: say('order.ban'), picture: 'lock', danger: true, on: order.ban },
-    { words: say('order.remove'), picture: 'delete', danger: true, on: order.remove },
+    { words: say('moderation.warn'), picture: 'flag', on: impose.warn },
+    { words: say('moderation.silence'), picture: 'bell-off', on: impose.silence },
+    { words: say('moderation.ban'), picture: 'lock', danger: true, on: impose.ban },
+    { words: say('moderation.remove'), picture: 'delete', danger: true, on: impose.remove },
   ];
 }
 
@@ -29,7 +29,7 @@ export function orderItems(shell, person, changed) {
  * The dialogs about a user.
  * @param {string} [forum] the forum of a silence; without it the whole site
  */
-export function ordersFor(site, person, changed = () => {}, forum = null) {
+export function sanctionsFor(site, person, changed = () => {}, forum = null) {
   const path = `/users/${person.id}`;
   const decide = async (work, words, undo, n) => {
     try {
@@ -44,14 +44,14 @@ export function ordersFor(site, person, changed = () => {}, forum = null) {
   };
   const silence = async () => {
     const reason = reasonField(person);
-    const span = choice(say('order.howLong'), durations(), { value: 'day' });
+    const span = choice(say('moderation.howLong'), durations(), { value: 'day' });
     const chosen = await ask(
-      say('order.silenceTitle', { name: displayName(person) }),
+      say('moderation.silenceTitle', { name: displayName(person) }),
       Object.assign(
-        el('div', null, el('p.second.dialog-lead', null, say(forum ? 'order.silenceHere' : 'order.silenceSentence')), span, reason),
+        el('div', null, el('p.second.dialog-lead', null, say(forum ? 'moderation.silenceHere' : 'moderation.silenceSentence')), span, reason),
         { input: span.input },
       ),
-      say('order.silence'),
+      say('moderation.silence'),
     );
     if (!chosen) return;
     const because = reason.input.value.trim();
@@ -59,14 +59,14 @@ export function ordersFor(site, person, changed = () => {}, forum = null) {
     const body = { ...(forum ? { forum } : {}), ...(end ? { until: end } : {}), ...(because ? { reason: because } : {}) };
     await decide(
       () => site.call('PUT', `${path}/silence`, { body }),
-      'order.silenceDone',
+      'moderation.silenceDone',
       () => site.call('DELETE', `${path}/silence`, { query: forum ? { forum } : {} }),
     );
   };
   const warn = async () => {
-    const reason = await ask(say('order.warnTitle', { name: displayName(person) }), reasonField(person, true), say('order.warn'));
+    const reason = await ask(say('moderation.warnTitle', { name: displayName(person) }), reasonField(person, true), say('moderation.warn'));
     if (!reason) return false;
-    return decide(() => site.call('POST', `${path}/warn`, { body: { reason, client_id: crypto.randomUUID() } }), 'order.warnDone');
+    return decide(() => site.call('POST', `${path}/warn`, { body: { reason, client_id: crypto.randomUUID() } }), 'moderation.warnDone');
   };
   return {
     warn,
@@ -79,7 +79,7 @@ export function ordersFor(site, person, changed = () => {}, forum = null) {
 /** Removes a user's messages since a time. The button shows their number. */
 async function removeAll(site, person, decide) {
   const reason = reasonField(person);
-  const verb = button(say('order.removeNone'), { kind: 'danger', disabled: true, on: () => node.close('yes') });
+  const verb = button(say('moderation.removeNone'), { kind: 'danger', disabled: true, on: () => node.close('yes') });
   let since = null;
   let found = 0;
   const count = async () => {
@@ -89,24 +89,24 @@ async function removeAll(site, person, decide) {
     if (since !== asked) return;
     found = n;
     verb.disabled = n === 0;
-    verb.lastChild.textContent = say(isMore ? 'order.removeMore' : n ? 'order.removeVerb' : 'order.removeNone', { n });
+    verb.lastChild.textContent = say(isMore ? 'moderation.removeMore' : n ? 'moderation.removeVerb' : 'moderation.removeNone', { n });
   };
   const look = () => count().catch((error) => toast(sayProblem(error)));
   const span = choice(
-    say('order.since'),
+    say('moderation.since'),
     starts(),
     { value: 'day', on: look },
   );
   const node = dialog(
-    say('order.removeTitle', { name: displayName(person) }),
-    [el('p.second.dialog-lead', null, say('order.removeSentence')), span, reason],
+    say('moderation.removeTitle', { name: displayName(person) }),
+    [el('p.second.dialog-lead', null, say('moderation.removeSentence')), span, reason],
     {
       actions: [button(say('act.cancel'), { on: () => node.close() }), verb],
       onClose: (value) => {
         if (value !== 'yes') return;
         const because = reason.input.value.trim();
         const body = { author: person.id, since, client_id: crypto.randomUUID(), ...(because ? { reason: because } : {}) };
-        decide(() => site.call('POST', '/removals', { body }), 'order.removeDone', (made) => site.call('DELETE', `/removals/${made.id}`), found);
+        decide(() => site.call('POST', '/removals', { body }), 'moderation.removeDone', (made) => site.call('DELETE', `/removals/${made.id}`), found);
       },
     },
   );
@@ -116,13 +116,13 @@ async function removeAll(site, person, decide) {
 
 /** The sanctions of a user, newest first; active ones can be lifted. */
 export function decisions(site, person) {
-  const node = el('section', { hidden: true, aria: { label: say('order.decided') } });
+  const node = el('section', { hidden: true, aria: { label: say('moderation.decided') } });
   const draw = async () => {
     const { data } = await site.call('GET', `/users/${person.id}/sanctions`, { query: { limit: 50 } });
     node.hidden = !data.length;
     refill(
       node,
-      el('h2.section-title', null, say('order.decided')),
+      el('h2.section-title', null, say('moderation.decided')),
       el('ul.setting-list', null, data.map((it) => decision(site, person, it, draw))),
     );
   };
@@ -138,14 +138,14 @@ function decision(site, person, it, draw) {
     site.call('DELETE', `/users/${person.id}/${it.kind}${where}`).then(draw, (error) => toast(sayProblem(error)));
   };
   const until = it.lifted_at
-    ? say('order.lifted', { at: moment(new Date(it.lifted_at)) })
-    : it.until && say('order.until', { at: moment(new Date(it.until)) });
+    ? say('moderation.lifted', { at: moment(new Date(it.lifted_at)) })
+    : it.until && say('moderation.until', { at: moment(new Date(it.until)) });
   return entryRow({
     who: site.displayName(it.created_by),
-    words: say(`order.was.${it.kind}`),
+    words: say(`moderation.was.${it.kind}`),
     reason: it.reason,
     at: it.created_at,
     more: until,
-    end: isInForce && button(say(`order.end.${it.kind}`), { on: end }),
+    end: isInForce && button(say(`moderation.end.${it.kind}`), { on: end }),
   });
 }
