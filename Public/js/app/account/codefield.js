@@ -5,7 +5,7 @@ import { field } from '../parts/field.js';
 
 /** A code of an authenticator app. Browsers and password managers fill it in. */
 export function codeField(hint = null) {
-  const made = field(say('door.code'), { name: 'code', autocomplete: 'one-time-code', required: true, limit: 64, hint });
+  const made = field(say('signIn.code'), { name: 'code', autocomplete: 'one-time-code', required: true, limit: 64, hint });
   made.input.dir = 'ltr';
   return made;
 }

@@ -4,7 +4,7 @@ import { el, refill } from '../core/dom.js';
 import { backAddress, forumAddress } from '../core/router.js';
 import { say } from '../core/text.js';
 import { codeField } from './codefield.js';
-import { door } from './door.js';
+import { signInForm } from './signinform.js';
 import { takeLanguage } from './language.js';
 import { device } from './newcomer.js';
 import { compare } from '../core/order.js';
@@ -21,13 +21,13 @@ export function askCode(shell, page, error, address) {
   if (error.code !== 'second_factor_required') throw error;
   const { site } = shell;
   const code = codeField();
-  const next = door({
+  const next = signInForm({
     site,
     title: site.server.name,
-    lead: say('door.codeLead'),
+    lead: say('signIn.codeLead'),
     controls: [code],
     verb: say('act.signIn'),
-    foot: el('p', null, el('a', { href: signInAddress(address), on: { click: () => location.assign(signInAddress(address)) } }, say('door.again'))),
+    foot: el('p', null, el('a', { href: signInAddress(address), on: { click: () => location.assign(signInAddress(address)) } }, say('signIn.again'))),
     work: async () => {
       const { user } = await site.call('POST', '/sessions/second-factor', {
         body: { challenge: error.params.challenge, code: code.input.value.trim(), cookie: true, device: device() },

@@ -11,7 +11,7 @@ const WAYS = ['deactivate', 'leave', 'erase'];
 
 export async function leaveSite(shell) {
   const { site } = shell;
-  const password = field(say('door.password'), { type: 'password', autocomplete: 'current-password', required: true });
+  const password = field(say('signIn.password'), { type: 'password', autocomplete: 'current-password', required: true });
   const meaning = el('p.second', { role: 'status' }, say('farewell.deactivateSentence'));
   const way = choice(
     say('farewell.how'),

@@ -3,7 +3,7 @@
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { field } from '../parts/field.js';
-import { door, link, noticePage } from './door.js';
+import { signInForm, link, noticePage } from './signinform.js';
 
 /** Whether a link was used, was replaced, or is too old. */
 export const isOld = (error) => ['not_found', 'gone'].includes(error.code);
@@ -11,10 +11,10 @@ export const isOld = (error) => ['not_found', 'gone'].includes(error.code);
 /** Asks for a link that resets the password. The answer is the same for each name. */
 export function forgot({ site }) {
   const back = link('/sign-in', say('act.signIn'));
-  if (!site.server.mail) return noticePage(say('forgot.title'), say('door.forgot'), back);
+  if (!site.server.mail) return noticePage(say('forgot.title'), say('signIn.forgot'), back);
   const login = field(say('forgot.login'), { name: 'login', autocomplete: 'username', limit: 254 });
   login.input.dir = 'auto';
-  const page = door({
+  const page = signInForm({
     site,
     title: say('forgot.title'),
     lead: say('forgot.lead'),
@@ -35,7 +35,7 @@ export function confirmAddress({ site }, { code }) {
     const back = encodeURIComponent(`/email/${code}`);
     return noticePage(say('email.confirmTitle'), say('email.signInFirst'), link(`/sign-in?back=${back}`, say('act.signIn'), 'primary'));
   }
-  const page = door({
+  const page = signInForm({
     site,
     title: say('email.confirmTitle'),
     lead: say('email.confirmLead', { site: site.server.name }),

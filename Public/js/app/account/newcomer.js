@@ -13,22 +13,22 @@ export function device() {
 }
 
 function nameField(value) {
-  return field(say('door.name'), { name: 'name', autocomplete: 'username', hint: say('door.nameHint'), value });
+  return field(say('signIn.name'), { name: 'name', autocomplete: 'username', hint: say('signIn.nameHint'), value });
 }
 
 export function passwordField(site, isNew = true) {
-  return field(say('door.password'), {
+  return field(say('signIn.password'), {
     name: 'password',
     type: 'password',
     autocomplete: isNew ? 'new-password' : 'current-password',
-    hint: isNew ? say('door.passwordHint', { n: site.server.limits.password_min_scalars }) : null,
+    hint: isNew ? say('signIn.passwordHint', { n: site.server.limits.password_min_scalars }) : null,
   });
 }
 
 /** The fields of a new user: display name, name, picture, password. Without a session no picture can be uploaded, so the
  * field is missing then. */
 export function newcomer(site, { hasFace = true } = {}) {
-  const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name', hint: say('door.displayHint') });
+  const display = field(say('signIn.display'), { name: 'display_name', autocomplete: 'name', hint: say('signIn.displayHint') });
   const name = nameField();
   const password = passwordField(site);
   const face = hasFace ? faceField(() => name.input.value, { maxBytes: site.server.limits.file_bytes }) : null;

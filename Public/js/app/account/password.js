@@ -15,7 +15,7 @@ export async function password(shell, column) {
     type: 'password',
     autocomplete: 'new-password',
     name: 'password',
-    hint: say('door.passwordHint', { n: site.server.limits.password_min_scalars }),
+    hint: say('signIn.passwordHint', { n: site.server.limits.password_min_scalars }),
   });
   const keep = toggle(say('password.keepTokens'), { hint: say('password.keepTokensHint') });
   const save = button(say('password.verb'), { kind: 'primary', type: 'submit' });

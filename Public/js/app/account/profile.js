@@ -14,7 +14,7 @@ import { statusForm } from './status.js';
 export async function profile(shell, column) {
   const { site } = shell;
   const { limits } = site.server;
-  const display = field(say('door.display'), {
+  const display = field(say('signIn.display'), {
     value: site.me.display_name ?? '',
     limit: limits.display_name_scalars,
     autocomplete: 'name',

@@ -11,10 +11,10 @@ import { canUsePasskeys, provePasskey } from './passkey.js';
 /** Resolves to whether the session is proved. */
 export async function prove(site, problem) {
   await loadMoreText();
-  const password = field(say('door.password'), { type: 'password', name: 'password', autocomplete: 'current-password', required: true });
+  const password = field(say('signIn.password'), { type: 'password', name: 'password', autocomplete: 'current-password', required: true });
   const { methods = [] } = problem.params;
   const code = methods.includes('password_and_code') ? codeField() : null;
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const fault = el('p.form-fault', { role: 'alert', hidden: true });
   const submit = button(say('act.continue'), { kind: 'primary', type: 'submit' });
   submit.setAttribute('form', 'proof-form');
   return new Promise((resolve) => {

@@ -9,7 +9,7 @@ import { field } from '../parts/field.js';
 import { pictureField } from '../parts/picture.js';
 import { toast } from '../parts/toast.js';
 import { inviteAddress } from './createinvite.js';
-import { door, sentence } from './door.js';
+import { signInForm, sentence } from './signinform.js';
 import { newcomer } from './newcomer.js';
 import { loadForums } from '../state/forums.js';
 
@@ -31,7 +31,7 @@ export async function setUp(shell, { code }) {
     refill(page.node, ...next.node.childNodes);
     next.shown?.();
   };
-  page.node.className = 'door';
+  page.node.className = 'sign-in';
   const first = isOwner ? begin(shell) : community(site, chosen, () => show(you(shell, code, chosen, () => show(begin(shell)))));
   show(first);
   page.shown = first.shown;
@@ -40,9 +40,9 @@ export async function setUp(shell, { code }) {
 
 function steps(at) {
   return el(
-    'div.door-steps',
+    'div.sign-in-steps',
     { role: 'img', aria: { label: say('setUp.step', { n: at }) } },
-    [1, 2, 3].map((it) => el('span.door-step', { aria: { current: it === at ? 'step' : null } })),
+    [1, 2, 3].map((it) => el('span.sign-in-step', { aria: { current: it === at ? 'step' : null } })),
   );
 }
 
@@ -68,7 +68,7 @@ function community(site, chosen, onward) {
     maxBytes: site.server.limits.file_bytes,
     on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
   });
-  return door({
+  return signInForm({
     site,
     title: say('setUp.title'),
     lead: say('setUp.lead'),
@@ -96,7 +96,7 @@ function community(site, chosen, onward) {
 function you(shell, code, chosen, onward) {
   const { site } = shell;
   const who = newcomer(site);
-  return door({
+  return signInForm({
     site,
     title: say('setUp.youTitle'),
     lead: say('setUp.youLead'),
@@ -147,7 +147,7 @@ function begin(shell) {
     },
     (error) => toast(sayProblem(error)),
   );
-  return door({
+  return signInForm({
     site,
     title: say('setUp.startTitle'),
     lead: say('setUp.startLead'),

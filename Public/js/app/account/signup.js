@@ -5,7 +5,7 @@ import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { avatar } from '../parts/avatar.js';
 import { rich } from '../parts/rich.js';
-import { door, link } from './door.js';
+import { signInForm, link } from './signinform.js';
 import { arrive, goIn, signInAddress } from './enter.js';
 import { newcomer } from './newcomer.js';
 
@@ -17,13 +17,13 @@ export async function invite(shell, { code }) {
   ]);
   const inviter = displayName(welcome.inviter);
   const who = newcomer(site);
-  return door({
+  return signInForm({
     site,
     title: welcome.forum_title
       ? say('invite.toForum', { forum: welcome.forum_title })
       : say('invite.to', { site: site.server.name }),
     lead: inviter ? say('invite.by', { name: inviter, site: site.server.name }) : null,
-    above: [welcome.inviter && el('div.door-inviter', null, avatar(welcome.inviter, { size: 3 })), rules(settings)],
+    above: [welcome.inviter && el('div.sign-in-inviter', null, avatar(welcome.inviter, { size: 3 })), rules(settings)],
     controls: who.controls,
     verb: settings.rules ? say('invite.acceptRules') : say('invite.accept'),
     foot: haveAccount(),
@@ -40,7 +40,7 @@ export async function join(shell, address) {
   const settings = await site.call('GET', '/settings').catch(() => ({}));
   const isAsked = site.server.policy === 'approval';
   const who = newcomer(site, { hasFace: !isAsked });
-  const page = door({
+  const page = signInForm({
     site,
     title: say('invite.to', { site: site.server.name }),
     lead: isAsked ? say('join.asksLead') : null,
@@ -65,6 +65,6 @@ const haveAccount = (address = '/') => [
 
 function rules(settings) {
   return settings.rules
-    ? el('section.door-rules', null, el('h2', null, say('door.rules')), rich(settings.rules))
+    ? el('section.sign-in-rules', null, el('h2', null, say('signIn.rules')), rich(settings.rules))
     : null;
 }

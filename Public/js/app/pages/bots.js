@@ -50,8 +50,8 @@ async function createBot(site, changed) {
   const forums = (await site.client.calls.listForums({ query: { limit: 200 } })).data;
   // A repeated press creates no second bot.
   const id = crypto.randomUUID();
-  const name = field(say('door.name'), { required: true, limit: 64, hint: say('bots.nameHint'), autocomplete: 'off' });
-  const display = field(say('door.display'), { limit: 64, autocomplete: 'off' });
+  const name = field(say('signIn.name'), { required: true, limit: 64, hint: say('bots.nameHint'), autocomplete: 'off' });
+  const display = field(say('signIn.display'), { limit: 64, autocomplete: 'off' });
   const scope = choice(say('bots.scope'), ['write', 'read'].map((it) => [it, say(`scope.${it}`)]));
   const joins = forums.map((it) => [it.id, toggle(it.title)]);
   const create = button(say('bots.create'), { kind: 'primary', type: 'submit' });

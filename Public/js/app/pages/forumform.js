@@ -112,7 +112,7 @@ function storing(site, forum) {
 
 /** Shows errors at their fields, others above the form. `own` fields clear their errors themselves. */
 function errorsOf(fields, own) {
-  const node = el('p.door-fault', { role: 'alert', tabindex: '-1', hidden: true });
+  const node = el('p.form-fault', { role: 'alert', tabindex: '-1', hidden: true });
   return {
     node,
     clear() {

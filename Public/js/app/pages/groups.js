@@ -137,7 +137,7 @@ function membersOf(site, group) {
     refill(foot, page.next && showMoreButton(() => load(page.next)));
   };
   load().catch(report);
-  const name = field(say('door.name'), { required: true, limit: 65, autocomplete: 'off' });
+  const name = field(say('signIn.name'), { required: true, limit: 65, autocomplete: 'off' });
   const add = button(say('groups.add'), { type: 'submit' });
   const work = async () => {
     await site.client.calls.addUserGroupMember({ id: group.id, user: `@${name.input.value.trim().replace(/^@/, '')}` });

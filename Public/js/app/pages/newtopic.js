@@ -26,7 +26,7 @@ export function newTopic(shell, forum) {
   const others = similarTopics(site, forum);
   const preview = el('section.topic-preview.rich', { aria: { label: say('composer.preview') } });
   const { saved, keep } = draftState(site);
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const fault = el('p.form-fault', { role: 'alert', hidden: true });
   const title = field(say('topic.title'), {
     value: draftOf(site, titleKey)?.text,
     required: true,

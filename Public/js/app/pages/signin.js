@@ -3,7 +3,7 @@
 import { displayName } from '../core/displayname.js';
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { door, sentence } from '../account/door.js';
+import { signInForm, sentence } from '../account/signinform.js';
 import { askCode, goIn, returnAddress, signInAddress } from '../account/enter.js';
 import { isOld, oldReset } from '../account/mailpages.js';
 import { device, passwordField } from '../account/newcomer.js';
@@ -30,24 +30,24 @@ export async function signIn(shell, { back, query }) {
 /** @param passkey the button to sign in without the password, if there is one */
 function passwordDoor(shell, address, canJoin, passkey) {
   const { site } = shell;
-  const name = field(say('door.name'), { name: 'username', autocomplete: 'username webauthn' });
+  const name = field(say('signIn.name'), { name: 'username', autocomplete: 'username webauthn' });
   const password = passwordField(site, false);
-  const page = door({
+  const page = signInForm({
     site,
     title: site.server.name,
-    lead: say('door.signInLead'),
+    lead: say('signIn.signInLead'),
     controls: [name, password],
     verb: say('act.signIn'),
     problem: site.ban,
     foot: [
       passkey && el('div.field', null, passkey),
       canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: signInAddress(address, true) }, say('join.verb'))),
-      site.server.policy === 'invite' && el('p', null, say('door.byInvite')),
+      site.server.policy === 'invite' && el('p', null, say('signIn.byInvite')),
       site.server.mail && el('p', null, el('a', { href: '/forgot' }, say('forgot.link'))),
-      !site.server.mail && site.server.policy !== 'invite' && el('p', null, say('door.forgot')),
+      !site.server.mail && site.server.policy !== 'invite' && el('p', null, say('signIn.forgot')),
     ],
     work: async () => {
-      if (!name.input.value.trim() || !password.input.value) throw sentence(say('door.both'));
+      if (!name.input.value.trim() || !password.input.value) throw sentence(say('signIn.both'));
       try {
         const { user } = await site.call('POST', '/sessions', {
           body: {
@@ -59,7 +59,7 @@ function passwordDoor(shell, address, canJoin, passkey) {
         });
         await goIn(shell, user, address);
       } catch (error) {
-        if (error.status === 401) throw sentence(say('door.wrong'));
+        if (error.status === 401) throw sentence(say('signIn.wrong'));
         askCode(shell, page, error, address);
       }
     },
@@ -76,14 +76,14 @@ export async function front(shell) {
       title: site.server.name,
       isOutside: true,
       node: el(
-        'div.door',
+        'div.sign-in',
         null,
         el(
-          'div.door-column',
+          'div.sign-in-column',
           null,
-          el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
+          el('img.sign-in-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
           el('h1', null, say('door.newTitle')),
-          el('p.door-lead', null, say('door.newLead')),
+          el('p.sign-in-lead', null, say('door.newLead')),
         ),
       ),
     };
@@ -91,14 +91,14 @@ export async function front(shell) {
     title: null,
     isOutside: true,
     node: el(
-      'div.door',
+      'div.sign-in',
       null,
       el(
-        'div.door-column',
+        'div.sign-in-column',
         { class: site.forums.size ? 'is-front' : '' },
-        el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
+        el('img.sign-in-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
         el('h1', null, site.server.name),
-        settings.welcome && el('div.door-lead', null, rich(settings.welcome)),
+        settings.welcome && el('div.sign-in-lead', null, rich(settings.welcome)),
         el(
           'div.empty-actions',
           null,
@@ -123,7 +123,7 @@ export async function reset(shell, { code }) {
     throw error;
   }
   const password = passwordField(site);
-  const page = door({
+  const page = signInForm({
     site,
     title: say('reset.title'),
     lead: say('reset.lead', { name: displayName(purpose.user) }),

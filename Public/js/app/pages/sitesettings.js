@@ -22,7 +22,7 @@ export async function siteSettings(shell, column) {
   if (!site.isHost) return refill(column, readOnly(site, kept));
   const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
   const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
-  const rules = field(say('door.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
+  const rules = field(say('signIn.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
   const hue = hueSlider(site, kept.hue);
   const policy = policyChoice(kept.registration);
   const mayInvite = circleChoice('admin.mayInvite', kept.may_invite);
@@ -167,7 +167,7 @@ function readOnly(site, kept) {
   const rows = [
     ['setUp.name', kept.name],
     ['admin.welcome', kept.welcome && rich(kept.welcome)],
-    ['door.rules', kept.rules && rich(kept.rules)],
+    ['signIn.rules', kept.rules && rich(kept.rules)],
     ['admin.registration', say(`admin.registration.${kept.registration}`)],
     ['admin.mayInvite', circle(kept.may_invite)],
     ['admin.mayCreate', circle(kept.may_create_forums)],

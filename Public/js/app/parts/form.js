@@ -4,7 +4,7 @@ import { whileBusy } from './button.js';
 
 /** A form with a save button that shows a spinner, and an error message above the fields. */
 export function savingForm(save, { work, words = sayProblem }, ...content) {
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const fault = el('p.form-fault', { role: 'alert', hidden: true });
   const submit = (event) => {
     event.preventDefault();
     whileBusy(save, async () => {

@@ -5,9 +5,9 @@ import { say, sayProblem } from '../core/text.js';
 import { button } from '../parts/button.js';
 
 /** `work` runs when the form is sent. */
-export function door({ site, title, lead, above = [], controls, verb, work, problem, foot, isFirst = false, isWide = false, steps = null }) {
-  const icon = doorIcon();
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+export function signInForm({ site, title, lead, above = [], controls, verb, work, problem, foot, isFirst = false, isWide = false, steps = null }) {
+  const icon = siteIcon();
+  const fault = el('p.form-fault', { role: 'alert', hidden: true });
   const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
   const setFault = (...words) => {
     fault.hidden = !words.length;
@@ -16,7 +16,7 @@ export function door({ site, title, lead, above = [], controls, verb, work, prob
   const tell = (error) => {
     const { contact_url: contact } = site.server;
     const asks = contact && error.code?.startsWith('account_');
-    setFault(error.sentence ?? sayProblem(error), asks && el('a.door-contact', { href: contact }, say('door.ask')));
+    setFault(error.sentence ?? sayProblem(error), asks && el('a.sign-in-contact', { href: contact }, say('signIn.ask')));
   };
   if (problem) tell(problem);
   const form = el(
@@ -50,18 +50,18 @@ export function door({ site, title, lead, above = [], controls, verb, work, prob
     submit,
   );
   const node = el(
-    'div.door',
+    'div.sign-in',
     { class: isFirst ? 'is-first' : '' },
     el(
-      'div.door-column',
+      'div.sign-in-column',
       { class: isWide ? 'is-wide' : '' },
       icon,
       steps,
       el('h1', null, title),
-      lead && el('p.door-lead', null, lead),
+      lead && el('p.sign-in-lead', null, lead),
       above,
       form,
-      el('div.door-foot', null, foot, siteLinks(site)),
+      el('div.sign-in-foot', null, foot, siteLinks(site)),
     ),
   );
   return {
@@ -80,15 +80,15 @@ export function door({ site, title, lead, above = [], controls, verb, work, prob
   };
 }
 
-const doorIcon = () => el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
+const siteIcon = () => el('img.sign-in-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
 
 function noticeColumn(title, words, actions) {
   return el(
-    'div.door-column',
+    'div.sign-in-column',
     { role: 'status' },
-    doorIcon(),
+    siteIcon(),
     el('h1', { tabindex: '-1' }, title),
-    el('p.door-lead', null, words),
+    el('p.sign-in-lead', null, words),
     el('div.empty-actions', null, actions),
   );
 }
@@ -97,7 +97,7 @@ function noticeColumn(title, words, actions) {
 export const noticePage = (title, words, ...actions) => ({
   title,
   isOutside: true,
-  node: el('div.door', null, noticeColumn(title, words, actions)),
+  node: el('div.sign-in', null, noticeColumn(title, words, actions)),
 });
 
 export const link = (href, words, kind = 'plain') => el(`a.button.button-${kind}`, { href }, words);
@@ -108,7 +108,7 @@ function siteLinks({ server }) {
     [server.privacy_url, 'door.privacy'],
     [server.contact_url, 'door.contact'],
   ].filter(([address]) => address);
-  return links.length > 0 && el('p.door-links', null, links.map(([address, words]) => el('a', { href: address }, say(words))));
+  return links.length > 0 && el('p.sign-in-links', null, links.map(([address, words]) => el('a', { href: address }, say(words))));
 }
 
 /** An error with these words. */
