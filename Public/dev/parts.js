@@ -16,7 +16,7 @@ import { composer } from '/js/app/parts/composer.js';
 import { composerButtons } from '/js/app/parts/composerbuttons.js';
 import { composerFiles } from '/js/app/parts/composerfiles.js';
 import { pollEditor } from '/js/app/parts/composerpoll.js';
-import { pollPlace } from '/js/app/parts/composerpollplace.js';
+import { pollSlot } from '/js/app/parts/composerpollslot.js';
 import { referenceBar } from '/js/app/parts/composerreference.js';
 import { copyLine } from '/js/app/parts/copyline.js';
 import { dialogElement } from '/js/app/parts/dialog.js';
@@ -706,7 +706,7 @@ function pictures(count) {
 
 function edited() {
   const bar = referenceBar(act);
-  const place = pollPlace(act, act);
+  const place = pollSlot(act, act);
   place.open({ options: ['Monday', 'Friday'] });
   bar.set({ editing: { text: 'Good morning. Who has the key?' } });
   const { row } = composerButtons({ verb: 'Post' }, { submit: act, togglePreview: act, insert: act });

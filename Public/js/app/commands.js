@@ -25,7 +25,7 @@ async function find(shell, words) {
     const others = othersIn(site, it);
     return {
       words: conversationTitle(site, it),
-      second: say('place.messages'),
+      second: say('navigation.messages'),
       picture: others[0] ? avatar(others[0], { size: 1 }) : 'messages',
       on: go(conversationAddress(it)),
     };
@@ -45,10 +45,10 @@ async function find(shell, words) {
       on: go(conversationAddress(it)),
     }));
   const actions = [
-    { words: say('place.inbox'), picture: 'inbox', keys: 'g i', on: go('/') },
+    { words: say('navigation.inbox'), picture: 'inbox', keys: 'g i', on: go('/') },
     { words: say('place.forums'), picture: 'forums', keys: 'g f', on: go('/forums') },
-    { words: say('place.messages'), picture: 'messages', keys: 'g m', on: go('/messages') },
-    site.me.role !== 'guest' && { words: say('place.members'), picture: 'users', on: go('/members') },
+    { words: say('navigation.messages'), picture: 'messages', keys: 'g m', on: go('/messages') },
+    site.me.role !== 'guest' && { words: say('navigation.members'), picture: 'users', on: go('/members') },
     { words: say('act.newConversation'), picture: 'plus', on: go('/messages/new') },
     site.mayMakeForums && { words: say('act.newForum'), picture: 'plus', on: go('/forums/new') },
     { words: say('inbox.readAll'), picture: 'checks', keys: 'Shift Esc', on: () => markAllRead(shell) },

@@ -97,7 +97,7 @@ class Languages(Site):
         loaded = []
         page.on("request", lambda it: loaded.append(it.url.removeprefix(self.origin)))
         self.open(page)
-        expect(page).to_have_title(re.compile(f"{texts('fr')['place.inbox']} · The Allotment"))
+        expect(page).to_have_title(re.compile(f"{texts('fr')['navigation.inbox']} · The Allotment"))
         self.assertEqual([it for it in loaded if re.match(r"/app/.*\.json", it)], ["/app/fr.json"])
 
     def choose(self, page, name, code):
@@ -118,14 +118,14 @@ class Languages(Site):
         # The pages of the server too, and all of it after a restart of the browser.
         self.assertEqual({it["name"]: it["value"] for it in page.context.cookies()}["language"], "de")
         self.open(page)
-        expect(page.get_by_role("heading", name=texts("de")["place.inbox"])).to_be_visible()
+        expect(page.get_by_role("heading", name=texts("de")["navigation.inbox"])).to_be_visible()
 
         other = self.page(self.context())
         self.open(other, "/sign-in")
         other.get_by_label("Username").fill("grace")
         other.get_by_label("Password").fill(PASSWORD)
         other.get_by_role("button", name="Sign in").click()
-        expect(other.get_by_role("heading", name=texts("de")["place.inbox"])).to_be_visible()
+        expect(other.get_by_role("heading", name=texts("de")["navigation.inbox"])).to_be_visible()
 
         self.go(page, "/you/look")
         self.choose(page, texts("de")["look.language.browser"], "en")
@@ -136,7 +136,7 @@ class Languages(Site):
         page = self.signed_in("ada", locale="de")
         page.evaluate("localStorage.setItem('language', 'nl')")
         self.open(page)
-        expect(page.get_by_role("heading", name=texts("de")["place.inbox"])).to_be_visible()
+        expect(page.get_by_role("heading", name=texts("de")["navigation.inbox"])).to_be_visible()
 
     def test_times_have_the_region_of_the_browser(self):
         sent = self.say("What time is it?")
@@ -173,7 +173,7 @@ class Languages(Site):
         self.choose(page, "العربية", "ar")
         page = self.opened_offline(page)
         self.assertEqual(page.evaluate("[document.documentElement.lang, document.documentElement.dir]"), ["ar", "rtl"])
-        expect(page.get_by_role("heading", name=texts("ar")["place.inbox"])).to_be_visible()
+        expect(page.get_by_role("heading", name=texts("ar")["navigation.inbox"])).to_be_visible()
         # Later pages have their texts.
         self.go(page, "/you/look")
         expect(page.get_by_role("heading", name=texts("ar")["you.look"])).to_be_visible()

@@ -23,7 +23,7 @@ class Others(Village):
         browser.click("//button[contains(., 'Sign in')]")
         browser.find("//h1[.='Inbox']")
 
-        browser.click("//a[contains(@class, 'place')][contains(., 'Garden')]")
+        browser.click("//a[contains(@class, 'sidebar-link')][contains(., 'Garden')]")
         # Its unread count may follow.
         browser.click("//nav//a[starts-with(normalize-space(.), 'Room')]")
         browser.find(f"//article[contains(., 'Welcome to {name}')]")

@@ -44,7 +44,7 @@ class OwnPictures(Village):
         expect(page.locator(".sidebar-head img")).to_have_js_property("complete", True)
         self.go(page, "/admin/settings")
         page.locator("input[type=file]").set_input_files(self.picture())
-        expect(page.locator(".place-picture")).to_have_js_property("naturalWidth", 320)
+        expect(page.locator(".site-picture")).to_have_js_property("naturalWidth", 320)
         # The page fetches the new icon; leaving earlier would show the old one for some minutes.
         with page.expect_event("requestfinished", lambda it: it.url.endswith("/api/v1/icon")):
             page.get_by_role("button", name="Save").click()

@@ -63,7 +63,7 @@ function community(site, chosen, onward) {
     chosen.hue = Number(slider.value);
     applyLook({}, chosen.hue);
   });
-  const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
+  const face = el('img.site-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   chosen.picture = pictureField(say('admin.picture'), {
     maxBytes: site.server.limits.file_bytes,
     on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),

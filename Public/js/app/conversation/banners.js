@@ -20,7 +20,7 @@ export function banners(page) {
 
 /** What an owner does first; empty until it is known what is left. The preference may come after the first run's last page. */
 function steps({ shell, site, listen, signal }) {
-  const node = el('section.steps-place', { hidden: true, aria: { label: say('steps.title') } });
+  const node = el('section.steps-banner', { hidden: true, aria: { label: say('steps.title') } });
   let isOn = false;
   /** Retries until the steps are shown, or the page closes. */
   const show = async () => {

@@ -23,7 +23,7 @@ const SOLVING = new Set(['unsolved', 'solved']);
 export function forumTabs(shell, forum, here, second = null, actions = []) {
   const canStart = mayStart(shell.site, forum);
   const join = canJoin(shell.site, forum) && joinButton(shell, forum);
-  const call = el('span.call-place');
+  const call = el('span.call-slot');
   const places = el('div');
   const changed = () => {
     const { site } = shell;

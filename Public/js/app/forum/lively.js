@@ -9,7 +9,7 @@ import { loadForums } from '../state/forums.js';
 
 const MAX = 3;
 
-/** Fills a place with them. Resolves to the function that draws them again. */
+/** Fills an element with them. Resolves to the function that draws them again. */
 export async function fillWithLively(site, place) {
   await Promise.all([loadSheet('/css/parts/lively.css'), site.activity.size || loadForums(site)]);
   const draw = () => redraw(place, list(site));

@@ -192,7 +192,7 @@ function messageView(page, readUpTo, head) {
 /** Below the messages: typing users, the composer, or why the user can't write. */
 function foot(page, line) {
   const { shell, site, conversation, view, field } = page;
-  const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
+  const typing = el('div.typing-slot', { aria: { live: 'off' } }, typingLine([]));
   page.listen(site, ['typing'], ({ detail }) => {
     if (detail.conversation === conversation.id) typing.replaceChildren(typingLine(detail.names));
   });

@@ -46,9 +46,9 @@ export async function open(shell, { query }) {
   draw();
   const unlisten = site.listen(['conversations', 'users', 'forums', 'me', 'overview'], draw);
   return {
-    title: say('place.inbox'),
+    title: say('navigation.inbox'),
     here: '/',
-    node: [pageBar(say('place.inbox'), { state: site.state, actions: [readAll] }), top, el('div.page-body', null, column)],
+    node: [pageBar(say('navigation.inbox'), { state: site.state, actions: [readAll] }), top, el('div.page-body', null, column)],
     close: unlisten,
     pressed: (event) => pressed(event, column),
   };
@@ -71,7 +71,7 @@ function newcomersTopics(site) {
 function tabBar(shown, counts) {
   const of = (it) => (TABS[it] ?? []).reduce((sum, kind) => sum + (counts[kind] ?? 0), 0);
   return tabs(
-    say('place.inbox'),
+    say('navigation.inbox'),
     Object.keys(TABS).map((it) => [it === 'all' ? '/' : `/?show=${it}`, say(`inbox.tab.${it}`), it === shown, { count: of(it), short: it === 'new' && say('inbox.tab.newShort') }]),
   );
 }

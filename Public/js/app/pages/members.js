@@ -20,11 +20,11 @@ export async function open(shell, { query }) {
   const page = new Members(site, query?.get('q') ?? '', query?.get('group') ?? '');
   await page.load();
   return {
-    title: say('place.members'),
+    title: say('navigation.members'),
     here: '/members',
     keepsFocus: true,
     node: [
-      pageBar(say('place.members'), { back: () => shell.router.back('/messages'), state: site.state }),
+      pageBar(say('navigation.members'), { back: () => shell.router.back('/messages'), state: site.state }),
       el('div.page-body', null, page.node),
     ],
     close: () => page.close(),

@@ -38,13 +38,13 @@ export async function open(shell) {
   draw();
   const unlisten = site.listen(['conversations', 'users', 'presence'], draw);
   return {
-    title: say('place.messages'),
+    title: say('navigation.messages'),
     here: '/messages',
     node: [
-      pageBar(say('place.messages'), {
+      pageBar(say('navigation.messages'), {
         state: site.state,
         actions: [
-          site.me.role !== 'guest' && iconButton('users', say('place.members'), { on: () => shell.go('/members'), data: { act: 'members' } }),
+          site.me.role !== 'guest' && iconButton('users', say('navigation.members'), { on: () => shell.go('/members'), data: { act: 'members' } }),
           iconButton('plus', say('act.newConversation'), {
             on: () => shell.go('/messages/new'),
             data: { act: 'newConversation' },

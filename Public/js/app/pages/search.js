@@ -38,11 +38,11 @@ export async function open(shell, { query }) {
   const forum = site.forums.get(query.get('forum') ?? query.get('from')) ?? null;
   const page = new SearchPage(site, query.get('q') ?? '', { within, forum, isInForum: query.has('forum') });
   return {
-    title: say('place.search'),
+    title: say('navigation.search'),
     here: '/search',
     keepsFocus: true,
     node: [
-      pageBar(say('place.search'), { back: () => shell.router.back('/'), state: site.state }),
+      pageBar(say('navigation.search'), { back: () => shell.router.back('/'), state: site.state }),
       el('div.page-body', null, page.node),
     ],
     shown: () => {
@@ -64,7 +64,7 @@ class SearchPage {
       type: 'search',
       value: words,
       placeholder: say('search.placeholder'),
-      aria: { label: say('place.search') },
+      aria: { label: say('navigation.search') },
       autocomplete: 'off',
       on: { input: () => this.soon() },
     });

@@ -63,10 +63,10 @@ export async function open(shell, { part }) {
     };
   }
   return {
-    title: say('place.you'),
+    title: say('navigation.you'),
     here: '/you',
     node: [
-      pageBar(say('place.you'), { state: site.state }),
+      pageBar(say('navigation.you'), { state: site.state }),
       el(
         'div.page-body',
         null,

@@ -31,7 +31,7 @@ export async function siteSettings(shell, column) {
   const days = dayFields(kept);
   const shows = pushShowsChoice(kept.push_shows);
   const arrival = arrivalChoice(site, kept.arrival_forum);
-  const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
+  const face = el('img.site-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
     maxBytes: site.server.limits.file_bytes,
     on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),

@@ -7,7 +7,7 @@ import { number, say } from '../core/text.js';
 import { completion } from './completion.js';
 import { composerButtons, isTouch } from './composerbuttons.js';
 import { composerFiles } from './composerfiles.js';
-import { pollPlace } from './composerpollplace.js';
+import { pollSlot } from './composerpollslot.js';
 import { referenceBar } from './composerreference.js';
 import { format, formatOf } from './format.js';
 
@@ -83,7 +83,7 @@ class Composer {
       this.leaveReference();
       input.focus();
     });
-    this.poll = pollPlace(changed, () => input.focus());
+    this.poll = pollSlot(changed, () => input.focus());
     this.preview = el('div.composer-preview', { hidden: true, aria: { label: say('composer.preview') } });
     this.count = el('span.composer-count.mark.count', { hidden: true, aria: { live: 'polite' } });
   }

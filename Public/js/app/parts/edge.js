@@ -9,7 +9,7 @@ export function sidebarEdge() {
   const node = el('div.sidebar-edge', {
     role: 'separator',
     tabindex: '0',
-    aria: { label: say('place.edge'), orientation: 'vertical', valuemin: widths.min, valuemax: widths.max },
+    aria: { label: say('navigation.edge'), orientation: 'vertical', valuemin: widths.min, valuemax: widths.max },
   });
   const set = (width) => node.setAttribute('aria-valuenow', keepWidth(width));
   const now = () => Number(node.getAttribute('aria-valuenow'));

@@ -1,5 +1,5 @@
 import { el, icon, wayBack } from '../core/dom.js';
-import { placeBeside } from '../core/place.js';
+import { placeBeside } from '../core/beside.js';
 
 /** Verbs, one a line. `items`: {words, second, picture, on, danger, keys, isChosen}, or null for a gap. */
 export function menuElement(items, label) {

@@ -1,5 +1,5 @@
 import { el, wayBack } from '../core/dom.js';
-import { placeBeside } from '../core/place.js';
+import { placeBeside } from '../core/beside.js';
 import { dialog } from './dialog.js';
 
 export function popoverElement(title, content) {

@@ -8,9 +8,9 @@ import { presenceWords, withPresence } from './presence.js';
 import { sign } from './sign.js';
 
 /** A navigation link. `unread` and new `topics` make it bold; `loud` accents the count. */
-export function placeLink(words, { href, picture, image, users, presence, unread = 0, topics = 0, loud = false, isHere = false } = {}) {
+export function sidebarLink(words, { href, picture, image, users, presence, unread = 0, topics = 0, loud = false, isHere = false } = {}) {
   return el(
-    'a.place',
+    'a.sidebar-link',
     { href, title: words, class: unread || topics ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
     picture && icon(picture),
     image && el('img', { src: image, alt: '', width: 20, height: 20, loading: 'lazy' }),
@@ -41,24 +41,24 @@ export function sidebar(view) {
       'button.sidebar-search',
       { on: { click: on.search }, title: say('command.title') },
       icon('search'),
-      el('span', null, say('place.search')),
+      el('span', null, say('navigation.search')),
       el('kbd', null, 'Ctrl K'),
     ),
     el(
       'nav.sidebar-list',
       { aria: { label: say('place.all') } },
-      placeLink(say('place.inbox'), {
+      sidebarLink(say('navigation.inbox'), {
         href: '/',
         picture: 'inbox',
         unread: inbox.unread,
         loud: inbox.loud,
         isHere: here === '/',
       }),
-      placeLink(say('place.forums'), { href: '/forums', picture: 'forums', topics: view.topics, isHere: here === '/forums' }),
+      sidebarLink(say('place.forums'), { href: '/forums', picture: 'forums', topics: view.topics, isHere: here === '/forums' }),
       sections.map((section) => [
         el('div.sidebar-section', null, el('h2', null, section.title ?? say('place.forums'))),
         section.forums.map((it) =>
-          placeLink(it.title, {
+          sidebarLink(it.title, {
             href: it.href,
             image: it.icon,
             unread: it.unread,
@@ -72,11 +72,11 @@ export function sidebar(view) {
       el(
         'div.sidebar-section',
         null,
-        el('h2', null, say('place.messages')),
+        el('h2', null, say('navigation.messages')),
         iconButton('plus', say('act.newConversation'), { on: on.newConversation }),
       ),
       conversations.map((it) =>
-        placeLink(it.title, {
+        sidebarLink(it.title, {
           href: it.href,
           users: it.users,
           presence: it.presence,
@@ -89,22 +89,22 @@ export function sidebar(view) {
     el(
       'footer.sidebar-foot',
       null,
-      placeLink(displayName(me), { href: '/you', users: [me], isHere: here === '/you' }),
+      sidebarLink(displayName(me), { href: '/you', users: [me], isHere: here === '/you' }),
     ),
   );
 }
 
 /** It leads where another link does: by its own label it has the focus again when the places are drawn anew. */
 function allForums(n) {
-  const words = say('place.allForums', { n });
-  return set(placeLink(words, { href: '/forums', picture: 'more' }), { aria: { label: words } });
+  const words = say('navigation.allForums', { n });
+  return set(sidebarLink(words, { href: '/forums', picture: 'more' }), { aria: { label: words } });
 }
 
 /** The same four places, at the foot of a phone. */
 export function bottomBar({ here = '', inbox = {}, messages = {}, topics = 0 } = {}) {
   const navigationLink = (href, picture, words, count = {}) =>
     el(
-      'a.bottom-place',
+      'a.bottom-link',
       { href, aria: { current: here === href ? 'page' : null } },
       icon(picture),
       el('span', null, words),
@@ -113,10 +113,10 @@ export function bottomBar({ here = '', inbox = {}, messages = {}, topics = 0 } =
   return el(
     'nav.bottom-bar',
     { aria: { label: say('place.all') } },
-    navigationLink('/', 'inbox', say('place.inbox'), inbox),
+    navigationLink('/', 'inbox', say('navigation.inbox'), inbox),
     navigationLink('/forums', 'forums', say('place.forums'), { topics }),
-    navigationLink('/messages', 'messages', say('place.messages'), messages),
-    navigationLink('/you', 'person', say('place.you')),
+    navigationLink('/messages', 'messages', say('navigation.messages'), messages),
+    navigationLink('/you', 'person', say('navigation.you')),
   );
 }
 
@@ -140,7 +140,7 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
     ),
     actions,
     // Where the places at the side are not, search is here.
-    state && !back && el('a.icon-button.phone-only', { href: '/search', aria: { label: say('place.search') }, title: say('place.search') }, icon('search')),
+    state && !back && el('a.icon-button.phone-only', { href: '/search', aria: { label: say('navigation.search') }, title: say('navigation.search') }, icon('search')),
     state && el('span.page-bar-sign', null, sign(state)),
   );
 }

@@ -47,5 +47,5 @@ export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, m
       ])),
     ),
   );
-  return join ? el('div.tile-place', null, link, join) : link;
+  return join ? el('div.tile-with-join', null, link, join) : link;
 }

@@ -1,9 +1,9 @@
-// The place of a poll in the composer.
+// The poll of a message in the composer.
 
 import { el, refill } from '../core/dom.js';
 
 /** The poll of the message; its editor is loaded when it is asked for. @param {(isStored?: boolean) => void} changed */
-export function pollPlace(changed, leave) {
+export function pollSlot(changed, leave) {
   const node = el('div', { hidden: true });
   let editor = null;
   let kept = null;
