@@ -33,7 +33,7 @@ import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
 import { player } from '/js/app/parts/media.js';
 import { menuElement } from '/js/app/parts/menu.js';
 import { messageElement } from '/js/app/parts/message.js';
-import { personCard, personRow } from '/js/app/parts/person.js';
+import { userCard, userRow } from '/js/app/parts/user.js';
 import { inboxHeading, inboxRow } from '/js/app/parts/inboxrow.js';
 import { pictureField } from '/js/app/parts/picture.js';
 import { fileCard, pictureGrid } from '/js/app/parts/pictures.js';
@@ -538,7 +538,7 @@ const parts = {
     ),
   ],
   'Show more': [showMoreButton(async () => {})],
-  Popover: [popoverElement('Grace', personCard(grace))],
+  Popover: [popoverElement('Grace', userCard(grace))],
   Presence: ['online', 'away', 'offline'].map((presence) => {
     const known = { presence, last_seen_at: presence === 'online' ? null : at(-90) };
     return el('span', null, withPresence(avatar(grace), known), ' ', presenceWords(known));
@@ -547,12 +547,12 @@ const parts = {
   'Code block': [wide(codeBlock('swift build\nswift test', 'sh'))],
   'Person card': [
     el('div.card', null, faceField(() => 'ada')),
-    el('div.card', null, personCard(ada, { actions: [button('Write', { kind: 'primary' }), button('More')] })),
-    wide(personRow(long, { href: '#' })),
-    wide(personRow(lin, { second: 'Moderator', end: badge(2), presence: { presence: 'online', last_seen_at: null } })),
-    wide(personRow(grace, { href: '#', presence: { presence: 'away', last_seen_at: at(0) } })),
-    wide(personRow(ada, { href: '#', presence: { presence: 'offline', last_seen_at: at(0) } })),
-    el('div.card', null, personCard(grace, { presence: { presence: 'online', last_seen_at: null } })),
+    el('div.card', null, userCard(ada, { actions: [button('Write', { kind: 'primary' }), button('More')] })),
+    wide(userRow(long, { href: '#' })),
+    wide(userRow(lin, { second: 'Moderator', end: badge(2), presence: { presence: 'online', last_seen_at: null } })),
+    wide(userRow(grace, { href: '#', presence: { presence: 'away', last_seen_at: at(0) } })),
+    wide(userRow(ada, { href: '#', presence: { presence: 'offline', last_seen_at: at(0) } })),
+    el('div.card', null, userCard(grace, { presence: { presence: 'online', last_seen_at: null } })),
   ],
   Menu: [
     menuElement(

@@ -30,7 +30,7 @@ class Bots(Village):
         sent = self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": "six"}, token)
         self.assertEqual(sent["text"], "six")
         ada.keyboard.press("Escape")
-        row = ada.locator(".person-row", has_text="@dice")
+        row = ada.locator(".user-row", has_text="@dice")
         expect(row).to_contain_text("owner: Ada")
         expect(row).to_contain_text("never used")
         self.photograph(ada, "bots")

@@ -137,7 +137,7 @@ class Finding(Village):
         self.say("Hoes are in the hall", "lin")
         page = self.signed_in("ada")
         self.go(page, "/u/lin")
-        expect(page.locator(".person")).to_contain_text(re.compile("Joined (?!now)"))
+        expect(page.locator(".user")).to_contain_text(re.compile("Joined (?!now)"))
         page.get_by_role("button", name="Posts by Lin").click()
         hits = page.get_by_role("main").locator("a.hit")
         expect(hits.filter(has_text="Hoes are in the hall")).to_have_count(1)

@@ -27,7 +27,7 @@ class Groups(Village):
         expect(dialog.get_by_text("No members yet")).to_be_visible()
         dialog.get_by_label("Username").fill("@lin")
         dialog.get_by_role("button", name="Add member").click()
-        expect(dialog.locator(".person-row", has_text="@lin")).to_be_visible()
+        expect(dialog.locator(".user-row", has_text="@lin")).to_be_visible()
         self.photograph(ada, "group-members")
         self.assert_accessible(ada, "group")
         dialog.get_by_role("button", name="Remove Lin").click()

@@ -200,9 +200,9 @@ class Keyboard(Village):
         expect(page.get_by_label("Find people")).to_be_focused()
         page.keyboard.type("gra")
         # She was listed before the search, among others.
-        expect(page.locator(".person-choice")).to_have_count(1)
+        expect(page.locator(".user-choice")).to_have_count(1)
         self.press(page, "Grace")
-        expect(page.locator(".person-choice[aria-pressed=true]")).to_have_count(1)
+        expect(page.locator(".user-choice[aria-pressed=true]")).to_have_count(1)
         self.press(page, "Start conversation")
         expect(field).to_be_focused()
         page.keyboard.type("Not for long")

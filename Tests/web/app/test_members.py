@@ -13,7 +13,7 @@ class Members(Village):
                 page = self.signed_in("grace", size)
                 self.go(page, "/messages")
                 page.get_by_role("button", name="Members").click()
-                rows = page.locator(".person-row")
+                rows = page.locator(".user-row")
                 for name in ("@ada", "@grace", "@lin"):
                     expect(rows.filter(has_text=name)).to_be_visible()
                 expect(rows.filter(has_text="@lin").locator(".group-badge")).to_contain_text("pruners")
@@ -37,7 +37,7 @@ class Members(Village):
         page.route("**/api/v1/users?*", lambda route: (asked.append(route.request.url), route.continue_(
             url=route.request.url.replace("limit=50", "limit=2")))[1])
         self.go(page, "/members")
-        rows = page.locator(".page-body .person-row")
+        rows = page.locator(".page-body .user-row")
         expect(rows).to_have_count(2)
         page.get_by_role("button", name="Show more").click()
         self.eventually(page, True, lambda: rows.count() > 2)

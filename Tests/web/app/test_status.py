@@ -29,7 +29,7 @@ class Statuses(Village):
         name = ada.locator(".message-name", has_text="grace")
         expect(name.locator(".status-mark")).to_have_text("🚆")
         name.click()
-        card = ada.locator(".person-status")
+        card = ada.locator(".user-status")
         expect(card).to_contain_text("🚆 On the train <b> · until")
         self.photograph(ada, "status-card")
 

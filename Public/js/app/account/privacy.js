@@ -6,7 +6,7 @@ import { button, whileBusy } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
 import { savingForm } from '../parts/form.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
 import { changeMe } from './changeme.js';
@@ -80,14 +80,14 @@ async function left(site, kind) {
   const { data } = await site.call('GET', `/me/${kind}`, { query: { limit: 200 } });
   const verb = { muted: 'mute', blocked: 'block' }[kind];
   const row = (it) => {
-    const end = button(say(`person.un${verb}`), {
+    const end = button(say(`user.un${verb}`), {
       on: () =>
         whileBusy(end, () => site.call('DELETE', `/users/${it.id}/${verb}`)).then(
           () => node.remove(),
           (error) => toast(sayProblem(error)),
         ),
     });
-    const node = el('div.setting-row', null, personRow(it, { href: `/u/${encodeURIComponent(it.name ?? it.id)}` }), end);
+    const node = el('div.setting-row', null, userRow(it, { href: `/u/${encodeURIComponent(it.name ?? it.id)}` }), end);
     return node;
   };
   return data.length ? [el('h2.section-title', null, say(`privacy.${kind}`)), el('div.setting-list', null, data.map(row))] : [];

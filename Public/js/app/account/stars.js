@@ -13,7 +13,7 @@ export async function stars(shell, column) {
     column,
     page.data.length
       ? page.data.map((it) => {
-          const author = site.person(it.author_id);
+          const author = site.user(it.author_id);
           return el(
             'a.hit',
             { href: `/m/${it.id}` },

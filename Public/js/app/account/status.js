@@ -86,6 +86,6 @@ export function statusForm(me, { limit, save }) {
     el('h2.section-title', null, say('status.title')),
     el('div.status-line', null, picked, text),
     end,
-    el('div.person-actions', null, set, clear),
+    el('div.user-actions', null, set, clear),
   );
 }

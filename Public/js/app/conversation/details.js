@@ -6,7 +6,7 @@ import { canManage, memberMenu } from '../forum/membership.js';
 import { button, whileBusy } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { toast } from '../parts/toast.js';
 import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
@@ -22,14 +22,14 @@ export function details(shell, conversation, forum, canWrite) {
   const users = el('div');
   let found = [];
   const isLookedAfter = conversation.kind === 'group' && conversation.role === 'admin';
-  const lookAfter = (person, role) =>
+  const lookAfter = (user, role) =>
     memberMenu(
       site,
       {
-        person,
+        user,
         role,
         roles: ['member', 'admin'],
-        path: `/conversations/${conversation.id}/participants/${person.id}`,
+        path: `/conversations/${conversation.id}/participants/${user.id}`,
         title: conversationTitle(site, conversation),
       },
       load,
@@ -38,12 +38,12 @@ export function details(shell, conversation, forum, canWrite) {
     redraw(
       users,
       found.map((it) => {
-        const person = site.person(it.user_id);
-        return personRow(person, {
-          href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
+        const user = site.user(it.user_id);
+        return userRow(user, {
+          href: user.name ? `/u/${encodeURIComponent(user.name)}` : null,
           second: it.role === 'admin' ? say('role.admin') : null,
           presence: site.presenceOf(it.user_id),
-          end: isLookedAfter && it.user_id !== site.me.id ? lookAfter(person, it.role) : null,
+          end: isLookedAfter && it.user_id !== site.me.id ? lookAfter(user, it.role) : null,
         });
       }),
     );

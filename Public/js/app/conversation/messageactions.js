@@ -7,7 +7,7 @@ import { ask, confirm, dialog } from '../parts/dialog.js';
 import { report } from '../account/stepup.js';
 import { rememberEmoji } from '../core/recentemoji.js';
 import { field } from '../parts/field.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { popover } from '../parts/popover.js';
 import { toast } from '../parts/toast.js';
 import { messageItems, showMessageMenu } from './messagemenu.js';
@@ -76,7 +76,7 @@ export class MessageActions {
     const type = `reaction:${emoji}`;
     const { data } = await this.site.call('GET', `/messages/${message.id}/actions`, { query: { type, limit: NAMED } });
     const { me } = this.site;
-    const own = data.filter((it) => it.user_id === me.id).map(() => say('person.you'));
+    const own = data.filter((it) => it.user_id === me.id).map(() => say('user.you'));
     const users = await Promise.all(data.filter((it) => it.user_id !== me.id).map((it) => fetchUser(this.site, it.user_id)));
     const others = users.filter(Boolean).map((it) => isolate(displayName(it)));
     const names = [...own, ...others].slice(0, NAMED);
@@ -129,7 +129,7 @@ export class MessageActions {
 
   reply(message) {
     if (!this.composer) return void toast(this.cannot());
-    const author = this.site.person(message.author_id);
+    const author = this.site.user(message.author_id);
     return this.composer.reply({
       id: message.id,
       author: displayName(author),
@@ -232,7 +232,7 @@ export class MessageActions {
     dialog(
       say('act.status'),
       page.data.map((it) =>
-        personRow(this.site.person(it.user_id), {
+        userRow(this.site.user(it.user_id), {
           second: say(it.read ? 'receipt.read' : it.delivered ? 'receipt.delivered' : 'receipt.stored'),
         }),
       ),
@@ -261,10 +261,10 @@ export class MessageActions {
   }
 
   /** The card of an author, beside the pressed name or avatar. @param {{ author: object, anchor: Element }} detail */
-  async person(_, { author, anchor }) {
+  async card(_, { author, anchor }) {
     if (!author?.name) return;
-    const { showPersonCard } = await import('./personpopover.js');
-    showPersonCard(this.shell, author, anchor);
+    const { showUserCard } = await import('./userpopover.js');
+    showUserCard(this.shell, author, anchor);
   }
 
   // MARK: All of them

@@ -24,7 +24,7 @@ export function showMessageMenu(acts, message, anchor) {
 /** Silence and ban for the author of a message: in the forum for its moderators, everywhere for those of the site. */
 function sanctions(acts, message, mine) {
   const { isModerator } = acts.site;
-  const author = acts.site.person(message.author_id);
+  const author = acts.site.user(message.author_id);
   if (mine || !acts.canModerate || (!isModerator && !acts.forum) || ['owner', 'admin'].includes(author.role)) return [];
   const impose = (name) => async () => {
     const { sanctionsFor } = await import('../moderation/sanctions.js');

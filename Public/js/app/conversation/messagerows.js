@@ -65,7 +65,7 @@ export class MessageRows {
   /** The element of a message. @param {{ first: boolean, last: boolean }} ends whether it begins and ends its group */
   row(kept, message, { first, last }, solvedBy) {
     const { view } = this;
-    const author = view.person(message.author_id);
+    const author = view.user(message.author_id);
     const quote = this.quote(message.reply_to);
     const solution = this.solution(message, solvedBy);
     const files = Object.fromEntries((message.attachments ?? []).map((id) => [id, view.file?.(id) ?? undefined]));
@@ -162,13 +162,13 @@ export class MessageRows {
   /** The answer of the topic, for its first post. */
   solution(message, id) {
     const found = id && message.seq === 1 && message.id !== id && !message.deleted ? this.known(id) : null;
-    return found && !found.deleted ? { message: found, author: this.view.person(found.author_id) } : null;
+    return found && !found.deleted ? { message: found, author: this.view.user(found.author_id) } : null;
   }
 
   quote(id) {
     const found = id ? this.known(id) : null;
     if (!found) return null;
-    const author = this.view.person(found.author_id);
+    const author = this.view.user(found.author_id);
     return {
       author: displayName(author),
       text: found.deleted ? say('gone.author') : plain(found.text ?? '', 120),

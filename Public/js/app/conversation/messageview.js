@@ -15,7 +15,7 @@ const REST = 200;
 
 export class MessageView {
   /**
-   * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
+   * @param {object} options stream, shape ("bubble" or "post"), me, user(id), act(message, verb, detail),
    *   file(id), mayModerate(), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords,
    *   announce(name), moved(), hidesGone() (no line where a message was)
    */
@@ -132,7 +132,7 @@ export class MessageView {
     if (!before || !last || this.stream.hasNewer) return;
     const isNews = (it) => this.upTo > 0 && it.seq > this.upTo && it.author_id !== this.me?.id && !it.deleted && this.rows.drawn.has(it.id);
     const news = this.stream.messages.filter(isNews);
-    for (const { author_id: author } of news) this.announce?.(displayName(this.person(author)));
+    for (const { author_id: author } of news) this.announce?.(displayName(this.user(author)));
     if (!this.isStuck) this.unseen += news.length;
     if (last.id === before.id) return;
     const node = this.rows.drawn.get(last.id)?.node;

@@ -3,7 +3,7 @@
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { confirm, dialog } from '../parts/dialog.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { loadPolls } from '../parts/poll.js';
 import { showMoreButton } from '../parts/showmore.js';
 
@@ -18,7 +18,7 @@ export async function showVotes({ site }, message) {
     const page = await site.call('GET', `/messages/${message.id}/votes`, { query: { limit: PAGE, next } });
     const ids = page.data.map((it) => it.user_id).filter((id) => !site.users.has(id));
     if (ids.length) site.keepUsers((await site.call('GET', '/users', { query: { ids: [...new Set(ids)].join(',') } })).data);
-    for (const it of page.data) rows[it.option]?.append(personRow(site.person(it.user_id)));
+    for (const it of page.data) rows[it.option]?.append(userRow(site.user(it.user_id)));
     next = page.next;
     more.hidden = !next;
   };

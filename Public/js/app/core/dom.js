@@ -93,11 +93,11 @@ export function wayBack(held = document.activeElement) {
 
 /** Moves the focus of a removed node to its replacement in this node, to the given fallback, or to the node itself. */
 export function focusAgain(node, held, otherwise = node) {
-  const similarTopics = ['aria-label', 'href', 'data-person', 'data-act', 'title'].flatMap((name) => {
+  const matching = ['aria-label', 'href', 'data-user', 'data-act', 'title'].flatMap((name) => {
     const value = held.getAttribute(name);
     return value ? [node.querySelector(`[${name}="${CSS.escape(value)}"]`)] : [];
   });
-  const again = held.isConnected ? held : (similarTopics.find(Boolean) ?? otherwise);
+  const again = held.isConnected ? held : (matching.find(Boolean) ?? otherwise);
   if (again === otherwise && !again.hasAttribute('tabindex')) again.tabIndex = -1;
   again.focus({ preventScroll: true });
 }

@@ -14,8 +14,8 @@ export const allGroups = () => groups;
 /** The group that a mention names. */
 export const groupNamed = (name) => groups.find((it) => it.name.toLowerCase() === name.toLowerCase());
 
-/** The groups of a person. A group that the settings do not list was deleted. */
-export const groupsOf = (person) => groups.filter((it) => person?.groups?.includes(it.id));
+/** The groups of a user. A group that the settings do not list was deleted. */
+export const groupsOf = (user) => groups.filter((it) => user?.groups?.includes(it.id));
 
 /** Whether a message mentions the user or one of the user's groups. */
 export const isMentioned = (me, { entities }) =>

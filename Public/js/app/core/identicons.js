@@ -44,7 +44,7 @@ const PATCHES = [
   'M0 0A12.5 12.5 0 0 0 12.5 12.5A12.5 12.5 0 0 0 0 25Z',
 ];
 
-/** For a person, of a digest of the name. */
+/** For a user, of a digest of the name. */
 export function blossom(digest) {
   const of = choices(digest);
   const [ground, light, dark] = of(PALETTE);

@@ -1,4 +1,4 @@
-// Addresses to pages. The number in an address decides; the words after it may change. Back goes where the person came
+// Addresses to pages. The number in an address decides; the words after it may change. Back goes where the user came
 // from, at the same scroll.
 
 /** [pattern, page module, name of its export]; the first match wins. */
@@ -100,7 +100,7 @@ export class Router {
     this.show(location.href, null);
   }
 
-  /** Where the person came from, or `otherwise` when they came from outside. */
+  /** Where the user came from, or `otherwise` when they came from outside. */
   back(otherwise = '/') {
     if (this.depth > 0) history.back();
     else this.go(otherwise, { replace: true });

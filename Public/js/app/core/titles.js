@@ -6,7 +6,7 @@ import { say } from './text.js';
 /** The participants of a conversation without the user. */
 export function othersIn(site, conversation) {
   const ids = (conversation.participants ?? []).map((it) => it.user_id).filter((id) => id !== site.me?.id);
-  return ids.map((id) => site.person(id));
+  return ids.map((id) => site.user(id));
 }
 
 export function forumIcon(forum) {

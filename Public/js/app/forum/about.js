@@ -7,7 +7,7 @@ import { showMoreButton } from '../parts/showmore.js';
 import { button } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { rich } from '../parts/rich.js';
@@ -161,20 +161,20 @@ function memberList(site, forum) {
     draw();
   };
   const row = ({ user, role }) =>
-    personRow(user, {
+    userRow(user, {
       href: user.name ? `/u/${encodeURIComponent(user.name)}` : null,
       second: role === 'member' ? null : say(`role.${role}`),
       presence: site.presenceOf(user.id),
       end: canChange && user.id !== site.me.id ? menuOf(user, role) : null,
     });
-  const menuOf = (person, role) =>
+  const menuOf = (user, role) =>
     memberMenu(
       site,
       {
-        person,
+        user,
         role,
         roles: ['member', 'moderator', 'admin'],
-        path: `/forums/${forum.id}/members/${person.id}`,
+        path: `/forums/${forum.id}/members/${user.id}`,
         title: forum.title,
       },
       () => load(),

@@ -18,7 +18,7 @@ export function createdLine(site, forum) {
     const sentence = sayWith('forum.createdAt', { name: link, date: time(forum.created_at, full) });
     refill(node, avatar(creator, { size: 2 }), el('span', null, sentence));
   };
-  draw(site.person(forum.created_by));
+  draw(site.user(forum.created_by));
   fetchUser(site, forum.created_by).then((it) => it && draw(it));
   return node;
 }

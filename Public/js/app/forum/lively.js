@@ -25,7 +25,7 @@ function list(site) {
       title: topic.title,
       href: topicAddress(topic),
       forum,
-      writer: displayName(site.person(topic.author_id)),
+      writer: displayName(site.user(topic.author_id)),
       at: topic.last_activity_at,
     })),
   );

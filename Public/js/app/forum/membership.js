@@ -90,10 +90,10 @@ export async function leaveForum(shell, forum) {
 
 /**
  * Menu items for a member of `title`. Calls `changed` after an action.
- * @param {{ person: any, role: string, roles: string[], path: string, title: string }} member
+ * @param {{ user: any, role: string, roles: string[], path: string, title: string }} member
  */
-export function memberMenu(site, { person, role: now, roles, path, title }, changed) {
-  const name = displayName(person);
+export function memberMenu(site, { user, role: now, roles, path, title }, changed) {
+  const name = displayName(user);
   const work = (call) => call.then(changed, (error) => toast(sayProblem(error)));
   const remove = async () => {
     try {

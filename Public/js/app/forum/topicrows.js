@@ -57,10 +57,10 @@ export function topicRows(site, list, here = null) {
   const pinnedFirst = latestTopics(site, list).sort((a, b) => Number(b.pinned) - Number(a.pinned));
   return pinnedFirst.map((it) => {
     const own = site.conversations.get(it.id);
-    const author = site.person(it.created_by);
+    const author = site.user(it.created_by);
     const last = own?.last_message;
     const lastID = last?.author_id ?? it.authors?.[1];
-    const lastAuthor = lastID && site.person(lastID);
+    const lastAuthor = lastID && site.user(lastID);
     return topicRow(it, {
       href: topicAddress(it),
       author: displayName(author),

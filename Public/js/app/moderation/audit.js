@@ -36,13 +36,13 @@ export async function auditLog(shell, column) {
 }
 
 function auditRow(site, it) {
-  const person = it.actor_id && site.person(it.actor_id);
-  const who = el('strong', null, person ? displayName(person) : say('audit.server'));
+  const user = it.actor_id && site.user(it.actor_id);
+  const who = el('strong', null, user ? displayName(user) : say('audit.server'));
   const kind = it.author_id === null ? `${it.kind}.invite` : it.kind;
   const key = knows(`audit.${kind}`) ? `audit.${kind}` : 'audit.other';
   return entryRow({
     words: sayWith(key, { who, kind: it.kind, ...subjectOf(site, it) }),
-    face: person,
+    face: user,
     at: it.at,
     reason: it.kind === 'forum.deleted' ? null : it.reason,
     changes: (it.changes ?? []).map(changeWords),
@@ -86,9 +86,9 @@ function subjectOf(site, { kind, subject_id: id, forum_id: at, reason, author_id
   const way = (href, words) => (href ? el('a', { href }, words) : words);
   const [family, what] = kind.split('.');
   const forum = site.forums.get(family === 'forum' ? (at ?? id) : at);
-  const person = family === 'user' || family === 'bot' || what.startsWith('member_') ? site.person(id) : author ? site.person(author) : null;
+  const user = family === 'user' || family === 'bot' || what.startsWith('member_') ? site.user(id) : author ? site.user(author) : null;
   return {
-    whom: person && way(person.name && `/u/${encodeURIComponent(person.name)}`, displayName(person)),
+    whom: user && way(user.name && `/u/${encodeURIComponent(user.name)}`, displayName(user)),
     forum: way(forum && forumAddress(forum), forum?.title ?? (kind === 'forum.deleted' && reason ? isolate(reason) : say('audit.forum'))),
     n,
     message: way(`/m/${id}`, say('audit.message')),

@@ -16,10 +16,10 @@ import { countMessages, durations, reasonField, startOf, starts, until } from '.
  * @param {object} options removes: whether messages are removed unless the moderator changes it; reports: whether the
  *   open reports about the user are resolved; changed: called after the ban and after the undo
  */
-export function banDialog(site, person, { removes = false, reports = false, changed = () => {} } = {}) {
-  const name = displayName(person);
+export function banDialog(site, user, { removes = false, reports = false, changed = () => {} } = {}) {
+  const name = displayName(user);
   const duration = choice(say('moderation.howLong'), durations(), { value: removes ? 'ever' : 'day' });
-  const reason = reasonField(person);
+  const reason = reasonField(user);
   const remove = toggle(say('ban.removes'), { checked: removes, on: () => look() });
   const since = choice(say('moderation.since'), starts(), { value: 'day', on: () => look() });
   const verb = button(say('moderation.ban'), { kind: 'danger', on: () => node.close('yes') });
@@ -31,7 +31,7 @@ export function banDialog(site, person, { removes = false, reports = false, chan
     const wanted = startOf(since.input.value);
     found = { n: 0, since: wanted };
     try {
-      const { n, isMore } = await countMessages(site, person, wanted);
+      const { n, isMore } = await countMessages(site, user, wanted);
       if (found.since !== wanted) return;
       found = { n, since: wanted };
       verb.lastChild.textContent = say(isMore ? 'ban.verbMore' : n ? 'ban.verb' : 'moderation.ban', { n });
@@ -48,7 +48,7 @@ export function banDialog(site, person, { removes = false, reports = false, chan
         if (value !== 'yes') return;
         const because = reason.input.value.trim();
         const from = remove.input.checked ? found.since : null;
-        ban(site, person, { until: until(duration.input.value), because, from, reports, changed });
+        ban(site, user, { until: until(duration.input.value), because, from, reports, changed });
       },
     },
   );
@@ -57,35 +57,34 @@ export function banDialog(site, person, { removes = false, reports = false, chan
 }
 
 /** Bans, removes messages since `from` and resolves reports. The toast undoes all of it. */
-async function ban(site, person, { until: end, because, from, reports, changed }) {
-  const path = `/users/${person.id}`;
+async function ban(site, user, { until: end, because, from, reports, changed }) {
+  const path = `/users/${user.id}`;
   const reason = because ? { reason: because } : {};
   const undo = [];
   try {
     await site.call('PUT', `${path}/ban`, { body: { ...(end ? { until: end } : {}), ...reason } });
     undo.push(() => site.call('DELETE', `${path}/ban`));
     if (from) {
-      const body = { author: person.id, since: from, client_id: crypto.randomUUID(), ...reason };
+      const body = { author: user.id, since: from, client_id: crypto.randomUUID(), ...reason };
       const made = await site.call('POST', '/removals', { body });
       undo.push(() => site.call('DELETE', `/removals/${made.id}`));
     }
-    if (reports) undo.push(await resolveReports(site, person, { state: 'acted', ...(because ? { outcome: because } : {}) }));
+    if (reports) undo.push(await resolveReports(site, user, { state: 'acted', ...(because ? { outcome: because } : {}) }));
   } catch (error) {
     report(error);
   }
   changed();
   if (!undo.length) return;
-  const isUndone = await toast(say(from ? 'ban.done' : 'moderation.banDone', { name: displayName(person) }), { undo: () => {} });
+  const isUndone = await toast(say(from ? 'ban.done' : 'moderation.banDone', { name: displayName(user) }), { undo: () => {} });
   if (!isUndone) return;
   for (const work of undo.reverse()) await work().catch(report);
   changed();
 }
 
 /** Resolves all open reports about a user. @returns {Promise<() => Promise<void>>} reopens them */
-export async function resolveReports(site, person, decision) {
-  const user = person.id;
-  const { handled_at } = await site.call('PATCH', '/reports', { body: { user, ...decision } });
+export async function resolveReports(site, user, decision) {
+  const { handled_at } = await site.call('PATCH', '/reports', { body: { user: user.id, ...decision } });
   return async () => {
-    if (handled_at) await site.call('PATCH', '/reports', { body: { user, state: 'open', handled_at } });
+    if (handled_at) await site.call('PATCH', '/reports', { body: { user: user.id, state: 'open', handled_at } });
   };
 }

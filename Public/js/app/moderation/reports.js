@@ -108,11 +108,11 @@ async function learn(queue, id) {
 function card(queue, report) {
   const { site } = queue;
   const { group } = report;
-  const person = site.person(report.user_id);
+  const user = site.user(report.user_id);
   if (!queue.views.has(report.user_id)) queue.views.set(report.user_id, {});
   const { sanctions = [], written = null } = queue.facts.get(report.user_id) ?? {};
   const resolve = async (state) => {
-    const reopen = await resolveReports(site, person, { state });
+    const reopen = await resolveReports(site, user, { state });
     await queue.load();
     return reopen;
   };
@@ -127,18 +127,18 @@ function card(queue, report) {
     await queue.load();
   });
   const warn = attempt(async () => {
-    if (await sanctionsFor(site, person).warn()) await resolve('acted');
+    if (await sanctionsFor(site, user).warn()) await resolve('acted');
   });
   const changed = attempt(async () => {
-    queue.facts.delete(person.id);
+    queue.facts.delete(user.id);
     await queue.load();
   });
-  const ban = () => banDialog(site, person, { removes: true, reports: true, changed });
-  return reportCard(person, {
-    name: displayName(person) ?? say('person.gone'),
-    href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
+  const ban = () => banDialog(site, user, { removes: true, reports: true, changed });
+  return reportCard(user, {
+    name: displayName(user) ?? say('person.gone'),
+    href: user.name ? `/u/${encodeURIComponent(user.name)}` : null,
     counts: [
-      person.created_at && say('person.since', { at: moment(new Date(person.created_at)) }),
+      user.created_at && say('person.since', { at: moment(new Date(user.created_at)) }),
       `${say('report.count', { n: group.report_count })} ${say('report.reporters', { n: group.reporter_count })}`,
       written?.n > 0 && say(written.isMore ? 'report.writtenMore' : 'report.written', { n: written.n }),
     ].filter(Boolean).join(' · '),
@@ -198,7 +198,7 @@ function post(queue, { report, report_count: count }, attempt) {
     after: message ? lines(around.filter((it) => it.seq > message.seq).slice(0, AROUND)) : [],
     message:
       message &&
-      messageElement(message, { shape: 'bubble', author: site.person(message.author_id), first: true, last: true }),
+      messageElement(message, { shape: 'bubble', author: site.user(message.author_id), first: true, last: true }),
     verbs: report.message_id
       ? [
           [say('report.remove'), remove],
@@ -234,7 +234,7 @@ function heldPost(queue, report, attempt) {
     href: forum && forumAddress(forum),
     reporters: say('report.byRule'),
     title: held.title,
-    message: messageElement(message, { shape: 'bubble', author: site.person(report.user_id), files, first: true, last: true }),
+    message: messageElement(message, { shape: 'bubble', author: site.user(report.user_id), files, first: true, last: true }),
     verbs: [
       [say('report.approve'), decide('dismissed', 'report.approved')],
       [say('report.reject'), decide('acted', 'report.rejected')],

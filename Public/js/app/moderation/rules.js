@@ -135,7 +135,7 @@ function showTrial(site, node, { examined, matched, matches }) {
       'ul.setting-list',
       null,
       matches.map((it) => {
-        const author = site.person(it.author_id);
+        const author = site.user(it.author_id);
         return el(
           'li.setting-row',
           null,

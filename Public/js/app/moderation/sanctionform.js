@@ -10,8 +10,8 @@ const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 
 const COUNTED = 200;
 const REASON = 500;
 
-export const reasonField = (person, required = false) =>
-  field(say('remove.reason'), { limit: REASON, required, hint: say('moderation.reasonHint', { name: displayName(person) }) });
+export const reasonField = (user, required = false) =>
+  field(say('remove.reason'), { limit: REASON, required, hint: say('moderation.reasonHint', { name: displayName(user) }) });
 
 const options = [...Object.keys(SPANS), 'ever'];
 
@@ -26,8 +26,8 @@ export const until = (span) => (SPANS[span] ? new Date(Date.now() + SPANS[span])
 export const startOf = (span) => new Date(Date.now() - (SPANS[span] ?? Date.now())).toISOString();
 
 /** Counts the messages of a user since a time. */
-export async function countMessages(site, person, since) {
-  const query = { author: person.id, after_time: since, limit: COUNTED };
+export async function countMessages(site, user, since) {
+  const query = { author: user.id, after_time: since, limit: COUNTED };
   const page = await site.call('GET', '/messages/search', { query });
   return { n: page.data.length, isMore: !!page.next };
 }

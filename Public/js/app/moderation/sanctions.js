@@ -14,9 +14,9 @@ import { banDialog } from './ban.js';
 import { countMessages, durations, reasonField, startOf, starts, until } from './sanctionform.js';
 
 /** Menu items for a user's page. Calls `changed` after an action. */
-export function sanctionItems(shell, person, changed) {
+export function sanctionItems(shell, user, changed) {
   const { site } = shell;
-  const impose = sanctionsFor(site, person, changed);
+  const impose = sanctionsFor(site, user, changed);
   return [
     { words: say('moderation.warn'), picture: 'flag', on: impose.warn },
     { words: say('moderation.silence'), picture: 'bell-off', on: impose.silence },
@@ -29,13 +29,13 @@ export function sanctionItems(shell, person, changed) {
  * The dialogs about a user.
  * @param {string} [forum] the forum of a silence; without it the whole site
  */
-export function sanctionsFor(site, person, changed = () => {}, forum = null) {
-  const path = `/users/${person.id}`;
+export function sanctionsFor(site, user, changed = () => {}, forum = null) {
+  const path = `/users/${user.id}`;
   const decide = async (work, words, undo, n) => {
     try {
       const made = await work();
       changed();
-      toast(say(words, { name: displayName(person), n }), undo && { undo: () => undo(made).then(changed, (error) => toast(sayProblem(error))) });
+      toast(say(words, { name: displayName(user), n }), undo && { undo: () => undo(made).then(changed, (error) => toast(sayProblem(error))) });
       return true;
     } catch (error) {
       report(error);
@@ -43,10 +43,10 @@ export function sanctionsFor(site, person, changed = () => {}, forum = null) {
     }
   };
   const silence = async () => {
-    const reason = reasonField(person);
+    const reason = reasonField(user);
     const span = choice(say('moderation.howLong'), durations(), { value: 'day' });
     const chosen = await ask(
-      say('moderation.silenceTitle', { name: displayName(person) }),
+      say('moderation.silenceTitle', { name: displayName(user) }),
       Object.assign(
         el('div', null, el('p.second.dialog-lead', null, say(forum ? 'moderation.silenceHere' : 'moderation.silenceSentence')), span, reason),
         { input: span.input },
@@ -64,28 +64,28 @@ export function sanctionsFor(site, person, changed = () => {}, forum = null) {
     );
   };
   const warn = async () => {
-    const reason = await ask(say('moderation.warnTitle', { name: displayName(person) }), reasonField(person, true), say('moderation.warn'));
+    const reason = await ask(say('moderation.warnTitle', { name: displayName(user) }), reasonField(user, true), say('moderation.warn'));
     if (!reason) return false;
     return decide(() => site.call('POST', `${path}/warn`, { body: { reason, client_id: crypto.randomUUID() } }), 'moderation.warnDone');
   };
   return {
     warn,
     silence,
-    ban: () => banDialog(site, person, { changed }),
-    remove: () => removeAll(site, person, decide),
+    ban: () => banDialog(site, user, { changed }),
+    remove: () => removeAll(site, user, decide),
   };
 }
 
 /** Removes a user's messages since a time. The button shows their number. */
-async function removeAll(site, person, decide) {
-  const reason = reasonField(person);
+async function removeAll(site, user, decide) {
+  const reason = reasonField(user);
   const verb = button(say('moderation.removeNone'), { kind: 'danger', disabled: true, on: () => node.close('yes') });
   let since = null;
   let found = 0;
   const count = async () => {
     const asked = (since = startOf(span.input.value));
     verb.disabled = true;
-    const { n, isMore } = await countMessages(site, person, asked);
+    const { n, isMore } = await countMessages(site, user, asked);
     if (since !== asked) return;
     found = n;
     verb.disabled = n === 0;
@@ -98,14 +98,14 @@ async function removeAll(site, person, decide) {
     { value: 'day', on: look },
   );
   const node = dialog(
-    say('moderation.removeTitle', { name: displayName(person) }),
+    say('moderation.removeTitle', { name: displayName(user) }),
     [el('p.second.dialog-lead', null, say('moderation.removeSentence')), span, reason],
     {
       actions: [button(say('act.cancel'), { on: () => node.close() }), verb],
       onClose: (value) => {
         if (value !== 'yes') return;
         const because = reason.input.value.trim();
-        const body = { author: person.id, since, client_id: crypto.randomUUID(), ...(because ? { reason: because } : {}) };
+        const body = { author: user.id, since, client_id: crypto.randomUUID(), ...(because ? { reason: because } : {}) };
         decide(() => site.call('POST', '/removals', { body }), 'moderation.removeDone', (made) => site.call('DELETE', `/removals/${made.id}`), found);
       },
     },
@@ -115,15 +115,15 @@ async function removeAll(site, person, decide) {
 }
 
 /** The sanctions of a user, newest first; active ones can be lifted. */
-export function decisions(site, person) {
+export function decisions(site, user) {
   const node = el('section', { hidden: true, aria: { label: say('moderation.decided') } });
   const draw = async () => {
-    const { data } = await site.call('GET', `/users/${person.id}/sanctions`, { query: { limit: 50 } });
+    const { data } = await site.call('GET', `/users/${user.id}/sanctions`, { query: { limit: 50 } });
     node.hidden = !data.length;
     refill(
       node,
       el('h2.section-title', null, say('moderation.decided')),
-      el('ul.setting-list', null, data.map((it) => decision(site, person, it, draw))),
+      el('ul.setting-list', null, data.map((it) => decision(site, user, it, draw))),
     );
   };
   const again = () => draw().catch(() => {});
@@ -131,11 +131,11 @@ export function decisions(site, person) {
   return Object.assign(node, { again });
 }
 
-function decision(site, person, it, draw) {
+function decision(site, user, it, draw) {
   const isInForce = it.kind !== 'warning' && !it.lifted_at && !(it.until && Date.parse(it.until) <= Date.now());
   const end = () => {
     const where = it.forum_id ? `?forum=${it.forum_id}` : '';
-    site.call('DELETE', `/users/${person.id}/${it.kind}${where}`).then(draw, (error) => toast(sayProblem(error)));
+    site.call('DELETE', `/users/${user.id}/${it.kind}${where}`).then(draw, (error) => toast(sayProblem(error)));
   };
   const until = it.lifted_at
     ? say('moderation.lifted', { at: moment(new Date(it.lifted_at)) })

@@ -6,7 +6,7 @@ import { everyPage } from '../core/everypage.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { backups, mayBackUp } from '../account/backups.js';
@@ -183,7 +183,7 @@ async function users(shell, column) {
   const { site } = shell;
   const list = el('div');
   const row = (it) =>
-    personRow(it, {
+    userRow(it, {
       href: `/u/${encodeURIComponent(it.name ?? it.id)}`,
       second: [isolate(`@${it.name}`), it.role !== 'member' && say(`role.${it.role}`)].filter(Boolean).join(' · '),
     });
@@ -211,7 +211,7 @@ async function users(shell, column) {
         ? [
             el('h2.section-title', null, say('admin.waiting')),
             waiting.data.map((it) =>
-              personRow(it, {
+              userRow(it, {
                 end: el(
                   'span.form-foot',
                   null,

@@ -10,7 +10,7 @@ import { dialog } from '../parts/dialog.js';
 import { empty } from '../parts/empty.js';
 import { choice, field } from '../parts/field.js';
 import { savingForm } from '../parts/form.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
@@ -39,7 +39,7 @@ function botRow(bot, owner) {
     bot.state === 'active' ? null : say('bots.inactive'),
   ];
   const used = bot.last_used_at ? time(bot.last_used_at, moment) : say('tokens.unused');
-  return personRow(bot, {
+  return userRow(bot, {
     href: `/u/${encodeURIComponent(bot.name)}`,
     second: facts.filter(Boolean).join(' · '),
     end: el('span.second', null, used),

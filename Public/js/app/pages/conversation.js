@@ -162,7 +162,7 @@ function messageView(page, readUpTo, head) {
     solvedBy: () => (isTopic ? page.now().solved_by : null),
     hidesGone,
     mayModerate: () => page.canModerate,
-    person: (id) => site.person(id),
+    user: (id) => site.user(id),
     file: (id) => site.file(id),
     act: (it, verb, detail) => page.acts?.run(it, verb, detail),
     fetch: (id) => messageWith(site, id),

@@ -9,7 +9,7 @@ import { empty } from '../parts/empty.js';
 import { choice, field } from '../parts/field.js';
 import { savingForm } from '../parts/form.js';
 import { groupBadge } from '../parts/groupbadge.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { toggle } from '../parts/switch.js';
 import { toast } from '../parts/toast.js';
@@ -50,9 +50,9 @@ function directoryRow(site, group, isMember, changed) {
   verb.setAttribute('aria-label', say(isMember ? 'groups.leaveOne' : 'groups.joinOne', { name }));
   const mayChoose = group.self_chosen && site.me.role !== 'guest';
   return el(
-    'div.person-line',
+    'div.user-line',
     null,
-    el('div.person-row', null, groupBadge(group), el('span.second', null, isMember && say('groups.isMember'))),
+    el('div.user-row', null, groupBadge(group), el('span.second', null, isMember && say('groups.isMember'))),
     mayChoose && verb,
   );
 }
@@ -147,20 +147,20 @@ function membersOf(site, group) {
   return [el('h3.section-title', null, say('groups.members')), savingForm(add, { work }, name), list, foot];
 }
 
-function memberRow(site, group, person, changed) {
+function memberRow(site, group, user, changed) {
   const remove = button(say('groups.remove'), {
     on: () =>
       whileBusy(remove, async () => {
         try {
-          await site.client.calls.removeUserGroupMember({ id: group.id, user: person.id });
+          await site.client.calls.removeUserGroupMember({ id: group.id, user: user.id });
           changed();
         } catch (error) {
           toast(sayProblem(error));
         }
       }),
   });
-  remove.setAttribute('aria-label', say('groups.removeOne', { name: isolate(displayName(person)) }));
-  return personRow(person, { href: `/u/${encodeURIComponent(person.name)}`, end: remove });
+  remove.setAttribute('aria-label', say('groups.removeOne', { name: isolate(displayName(user)) }));
+  return userRow(user, { href: `/u/${encodeURIComponent(user.name)}`, end: remove });
 }
 
 /** A slider that shows its colour at once. */

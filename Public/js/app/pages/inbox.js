@@ -88,7 +88,7 @@ function content(shell, groups) {
 const ALERTS = ['disk', 'backup_late', 'damage', 'not_ready', 'certificate', 'clock_step', 'unclean_stop'];
 
 function noticeRow({ site }, { key, notice, conversation, count }) {
-  const actor = site.person(notice.actor_id);
+  const actor = site.user(notice.actor_id);
   const hasFlag = count > 1 || notice.kind === 'alert' || (notice.kind === 'report' && !notice.actor_id);
   const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints', alert: '/admin' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : '/you/twostep');
   return inboxRow({
@@ -112,7 +112,7 @@ function titleOf({ kind, actor_id: id, alert }, actor, count, me) {
 
 function topicRow(shell, { key, topic, upTo }) {
   const { site } = shell;
-  const people = topic.authors.map((id) => site.person(id));
+  const people = topic.authors.map((id) => site.user(id));
   return inboxRow({
     key,
     upTo,
@@ -131,7 +131,7 @@ function topicRow(shell, { key, topic, upTo }) {
 function conversationRow(shell, { key, conversation, message, count, isCall, upTo, seq }) {
   const { site } = shell;
   const forum = site.forums.get(conversation.forum_id);
-  const author = message && site.person(message.author_id);
+  const author = message && site.user(message.author_id);
   const others = conversation.kind === 'direct' || conversation.kind === 'group' ? othersIn(site, conversation) : [];
   const isRoom = conversation.kind === 'room';
   return inboxRow({

@@ -6,7 +6,7 @@ import { say, sayProblem } from '../core/text.js';
 import { empty } from '../parts/empty.js';
 import { choice, field } from '../parts/field.js';
 import { groupBadge } from '../parts/groupbadge.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
@@ -91,10 +91,10 @@ class Members {
 
   #draw() {
     const rows = this.#users.map((it) =>
-      personRow(it, {
+      userRow(it, {
         href: `/u/${encodeURIComponent(it.name)}`,
         presence: this.#site.presenceOf(it.id),
-        end: el('span.person-groups', null, groupsOf(it).map(groupBadge)),
+        end: el('span.user-groups', null, groupsOf(it).map(groupBadge)),
       }),
     );
     redraw(this.#list, rows.length ? rows : empty(say('members.none'), { picture: 'users' }));

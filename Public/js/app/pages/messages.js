@@ -62,7 +62,7 @@ export function conversationRow(site, conversation, { title = conversationTitle(
   const others = othersIn(site, conversation);
   const presence = presenceIn(site, conversation);
   const last = conversation.last_message;
-  const author = last && site.person(last.author_id);
+  const author = last && site.user(last.author_id);
   const words = !last ? '' : last.deleted ? say('gone.author') : excerpt(last, 120);
   const unread = conversation.level === 'nothing' ? 0 : (conversation.unread_count ?? 0);
   return el(

@@ -5,7 +5,7 @@ import { displayName } from '../core/displayname.js';
 import { avatar } from '../parts/avatar.js';
 import { button, whileBusy } from '../parts/button.js';
 import { field } from '../parts/field.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { conversationAddress } from '../core/router.js';
@@ -63,17 +63,17 @@ class NewConversation {
     );
   }
 
-  choice(person) {
-    const isChosen = this.chosen.has(person.id);
+  choice(user) {
+    const isChosen = this.chosen.has(user.id);
     return el(
       'button',
       {
-        class: 'person-choice',
-        data: { person: person.id },
+        class: 'user-choice',
+        data: { user: user.id },
         aria: { pressed: isChosen ? 'true' : 'false' },
-        on: { click: () => this.pick(person) },
+        on: { click: () => this.pick(user) },
       },
-      personRow(person, { presence: this.site.presenceOf(person.id), end: isChosen ? el('span.mark', null, say('talk.chosen')) : null }),
+      userRow(user, { presence: this.site.presenceOf(user.id), end: isChosen ? el('span.mark', null, say('talk.chosen')) : null }),
     );
   }
 
@@ -96,10 +96,10 @@ class NewConversation {
     }
   }
 
-  pick(person) {
+  pick(user) {
     const { chosen } = this;
-    if (chosen.has(person.id)) chosen.delete(person.id);
-    else chosen.set(person.id, person);
+    if (chosen.has(user.id)) chosen.delete(user.id);
+    else chosen.set(user.id, user);
     const chip = (it) =>
       el(
         'button.chip',
@@ -132,12 +132,12 @@ class NewConversation {
   }
 }
 
-/** Straight to the conversation with one person. */
-export async function writeTo(shell, person) {
+/** Straight to the conversation with one user. */
+export async function writeTo(shell, user) {
   const go = shell.fromHere();
   try {
     const made = await shell.site.call('POST', '/conversations', {
-      body: { kind: 'direct', participants: [person.id], distinct: true },
+      body: { kind: 'direct', participants: [user.id], distinct: true },
     });
     shell.site.keepConversation(made);
     go(conversationAddress(made));

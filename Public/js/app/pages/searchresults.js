@@ -8,24 +8,24 @@ import { conversationTitle, forumIcon } from '../core/titles.js';
 import { isolate, say } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 import { avatar } from '../parts/avatar.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 
 /** People and forums whose names have the words. */
 export function named({ people, forums }) {
   return [
     people.length > 0 &&
-      el('section.search-named', null, el('h2.section-title', null, say('talk.peopleTitle')), people.map((it) => personRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
+      el('section.search-named', null, el('h2.section-title', null, say('talk.peopleTitle')), people.map((it) => userRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
     forums.length > 0 && el('section.search-named', null, el('h2.section-title', null, say('place.forums')), forums.map(forumRow)),
   ];
 }
 
 function forumRow(forum) {
   return el(
-    'a.person-row',
+    'a.user-row',
     { href: forumAddress(forum) },
     el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32, loading: 'lazy' }),
     el(
-      'span.person-row-words',
+      'span.user-row-words',
       null,
       el('span.one-line', { dir: 'auto' }, forum.title),
       el('span.second.one-line', { dir: 'auto' }, forum.description || say('forum.noDescription')),
@@ -51,9 +51,9 @@ export function groups(site, hits, words) {
       heading(site, talk, forum),
       found.map(({ message, snippet }) =>
         message
-          ? hit(`/m/${message.id}`, site.person(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
+          ? hit(`/m/${message.id}`, site.user(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
               snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words))
-          : hit(`/t/${id}`, talk && site.person(talk.created_by), say('search.title'), forum, pieces(snippet)),
+          : hit(`/t/${id}`, talk && site.user(talk.created_by), say('search.title'), forum, pieces(snippet)),
       ),
     );
   });

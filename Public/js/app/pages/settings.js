@@ -10,7 +10,7 @@ import { sessions, tokens } from '../account/sessions.js';
 import { stars } from '../account/stars.js';
 import { button } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 
@@ -73,7 +73,7 @@ export async function open(shell, { part }) {
         el(
           'div.page-column',
           null,
-          personRow(site.me, { href: `/u/${encodeURIComponent(site.me.name)}` }),
+          userRow(site.me, { href: `/u/${encodeURIComponent(site.me.name)}` }),
           el(
             'nav.setting-list',
             { aria: { label: say('you.settings') } },

@@ -12,7 +12,7 @@ import { confirm, dialog } from '../parts/dialog.js';
 import { empty } from '../parts/empty.js';
 import { choice, field } from '../parts/field.js';
 import { savingForm } from '../parts/form.js';
-import { personRow } from '../parts/person.js';
+import { userRow } from '../parts/user.js';
 import { pictureField } from '../parts/picture.js';
 import { showMoreButton } from '../parts/showmore.js';
 import { toggle } from '../parts/switch.js';
@@ -67,7 +67,7 @@ function webhookRow(site, webhook, users, places, changed) {
     webhook.revoked ? say('webhooks.revoked') : webhook.enabled ? null : say('bots.inactive'),
     webhook.last_used_at ? moment(new Date(webhook.last_used_at)) : say('tokens.unused'),
   ];
-  return personRow(users.get(webhook.bot_id) ?? { id: webhook.bot_id, name: null, display_name: webhook.name }, {
+  return userRow(users.get(webhook.bot_id) ?? { id: webhook.bot_id, name: null, display_name: webhook.name }, {
     href: `/c/${webhook.conversation_id}`,
     second: facts.filter(Boolean).join(' · '),
     end: edit,

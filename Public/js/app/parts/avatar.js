@@ -2,16 +2,16 @@ import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 
 /** A user's picture. Decorative beside the name; `named` gives it an accessible name. */
-export function avatar(person, { size = 2, named = false } = {}) {
+export function avatar(user, { size = 2, named = false } = {}) {
   return el('img.avatar', {
     class: `avatar-${size}`,
-    alt: named ? displayName(person) : '',
+    alt: named ? displayName(user) : '',
     loading: 'lazy',
     decoding: 'async',
     draggable: 'false',
     width: [0, 24, 32, 36, 96][size],
     height: [0, 24, 32, 36, 96][size],
-    src: person?.avatar ?? '/icon.svg',
+    src: user?.avatar ?? '/icon.svg',
   });
 }
 

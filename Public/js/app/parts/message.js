@@ -94,12 +94,12 @@ function bubble(message, view) {
     ),
   );
   return [
-    !mine && (last ? personButton(author, act, 2) : el('span.message-gap')),
+    !mine && (last ? userButton(author, act, 2) : el('span.message-gap')),
     el(
       'div.message-body',
       // Where lines have no sides, own ones need the name, too.
       mine && first ? { data: { name } } : null,
-      !mine && first && el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
+      !mine && first && el('button.message-name', { on: { click: (event) => act?.('card', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
       body,
       reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
@@ -112,14 +112,14 @@ function post(message, view) {
   const name = displayName(author);
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   return [
-    personButton(author, act, 3),
+    userButton(author, act, 3),
     el(
       'div.post-body',
       null,
       el(
         'header.post-head',
         null,
-        el('button.message-name', { on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
+        el('button.message-name', { on: { click: (event) => act?.('card', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
         el('span.mark', null, time(at, moment), message.edited_at && ` · ${say('message.edited')}`),
         view.mine && mark(message, view),
         view.solves && el('span.post-solves', null, icon('check'), say('topic.answer')),
@@ -149,11 +149,11 @@ function statusMark(author) {
   return line ? el('span.status-mark', { title: line, aria: { hidden: 'true' } }, statusEmoji(author)) : null;
 }
 
-function personButton(author, act, size) {
+function userButton(author, act, size) {
   const name = displayName(author);
   return el(
     'button.message-avatar',
-    { aria: { label: name }, title: name, tabindex: '-1', on: { click: (event) => act?.('person', { author, anchor: event.currentTarget }) } },
+    { aria: { label: name }, title: name, tabindex: '-1', on: { click: (event) => act?.('card', { author, anchor: event.currentTarget }) } },
     avatar(author, { size }),
   );
 }

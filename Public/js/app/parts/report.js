@@ -6,18 +6,18 @@ import { button } from './button.js';
 
 /**
  * The open reports about a user: who it is, the reported posts with their surroundings, and the decisions.
- * @param {object} person the reported user
+ * @param {object} user the reported user
  * @param {object} facts name, href, since (of the account), counts, history; posts: elements of `reportedPost`; more: the
  *   number of posts that are not shown; verbs: [words, on, kind][]; view: {isLong, isOpen}, for the card after a redraw
  */
-export function reportCard(person, { name, href, counts, history, posts, more = 0, verbs = [], view = {} }) {
+export function reportCard(user, { name, href, counts, history, posts, more = 0, verbs = [], view = {} }) {
   return el(
     'article.report',
-    { data: { user: person.id }, aria: { label: name } },
+    { data: { user: user.id }, aria: { label: name } },
     el(
       'header.report-head',
       null,
-      avatar(person, { size: 3 }),
+      avatar(user, { size: 3 }),
       el(
         'div',
         null,

@@ -250,7 +250,7 @@ export class SiteState extends SiteEvents {
   // MARK: Users
 
   /** Returns a user as far as known; the event "users" announces more. */
-  person(id) {
+  user(id) {
     const known = this.users.get(id) ?? (id && id === this.me?.id ? this.me : null);
     if (known) return known;
     if (id && this.isFollowed) this.parley.user(id);
@@ -279,7 +279,7 @@ export class SiteState extends SiteEvents {
   }
 
   displayName(id) {
-    return displayName(this.person(id));
+    return displayName(this.user(id));
   }
 
   /** A file by its id, as far as is known now; "files" says when more is. */

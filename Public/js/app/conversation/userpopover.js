@@ -1,0 +1,23 @@
+// The card of a user, beside the pressed name.
+
+import { el } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { say } from '../core/text.js';
+import { button } from '../parts/button.js';
+import { userCard } from '../parts/user.js';
+import { popover } from '../parts/popover.js';
+
+export function showUserCard(shell, author, anchor) {
+  const { site } = shell;
+  const user = site.users.get(author.id) ?? author;
+  const isMe = user.id === site.me?.id;
+  const write = async () => {
+    node.close();
+    (await import('../pages/newconversation.js')).writeTo(shell, user);
+  };
+  const actions = [
+    !isMe && site.me && button(say('act.write'), { kind: 'primary', picture: 'messages', on: write }),
+    el('a.button.button-plain', { href: `/u/${encodeURIComponent(user.name)}`, on: { click: () => node.close() } }, say('user.profile')),
+  ].filter(Boolean);
+  const node = popover(anchor, displayName(user), userCard(user, { actions, presence: site.presenceOf(user.id) }));
+}
