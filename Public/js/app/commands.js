@@ -21,7 +21,7 @@ export function openCommands(shell) {
 async function find(shell, words) {
   const { site } = shell;
   const go = (address) => () => shell.go(address);
-  const talks = ownConversations(site).map((it) => {
+  const conversations = ownConversations(site).map((it) => {
     const others = othersIn(site, it);
     return {
       words: conversationTitle(site, it),
@@ -58,7 +58,7 @@ async function find(shell, words) {
     site.isHost && { words: say('admin.invites'), picture: 'link', on: go('/admin/invites') },
     { words: say('keys.title'), picture: 'settings', keys: '?', on: showKeys },
   ].filter(Boolean);
-  const known = [...talks, ...forums, ...topics, ...actions].filter((it) => fits(it.words, words));
+  const known = [...conversations, ...forums, ...topics, ...actions].filter((it) => fits(it.words, words));
   if (!fold(words)) return known.slice(0, MAX);
   const users = await findUsers(site, words).catch(() => []);
   return [

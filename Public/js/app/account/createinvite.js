@@ -21,7 +21,7 @@ export const inviteAddress = (code) => `${location.origin}/i/${code}`;
 
 export async function createInvite(site, changed) {
   const role = choice(say('invite.as'), rolesBy(site).map((it) => [it, say(`role.${it}`)]));
-  const uses = choice(say('invite.howMany'), [['', say('invite.anyNumber')], ...USES.map((n) => [String(n), say('talk.people', { n })])]);
+  const uses = choice(say('invite.howMany'), [['', say('invite.anyNumber')], ...USES.map((n) => [String(n), say('conversation.people', { n })])]);
   const span = choice(say('invite.expires'), [['', say('invite.untilEnded')], ...Object.keys(SPANS).map((it) => [it, say(`moderation.for.${it}`)])]);
   const controls = Object.assign(el('div', null, role, uses, span), { input: role.input });
   if ((await ask(say('invite.make'), controls, say('invite.makeVerb'))) === null) return;

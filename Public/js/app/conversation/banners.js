@@ -91,8 +91,8 @@ function requestBanner(page) {
       },
       words,
     );
-  const node = banner(say('talk.request'), {
-    actions: [answer(say('talk.take'), 'PUT'), answer(say('talk.refuse'), 'DELETE')],
+  const node = banner(say('conversation.request'), {
+    actions: [answer(say('conversation.take'), 'PUT'), answer(say('conversation.refuse'), 'DELETE')],
   });
   page.listen(site, ['conversations'], () => page.now().request || node.remove());
   return node;

@@ -70,14 +70,14 @@ export function details(shell, conversation, forum, canWrite) {
     },
   );
   shell.panel(
-    say('talk.details'),
+    say('conversation.details'),
     unlisten,
     conversation.kind === 'group' && groupActions(shell, conversation),
     forum && conversation.kind === 'room' && forumFacts(site, forum),
     forum && topicActions(shell, conversation, forum, canWrite),
     el('div.panel-block', null, level),
     blocks(shell, conversation),
-    el('h3.section-title', null, say('talk.peopleTitle')),
+    el('h3.section-title', null, say('conversation.peopleTitle')),
     users,
   );
 }
@@ -105,17 +105,17 @@ function groupActions(shell, conversation) {
   const { site } = shell;
   const rename = async () => {
     const title = await ask(
-      say('talk.rename'),
-      field(say('talk.name'), { value: conversation.title ?? '', limit: site.server.limits.title_scalars }),
+      say('conversation.rename'),
+      field(say('conversation.name'), { value: conversation.title ?? '', limit: site.server.limits.title_scalars }),
       say('act.save'),
     );
     if (title !== null) await change(shell, conversation, { title: title || null });
   };
   const add = async () => {
     const name = await ask(
-      say('talk.add'),
+      say('conversation.add'),
       field(say('forum.addField'), { hint: say('forum.addHint') }),
-      say('talk.add'),
+      say('conversation.add'),
     );
     if (!name) return;
     const go = shell.fromHere();
@@ -129,7 +129,7 @@ function groupActions(shell, conversation) {
       );
   };
   const leave = async () => {
-    if (!(await confirm(say('talk.leaveTitle'), say('talk.leaveSentence'), say('talk.leave')))) return;
+    if (!(await confirm(say('conversation.leaveTitle'), say('conversation.leaveSentence'), say('conversation.leave')))) return;
     const go = shell.fromHere();
     await site.call('DELETE', `/conversations/${conversation.id}/participants/me`).then(
       () => go('/messages', { replace: true }),
@@ -139,9 +139,9 @@ function groupActions(shell, conversation) {
   return el(
     'div.panel-block.form-foot',
     null,
-    button(say('talk.add'), { picture: 'plus', on: add }),
-    button(say('talk.rename'), { picture: 'edit', on: rename }),
-    button(say('talk.leave'), { picture: 'leave', on: leave }),
+    button(say('conversation.add'), { picture: 'plus', on: add }),
+    button(say('conversation.rename'), { picture: 'edit', on: rename }),
+    button(say('conversation.leave'), { picture: 'leave', on: leave }),
   );
 }
 
@@ -188,7 +188,7 @@ function pinnedBlock(site, conversation) {
       list.hidden = !data.length;
       refill(
         list,
-        el('h3.section-title', null, say('talk.pinned')),
+        el('h3.section-title', null, say('conversation.pinned')),
         data.map(({ message = {} }) =>
           el(
             'a.hit',
@@ -215,7 +215,7 @@ function filesBlock(site, conversation) {
         (message.attachments ?? []).filter((id) => files.has(id)).map((id) => fileRow(site, files.get(id), message)),
       );
       list.hidden = !rows.length;
-      refill(list, el('h3.section-title', null, say('talk.files')), rows.slice(0, FILES));
+      refill(list, el('h3.section-title', null, say('conversation.files')), rows.slice(0, FILES));
     },
     () => {},
   );
@@ -240,7 +240,7 @@ function fileRow(site, file, message) {
 /** To the first message of a day. */
 function jumpBlock(shell, conversation) {
   const { site } = shell;
-  const input = field(say('talk.jump'), { type: 'date' });
+  const input = field(say('conversation.jump'), { type: 'date' });
   input.input.max = new Date().toISOString().slice(0, 10);
   input.input.addEventListener('change', async () => {
     const day = new Date(`${input.input.value}T00:00:00`);
@@ -251,7 +251,7 @@ function jumpBlock(shell, conversation) {
       const query = { after_time: new Date(day.getTime() - 1).toISOString(), order: 'asc', limit: 1 };
       const page = await site.call('GET', `/conversations/${conversation.id}/messages`, { query });
       if (page.data[0]) go(`/m/${page.data[0].id}`);
-      else input.setFault(say('talk.jumpNothing'));
+      else input.setFault(say('conversation.jumpNothing'));
     } catch (error) {
       toast(sayProblem(error));
     }

@@ -80,13 +80,13 @@ export function cannotWrite(site, conversation, forum) {
   if (site.isTooOld) return say('version.tooOld');
   const silence = silenceIn(site, forum);
   if (silence) return sayProblem({ code: 'silenced', params: silence });
-  if (forum?.archived) return say('talk.archived');
+  if (forum?.archived) return say('conversation.archived');
   const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
-  if ((conversation.locked || forum?.locked) && !keeps) return say('talk.locked');
+  if ((conversation.locked || forum?.locked) && !keeps) return say('conversation.locked');
   if (!forum || canBeAmong(site, forum, forum.write)) return null;
-  if (forum.write === 'moderators') return say('talk.hostsWrite');
+  if (forum.write === 'moderators') return say('conversation.hostsWrite');
   // Guests are added by others.
-  return say('talk.guestsRead');
+  return say('conversation.guestsRead');
 }
 
 /** Files that are dropped on the page are attached. */

@@ -111,7 +111,7 @@ export class MessageRows {
     // A feed without articles is none.
     inner.hidden = !shown.length;
     const isEmpty = !shown.length && stream.isLoaded && !stream.hasOlder;
-    if (isEmpty && !below.firstChild) below.append(empty(view.emptyWords ?? say('talk.empty'), { picture: 'messages' }));
+    if (isEmpty && !below.firstChild) below.append(empty(view.emptyWords ?? say('conversation.empty'), { picture: 'messages' }));
     else if (!isEmpty) refill(below);
   }
 

@@ -23,13 +23,13 @@ export class MessageView {
     Object.assign(this, options);
     this.unseen = 0;
     this.isStuck = true;
-    this.inner = el('div.feed', { role: 'feed', aria: { label: say('talk.messages'), busy: 'false' } });
+    this.inner = el('div.feed', { role: 'feed', aria: { label: say('conversation.messages'), busy: 'false' } });
     // Only messages are in the feed; other elements surround it.
     this.above = el('div');
     this.below = el('div.stream-below');
     this.rows = new MessageRows(this);
     this.whole = el('div.stream-inner', null, this.above, this.inner, this.below);
-    this.node = el('div.stream', { role: 'group', tabindex: '-1', aria: { label: say('talk.messages') } }, this.whole);
+    this.node = el('div.stream', { role: 'group', tabindex: '-1', aria: { label: say('conversation.messages') } }, this.whole);
     this.pillPlace = el('div.stream-pill');
     this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.onChange = () => this.soon();

@@ -24,7 +24,7 @@ export function presenceLine(site, conversation) {
 }
 
 function counted(site, n, ids) {
-  const users = say('talk.people', { n });
+  const users = say('conversation.people', { n });
   const online = countOnline(site, ids);
   return online > 1 ? `${users} · ${say('presence.count', { n: online })}` : users;
 }

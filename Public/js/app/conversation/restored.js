@@ -18,11 +18,11 @@ export function showLostMessages(site) {
   const node = dialog(
     say('lost.title'),
     parley.lost.map((it) => {
-      const talk = site.conversations.get(it.conversation_id);
+      const conversation = site.conversations.get(it.conversation_id);
       return el(
         'section.panel-block',
         null,
-        el('p.mark', null, talk ? `${isolate(conversationTitle(site, talk))} · ` : '', time(it.created_at, moment)),
+        el('p.mark', null, conversation ? `${isolate(conversationTitle(site, conversation))} · ` : '', time(it.created_at, moment)),
         el('p', null, plain(it.text ?? '', 240)),
       );
     }),

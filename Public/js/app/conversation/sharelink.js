@@ -122,8 +122,8 @@ async function messageBehind(site, address) {
   const id = /^\/m\/(\d+)$/.exec(new URL(address).pathname)?.[1];
   const message = id && (await site.call('GET', `/messages/${id}`, { tries: 1 }).catch(() => null));
   if (!message) return null;
-  const talk = await site.conversation(message.conversation_id).catch(() => null);
-  return { title: talk && conversationTitle(site, talk), description: plain(message.text ?? '', 140) };
+  const conversation = await site.conversation(message.conversation_id).catch(() => null);
+  return { title: conversation && conversationTitle(site, conversation), description: plain(message.text ?? '', 140) };
 }
 
 /** The annotation of a shared link: its preview, with the picture as an uploaded file, so that readers send no request to the page. */

@@ -25,7 +25,7 @@ export function conversationTitle(site, conversation) {
   if (conversation.title) return conversation.title;
   if (conversation.kind === 'room') return site.forums.get(conversation.forum_id)?.title ?? say('forum.room');
   const names = othersIn(site, conversation).map(displayName);
-  return names.length ? names.join(', ') : say('talk.alone');
+  return names.length ? names.join(', ') : say('conversation.alone');
 }
 
 /** The conversations outside of forums, last active first. */

@@ -224,7 +224,7 @@ async function users(shell, column) {
         : null,
       all.data.length > 0 && [el('h2.section-title', null, say('admin.everyone')), all.data.map(row)],
       banned.length > 0 && [el('h2.section-title', null, say('admin.disabled')), banned.map(row)],
-      !all.data.length && !banned.length && empty(say('talk.nobody', { words })),
+      !all.data.length && !banned.length && empty(say('conversation.nobody', { words })),
     );
   };
   let timer;

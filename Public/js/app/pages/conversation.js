@@ -84,7 +84,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const { field } = page;
   const shown = {
     title,
-    isTalk: true,
+    isConversation: true,
     keepsFocus: true,
     here: forum ? forumAddress(forum) : conversationAddress(conversation),
     forum: forum?.id,
@@ -171,7 +171,7 @@ function messageView(page, readUpTo, head) {
     onFault: (error) => toast(sayProblem(error)),
     announce: (name) => shell.announce(name),
     head,
-    emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
+    emptyWords: say(conversation.kind === 'room' ? 'conversation.emptyRoom' : 'conversation.empty'),
   });
   page.listen(site, ['users', 'files'], () => view.draw());
   let hid = hidesGone();
@@ -214,7 +214,7 @@ function foot(page, line) {
     // Screen readers speak it when it changes, and only then.
     if (shown === why) return;
     shown = why;
-    refill(note, why ?? el('a', { href: `/sign-in?back=${encodeURIComponent(conversationAddress(conversation))}` }, say('talk.signIn')));
+    refill(note, why ?? el('a', { href: `/sign-in?back=${encodeURIComponent(conversationAddress(conversation))}` }, say('conversation.signIn')));
   };
   draw();
   page.signal.addEventListener('abort', () => clearTimeout(timer));
@@ -243,7 +243,7 @@ function detailsButton(page) {
   const { shell, site } = page;
   if (!site.me) return [];
   const open = async () => (await import('../conversation/details.js')).details(shell, page.now(), page.forum, !page.cannot());
-  return [iconButton(page.isTopic ? 'more' : 'panel', say('talk.details'), { on: open, data: { act: 'details' } })];
+  return [iconButton(page.isTopic ? 'more' : 'panel', say('conversation.details'), { on: open, data: { act: 'details' } })];
 }
 
 /** The cached conversation, unless the fetched one is newer. */

@@ -18,12 +18,12 @@ export async function open(shell) {
   const { site } = shell;
   const column = el('div.page-column');
   const draw = () => {
-    const talks = ownConversations(site);
+    const conversations = ownConversations(site);
     redraw(
       column,
-      talks.length
-        ? talks.map((it) => conversationRow(site, it))
-        : empty(say('talk.none'), {
+      conversations.length
+        ? conversations.map((it) => conversationRow(site, it))
+        : empty(say('conversation.none'), {
             picture: 'messages',
             actions: [
               button(say('act.newConversation'), {

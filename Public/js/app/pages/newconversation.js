@@ -37,10 +37,10 @@ class NewConversation {
     this.chosen = new Map();
     this.found = el('div');
     this.picked = el('div.search-filters');
-    this.start = button(say('talk.start'), { kind: 'primary', disabled: true, on: () => whileBusy(this.start, () => this.begin()) });
-    this.field = field(say('talk.find'), {
+    this.start = button(say('conversation.start'), { kind: 'primary', disabled: true, on: () => whileBusy(this.start, () => this.begin()) });
+    this.field = field(say('conversation.find'), {
       type: 'search',
-      hint: say('talk.findHint'),
+      hint: say('conversation.findHint'),
       autocomplete: 'off',
       on: { input: () => this.look() },
     });
@@ -59,7 +59,7 @@ class NewConversation {
       this.found,
       users.length
         ? users.map((it) => this.choice(it))
-        : [el('p.second', null, say('talk.nobody', { words })), ADDRESS.test(words) && this.byAddress()],
+        : [el('p.second', null, say('conversation.nobody', { words })), ADDRESS.test(words) && this.byAddress()],
     );
   }
 
@@ -73,7 +73,7 @@ class NewConversation {
         aria: { pressed: isChosen ? 'true' : 'false' },
         on: { click: () => this.pick(user) },
       },
-      userRow(user, { presence: this.site.presenceOf(user.id), end: isChosen ? el('span.mark', null, say('talk.chosen')) : null }),
+      userRow(user, { presence: this.site.presenceOf(user.id), end: isChosen ? el('span.mark', null, say('conversation.chosen')) : null }),
     );
   }
 
@@ -103,7 +103,7 @@ class NewConversation {
     const chip = (it) =>
       el(
         'button.chip',
-        { aria: { pressed: 'true', label: say('talk.unpick', { name: displayName(it) }) }, on: { click: () => this.pick(it) } },
+        { aria: { pressed: 'true', label: say('conversation.unpick', { name: displayName(it) }) }, on: { click: () => this.pick(it) } },
         avatar(it, { size: 1 }),
         displayName(it),
       );

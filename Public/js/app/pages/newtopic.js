@@ -72,7 +72,7 @@ export function newTopic(shell, forum) {
     title: say('act.newTopic'),
     here: forumAddress(forum),
     keepsFocus: true,
-    isTalk: true,
+    isConversation: true,
     node: [
       pageBar(say('act.newTopic'), {
         second: forum.title,

@@ -14,7 +14,7 @@ import { userRow } from '../parts/user.js';
 export function named({ people, forums }) {
   return [
     people.length > 0 &&
-      el('section.search-named', null, el('h2.section-title', null, say('talk.peopleTitle')), people.map((it) => userRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
+      el('section.search-named', null, el('h2.section-title', null, say('conversation.peopleTitle')), people.map((it) => userRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
     forums.length > 0 && el('section.search-named', null, el('h2.section-title', null, say('place.forums')), forums.map(forumRow)),
   ];
 }
@@ -43,25 +43,25 @@ export function groups(site, hits, words) {
     byTalk.get(id).push(hit);
   }
   return [...byTalk].map(([id, found]) => {
-    const talk = site.conversations.get(id) ?? site.others.get(id);
-    const forum = talk?.forum_id && site.forums.get(talk.forum_id);
+    const conversation = site.conversations.get(id) ?? site.others.get(id);
+    const forum = conversation?.forum_id && site.forums.get(conversation.forum_id);
     return el(
       'section',
       null,
-      heading(site, talk, forum),
+      heading(site, conversation, forum),
       found.map(({ message, snippet }) =>
         message
           ? hit(`/m/${message.id}`, site.user(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
               snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words))
-          : hit(`/t/${id}`, talk && site.user(talk.created_by), say('search.title'), forum, pieces(snippet)),
+          : hit(`/t/${id}`, conversation && site.user(conversation.created_by), say('search.title'), forum, pieces(snippet)),
       ),
     );
   });
 }
 
 /** The conversation with the picture of its forum. */
-function heading(site, talk, forum) {
-  const title = !talk ? say('search.elsewhere') : forum && talk.kind === 'room' ? [isolate(forum.title), ' › ', say('forum.room')] : isolate(conversationTitle(site, talk));
+function heading(site, conversation, forum) {
+  const title = !conversation ? say('search.elsewhere') : forum && conversation.kind === 'room' ? [isolate(forum.title), ' › ', say('forum.room')] : isolate(conversationTitle(site, conversation));
   return el(
     'h2.section-title.search-title',
     null,

@@ -179,7 +179,7 @@ export class Shell {
     const { site } = this;
     const isOutside = !site.me || !!this.page?.isOutside;
     this.node.classList.toggle('is-outside', isOutside);
-    this.node.classList.toggle('is-talking', !!this.page?.isTalk);
+    this.node.classList.toggle('is-conversation', !!this.page?.isConversation);
     if (isOutside) {
       if (this.node.children.length !== 1) this.node.replaceChildren(this.main);
       return;

@@ -23,13 +23,13 @@ export function inboxGroups(site) {
   const items = overview.items.filter((it) => it.kind !== 'forum' && isUnread(site, it));
   const forums = overview.items.filter((it) => it.kind === 'forum' && isUnread(site, it));
   const held = [...site.conversations.values()].filter((it) => it.unread_count > 0 && it.level !== 'nothing' && !overview.later.has(it.id));
-  const isTalk = (it) => ['direct', 'group', 'channel'].includes(it.kind);
+  const isConversation = (it) => ['direct', 'group', 'channel'].includes(it.kind);
   const isCalled = (it) => it.mentions + it.replies > 0;
   const both = (wanted) => [...items.filter(wanted).map((it) => itemRow(site, it)), ...held.filter(wanted).map((it) => heldRow(it))];
 
   const groups = [
     group('notices', null, claim(noticeRows(overview.notices.filter((it) => it.kind !== 'request')))),
-    group('direct', null, claim([...requestRows(site), ...both(isTalk)])),
+    group('direct', null, claim([...requestRows(site), ...both(isConversation)])),
     group('mentions', null, claim([...items, ...forums].filter(isCalled).map((it) => itemRow(site, it)))),
   ];
   const inOrder = forumSections(site).flatMap((it) => it.forums);
