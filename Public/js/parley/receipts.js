@@ -1,6 +1,6 @@
 // Delivery receipts: the last cached message of each conversation that has receipts, sent by the leading tab.
 //
-// What is to be sent follows from the cache and from the server's delivered position. So nothing is stored, and a lost
+// The receipts to send follow from the cache and from the server's delivered position. So nothing is stored, and a lost
 // receipt is sent with the next round.
 
 import { compareIds } from './ids.js';

@@ -1,4 +1,4 @@
-// What stays in the cache of a shared device after a session. An erased copy leaves the unsent operations, drafts with their
+// The rest of the cache of a shared device after a session. An erased copy leaves the unsent operations, drafts with their
 // files, and lost messages of its user, sealed: they are neither shown nor sent until that user signs in again. A locked copy stays whole,
 // and is opened by the same user only.
 

@@ -736,8 +736,15 @@ test('only final close codes stop reconnecting', async () => {
   peer.socket.drop(4501, 'session_ended');
   assert.equal(parley.state.connection, 'stopped');
   assert.deepEqual(out, ['session_ended']);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  // Another client, whose connection ends afterwards, reconnects twice meanwhile.
+  const other = await opened();
+  await other.connect();
+  for (const count of [2, 3]) {
+    other.peer.socket.drop(4000, 'too_slow');
+    await other.connect(count);
+  }
   assert.equal(peer.sockets.length, 2);
+  other.parley.close();
   parley.close();
 });
 

@@ -23,7 +23,7 @@ export function mailKinds(page, offered) {
   return el('section', { aria: { labelledby: id } }, el('h2.section-title', { id }, say('notify.mailKinds')), lead, list);
 }
 
-/** What is to be done before mail is sent, with the link to it. */
+/** The steps before mail is sent, with a link to the next. */
 function missing({ address, pending, stopped_at: stopped }) {
   const words = stopped ? say('notify.mailStopped', { address }) : pending && say('notify.mailWaits', { address: pending });
   return [words && [words, ' '], el('a', { href: '/you/email' }, say(words ? 'email.settings' : 'email.add'))];

@@ -62,7 +62,7 @@ export async function notifications(shell, column) {
   });
 }
 
-/** What the settings do now. */
+/** The present effect of the settings. */
 function stateLine(page) {
   const line = el('p.second', { role: 'status' });
   page.parts.push((settings) => (line.textContent = words(settings, new Date())));

@@ -1,4 +1,4 @@
-// What push messages show.
+// The contents of push messages.
 
 const CONTENTS = ['text', 'sender', 'nothing'];
 

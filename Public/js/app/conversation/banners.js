@@ -1,4 +1,4 @@
-// What stands above the messages: the welcome after sign-up, the first steps of an owner, a message request.
+// The banners above the messages: the welcome after sign-up, the first steps of an owner, a message request.
 
 import { backOff, wait } from '../../parley/time.js';
 import { el } from '../core/dom.js';
@@ -18,7 +18,7 @@ export function banners(page) {
   ];
 }
 
-/** What an owner does first; empty until it is known what is left. The preference may come after the first run's last page. */
+/** The first steps of an owner; empty until the remaining ones are known. The preference may come after the first run's last page. */
 function steps({ shell, site, listen, signal }) {
   const node = el('section.steps-banner', { hidden: true, aria: { label: say('steps.title') } });
   let isOn = false;

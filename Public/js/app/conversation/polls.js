@@ -1,4 +1,4 @@
-// What can be done with a poll besides voting: the list of votes, and closing it.
+// Operations on a poll besides voting: the list of votes, and closing it.
 
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';

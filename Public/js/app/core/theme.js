@@ -1,4 +1,4 @@
-// How this device and this person want it to look: theme, density, direction; and the host's hue.
+// The look on this device: theme, density, direction; and the hue of the site.
 
 import { hueTokens } from './hue.js';
 

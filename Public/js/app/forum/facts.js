@@ -1,4 +1,4 @@
-// What a forum is: description, creator, date, readers. For its details and the panel beside its room.
+// The facts of a forum: description, creator, date, readers. For its details and the panel beside its room.
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -9,7 +9,7 @@ import { full, time } from '../core/times.js';
 import { avatar } from '../parts/avatar.js';
 import { fetchUser } from '../state/users.js';
 
-/** Who created a forum and when, with the day and the time. */
+/** The creator of a forum, with the day and the time of its creation. */
 export function createdLine(site, forum) {
   const node = el('p.second.forum-created');
   const draw = (creator) => {

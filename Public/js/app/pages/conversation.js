@@ -126,7 +126,7 @@ function followTitle(page, shown, node, top) {
   });
 }
 
-/** What the parts of the page share. `signal` ends its listeners. */
+/** The state that the parts of the page share. `signal` ends its listeners. */
 function pageOf(shell, conversation, forum, stream, signal) {
   const { site } = shell;
   const page = {

@@ -1,4 +1,4 @@
-// Forums as tiles, in the host's sections.
+// Forums as tiles, in the sections of the staff.
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -81,7 +81,7 @@ export async function open(shell, _, restore) {
   };
 }
 
-/** The first of them in the host's order, as many as are named. */
+/** The first of them in the order of the staff, as many as are named. */
 export function tiles(site, max = Infinity) {
   const sections = forumSections(site);
   let left = max;

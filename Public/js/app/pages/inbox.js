@@ -39,7 +39,7 @@ export async function open(shell, { query }) {
     topics.show(!groups.length && shown === 'all');
     redraw(column, wanted.length ? content(shell, wanted) : nothing(shell, shown, groups), topics.node);
   };
-  // What is held is drawn at once. The first answer is waited for where there is nothing else to show.
+  // Cached rows are drawn at once. The first answer is waited for where there is nothing else to show.
   const loading = site.overview.load();
   if (!site.overview.isKnown) await loading;
   else loading.catch(() => {});

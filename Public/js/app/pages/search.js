@@ -33,7 +33,7 @@ const FROM = /(?:^|\s)from:@?([^\s"]+)/;
 
 export async function open(shell, { query }) {
   const { site } = shell;
-  // Within one conversation, until the person wants all of them.
+  // Within one conversation, until the user wants all of them.
   const within = query.get('in') ? await site.conversation(query.get('in')).catch(() => null) : null;
   const forum = site.forums.get(query.get('forum') ?? query.get('from')) ?? null;
   const page = new SearchPage(site, query.get('q') ?? '', { within, forum, isInForum: query.has('forum') });

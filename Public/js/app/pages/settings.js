@@ -1,4 +1,4 @@
-// Settings of a person: the list of their pages, and the way out.
+// The settings of a user: the list of their pages, and the way out.
 
 import { el, icon } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';

@@ -116,7 +116,7 @@ function items(shell, user, changed) {
   ].filter((it) => it !== false && it !== undefined);
 }
 
-/** What staff does with an account. */
+/** Operations of staff on an account. */
 function hostItems(site, user, done) {
   return [
     {

@@ -1,4 +1,4 @@
-// A group beside the name of a person: its colour and its name.
+// A group beside the name of a user: its colour and its name.
 
 import { el } from '../core/dom.js';
 import { hex } from '../core/hue.js';

@@ -49,7 +49,7 @@ function cutPosts(posts, view) {
     draw();
     focused.focus({ preventScroll: focused === all });
   };
-  // What has the focus is seen.
+  // The focused element is seen.
   cut.addEventListener('focusin', ({ target }) => {
     if (more.hidden || target.getBoundingClientRect().bottom <= cut.getBoundingClientRect().bottom) return;
     open(target);

@@ -9,7 +9,7 @@ import { compare } from '../core/order.js';
 const MAX_FORUMS = 50;
 const MAX_CONVERSATIONS = 30;
 
-/** What is unread: messages in conversations; and with these the mentions and notices, as many as the inbox has rows. */
+/** Unread counts: messages in conversations; and with these the mentions and notices, as many as the inbox has rows. */
 export function unreadCounts(site) {
   const messages = ownConversations(site).reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
   return { messages, all: site.overview.mentions + messages };

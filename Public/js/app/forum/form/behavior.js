@@ -1,4 +1,4 @@
-// What happens in a forum: calls, slow mode, switches. A new forum has the defaults.
+// The behaviour of a forum: calls, slow mode, switches. A new forum has the defaults.
 
 import { say } from '../../core/text.js';
 import { choice, field } from '../../parts/field.js';
