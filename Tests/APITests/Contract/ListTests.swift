@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 43)
+    #expect(lists == 44)
   }
 
   /// The ids of a list, from its first page to the last and back.
