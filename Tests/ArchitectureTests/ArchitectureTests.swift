@@ -273,13 +273,13 @@ func `a switch over an enum with a default is recognized`(cases: String, isFault
 private func decisions(in text: String) throws -> [(entry: String, sentences: Int)] {
   guard let start = text.range(of: "\n## Decisions\n") else { return [] }
   let section = text[start.upperBound...].split(separator: "\n## ", maxSplits: 1).first ?? ""
-  let (code, end) = try (Regex("`[^`]*`"), Regex(#"[.!?](?=\s|$)"#))
+  let (ignored, end) = try (Regex(#"`[^`]*`|^ \(\d{4}[-\d]*\)\."#), Regex(#"[.!?](?=\s|$)"#))
   return ("\n" + section).split(separator: "\n- **").dropFirst().map { entry in
     let lines = entry.split(separator: "\n").enumerated().prefix { $0.offset == 0 || $0.element.hasPrefix("  ") }
     let paragraph = lines.map(\.element).joined(separator: "\n")
-    // The bold title is not counted.
+    // The bold title and a date after it are not counted.
     let body = paragraph.range(of: "**").map { paragraph[$0.upperBound...] } ?? ""
-    return (String(entry.prefix(60)), body.replacing(code, with: "x").matches(of: end).count)
+    return (String(entry.prefix(60)), body.replacing(ignored, with: "x").matches(of: end).count)
   }
 }
 
