@@ -99,29 +99,29 @@ import Web
   @Test func `a device has guesses of codes of its own once it has passed the present second step`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, rates: Self.rates, clock: clock.read) { village in
-      func answer(_ path: String, _ body: [String: Any], _ mark: String? = nil) async throws -> Answer {
+      func answer(_ path: String, _ body: [String: Any], _ cookie: String? = nil) async throws -> Answer {
         var fields: Fields = ["Origin": village.origin]
-        if let mark { fields.add("Cookie", mark) }
+        if let cookie { fields.add("Cookie", cookie) }
         return try await village.request(.post, path, body.merging(["cookie": true]) { $1 }, fields: fields)
       }
-      func mark(_ answer: Answer) throws -> String {
+      func cookie(_ answer: Answer) throws -> String {
         let cookie = try #require(answer.fields.all("set-cookie").first { $0.hasPrefix("parley-device=") })
         return String(cookie.prefix { $0 != ";" })
       }
       let password = ["name": "grace", "password": "grace’s password"]
-      // A thief of the password collects marks before the app is set up.
+      // A thief of the password collects cookies before the app is set up.
       var stolen: [String] = []
-      for _ in 1...3 { stolen.append(try mark(try await answer("/sessions", password))) }
+      for _ in 1...3 { stolen.append(try cookie(try await answer("/sessions", password))) }
       let app = try await AuthenticatorApp(village, clock, for: "grace")
       let challenge = try await app.challenge()
-      func confirm(_ code: String, _ mark: String?) async throws -> Answer {
-        try await answer("/sessions/second-factor", ["challenge": challenge, "code": code], mark)
+      func confirm(_ code: String, _ cookie: String?) async throws -> Answer {
+        try await answer("/sessions/second-factor", ["challenge": challenge, "code": code], cookie)
       }
-      let known = try mark(try await confirm(app.recoveryCodes[0], nil))
+      let known = try cookie(try await confirm(app.recoveryCodes[0], nil))
       for index in 0..<3 { #expect(try await confirm("000000", stolen[index]).status == 400) }
-      for mark in stolen + [nil] { #expect(try await confirm(app.recoveryCodes[1], mark).status == 429) }
+      for other in stolen + [nil] { #expect(try await confirm(app.recoveryCodes[1], other).status == 429) }
       #expect(try await confirm(app.recoveryCodes[1], known).status == 201)
-      // The mark counts for passwords as before.
+      // The cookie counts for passwords as before.
       for _ in 1...4 { _ = try await answer("/sessions", ["name": "grace", "password": "guess"]) }
       #expect(try await answer("/sessions", password).status == 429)
       #expect(try await answer("/sessions", password, known).code == "second_factor_required")

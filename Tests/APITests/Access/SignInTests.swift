@@ -109,7 +109,7 @@ import Testing
       // The same device again.
       _ = try await Self.signIn("grace", nil, "phone", in: village)
       #expect(try await notices() == [phone])
-      // A browser keeps a mark.
+      // A browser keeps a device cookie.
       let body: [String: Any] = ["name": "grace", "password": "grace’s password", "cookie": true, "device": "tablet"]
       let tablet = try await village.request(.post, "/sessions", body, fields: ["Origin": village.origin])
       #expect(try await notices() == [tablet["id"], phone])
@@ -118,7 +118,7 @@ import Testing
       let renamed = body.merging(["device": "big tablet"]) { $1 }
       #expect(try await village.request(.post, "/sessions", renamed, fields: marked).status == 201)
       #expect(try await notices().count == 2)
-      // The mark of another user is none.
+      // The cookie of another user is invalid.
       let linus: [String: Any] = ["name": "linus", "password": "linus’s password", "cookie": true, "device": "tablet"]
       #expect(try await village.request(.post, "/sessions", linus, fields: marked).status == 201)
       #expect(try await village.expect(200, .get, "/inbox?kind=sign_in", as: "linus").count("data") == 1)
@@ -145,22 +145,22 @@ import Testing
     }
   }
 
-  @Test func `nothing in the database signs a mark`() async throws {
+  @Test func `the database has no key for device cookies`() async throws {
     try await Village.open(.inMemory) { village in
       let (grace, view) = (village.userID("grace"), village.community.view())
-      let claim = DeviceMark.claim(grace, "x", "0")
+      let claim = DeviceCookie.claim(grace, "x", "0")
       let values = try await village.community.store.readInBackground { tx throws(Refusal) in
         try tx.run { connection in try connection.all("select value from setting") { try $0.text(0) } }
       }
       for value in values {
         for key in [Array(value.utf8), Hex.bytes(value) ?? []] {
-          let mark = "\(claim).\(try TextSignature.make(DeviceMark.purpose, claim, key: key))"
-          #expect(try view.device(markedBy: mark, for: "grace") == nil)
+          let cookie = "\(claim).\(try TextSignature.make(DeviceCookie.purpose, claim, key: key))"
+          #expect(try view.device(ofCookie: cookie, for: "grace") == nil)
         }
       }
       let key = try #require(village.community.deviceKey)
-      let mark = "\(claim).\(try TextSignature.make(DeviceMark.purpose, claim, key: key))"
-      #expect(try view.device(markedBy: mark, for: "grace") == "x")
+      let cookie = "\(claim).\(try TextSignature.make(DeviceCookie.purpose, claim, key: key))"
+      #expect(try view.device(ofCookie: cookie, for: "grace") == "x")
     }
   }
 

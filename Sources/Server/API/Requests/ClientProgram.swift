@@ -41,6 +41,7 @@ extension RequestContext {
   /// Where a sign-in comes from.
   var origin: SignInOrigin {
     SignInOrigin(
-      address: server.networkText, program: ClientProgram.words(request.fields["user-agent"]), mark: deviceMark)
+      address: server.networkText, program: ClientProgram.words(request.fields["user-agent"]),
+      deviceCookie: deviceCookie)
   }
 }

@@ -8,7 +8,7 @@ enum Authentication {
   /// The cookie's name. Under TLS the `__Host-` prefix makes the browser bind the cookie to this host and to HTTPS.
   static func cookieName(_ server: Context) -> String { server.isSecure ? "__Host-parley" : "parley" }
 
-  /// The cookie that marks a device on which a user signed in; it outlives the session.
+  /// The name of the device cookie, which outlives the session.
   static func deviceCookieName(_ server: Context) -> String { cookieName(server) + "-device" }
 
   /// The cookie's lifetime in seconds: that of the longest session. A session may end before.

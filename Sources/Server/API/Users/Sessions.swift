@@ -121,7 +121,7 @@ extension API {
 }
 
 extension RequestContext {
-  var deviceMark: String? { Cookies(request.fields)[Authentication.deviceCookieName(server)] }
+  var deviceCookie: String? { Cookies(request.fields)[Authentication.deviceCookieName(server)] }
 
   fileprivate enum SignInStep: String { case password, code }
 
@@ -154,13 +154,13 @@ extension RequestContext {
   fileprivate func guess(at name: String) throws -> RateLimiter.Guess? {
     guard name.utf8.count <= UserName.maxBytes else { return nil }
     if try view.isSignInName(name, caller) { return try passwordGuess() }
-    if let device = try deviceMark.flatMap({ try view.device(markedBy: $0, for: name) }) { return .onDevice(device) }
+    if let device = try deviceCookie.flatMap({ try view.device(ofCookie: $0, for: name) }) { return .onDevice(device) }
     return .at(name, by: server.client)
   }
 
   /// The bucket of a code. A device on which the user passed the second step before has its own.
   fileprivate func codeGuess(of user: ID<User>) throws -> RateLimiter.Guess {
-    let device = try deviceMark.flatMap { try view.device(markedBy: $0, withFactorOf: user) }
+    let device = try deviceCookie.flatMap { try view.device(ofCookie: $0, withFactorOf: user) }
     return device.map { .onDevice($0) } ?? .code(user)
   }
 
@@ -214,10 +214,10 @@ extension RequestContext {
       json.field("user", opened.user)
     }
     guard wantsCookie else { return response }
-    let mark = try view.deviceMark(for: opened)
+    let device = try view.deviceCookie(for: opened)
     for cookie in [
       cookie(holding: opened.token, maxAge: Authentication.cookieAge),
-      cookie(Authentication.deviceCookieName(server), holding: mark, maxAge: Authentication.cookieAge),
+      cookie(Authentication.deviceCookieName(server), holding: device, maxAge: Authentication.cookieAge),
     ] {
       if let cookie { response.fields.add("Set-Cookie", cookie) }
     }

@@ -232,11 +232,11 @@ extension WriteTransaction {
       user = try change(before, to: user, by: userID)
     }
     let name = origin.name(of: device)
-    let hasMark =
-      try origin.mark.flatMap { text throws(Refusal) in
-        try mark(text, of: userID, key: deviceKey)
+    let hasCookie =
+      try origin.deviceCookie.flatMap { text throws(Refusal) in
+        try deviceCookie(text, of: userID, key: deviceKey)
       } != nil
-    let isNew = hasMark ? false : try isNewDevice(name, from: origin.address, of: userID)
+    let isNew = hasCookie ? false : try isNewDevice(name, from: origin.address, of: userID)
     let session = NewSession(
       user: userID, kind: .session, digest: secret.digest, name: name, scope: .admin, address: origin.address)
     let id = try add(session)

@@ -7,13 +7,13 @@ public struct SignInOrigin: Sendable {
   public let address: String?
   /// The client's program and system in short words; empty if unknown.
   public let program: String
-  /// The mark that the device has of an earlier sign-in.
-  public let mark: String?
+  /// The cookie of the device from an earlier sign-in.
+  public let deviceCookie: String?
 
-  public init(address: String? = nil, program: String = "", mark: String? = nil) {
+  public init(address: String? = nil, program: String = "", deviceCookie: String? = nil) {
     self.address = address
     self.program = program
-    self.mark = mark
+    self.deviceCookie = deviceCookie
   }
 
   /// The name of the device: the one that the client gave, or else its program.

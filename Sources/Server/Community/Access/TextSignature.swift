@@ -1,4 +1,4 @@
-// Signatures of texts that clients keep and send back: links to files, marks of devices, challenges of sign-ins.
+// Signatures of texts that clients keep and send back: links to files, device cookies, challenges of sign-ins.
 
 import ParleyCrypto
 import ParleyModel
