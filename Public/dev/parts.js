@@ -168,7 +168,7 @@ const parts = {
     'forums',
     'messages',
     'mail',
-    'person',
+    'user',
     'people',
     'search',
     'plus',

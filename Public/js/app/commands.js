@@ -53,7 +53,7 @@ async function find(shell, words) {
     site.mayMakeForums && { words: say('act.newForum'), picture: 'plus', on: go('/forums/new') },
     { words: say('inbox.readAll'), picture: 'checks', keys: 'Shift Esc', on: () => markAllRead(shell) },
     { words: say('you.look'), picture: 'palette', on: go('/you/look') },
-    { words: say('you.profile'), picture: 'person', on: go('/you/profile') },
+    { words: say('you.profile'), picture: 'user', on: go('/you/profile') },
     site.isModerator && { words: say('admin.title'), picture: 'shield', on: go('/admin') },
     site.isHost && { words: say('admin.invites'), picture: 'link', on: go('/admin/invites') },
     { words: say('keys.title'), picture: 'settings', keys: '?', on: showKeys },

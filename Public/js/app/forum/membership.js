@@ -8,7 +8,7 @@ import { displayName } from '../core/displayname.js';
 import { say, sayProblem } from '../core/text.js';
 import { canJoin } from '../state/forums.js';
 
-const PICTURES = { member: 'person', moderator: 'shield', admin: 'shield' };
+const PICTURES = { member: 'user', moderator: 'shield', admin: 'shield' };
 
 /** Whether the user moderates a forum; without a forum, the site. */
 export const canManage = (site, forum) => site.isModerator || ['moderator', 'admin'].includes(forum?.role);

@@ -63,7 +63,7 @@ async function overview(shell, column) {
       'flag',
       counted('admin.reportsWait', 'report.none', statistics?.open_reports ?? reported.data.length),
     ],
-    waiting?.data.length ? ['/admin/users', 'person', say('admin.peopleWait', { n: waiting.data.length })] : null,
+    waiting?.data.length ? ['/admin/users', 'user', say('admin.peopleWait', { n: waiting.data.length })] : null,
     statistics && ['/admin/users', 'users', counted('admin.peopleHere', 'admin.nobodyHere', statistics.users.active_this_week)],
     statistics && [
       mayBackUp(site) ? '/admin/backups' : '/admin/settings',

@@ -16,7 +16,7 @@ import { toast } from '../parts/toast.js';
 
 const parts = { profile, groups, look, notifications, email, privacy, password, passkeys, twostep, sessions, signins, tokens, stars, drafts };
 const pictures = {
-  profile: 'person',
+  profile: 'user',
   groups: 'users',
   look: 'palette',
   notifications: 'bell',

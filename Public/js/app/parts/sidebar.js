@@ -116,7 +116,7 @@ export function bottomBar({ here = '', inbox = {}, messages = {}, topics = 0 } =
     navigationLink('/', 'inbox', say('navigation.inbox'), inbox),
     navigationLink('/forums', 'forums', say('place.forums'), { topics }),
     navigationLink('/messages', 'messages', say('navigation.messages'), messages),
-    navigationLink('/you', 'person', say('navigation.you')),
+    navigationLink('/you', 'user', say('navigation.you')),
   );
 }
 
