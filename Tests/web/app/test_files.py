@@ -82,8 +82,8 @@ class Files(unittest.TestCase):
 
     def test_later_pages_load_their_texts(self):
         later = set(re.findall(r"\"(\w+)\"", re.search(r"^LATER = .*$", (TOP / "Tests/tools/webapp").read_text(), re.MULTILINE)[0]))
-        shell = (PUBLIC / "js/app/shell/shell.js").read_text()
-        self.assertEqual(set(re.findall(r"=> later\(import\('\.\./pages/(\w+)\.js'\)\)", shell)), later)
+        pages = (PUBLIC / "js/app/shell/pages.js").read_text()
+        self.assertEqual(set(re.findall(r"=> later\(import\('\.\./pages/(\w+)\.js'\)", pages)), later)
 
     def test_the_page_names_every_sheet_once(self):
         named = re.findall(r'@import "\./([^"]+)"', (PUBLIC / "css" / "app.css").read_text())

@@ -77,7 +77,7 @@ class Visitors(Village):
     def test_sign_in_without_javascript_says_so_and_leads_back(self):
         page = self.page(self.context(java_script_enabled=False))
         page.goto(f"{self.origin}/sign-in")
-        words = page.locator("noscript .sign-in-lead").first
+        words = page.locator("noscript p").first
         expect(words).to_have_text("This app needs JavaScript.")
         # In the middle, by the style of the app.
         self.assertGreater(self.box(words)["x"], 100)

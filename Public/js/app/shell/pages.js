@@ -1,6 +1,7 @@
 // The modules of the pages, and the page of an error.
 
 import { el } from '../core/dom.js';
+import { loadSheet } from '../core/sheet.js';
 import { loadMoreText, say } from '../core/text.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -8,7 +9,7 @@ import { empty } from '../parts/empty.js';
 /** Named one by one, so that the bundler makes a script of each. */
 export const pages = {
   admin: () => later(import('../pages/admin.js')),
-  signin: () => later(import('../pages/signin.js')),
+  signin: () => later(import('../pages/signin.js'), loadSheet('/css/parts/signin.css')),
   forum: () => import('../pages/forum.js'),
   forums: () => later(import('../pages/forums.js')),
   notfound: () => import('../pages/notfound.js'),
@@ -24,9 +25,9 @@ export const pages = {
   settings: () => later(import('../pages/settings.js')),
 };
 
-/** A page whose texts are not in the first file: the pages that `Tests/tools/webapp` names. */
-async function later(page) {
-  await loadMoreText();
+/** A page whose texts are not in the first file: the pages that `Tests/tools/webapp` names. @param {Promise} [sheet] its style */
+async function later(page, sheet) {
+  await Promise.all([loadMoreText(), sheet]);
   return page;
 }
 
