@@ -12,6 +12,7 @@ import { toast } from '../parts/toast.js';
 import { backups, mayBackUp } from '../account/backups.js';
 import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
+import { notFound } from './notfound.js';
 import { settingLink } from './settings.js';
 
 /** Milliseconds without a key before a search. */
@@ -23,7 +24,7 @@ const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji
 export async function open(shell, { part }) {
   const { site } = shell;
   const mayLook = mayOpen(site)[part] ?? site.isModerator;
-  if (!mayLook) return shell.faultPage({ code: 'not_found' });
+  if (!mayLook) throw notFound();
   const column = el('div.page-column');
   const close = await (parts[part] ?? overview)(shell, column);
   return {
