@@ -7,7 +7,7 @@ import Testing
   private func copy<Value: JSONReadable & JSONWritable>(_ value: Value) throws -> Value {
     var json = JSONWriter()
     json.value(value)
-    return try Value(json: JSONValue(parsing: json.bytes, nullIsAbsent: false))
+    return try Value(json: JSONValue(parsing: json.bytes))
   }
 
   @Test func `each value is read as it is written`() throws {
