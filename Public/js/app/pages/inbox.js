@@ -43,8 +43,13 @@ export async function open(shell, { query }) {
   const loading = site.overview.load();
   if (!site.overview.isKnown) await loading;
   else loading.catch(() => {});
+  await loadRareText(site);
   draw();
-  const unlisten = site.listen(['conversations', 'users', 'forums', 'me', 'overview'], draw);
+  const unlisten = site.listen(['conversations', 'users', 'forums', 'me', 'overview'], () => {
+    const texts = loadRareText(site);
+    if (texts) texts.then(draw);
+    else draw();
+  });
   return {
     title: say('navigation.inbox'),
     here: '/',
@@ -52,6 +57,12 @@ export async function open(shell, { query }) {
     close: unlisten,
     pressed: (event) => pressed(event, column),
   };
+}
+
+/** The texts of notices about the account and the server, which few inboxes have. @returns {Promise<unknown> | undefined} until they are here */
+function loadRareText(site) {
+  const isRare = ({ notice }) => notice && /^(alert|endpoint|passkey|recovery|second)/.test(notice.kind);
+  return inboxGroups(site).some(({ rows }) => rows.some(isRare)) ? loadMoreText()?.catch(() => {}) : undefined;
 }
 
 /** Topics in the empty inbox of a newcomer; loaded with the first drawing. */
