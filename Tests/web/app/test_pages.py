@@ -242,7 +242,7 @@ class Budget(Village):
     TEXTS = 10 * KB
     DATA = 11 * KB
     CODE = 63 * KB
-    ROOM_CODE = 88 * KB
+    ROOM_CODE = 90 * KB
     RELOAD = 6 * KB
     NODES = 3_000
     SHIFT = 0.02
