@@ -68,7 +68,7 @@ public actor ScheduledBackups {
         )
         return
       }
-      try removeOld(in: folder, plan.retention, now)
+      try removeOld(in: folder, plan.retention)
     } catch BackupFault.cancelled {
       return
     } catch {
@@ -80,7 +80,9 @@ public actor ScheduledBackups {
     }
   }
 
-  private func removeOld(in folder: String, _ retention: BackupRetention, _ now: Int64) throws(DiskError) {
+  private func removeOld(in folder: String, _ retention: BackupRetention) throws(DiskError) {
+    // The new backup is younger than the time at which it began.
+    let now = store.clock()
     var all = try backups(in: folder)
     // The period of a file of a clock that was ahead is unknown.
     if case .periods = retention { all.removeAll { $0.time > now } }
