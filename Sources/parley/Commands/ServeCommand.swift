@@ -196,7 +196,6 @@ enum ServeCommand {
       }
       return store
     } catch {
-      if case .schema = error { logError(LogEvent.migration.line(["result": "failed"])) }
       throw Settings.UsageError(message: error.description)
     }
   }
