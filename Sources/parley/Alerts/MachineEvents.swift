@@ -42,8 +42,10 @@ final class MachineEvents: Sendable {
       return offset - (state.offset ?? offset)
     }
     guard abs(step) >= Self.minStep else { return }
+    // The clocks are read one after the other.
+    let rounded = (abs(step) + 30_000) / 60_000 * 60_000
     let sentence =
-      "The clock of this machine was set \(step > 0 ? "forward" : "back") by \(Amount.duration(abs(step))) at "
+      "The clock of this machine was set \(step > 0 ? "forward" : "back") by \(Amount.duration(rounded)) at "
       + "\(Terminal.localTime(wall)). Check its time service: timedatectl status."
     add(.warning(.clockStep, sentence), wall)
   }
