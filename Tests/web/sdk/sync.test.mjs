@@ -1410,15 +1410,19 @@ test('a window shows new messages, fills a gap first, and counts messages below 
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
-  let late;
-  const cached = () => new Promise((resolve) => (late = () => resolve('cached')));
+  const note = (answer, isCached) => results.push([answer, isCached]);
+  let release;
+  const late = new Promise((resolve) => (release = resolve));
+  await parley.both({ cached: () => late, fresh: async () => 'fresh' }, note);
+  release('cached');
+  // `both` awaits the promise too, and did so first.
+  await late;
+  assert.deepEqual(results, [['fresh', false]]);
   const fresh = async () => {
-    setTimeout(late, 5);
+    await until(() => results.length === 2, 'the cached response');
     return 'fresh';
   };
-  await parley.both({ cached, fresh }, (answer, isCached) => results.push([answer, isCached]));
-  await parley.both({ cached: async () => 'cached', fresh: () => new Promise((resolve) => setTimeout(resolve, 5, 'fresh')) },
-    (answer, isCached) => results.push([answer, isCached]));
+  await parley.both({ cached: async () => 'cached', fresh }, note);
   assert.deepEqual(results, [['fresh', false], ['cached', true], ['fresh', false]]);
 });
 
