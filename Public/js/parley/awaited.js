@@ -7,10 +7,10 @@ import { Problem } from './problem.js';
 /** @typedef {import('./parley.js').Parley} Parley @typedef {import('./outbox.js').Operation} Operation */
 /** @typedef {import('./api.js').Message} Message */
 
-/** How long another tab may take to announce the answer of an operation that it has removed, in milliseconds. */
+/** The time for another tab to announce the answer of an operation that it has removed, in milliseconds. */
 const announcement = 1_000;
 
-/** How many pages of earlier messages are fetched after a message is sent. */
+/** The number of pages of earlier messages that are fetched after a message is sent. */
 const mostPages = 50;
 
 /**
@@ -94,7 +94,7 @@ export const retryAndWait = (parley, id) =>
  */
 async function processed(parley, add) {
   /**
-   * What was announced before the operation's id was known.
+   * Answers that were announced before the operation's id was known.
    * @type {((operation: Operation) => void)[]}
    */
   const early = [];

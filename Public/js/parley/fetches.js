@@ -23,7 +23,7 @@ export class Fetches {
    */
   #wanted = new Set();
   /**
-   * When the server omitted a user or forum, by its name. The oldest come first.
+   * The time at which the server omitted a user or forum, by its name. The oldest come first.
    * @type {Map<string, number>}
    */
   #gone = new Map();

@@ -720,7 +720,7 @@ function sendable(all) {
 }
 
 /**
- * How long an operation is still held, in milliseconds.
+ * The time until a held operation is sent, in milliseconds.
  * @param {Operation} op
  */
 function holdOf({ held_until: end }) {

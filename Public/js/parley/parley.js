@@ -40,9 +40,9 @@ import { MessageWindow } from './window.js';
  */
 /** @typedef {{ connection: LiveState, reason: Problem | null, waiting: number, failed: number }} State */
 
-/** How long the answer of `GET /server` stays fresh, in milliseconds. */
+/** The time that the answer of `GET /server` stays fresh, in milliseconds. */
 const day = 24 * 60 * 60 * 1000;
-/** How long no tab may be visible until the user is away, in milliseconds. */
+/** The time without a visible tab until the user is away, in milliseconds. */
 const aMinute = 60_000;
 
 export class Parley {
@@ -1024,7 +1024,7 @@ export class Parley {
     eraseOthers(`parley ${this.client.origin} `, this.name, erase).catch((error) => this.#tell('fault', error));
   }
 
-  /** How much waits that a user would miss. */
+  /** The number of unsent operations that a user would miss. */
   get unsent() {
     return this.mirror.outbox.filter(({ kind }) => kind !== 'read').length;
   }

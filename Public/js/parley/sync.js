@@ -49,7 +49,7 @@ export class Sync {
   #presence = 'online';
   #stop = new AbortController();
   /**
-   * What answers have changed before the last hello: its catch-up covers them.
+   * Changes by answers before the last hello: its catch-up covers them.
    * @type {Record<string, { at: number }>}
    */
   #beforeHello = {};

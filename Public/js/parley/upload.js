@@ -64,7 +64,7 @@ export async function upload(client, blob, options = {}) {
 }
 
 /**
- * How much of an upload the server has.
+ * The number of bytes of an upload that the server has.
  * @param {import('./client.js').Client} client @param {string} id @param {AbortSignal} [signal]
  */
 async function reached(client, id, signal) {

@@ -19,7 +19,7 @@ export function digestLine({ seq, id, previous_message, revision, deleted, text,
 /** @param {any[]} messages In order. */
 export const digestOf = (messages) => sha256(messages.map(digestLine).join(''));
 
-/** How long events that are under way may take to arrive before a difference counts as a fault, in milliseconds. */
+/** The time for events to arrive before a difference counts as a fault, in milliseconds. */
 const patience = 2000;
 
 /**

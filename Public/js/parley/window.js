@@ -106,7 +106,7 @@ export class MessageWindow {
     return this.mirror.conversations.get(this.conversation) ?? {};
   }
 
-  /** How many messages came that the window does not reach. */
+  /** The number of new messages that the window does not reach. */
   get beyond() {
     const last = this.#messages[this.#messages.length - 1];
     return last ? Math.max(0, (this.#thing.last_seq ?? 0) - last.seq) : 0;

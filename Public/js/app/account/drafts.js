@@ -51,7 +51,7 @@ async function listDrafts(site) {
   return Promise.all(entries.map(async (it) => ({ ...it, ...(await placeOf(site, it)) })));
 }
 
-/** Where a draft is sent. Of a forum or conversation that can't be read, only the text is shown. */
+/** The destination of a draft. Of a forum or conversation that can't be read, only the text is shown. */
 async function placeOf(site, { name, forum: id, title }) {
   try {
     if (id) {

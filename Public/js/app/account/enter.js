@@ -9,7 +9,7 @@ import { takeLanguage } from './language.js';
 import { device } from './newcomer.js';
 import { compare } from '../core/order.js';
 
-/** Where to return to: the page that asked for a session, or `?back=` of the address, with its fragment. */
+/** The address to return to: the page that asked for a session, or `?back=` of the address, with its fragment. */
 export const returnAddress = (back, query) => backAddress(back ?? (query?.get('back') ?? '/') + location.hash);
 
 /** The sign-in page or the sign-up page, with the address to return to. */

@@ -21,7 +21,7 @@ import { fetchUser } from '../state/users.js';
 
 /** So many names stand in the sentence about a reaction; the others are counted. */
 const NAMED = 3;
-/** How long a deletion can be undone, in milliseconds. */
+/** The time that a deletion can be undone, in milliseconds. */
 const UNDO_TIME = 8_000;
 
 export class MessageActions {
@@ -30,7 +30,7 @@ export class MessageActions {
     Object.defineProperties(this, Object.getOwnPropertyDescriptors(options));
   }
 
-  /** Where one writes, while one may. */
+  /** The composer, while the user may write. */
   get composer() {
     return this.field?.hidden ? null : this.field;
   }

@@ -1,4 +1,4 @@
-// Where one is in a long topic, and the way to any of its posts: beside the text where there is room, else behind a number.
+// The position in a long topic, and the way to any of its posts: beside the text where there is room, else behind a number.
 
 import { el, refill } from '../core/dom.js';
 import { dialog } from '../parts/dialog.js';

@@ -100,7 +100,7 @@ export class Router {
     this.show(location.href, null);
   }
 
-  /** Where the user came from, or `otherwise` when they came from outside. */
+  /** The previous address, or `otherwise` when they came from outside. */
   back(otherwise = '/') {
     if (this.depth > 0) history.back();
     else this.go(otherwise, { replace: true });

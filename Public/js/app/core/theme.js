@@ -17,7 +17,7 @@ export function applyLook(preferences = remembered(), hue = Number(localStorage.
   }
 }
 
-/** How wide the places beside the page may be, in pixels. */
+/** The minimum, usual and maximum width beside the page, in pixels. */
 export const widths = { min: 220, usual: 264, max: 340 };
 
 /** Sets the sidebar width; default: the stored one. @returns {number} The width. */

@@ -83,7 +83,7 @@ function head(site, forum) {
   );
 }
 
-/** How much of the forum notifies the user. */
+/** The notification level of the forum. */
 function levelChoice(site, forum) {
   return choice(
     say('level.title'),

@@ -45,7 +45,7 @@ export async function open(shell, { part }) {
 /** The parts that not all moderators may open. */
 const mayOpen = (site) => ({ forums: site.isHost, emoji: site.isHost, bots: site.isHost, webhooks: site.isHost, endpoints: site.isHost, groups: site.isHost, rules: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
-/** How many; or in words that there are none. */
+/** A number; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
 
 /** Answers that are unavailable have no line. */

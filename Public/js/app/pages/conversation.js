@@ -20,7 +20,7 @@ import { quoteSelection } from '../conversation/quoting.js';
 import { MessageView } from '../conversation/messageview.js';
 import { markRead, messageWith } from '../state/messages.js';
 
-/** Where there is room for a topic beside the list. */
+/** The width with room for a topic beside the list. */
 const BESIDE = '(min-width: 1440px)';
 
 /** Browsers run longer timers at once, in milliseconds. */

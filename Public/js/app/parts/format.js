@@ -17,7 +17,7 @@ const FORMATS = {
   spoiler: ['||', (input) => wrap(input, '||')],
 };
 
-/** Where there is no room, these are in a menu, the first ones first. */
+/** The formats that a narrow bar moves into a menu, the first ones first. */
 const RARE = ['spoiler', 'numbered', 'code', 'heading', 'quote', 'list', 'link'];
 
 /** The formats of keys with Ctrl or ⌘. A link needs a selection: otherwise the key opens the command menu. */

@@ -29,7 +29,7 @@ export function pictureField(words, { maxBytes, prepare = (file) => file, on } =
   return Object.assign(node, {
     file: null,
     choices,
-    /** Where it can be seen on this page. */
+    /** The address of the picture on this page. */
     address: null,
     /** Another way was taken. */
     forget: () => node.file && take(null),

@@ -1,7 +1,7 @@
 import { el, icon } from '../core/dom.js';
 import { say } from '../core/text.js';
 
-/** How the connection is: a green check, a red cross, or on its way. @param {"online"|"offline"|"connecting"} state */
+/** The state of the connection: a green check, a red cross, or on its way. @param {"online"|"offline"|"connecting"} state */
 export function sign(state, { withWord = false } = {}) {
   const words = say(`sign.${state}`);
   const picture = { online: 'online', offline: 'offline', connecting: 'again' }[state];

@@ -5,7 +5,7 @@ import { say } from '../core/text.js';
 import { banner } from '../parts/banner.js';
 import { sign } from '../parts/sign.js';
 
-/** How long "back online" is shown, in milliseconds. */
+/** The time that "back online" is shown, in milliseconds. */
 const BACK_TIME = 2_000;
 
 export class StatusLines {

@@ -7,7 +7,7 @@ import { wait } from '../../parley/time.js';
 const MAX_HOLD = 60_000;
 /** The last moments of a hold are too short for a press. */
 const REST = 2_000;
-/** How long a sign-out waits for them at most, and how often it looks. */
+/** The maximum wait of a sign-out for them, and the interval of its checks. */
 const MAX_WAIT = 2_000;
 const STEP = 50;
 

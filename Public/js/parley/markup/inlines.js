@@ -51,7 +51,7 @@ class Scan {
     this.end = end;
     this.isCell = isCell;
     this.position = start;
-    /** Where the plain text behind the scan begins. */
+    /** The start of the plain text behind the scan. */
     this.plain = start;
     /** @type {Piece[]} */
     this.pieces = [];
@@ -127,7 +127,7 @@ class Scan {
   }
 
   /**
-   * Where the run of the byte at `start` ends.
+   * The end of the run of the byte at `start`.
    * @param {number} start
    */
   #runEnd(start) {
@@ -407,7 +407,7 @@ class Scan {
   }
 
   /**
-   * Where a domain of at least two labels ends.
+   * The end of a domain of at least two labels.
    * @param {number} start @param {number} limit
    */
   #domainEnd(start, limit) {

@@ -95,7 +95,7 @@ export const isEastAsian = (scalar) =>
     (scalar >= 0x20000 && scalar <= 0x3ffff));
 
 /**
- * How many bytes the scalar has that starts with this one.
+ * The number of bytes of the scalar that starts with this one.
  * @param {number} byte
  */
 export const scalarLength = (byte) => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
