@@ -26,7 +26,7 @@ export function passkeyDoor(site, device, enter, make) {
       start();
     }
   };
-  const verb = button(say('door.passkey'), { picture: 'key', wide: true, on: () => whileBusy(verb, ask) });
+  const verb = button(say('signIn.passkey'), { picture: 'key', wide: true, on: () => whileBusy(verb, ask) });
   const page = make(verb);
   return {
     ...page,
