@@ -1,3 +1,3 @@
 public enum Own {
-  public static let module = "Web"
+  public static let module = "WebPush"
 }
