@@ -171,7 +171,7 @@ class Rewound(Village):
         later = self.page(context)
         self.open(later, address)
         for page in (open_page, later):
-            expect(page.get_by_text("After the copy 11")).to_be_visible()
+            expect(page.get_by_text("After the copy 11", exact=True)).to_be_visible()
             expect(page.get_by_text("Lost of grace")).to_have_count(0)
             expect(page.locator(".reaction-emoji")).to_have_count(0)
             expect(page.get_by_text("only on this device")).to_be_visible()
