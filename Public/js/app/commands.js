@@ -46,7 +46,7 @@ async function find(shell, words) {
     }));
   const actions = [
     { words: say('navigation.inbox'), picture: 'inbox', keys: 'g i', on: go('/') },
-    { words: say('place.forums'), picture: 'forums', keys: 'g f', on: go('/forums') },
+    { words: say('navigation.forums'), picture: 'forums', keys: 'g f', on: go('/forums') },
     { words: say('navigation.messages'), picture: 'messages', keys: 'g m', on: go('/messages') },
     site.me.role !== 'guest' && { words: say('navigation.members'), picture: 'users', on: go('/members') },
     { words: say('act.newConversation'), picture: 'plus', on: go('/messages/new') },

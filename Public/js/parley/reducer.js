@@ -420,15 +420,15 @@ const kinds = {
 
 /**
  * Merges the signed-in user, who has more fields than others.
- * @param {Rows} rows @param {any} person @param {number} known
+ * @param {Rows} rows @param {any} user @param {number} known
  */
-export function putMe(rows, person, known) {
+export function putMe(rows, user, known) {
   const held = rows.get('site', 'me');
-  const value = mergeThing(held?.value, person, known);
+  const value = mergeThing(held?.value, user, known);
   // Both are absent without any, and the silences where the answer has no private members.
   if (value !== held?.value) {
-    if (!person.groups) delete value.groups;
-    if (person.preferences && !person.silences) delete value.silences;
+    if (!user.groups) delete value.groups;
+    if (user.preferences && !user.silences) delete value.silences;
   }
   rows.put('site', { name: 'me', value });
 }

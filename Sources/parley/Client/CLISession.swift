@@ -35,7 +35,7 @@ final class CLISession: Sendable {
       server = try object.string("server")
       token = try object.string("token")
       fingerprint = try object.optional("fingerprint")
-      user = try object.optional("person")
+      user = try object.optional("user")
     }
 
     var bytes: [UInt8] {
@@ -44,7 +44,7 @@ final class CLISession: Sendable {
         json.field("server", server)
         json.field("token", token)
         if let fingerprint { json.field("fingerprint", fingerprint) }
-        if let user { json.field("person", user) }
+        if let user { json.field("user", user) }
       }
       return json.bytes + [10]
     }

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `a file without a text is refused`() {
-    #expect(throws: (any Error).self) { try Languages(["en": Array(#"{"place.forums": "Forums"}"#.utf8)]) }
+    #expect(throws: (any Error).self) { try Languages(["en": Array(#"{"navigation.forums": "Forums"}"#.utf8)]) }
   }
 
   @Test(arguments: [

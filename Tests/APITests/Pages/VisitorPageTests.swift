@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `a person's page has the profile and the public feed`() async throws {
+  @Test func `a user's page has the profile and the public feed`() async throws {
     try await Village.open(.inMemory) { village in
       _ = try await village.garden("Garden", "public", members: ["grace"])
       let profile = ["display_name": "Grace <b>", "bio": "I like *bugs*."]

@@ -17,7 +17,7 @@ import Testing
         """
         insert into account (id, name, name_key, role, state, created_at)
         values ($1, $2, $2, 'member', 'active', 0)
-        """, user, "person\(user)")
+        """, user, "user\(user)")
       try meadow.join(ID(user), Meadow.room)
     }
     try meadow.join(Meadow.ada, Meadow.room)

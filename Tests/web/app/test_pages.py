@@ -45,7 +45,7 @@ class Site(Village):
         return {
             "inbox": "/", "forums": "/forums", "topics": f"{garden}/topics", "room": f"{garden}/room", "about": f"{garden}/about",
             "topic": f"/t/{self.topic['id']}", "new-topic": f"{garden}/new", "new-forum": "/forums/new", "direct": f"/c/{self.direct['id']}",
-            "messages": "/messages", "members": "/members", "drafts": "/you/drafts", "new-message": "/messages/new", "search": "/search?q=key", "person": "/u/grace", "you": "/you",
+            "messages": "/messages", "members": "/members", "drafts": "/you/drafts", "new-message": "/messages/new", "search": "/search?q=key", "user": "/u/grace", "you": "/you",
             "profile": "/you/profile", "look": "/you/look", "privacy": "/you/privacy", "password": "/you/password", "sessions": "/you/sessions",
             "tokens": "/you/tokens", "stars": "/you/stars", "admin": "/admin", "settings": "/admin/settings", "invites": "/admin/invites",
             "people": "/admin/users", "order": "/admin/forums", "reports": "/admin/reports", "backups": "/admin/backups", "audit": "/admin/audit", "gone": "/c/999999",

@@ -44,7 +44,7 @@ class Statuses(Village):
         lines = page.evaluate("""async () => {
             const { statusLine } = await import('/js/app/core/status.js');
             const end = Date.parse('2030-01-01T00:00:00Z');
-            const person = { status_text: 'away', status_emoji: null, status_expires_at: '2030-01-01T00:00:00Z' };
-            return [statusLine(person, end - 1), statusLine(person, end), statusLine(null)];
+            const user = { status_text: 'away', status_emoji: null, status_expires_at: '2030-01-01T00:00:00Z' };
+            return [statusLine(user, end - 1), statusLine(user, end), statusLine(null)];
         }""")
         self.assertEqual(lines, ["away", "", ""])

@@ -44,7 +44,7 @@ class Visitors(Village):
         garden = f"/f/{self.garden['id']}-garden"
         return {
             "front": "/", "forums": "/forums", "forum": garden, "room": f"{garden}/room", "topic": f"/t/{self.topic['id']}",
-            "person": "/u/grace", "missing": f"/f/{self.secret['id']}",
+            "user": "/u/grace", "missing": f"/f/{self.secret['id']}",
         }
 
     def test_every_page_without_javascript(self):

@@ -105,8 +105,8 @@ export const link = (href, words, kind = 'plain') => el(`a.button.button-${kind}
 /** The links of the operator, if there are any. */
 function siteLinks({ server }) {
   const links = [
-    [server.privacy_url, 'door.privacy'],
-    [server.contact_url, 'door.contact'],
+    [server.privacy_url, 'signIn.privacy'],
+    [server.contact_url, 'signIn.contact'],
   ].filter(([address]) => address);
   return links.length > 0 && el('p.sign-in-links', null, links.map(([address, words]) => el('a', { href: address }, say(words))));
 }

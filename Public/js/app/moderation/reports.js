@@ -135,10 +135,10 @@ function card(queue, report) {
   });
   const ban = () => banDialog(site, user, { removes: true, reports: true, changed });
   return reportCard(user, {
-    name: displayName(user) ?? say('person.gone'),
+    name: displayName(user) ?? say('user.gone'),
     href: user.name ? `/u/${encodeURIComponent(user.name)}` : null,
     counts: [
-      user.created_at && say('person.since', { at: moment(new Date(user.created_at)) }),
+      user.created_at && say('user.since', { at: moment(new Date(user.created_at)) }),
       `${say('report.count', { n: group.report_count })} ${say('report.reporters', { n: group.reporter_count })}`,
       written?.n > 0 && say(written.isMore ? 'report.writtenMore' : 'report.written', { n: written.n }),
     ].filter(Boolean).join(' · '),

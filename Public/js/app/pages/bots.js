@@ -82,8 +82,8 @@ async function createBot(site, changed) {
       joins.length > 0 &&
         el(
           'div.field',
-          { role: 'group', aria: { label: say('place.forums') } },
-          el('span.field-label', null, say('place.forums')),
+          { role: 'group', aria: { label: say('navigation.forums') } },
+          el('span.field-label', null, say('navigation.forums')),
           el('p.field-hint', null, say('bots.forumsHint')),
           joins.map(([, it]) => it),
         ),

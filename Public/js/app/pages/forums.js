@@ -57,10 +57,10 @@ export async function open(shell, _, restore) {
   body.addEventListener('scroll', further, { passive: true });
   addEventListener('resize', further);
   return {
-    title: say('place.forums'),
+    title: say('navigation.forums'),
     here: '/forums',
     node: [
-      pageBar(say('place.forums'), {
+      pageBar(say('navigation.forums'), {
         state: site.state,
         actions: [
           site.isHost &&

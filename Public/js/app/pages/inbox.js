@@ -216,7 +216,7 @@ function nothing(shell, shown, groups) {
     picture: 'check',
     second: newest ? say('inbox.last', { at: moment(new Date(newest)) }) : null,
     actions: [
-      button(say('place.forums'), { on: () => shell.go('/forums') }),
+      button(say('navigation.forums'), { on: () => shell.go('/forums') }),
       site.mayInvite && button(say('invite.people'), { on: () => shell.go('/admin/invites') }),
     ].filter(Boolean),
   });

@@ -15,7 +15,7 @@ export function named({ people, forums }) {
   return [
     people.length > 0 &&
       el('section.search-named', null, el('h2.section-title', null, say('conversation.peopleTitle')), people.map((it) => userRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
-    forums.length > 0 && el('section.search-named', null, el('h2.section-title', null, say('place.forums')), forums.map(forumRow)),
+    forums.length > 0 && el('section.search-named', null, el('h2.section-title', null, say('navigation.forums')), forums.map(forumRow)),
   ];
 }
 

@@ -7,7 +7,7 @@ import { signInForm, sentence } from '../account/signinform.js';
 import { askCode, goIn, returnAddress, signInAddress } from '../account/enter.js';
 import { isOld, oldReset } from '../account/mailpages.js';
 import { device, passwordField } from '../account/newcomer.js';
-import { passkeyDoor } from '../account/passkeydoor.js';
+import { passkeySignIn } from '../account/passkeysignin.js';
 import { join } from '../account/signup.js';
 import { field } from '../parts/field.js';
 import { rich } from '../parts/rich.js';
@@ -24,11 +24,11 @@ export async function signIn(shell, { back, query }) {
   if (site.me) return shell.go(address, { replace: true });
   const canJoin = ['open', 'approval'].includes(site.server.policy);
   if (canJoin && query?.has('new')) return join(shell, address);
-  return passkeyDoor(site, device(), (user) => goIn(shell, user, address), (passkey) => passwordDoor(shell, address, canJoin, passkey));
+  return passkeySignIn(site, device(), (user) => goIn(shell, user, address), (passkey) => passwordSignIn(shell, address, canJoin, passkey));
 }
 
 /** @param passkey the button to sign in without the password, if there is one */
-function passwordDoor(shell, address, canJoin, passkey) {
+function passwordSignIn(shell, address, canJoin, passkey) {
   const { site } = shell;
   const name = field(say('signIn.name'), { name: 'username', autocomplete: 'username webauthn' });
   const password = passwordField(site, false);
@@ -82,8 +82,8 @@ export async function front(shell) {
           'div.sign-in-column',
           null,
           el('img.sign-in-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
-          el('h1', null, say('door.newTitle')),
-          el('p.sign-in-lead', null, say('door.newLead')),
+          el('h1', null, say('signIn.newTitle')),
+          el('p.sign-in-lead', null, say('signIn.newLead')),
         ),
       ),
     };
@@ -106,7 +106,7 @@ export async function front(shell) {
           ['open', 'approval'].includes(site.server.policy) && el('a.button', { href: '/sign-in?new' }, say('join.verb')),
         ),
         site.forums.size
-          ? el('div.front-forums', null, el('h2.section-title', null, say('place.forums')), tiles(site))
+          ? el('div.front-forums', null, el('h2.section-title', null, say('navigation.forums')), tiles(site))
           : null,
       ),
     ),

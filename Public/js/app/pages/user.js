@@ -24,7 +24,7 @@ export async function open(shell, { name }) {
   const decided = site.isModerator && !isMe ? decisions(site, user) : null;
   const written =
     user.name &&
-    button(say('person.written', { name: displayName(user) }), {
+    button(say('user.written', { name: displayName(user) }), {
       picture: 'search',
       on: () => shell.go(`/search?q=${encodeURIComponent(`from:@${user.name}`)}`),
     });

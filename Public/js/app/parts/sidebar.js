@@ -46,7 +46,7 @@ export function sidebar(view) {
     ),
     el(
       'nav.sidebar-list',
-      { aria: { label: say('place.all') } },
+      { aria: { label: say('navigation.all') } },
       sidebarLink(say('navigation.inbox'), {
         href: '/',
         picture: 'inbox',
@@ -54,9 +54,9 @@ export function sidebar(view) {
         loud: inbox.loud,
         isHere: here === '/',
       }),
-      sidebarLink(say('place.forums'), { href: '/forums', picture: 'forums', topics: view.topics, isHere: here === '/forums' }),
+      sidebarLink(say('navigation.forums'), { href: '/forums', picture: 'forums', topics: view.topics, isHere: here === '/forums' }),
       sections.map((section) => [
-        el('div.sidebar-section', null, el('h2', null, section.title ?? say('place.forums'))),
+        el('div.sidebar-section', null, el('h2', null, section.title ?? say('navigation.forums'))),
         section.forums.map((it) =>
           sidebarLink(it.title, {
             href: it.href,
@@ -112,9 +112,9 @@ export function bottomBar({ here = '', inbox = {}, messages = {}, topics = 0 } =
     );
   return el(
     'nav.bottom-bar',
-    { aria: { label: say('place.all') } },
+    { aria: { label: say('navigation.all') } },
     navigationLink('/', 'inbox', say('navigation.inbox'), inbox),
-    navigationLink('/forums', 'forums', say('place.forums'), { topics }),
+    navigationLink('/forums', 'forums', say('navigation.forums'), { topics }),
     navigationLink('/messages', 'messages', say('navigation.messages'), messages),
     navigationLink('/you', 'user', say('navigation.you')),
   );

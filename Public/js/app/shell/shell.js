@@ -71,7 +71,7 @@ export class Shell {
       this.main.focus();
     };
     document.body.append(
-      el('a.skip', { href: '#page', on: { click: skip } }, say('place.skip')),
+      el('a.skip', { href: '#page', on: { click: skip } }, say('navigation.skip')),
       this.node,
       this.live.node,
     );

@@ -427,7 +427,7 @@ class Scan {
     return labels > 1 && endsWord(text, end, limit) ? end : null;
   }
 
-  // `@name` and `#tag`. Whether there is a person of that name is not asked here.
+  // `@name` and `#tag`. A user of that name need not exist.
 
   /** Letters and digits of ASCII, in parts that one `.`, `_` or `-` joins: `ada.lovelace`. */
   #mention() {

@@ -76,8 +76,8 @@ public struct OwnSession: Sendable {
   public func verify() async throws(ClientFault) -> (user: Resource<User>, asksDiscoverability: Bool) {
     let user = try await client.send(.getUser(.me))
     let id = user.value.summary.id.description
-    let before = store.read("person")
-    store.write("person", id)
+    let before = store.read("user")
+    store.write("user", id)
     if let before, before != id {
       store.write("asked", nil)
       throw .userChanged
@@ -129,7 +129,7 @@ public struct OwnSession: Sendable {
       failure = error.isSignedOut ? nil : error
     }
     client.token = nil
-    for name in ["person", "asked", "verified"] { store.write(name, nil) }
+    for name in ["user", "asked", "verified"] { store.write(name, nil) }
     if let failure { throw failure }
   }
 }

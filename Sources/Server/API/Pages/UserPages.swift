@@ -40,7 +40,7 @@ extension PageContext {
     let name = user.summary.displayName ?? user.summary.name ?? words[.formerMember]
     var page = VisitorPage([name]) { html in
       var writer = PostWriter(posts)
-      html.tag("div", ["class": "person"]) { html in
+      html.tag("div", ["class": "user-profile"]) { html in
         writer.writeAvatar(of: user.summary.id, size: 96, to: &html)
         html.tag("div") { html in
           html.tag("h1") { $0.tag("bdi", [:], name) }

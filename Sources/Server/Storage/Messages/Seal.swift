@@ -134,7 +134,7 @@ extension Seal.Notice: JSONWritable, JSONReadable {
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("id", id)
-      json.field("person", user)
+      json.field("user", user)
       json.field("kind", kind)
       json.field("conversation", conversation)
       json.field("actor", actor)
@@ -146,7 +146,7 @@ extension Seal.Notice: JSONWritable, JSONReadable {
   init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     id = try object.int("id")
-    user = try object.int("person")
+    user = try object.int("user")
     kind = try object.string("kind")
     conversation = try object.optional("conversation")
     actor = try object.optional("actor")

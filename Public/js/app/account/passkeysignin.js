@@ -5,7 +5,7 @@ import { button, whileBusy } from '../parts/button.js';
 import { canUsePasskeys, offerPasskeys, signInByPasskey } from './passkey.js';
 
 /** Adds both to the sign-in page that `make` returns for the button; it is null in a browser without passkeys. */
-export function passkeyDoor(site, device, enter, make) {
+export function passkeySignIn(site, device, enter, make) {
   if (!canUsePasskeys()) return make(null);
   let offer = new AbortController();
   const start = () => {
