@@ -140,6 +140,46 @@ import Testing
     }
   }
 
+  @Test func `topics are found by a part of the title`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("garden", "public", members: ["grace", "linus"])
+      let path = "/forums/\(forum)/conversations"
+      var ids: [String] = []
+      for (title, name) in [
+        ("Wool for socks", "grace"), ("Crème for scones", "linus"), ("A WOOLLY hat", "linus"), ("Seeds", "grace"),
+        ("Which wool?", "grace"),
+      ] {
+        let made = try await village.expect(201, .post, path, as: name, ["title": title, "text": "look #wool"])
+        ids.append(try #require(made["id"]))
+      }
+      try await village.expect(200, .patch, "/conversations/\(ids[0])", as: "ada", ["pinned": true])
+      func found(_ query: String, as name: String? = "linus") async throws -> [String?] {
+        try await village.expect(200, .get, "\(path)?\(query)", as: name).texts("data", "id")
+      }
+      let wool = [ids[0], ids[4], ids[2]]
+      #expect(try await found("query=WOOL", as: nil) == wool)
+      for (query, expected) in [
+        ("wool", wool), ("creme", [ids[1]]), ("wool%3F", [ids[4]]), ("velvet", []), ("wool&filter=mine", [ids[2]]),
+        ("wool&tag=wool", wool), ("wool&tag=seeds", []), ("seeds&filter=unread", []),
+      ] {
+        #expect(try await found("query=\(query)") == expected, "\(query)")
+      }
+      #expect(try await found("query=").count == 5)
+      for limit in 1...3 {
+        var (pages, next): ([String?], String?) = ([], "")
+        while let position = next, pages.count < 10 {
+          let page = try await village.expect(200, .get, "\(path)?query=wool&limit=\(limit)\(position)", as: "linus")
+          pages += page.texts("data", "id")
+          next = page["next"].map { "&next=\($0)" }
+        }
+        #expect(pages == wool, "\(limit) at a time")
+      }
+      let long = String(repeating: "w", count: 121)
+      let refused = try await village.expect(400, .get, "\(path)?query=\(long)", as: "linus")
+      #expect(refused["errors.0.field"] == "query" && refused["errors.0.code"] == "too_long")
+    }
+  }
+
   @Test func `a topic starts with files`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, _) = try await village.garden(members: ["grace", "linus"])

@@ -60,6 +60,68 @@ import Testing
     }
   }
 
+  @Test func `other lists take the parameter, too`() async throws {
+    try await Village.open(.inMemory) { village in
+      let stage = try await Stage(village)
+      let (grace, linus) = (village.id("grace"), village.id("linus"))
+      let message = "/messages/\(stage.message)"
+      try await village.request(.put, "\(message)/actions/like", as: "linus")
+      try await village.request(.patch, message, as: "grace", ["text": "edited @linus"])
+      try await village.request(
+        .post, "/users/\(linus)/warn", as: "mira", ["reason": "Please calm down."])
+      try await village.expect(201, .post, "/invites", as: "ada", ["max_uses": 1])
+      _ = try await village.upload("menu.png", by: "grace")
+      for (path, name, user) in [
+        ("\(message)/actions", "grace", linus), ("\(message)/revisions", "grace", grace), ("/files", "grace", grace),
+        ("/invites", "ada", village.id("ada")), ("/users/\(linus)/sanctions", "ada", linus),
+        ("/audit", "ada", village.id("mira")),
+      ] {
+        let page = try await village.expect(200, .get, "\(path)?include=users,files", as: name)
+        #expect(page.texts("included.users", "id").contains(user), "\(path) \(page.text)")
+        #expect(page.has("included.files"), "\(path)")
+        #expect(!(try await village.expect(200, .get, path, as: name)).has("included"), "\(path)")
+      }
+    }
+  }
+
+  @Test func `a single object includes its users and files`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "public", members: ["grace"])
+      let file = try await village.upload("menu.png", by: "grace")
+      let id = try await village.post("pizza @linus", in: room, as: "grace", ["attachments": [file]])
+      let message = try await village.expect(200, .get, "/messages/\(id)?include=users,files", as: "ada")
+      #expect(message["id"] == id && message.texts("included.files", "id") == [file])
+      #expect(Set(message.texts("included.users", "id")) == [village.id("grace"), village.id("linus")])
+      let direct = try await village.expect(
+        201, .post, "/conversations", as: "ada", ["kind": "direct", "participants": [village.id("grace")]])
+      for (path, user) in [
+        ("/forums/\(forum)", village.id("ada")), ("/conversations/\(direct["id"] ?? "")", village.id("grace")),
+        ("/files/\(file)", village.id("grace")),
+      ] {
+        let found = try await village.expect(200, .get, "\(path)?include=users", as: "ada")
+        #expect(found.texts("included.users", "id").contains(user), "\(path) \(found.text)")
+        #expect(!found.has("included.files") && found.has("id"), "\(path)")
+      }
+      #expect(try await village.request(.get, "/messages/\(id)?include=forums", as: "ada").status == 400)
+    }
+  }
+
+  @Test func `the tag of an object changes with its included users`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden("garden", "public", members: ["grace"]).room
+      let id = try await village.post("pizza", in: room, as: "grace")
+      let path = "/messages/\(id)?include=users"
+      func tag(_ path: String) async throws -> String? {
+        try await village.expect(200, .get, path, as: "ada").fields["etag"]
+      }
+      let (before, plain) = (try await tag(path), try await tag("/messages/\(id)"))
+      #expect(try await tag(path) == before && before != nil && before != plain)
+      try await village.expect(200, .patch, "/users/me", as: "grace", ["display_name": "Admiral"])
+      #expect(try await tag(path) != before)
+      #expect(try await tag("/messages/\(id)") == plain)
+    }
+  }
+
   @Test func `a page position keeps the parameter`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden("garden", "public").room

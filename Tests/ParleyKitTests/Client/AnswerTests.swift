@@ -51,6 +51,12 @@ import Testing
     let tagged = try await ada.send(.createTopic(in: forum, title: "Garlic", text: "When? #Garlic #autumn"))
     #expect(tagged.tags == ["garlic", "autumn"])
     #expect(try await ada.send(.listTopics(in: forum, tag: "#garlic")).elements.map(\.tags) == [tagged.tags])
+    #expect(try await ada.send(.listTopics(in: forum, query: "GARL")).elements.map(\.id) == [tagged.id])
+    let included = try await ada.send(.listTopics(in: forum, query: "garlic").including()).included
+    #expect(included?.user(tagged.createdBy)?.summary.name == "ada" && included?.files.isEmpty == true)
+    let single = try await ada.send(.getMessage(start.message.id).including(.users))
+    #expect(single.included?.users.map(\.summary.name) == ["ada"] && single.message.id == start.message.id)
+    #expect(try await ada.send(.getMessage(start.message.id)).included == nil)
     let tags = try await ada.send(.listForumTags(of: forum)).elements.map(\.value)
     #expect(tags == [ForumTag("autumn", count: 1), ForumTag("garlic", count: 1)])
   }

@@ -299,6 +299,7 @@ import Testing
     _ = try tx.users(inGroup: ID(9), slice)
     _ = try tx.topics(of: forum, slice)
     _ = try tx.topics(of: forum, tagged: "seeds", slice)
+    _ = try tx.topics(of: forum, TopicConditions(title: "seeds"), slice)
     for text in [nil, "garden"] {
       _ = try tx.forums(for: Meadow.ada, seeing: [.public], with: text, slice)
     }

@@ -25,6 +25,8 @@ public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
     representation = value.raw
   }
 
+  init(_ representation: JSONRaw) { self.representation = representation }
+
   public func write(to json: inout JSONWriter) { json.value(representation) }
 
   /// Nil if the member is missing, `null` or of another type.
@@ -51,6 +53,8 @@ public struct Page<Element: JSONReadable & Sendable>: JSONReadable, Sendable {
   /// The position of the next page in the order of the list; nil if there is none.
   public let next: String?
   public let previous: String?
+  /// The users and files of the page; nil unless the request had `including`.
+  public let included: IncludedObjects?
   /// The complete JSON of the page.
   public let representation: JSONRaw
 
@@ -60,5 +64,6 @@ public struct Page<Element: JSONReadable & Sendable>: JSONReadable, Sendable {
     elements = try object.read("data")
     next = try object.optional("next")
     previous = try object.optional("previous")
+    included = try object.optional("included")
   }
 }

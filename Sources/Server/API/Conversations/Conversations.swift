@@ -61,8 +61,9 @@ extension API {
   // MARK: Participants
 
   @Sendable static func listParticipants(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try context.view.listParticipants(of: try context.id(), page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(
+      try context.view.listParticipants(of: try context.id(), page, for: context.caller), including: include, context)
   }
 
   @Sendable static func setParticipant(_ context: RequestContext) async throws -> Response {
@@ -134,6 +135,7 @@ extension RequestContext {
   }
 
   fileprivate func seen(_ conversation: ConversationView) throws -> Response {
-    .one(conversation).tagged(conversation.tag, since: community.start)
+    let include = try query { query in try query.include() }
+    return try .one(conversation, tagged: conversation.tag, including: include, self)
   }
 }

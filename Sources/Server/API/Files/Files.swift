@@ -19,15 +19,21 @@ extension API {
 
   /// Lists files by id, or the caller's files.
   @Sendable static func listFiles(_ context: RequestContext) async throws -> Response {
-    let (ids, page): ([ID<File>]?, PageRequest) = try context.query { query in (try query.ids(), try query.page()) }
-    if let ids { return .list(try context.view.listFiles(ids, for: context.caller)) }
-    return try .page(try context.view.listFiles(page, for: context.caller), context)
+    let (ids, page, include): ([ID<File>]?, PageRequest, Set<Include>) = try context.query { query in
+      (try query.ids(), try query.page(), try query.include())
+    }
+    if let ids {
+      let found = try context.view.listFiles(ids, for: context.caller)
+      return .list(found, try context.included(include, in: found))
+    }
+    return try .page(try context.view.listFiles(page, for: context.caller), including: include, context)
   }
 
   @Sendable static func getFile(_ context: RequestContext) async throws -> Response {
+    let include = try context.query { query in try query.include() }
     let kept = try context.view.getFile(try context.id(), for: context.caller)
     let preview = kept.previewDigest.map { "-\(FileContent.tag($0))" } ?? ""
-    return .one(kept.file).tagged("\(kept.file.id)\(preview)")
+    return try .one(kept.file, tagged: "\(kept.file.id)\(preview)", including: include, context)
   }
 
   @Sendable static func deleteFile(_ context: RequestContext) async throws -> Response {

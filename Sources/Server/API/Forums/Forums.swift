@@ -23,8 +23,9 @@ extension API {
   }
 
   @Sendable static func getForum(_ context: RequestContext) async throws -> Response {
+    let include = try context.query { query in try query.include() }
     let seen = try context.view.getForum(try context.id(), for: context.caller)
-    return .one(seen).tagged(seen.tag, since: context.community.start)
+    return try .one(seen, tagged: seen.tag, including: include, context)
   }
 
   @Sendable static func updateForum(_ context: RequestContext) async throws -> Response {

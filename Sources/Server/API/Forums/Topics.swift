@@ -7,7 +7,10 @@ import Web
 extension API {
   @Sendable static func listTopics(_ context: RequestContext) async throws -> Response {
     let (selection, page, include) = try context.query { query in
-      (TopicSelection(try query.word("filter"), tag: try query.text("tag")), try query.page(), try query.include())
+      (
+        TopicSelection(try query.word("filter"), tag: try query.text("tag"), text: try query.text("query")),
+        try query.page(), try query.include()
+      )
     }
     let forum: ID<Forum> = try context.id()
     let found =

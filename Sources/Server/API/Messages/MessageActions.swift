@@ -14,9 +14,12 @@ extension API {
   }
 
   @Sendable static func listActions(_ context: RequestContext) async throws -> Response {
-    let (type, page) = try context.query { query in (try query.text("type"), try query.page()) }
+    let (type, page, include) = try context.query { query in
+      (try query.text("type"), try query.page(), try query.include())
+    }
     return try .page(
-      try context.view.listActions(on: try context.id(), type: type, page, for: context.caller), context)
+      try context.view.listActions(on: try context.id(), type: type, page, for: context.caller), including: include,
+      context)
   }
 
   @Sendable static func listMyActions(_ context: RequestContext) async throws -> Response {

@@ -42,9 +42,9 @@ extension API {
   }
 
   @Sendable static func getMessage(_ context: RequestContext) async throws -> Response {
-    let show = try context.query { query in try query.show() }
+    let (show, include) = try context.query { query in (try query.show(), try query.include()) }
     let seen = try await context.view.getMessage(try context.id(), show, for: context.caller)
-    return .one(seen).tagged(seen.tag, since: context.community.start)
+    return try .one(seen, tagged: seen.tag, including: include, context)
   }
 
   @Sendable static func editMessage(_ context: RequestContext) async throws -> Response {
@@ -82,8 +82,9 @@ extension API {
   }
 
   @Sendable static func listRevisions(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try context.view.listRevisions(of: try context.id(), page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(
+      try context.view.listRevisions(of: try context.id(), page, for: context.caller), including: include, context)
   }
 
   @Sendable static func deleteRevision(_ context: RequestContext) async throws -> Response {
@@ -95,7 +96,9 @@ extension API {
   }
 
   @Sendable static func listReceipts(_ context: RequestContext) async throws -> Response {
-    .list(try context.view.listReceipts(of: try context.id(), for: context.caller))
+    let include = try context.query { query in try query.include() }
+    let found = try context.view.listReceipts(of: try context.id(), for: context.caller)
+    return .list(found, try context.included(include, in: found))
   }
 
   @Sendable static func createTopicFromMessage(_ context: RequestContext) async throws -> Response {

@@ -10,11 +10,12 @@ extension API {
   }
 
   @Sendable static func listVotes(_ context: RequestContext) async throws -> Response {
-    let (option, page) = try context.query { query in
-      (try query.int("option", in: 0...Poll.optionCounts.upperBound - 1), try query.page())
+    let (option, page, include) = try context.query { query in
+      (try query.int("option", in: 0...Poll.optionCounts.upperBound - 1), try query.page(), try query.include())
     }
     return try .page(
-      try context.view.listVotes(in: try context.id(), option: option, page, for: context.caller), context)
+      try context.view.listVotes(in: try context.id(), option: option, page, for: context.caller), including: include,
+      context)
   }
 
   @Sendable static func closePoll(_ context: RequestContext) async throws -> Response {

@@ -40,8 +40,10 @@ extension API {
   }
 
   @Sendable static func listSanctions(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try context.view.listSanctions(of: try context.reference(), page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(
+      try context.view.listSanctions(of: try context.reference(), page, for: context.caller), including: include,
+      context)
   }
 
   @Sendable static func createRemoval(_ context: RequestContext) async throws -> Response {
@@ -51,7 +53,8 @@ extension API {
   }
 
   @Sendable static func getRemoval(_ context: RequestContext) async throws -> Response {
-    .one(try context.view.getRemoval(try context.id(), for: context.caller))
+    let include = try context.query { query in try query.include() }
+    return try .one(try context.view.getRemoval(try context.id(), for: context.caller), including: include, context)
   }
 
   @Sendable static func undoRemoval(_ context: RequestContext) async throws -> Response {
@@ -67,18 +70,19 @@ extension API {
   }
 
   @Sendable static func listAuditEntries(_ context: RequestContext) async throws -> Response {
-    let (actor, filter, page) = try context.query { query in
+    let (actor, filter, page, include) = try context.query { query in
       var filter = AuditFilter()
       let subject: ID<AuditEntry>? = try query.id("subject")
       filter.subject = subject?.number
       filter.kind = try query.word("kind")
       filter.forum = try query.id("forum")
       (filter.after, filter.before) = (try query.time("after_time"), try query.time("before_time"))
-      return (try query.reference("actor"), filter, try query.page())
+      return (try query.reference("actor"), filter, try query.page(), try query.include())
     }
     var resolved = filter
     resolved.actor = try context.userID(actor, "actor")
-    return try .page(try await context.community.listAuditEntries(resolved, page, for: context.caller), context)
+    return try .page(
+      try await context.community.listAuditEntries(resolved, page, for: context.caller), including: include, context)
   }
 }
 

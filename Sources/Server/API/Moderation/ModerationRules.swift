@@ -5,8 +5,8 @@ import Web
 
 extension API {
   @Sendable static func listModerationRules(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try context.view.listModerationRules(page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(try context.view.listModerationRules(page, for: context.caller), including: include, context)
   }
 
   @Sendable static func createModerationRule(_ context: RequestContext) async throws -> Response {
@@ -22,7 +22,9 @@ extension API {
   }
 
   @Sendable static func getModerationRule(_ context: RequestContext) async throws -> Response {
-    .one(try context.view.getModerationRule(try context.id(), for: context.caller))
+    let include = try context.query { query in try query.include() }
+    return try .one(
+      try context.view.getModerationRule(try context.id(), for: context.caller), including: include, context)
   }
 
   @Sendable static func updateModerationRule(_ context: RequestContext) async throws -> Response {

@@ -34,8 +34,9 @@ extension API {
   }
 
   @Sendable static func getReport(_ context: RequestContext) async throws -> Response {
+    let include = try context.query { query in try query.include() }
     let report = try context.view.getReport(try context.id(), for: context.caller)
-    return .one(report).tagged(report.tag, since: context.community.start)
+    return try .one(report, tagged: report.tag, including: include, context)
   }
 
   @Sendable static func updateReports(_ context: RequestContext) async throws -> Response {

@@ -1,4 +1,4 @@
-// `include=users,files`: the users and files that a list references, each once, as the caller may see them.
+// `include=users,files`: the users and files that a response references, each once, as the caller may see them.
 
 import Community
 import ParleyJSON
@@ -9,7 +9,7 @@ enum Include: String, CaseIterable {
   case users, files
 }
 
-/// The ids of the users and files that the objects of a list reference.
+/// The ids of the users and files that the objects of a response reference.
 struct References {
   var users: Set<ID<User>> = []
   var files: Set<ID<File>> = []
@@ -74,7 +74,7 @@ extension Message: Referencing {
     }
   }
 
-  private static func mentioned(in entities: JSONRaw) -> [ID<User>] {
+  static func mentioned(in entities: JSONRaw) -> [ID<User>] {
     do throws(JSONError) {
       var users: [ID<User>] = []
       var object = try JSONValue(parsing: entities.bytes).object()
@@ -109,9 +109,7 @@ extension NotificationView: Referencing {
 
 extension OwnConversation: Referencing {
   func addReferences(to references: inout References) {
-    references.users.insert(conversation.createdBy)
-    if let owner = conversation.owner { references.users.insert(owner) }
-    references.users.formUnion(conversation.participants?.map(\.user) ?? [])
+    conversation.addReferences(to: &references)
     lastMessage?.addReferences(to: &references)
   }
 }

@@ -40,6 +40,36 @@ extension Response {
     }
   }
 
+  /// One value without an envelope, with the users and files that it names.
+  static func one(
+    _ thing: some JSONWritable & Referencing, including include: Set<Include>, _ context: RequestContext
+  ) throws -> Response {
+    guard let included = try context.included(include, in: [thing]) else { return .one(thing) }
+    return .own(Self.json(thing, included), .ok)
+  }
+
+  /// The same with an `ETag`. Included users and files change without the thing, so their content is part of the tag.
+  static func one(
+    _ thing: some JSONWritable & Referencing, tagged revision: String, including include: Set<Include>,
+    _ context: RequestContext
+  ) throws -> Response {
+    let start = context.community.start
+    guard let included = try context.included(include, in: [thing]) else {
+      return .one(thing).tagged(revision, since: start)
+    }
+    let json = Self.json(thing, included)
+    return .own(json, .ok).tagged("\(revision)-\(Fingerprint(json.bytes).hexadecimal)", since: start)
+  }
+
+  /// The object of `thing` with the member `included`.
+  private static func json(_ thing: some JSONWritable, _ included: Included) -> JSONWriter {
+    var object = JSONWriter()
+    object.value(thing)
+    var json = JSONWriter(appendingTo: object.bytes.dropLast() + Array(#","included":"#.utf8))
+    json.value(included)
+    return JSONWriter(appendingTo: json.bytes + [UInt8(ascii: "}")])
+  }
+
   /// A list of one page.
   static func list(_ things: [some JSONWritable], _ included: Included? = nil) -> Response {
     object { json in json.list(things, included) }

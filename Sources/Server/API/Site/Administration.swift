@@ -20,7 +20,8 @@ extension API {
   }
 
   @Sendable static func getBackup(_ context: RequestContext) async throws -> Response {
-    .one(try context.view.getBackup(context.id(), for: context.caller).0)
+    let include = try context.query { query in try query.include() }
+    return try .one(try context.view.getBackup(context.id(), for: context.caller).0, including: include, context)
   }
 
   @Sendable static func deleteBackup(_ context: RequestContext) async throws -> Response {
@@ -43,7 +44,7 @@ extension API {
   }
 
   @Sendable static func listBackups(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try context.view.listBackups(page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(try context.view.listBackups(page, for: context.caller), including: include, context)
   }
 }

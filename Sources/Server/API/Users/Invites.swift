@@ -15,12 +15,13 @@ extension API {
   }
 
   @Sendable static func listInvites(_ context: RequestContext) async throws -> Response {
-    let page = try context.query { query in try query.page() }
-    return try .page(try context.view.listInvites(page, for: context.caller), context)
+    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
+    return try .page(try context.view.listInvites(page, for: context.caller), including: include, context)
   }
 
   @Sendable static func getInvite(_ context: RequestContext) async throws -> Response {
-    .one(try context.view.getInvite(try context.id(), for: context.caller))
+    let include = try context.query { query in try query.include() }
+    return try .one(try context.view.getInvite(try context.id(), for: context.caller), including: include, context)
   }
 
   @Sendable static func revokeInvite(_ context: RequestContext) async throws -> Response {

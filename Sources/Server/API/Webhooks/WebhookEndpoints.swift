@@ -42,7 +42,9 @@ extension API {
   }
 
   @Sendable static func getWebhookEndpoint(_ context: RequestContext) async throws -> Response {
-    .one(try context.view.getWebhookEndpoint(try context.id(), for: context.caller))
+    let include = try context.query { query in try query.include() }
+    return try .one(
+      try context.view.getWebhookEndpoint(try context.id(), for: context.caller), including: include, context)
   }
 
   @Sendable static func updateWebhookEndpoint(_ context: RequestContext) async throws -> Response {

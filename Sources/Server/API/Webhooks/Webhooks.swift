@@ -17,7 +17,8 @@ extension API {
   }
 
   @Sendable static func getWebhook(_ context: RequestContext) async throws -> Response {
-    .one(try context.view.getWebhook(try context.id(), for: context.caller))
+    let include = try context.query { query in try query.include() }
+    return try .one(try context.view.getWebhook(try context.id(), for: context.caller), including: include, context)
   }
 
   @Sendable static func updateWebhook(_ context: RequestContext) async throws -> Response {

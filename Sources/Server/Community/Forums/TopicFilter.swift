@@ -3,18 +3,21 @@
 public import ParleyModel
 import Storage
 
-/// Which topics of a forum are listed: those that match both, or all.
+/// Which topics of a forum are listed: those that match all members, or all.
 public struct TopicSelection: Sendable {
   public var filter: TopicFilter?
   /// A hashtag, with or without its sign.
   public var tag: String?
+  /// A part of the title. Case and accents are ignored.
+  public var text: String?
 
-  public init(_ filter: TopicFilter? = nil, tag: String? = nil) {
+  public init(_ filter: TopicFilter? = nil, tag: String? = nil, text: String? = nil) {
     self.filter = filter
     self.tag = tag
+    self.text = text
   }
 
-  public var isAll: Bool { filter == nil && tag == nil }
+  public var isAll: Bool { filter == nil && tag == nil && text == nil }
 }
 
 /// A filter of a forum's topics.
@@ -34,12 +37,16 @@ extension Community {
     of forum: ID<Forum>, _ selection: TopicSelection, _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<ListedTopic> {
     let tag = try selection.tag.map { tag throws(Refusal) in try Texts.hashtag(tag, "tag") }
+    let text = try selection.text.map { text throws(Refusal) in
+      try Texts.line(text, "query", scalars: bounds.titleScalars, atLeast: 0)
+    }
+    let selected = TopicConditions(tag: tag, title: text)
     return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       try tx.require(.read, caller, in: forum)
       var new: [ID<Conversation>]?
       if let user = caller.user { new = try tx.newTopics(in: forum, for: user).map(\.id) }
       let found = try ListPage(page, by: { (topic: Topic) in topic.key }) { slice throws(Refusal) in
-        try tx.topics(of: forum, selection.filter, tag: tag, new: new ?? [], slice, for: caller)
+        try tx.topics(of: forum, selection.filter, selected, new: new ?? [], slice, for: caller)
       }
       return try found.map { topics throws(Refusal) in try tx.listed(topics, new: new.map { Set($0) }, for: caller) }
     }
@@ -62,28 +69,29 @@ extension Topic {
 }
 
 extension ReadTransaction {
-  /// A slice of the topics that match the filter and the tag.
+  /// A slice of the topics that match the filter and the conditions.
   fileprivate func topics(
-    of forum: ID<Forum>, _ filter: TopicFilter?, tag: String?, new: [ID<Conversation>], _ slice: ListSlice,
-    for caller: Caller
+    of forum: ID<Forum>, _ filter: TopicFilter?, _ selected: TopicConditions, new: [ID<Conversation>],
+    _ slice: ListSlice, for caller: Caller
   ) throws(Refusal) -> [Topic] {
-    var (creator, isSolved): (ID<User>?, Bool?) = (nil, nil)
+    var selected = selected
     switch filter {
     case nil: break
-    case .new: return try topics(new, tag: tag, slice)
-    case .unread: return try topics(try unreadTopics(of: forum, for: try caller.requireUser()), tag: tag, slice)
-    case .mine: creator = try caller.requireUser()
-    case .solved: isSolved = true
-    case .unsolved: isSolved = false
+    case .new: return try topics(new, selected, slice)
+    case .unread: return try topics(try unreadTopics(of: forum, for: try caller.requireUser()), selected, slice)
+    case .mine: selected.creator = try caller.requireUser()
+    case .solved: selected.isSolved = true
+    case .unsolved: selected.isSolved = false
     }
-    guard let tag else { return try topics(of: forum, by: creator, isSolved: isSolved, slice) }
-    return try topics(of: forum, tagged: tag, by: creator, isSolved: isSolved, slice)
+    return try topics(of: forum, selected, slice)
   }
 
   /// A slice of some topics in the order of the list.
-  private func topics(_ ids: [ID<Conversation>], tag: String?, _ slice: ListSlice) throws(Refusal) -> [Topic] {
+  private func topics(
+    _ ids: [ID<Conversation>], _ selected: TopicConditions, _ slice: ListSlice
+  ) throws(Refusal) -> [Topic] {
     var topics: [Topic] = []
-    for id in ids { if let topic = try topic(id), tag.map(topic.tags.contains) ?? true { topics.append(topic) } }
+    for id in ids { if let topic = try topic(id), selected.match(topic) { topics.append(topic) } }
     topics.sort { $1.key.numbers.lexicographicallyPrecedes($0.key.numbers) }
     if slice.isBackward { topics.reverse() }
     let rest = topics.drop { topic in

@@ -102,15 +102,16 @@ extension Request where Response == Page<Resource<Topic>> {
   /// - Parameters:
   ///   - filter: `new`, `unread`, `mine`, `solved` or `unsolved`.
   ///   - tag: a hashtag of the first message.
+  ///   - query: a part of the title.
   public static func listTopics(
-    in forum: ID<Forum>, filter: String? = nil, tag: String? = nil, limit: Int? = nil, next: String? = nil,
-    previous: String? = nil
+    in forum: ID<Forum>, filter: String? = nil, tag: String? = nil, query: String? = nil, limit: Int? = nil,
+    next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(
       .get, "/forums/{id}/conversations", [forum.description],
       query: [
-        QueryItem("filter", filter), QueryItem("tag", tag), QueryItem("limit", limit), QueryItem("next", next),
-        QueryItem("previous", previous),
+        QueryItem("filter", filter), QueryItem("tag", tag), QueryItem("query", query), QueryItem("limit", limit),
+        QueryItem("next", next), QueryItem("previous", previous),
       ])
   }
 }
