@@ -33,6 +33,8 @@ import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
 import { player } from '/js/app/parts/media.js';
 import { menuElement } from '/js/app/parts/menu.js';
 import { messageElement } from '/js/app/parts/message.js';
+import { buttonsElement } from '/js/app/parts/messagebuttons.js';
+import { partsElement } from '/js/app/parts/messageparts.js';
 import { userCard, userRow } from '/js/app/parts/user.js';
 import { inboxHeading, inboxRow } from '/js/app/parts/inboxrow.js';
 import { pictureField } from '/js/app/parts/picture.js';
@@ -469,6 +471,11 @@ const parts = {
     poll({ options: ['In the park', 'At the lake'] }, { state: 'waiting' }),
     pollElement({ poll: pollOf({ mine: [0] }) }, {}),
   ],
+  'Message buttons': [
+    buttonsElement({ buttons: buttons() }, { act }),
+    buttonsElement({ buttons: buttons() }, {}),
+    partsElement({ poll: pollOf({}), buttons: buttons().slice(0, 2) }, { act }),
+  ],
   'Poll editor': [
     wide(editor({})),
     wide(editor({ options: ['In the park', 'في الحديقة', 'A very long answer that does not fit in one line of a phone'], multiple: true, anonymous: true, closes: 'day' })),
@@ -684,6 +691,15 @@ function pollOf(more) {
     choices: 1, anonymous: false, closes_at: null, voters: 0, mine: [],
     options: options.map(([text, votes]) => ({ text, votes: more.voters ? votes : 0 })), ...more,
   };
+}
+
+function buttons() {
+  return [
+    { id: 'yes', label: 'Approve', style: 'primary', pressed: false, disabled: false },
+    { id: 'no', label: 'Reject', style: 'danger', pressed: false, disabled: false },
+    { id: 'later', label: 'في الحديقة', style: 'default', pressed: true, disabled: false },
+    { id: 'gone', label: 'An answer that takes forty characters, so', style: 'loud', pressed: false, disabled: true },
+  ];
 }
 
 function poll(more, message = {}) {

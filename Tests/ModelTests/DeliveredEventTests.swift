@@ -26,7 +26,10 @@ private func text(_ delivered: DeliveredEvent) -> String {
   private static let message = Message(
     id: ID(40), conversation: ID(12), author: ID(7), clientID: "c", seq: 4, previous: ID(39), replyTo: ID(38),
     createdAt: 1_795_187_801_123, revision: 2,
-    state: .live(Message.Content(text: "plums 🍑", actions: [.init(type: "like", count: 2)])))
+    state: .live(
+      Message.Content(
+        text: "plums 🍑", actions: [.init(type: "like", count: 2)],
+        buttons: [MessageButton("yes", "Yes", style: .danger, isPressed: true, isDisabled: true)])))
   private static let user = UserSummary(
     id: ID(7), name: "ada", displayName: "Ada", bio: "b", role: .owner, createdAt: 1_795_187_801_000, revision: 5)
   private static let settingsOfAda: Patch<User.Own> = [
@@ -64,6 +67,13 @@ private func text(_ delivered: DeliveredEvent) -> String {
       (.actionRemoved, own, .star(ID(40), isSet: false)),
       (.pollUpdated, chat, .poll(ID(40), Poll([.init("park", votes: 2), .init("lake")], closesAt: 9, voters: 2))),
       (.pollUpdated, own, .vote(ID(40), [0])), (.pollUpdated, own, .vote(ID(40), [])),
+      (
+        .buttonPressed, own,
+        .press(
+          ButtonPress(
+            id: ID(61), message: ID(40), conversation: ID(12), button: "yes", user: ID(8), bot: ID(7), revision: 2,
+            createdAt: 1_795_187_801_123))
+      ), (.buttonPressed, own, .thing(61)),
       (.receiptUpdated, chat, .receipt(ID(12), ID(8), ReadPosition(readSeq: 3, deliveredSeq: 4))),
       (.conversationCreated, chat, .conversation(conversation)),
       (.conversationUpdated, garden, .conversation(conversation)), (.conversationUpdated, chat, .thing(12)),

@@ -133,6 +133,19 @@ class Endpoints(EndpointTest):
         event = self.received()[0]
         self.assertEqual((event["verified"], event["data"]["data"]["text"]), ([0, 1], "purl"))
 
+    def test_a_press_of_a_button_is_delivered_to_the_owner_of_the_bot(self):
+        forum, room = self.forum("Knitting")
+        bot = self.ask("POST", "/bots", {"name": "needles", "scope": "write", "forums": [forum]})
+        made = self.create(["me"], events=["button.pressed"])
+        self.receive(made["secret"])
+        draft = {"text": "Cast on?", "buttons": [{"id": "yes", "label": "Cast on"}]}
+        message = call(self.daemon, "POST", f"/conversations/{room}/messages", draft, bot["token"])["id"]
+        press = self.ask("POST", f"/messages/{message}/presses", {"button_id": "yes"})
+        self.until(lambda: self.received())
+        event = self.received()[0]
+        self.assertEqual((event["type"], event["data"]["data"]), ("button.pressed", press))
+        self.assertEqual((press["message_id"], press["bot_id"]), (message, bot["user"]["id"]))
+
     def test_the_program_itself_sends_nothing_to_this_machine(self):
         self.daemon.stop()
         self.daemon = self.start(*parley(self.folder, listen=f"127.0.0.1:{self.port}"))

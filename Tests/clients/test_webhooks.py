@@ -3,12 +3,17 @@
 import json
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 from discord_webhook import DiscordEmbed, DiscordWebhook
+from restarting import RestartingTest
 from servers import PARLEY
 from serving import ServingTest, call, parley
 from slack_sdk.webhook import WebhookClient
@@ -128,6 +133,70 @@ class Curl(Hooked):
                         self.assertEqual(self.curl("--json", '{"text":"x","client_id":"c1"}', f"{server.url}/api/v1{path}"), b"ok")
                     page = call(server, "GET", f"/conversations/{room}/messages", token=token)
                     self.assertEqual(len(page["data"]), 1)
+
+
+class Crashes(RestartingTest):
+    """1,000 posts of four senders, each repeated until it is acknowledged, while the server is killed."""
+
+    SENDERS, POSTS, KILLS = 4, 250, 8
+    LIMITS = ("--rate-webhooks=1000000", "--rate-webhooks-burst=1000000")
+
+    def serve(self):
+        return self.start(*parley(self.folder, *self.LIMITS, listen=f"127.0.0.1:{self.port}"))
+
+    def send(self, sender, url, sent):
+        for number in range(self.POSTS):
+            body = json.dumps({"text": f"{sender}-{number}"}).encode()
+            request = Request(url, body, {"Content-Type": "application/json", "Idempotency-Key": f"post-{number}"})
+            # Every tenth post is sent again after its acknowledgement.
+            for _ in range(2 if number % 10 == 0 else 1):
+                while not self.acknowledges(request):
+                    time.sleep(0.02)
+            sent[sender] = number + 1
+
+    def acknowledges(self, request):
+        try:
+            with urlopen(request, timeout=10) as answer:
+                return answer.read() == b"ok"
+        except HTTPError as error:
+            # A starting or stopping server has no other answer.
+            self.assertEqual(error.code, 503)
+        except (URLError, HTTPException, ConnectionError, TimeoutError):
+            pass
+        return False
+
+    def texts(self):
+        texts, path = [], f"/conversations/{self.room}/messages?order=asc&limit=200"
+        page = self.ask("GET", path)
+        while True:
+            texts += [it["text"] for it in page["data"]]
+            if not page["next"]:
+                return texts
+            page = self.ask("GET", f"{path}&next={page['next']}")
+
+    def test_each_post_is_there_once_in_the_order_of_its_sender_while_the_server_is_killed(self):
+        urls = [self.ask("POST", "/webhooks", {"conversation_id": self.room, "name": f"Builds {sender}"})["url"]
+                for sender in range(self.SENDERS)]
+        sent = [0] * self.SENDERS
+        senders = [threading.Thread(target=self.send, args=(sender, url, sent)) for sender, url in enumerate(urls)]
+        for sender in senders:
+            sender.start()
+        total = self.SENDERS * self.POSTS
+        for kill in range(1, self.KILLS + 1):
+            deadline = time.monotonic() + 120
+            while sum(sent) < total * kill // (self.KILLS + 1):
+                self.assertLess(time.monotonic(), deadline, sent)
+                time.sleep(0.005)
+            self.server.kill()
+            self.server = self.serve()
+        for sender in senders:
+            sender.join(300)
+        self.assertEqual(sent, [self.POSTS] * self.SENDERS)
+        texts = self.texts()
+        for sender in range(self.SENDERS):
+            own = [text for text in texts if text.startswith(f"{sender}-")]
+            self.assertEqual(own, [f"{sender}-{number}" for number in range(self.POSTS)])
+        self.assertEqual(len(texts), total)
 
 
 class Commands(Hooked):

@@ -152,6 +152,7 @@ export const endpoints = /** @type {const} */ ({
   setVote: 'PUT /messages/{id}/vote',
   listVotes: 'GET /messages/{id}/votes',
   closePoll: 'POST /messages/{id}/poll/close',
+  pressButton: 'POST /messages/{id}/presses',
   createTopicFromMessage: 'POST /messages/{id}/topic',
   listMyActions: 'GET /me/actions',
   searchMessages: 'GET /messages/search',

@@ -246,11 +246,11 @@ export class Outbox {
       const rows = new Rows(sources, found);
       const lost = rows.get('site', 'lost')?.value ?? [];
       const names = new Map(lost.map((/** @type {any} */ one) => [one.id, one.client_id ?? newClientId()]));
-      for (const { id, conversation_id, text, annotations, attachments, reply_to, machine_only, poll } of lost) {
+      for (const { id, conversation_id, text, annotations, attachments, reply_to, machine_only, poll, buttons } of lost) {
         const target = names.get(reply_to);
         const body = {
           text, annotations, attachments, ...(reply_to && !target ? { reply_to } : {}),
-          ...(machine_only ? { machine_only } : {}), ...(poll ? { poll: pollAgain(poll) } : {}),
+          ...(machine_only ? { machine_only } : {}), ...(poll ? { poll: pollAgain(poll) } : {}), ...(buttons ? { buttons } : {}),
         };
         const reply = target ? { target } : {};
         this.#put(rows, { kind: 'send', conversation_id, body, ...reply }, names.get(id));

@@ -369,7 +369,7 @@ export class Parley {
 
   /**
    * @param {string} conversation
-   * @param {{ text?: string, reply_to?: string, annotations?: any[], machine_only?: boolean, poll?: any }} message
+   * @param {{ text?: string, reply_to?: string, annotations?: any[], machine_only?: boolean, poll?: any, buttons?: any[] }} message
    * @param {Blob[]} files
    * @param {{ joins?: string }} [options] `joins`: the forum that the user joins before the message is posted.
    */

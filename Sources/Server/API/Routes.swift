@@ -154,6 +154,7 @@ extension API {
     Endpoint(.put, "/messages/{id}/vote", .user(.write), setVote),
     Endpoint(.get, "/messages/{id}/votes", .user(.read), listVotes),
     Endpoint(.post, "/messages/{id}/poll/close", .user(.write), closePoll),
+    Endpoint(.post, "/messages/{id}/presses", .user(.write), pressButton),
     Endpoint(.post, "/messages/{id}/topic", .user(.write), createTopicFromMessage),
     Endpoint(.get, "/me/actions", .user(.read), listMyActions),
     // Realtime and sync.

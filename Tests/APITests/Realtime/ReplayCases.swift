@@ -390,6 +390,15 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         try await stage.request(.post, "/messages/\(id)/poll/close", as: "grace")
       }),
     ReplayCase(
+      "post /messages/{id}/presses",
+      { stage in
+        let buttons = [["id": "yes", "label": "Yes"]]
+        let id = try await stage.village.post("Well?", in: stage.garden.room, as: "robo", ["buttons": buttons])
+        try await stage.request(.post, "/messages/\(id)/presses", as: "grace", ["button_id": "yes"])
+        let pressed = [["id": "yes", "label": "Yes!", "pressed": true] as [String: Any]]
+        try await stage.request(.patch, "/messages/\(id)", as: "robo", ["buttons": pressed])
+      }),
+    ReplayCase(
       "post /messages/{id}/topic",
       { stage in
         let root = try await stage.village.post("a long story", in: stage.garden.room, as: "grace")

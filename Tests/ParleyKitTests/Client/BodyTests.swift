@@ -262,13 +262,19 @@ private let wholeSite = SiteSettingsChange(
     PollDraft(["red", "white"], choices: 2, isAnonymous: true, closesAt: 1_900_000_000_000)
   }
 
+  private var buttons: [MessageButton] {
+    [MessageButton("yes", "Yes", style: .primary, isPressed: true, isDisabled: true)]
+  }
+
   private func sendMessages(_ sent: inout SentMembers) throws {
     try sent.take(
       .postMessage(
         in: ID(7), "hello", replyTo: ID(9), attachments: [ID(8)], annotations: todo, poll: poll,
-        isMachineOnly: true, sentAt: time, catchUpAfter: ID(9), clientID: "one"))
+        buttons: buttons, isMachineOnly: true, sentAt: time, catchUpAfter: ID(9), clientID: "one"))
     try sent.take(.postMessage(in: ID(7), "hello"))
-    try sent.take(.editMessage(ID(9), text: "hello!", attachments: [], ifRevision: 2))
+    try sent.take(.editMessage(ID(9), text: "hello!", attachments: [], buttons: buttons, ifRevision: 2))
+    try sent.take(.pressButton("yes", of: ID(9), clientID: "one"))
+    try sent.take(.pressButton("yes", of: ID(9)))
     try sent.take(.removeMessage(ID(9), reason: "Because."))
     try sent.take(.restoreMessage(ID(9), reason: "Because."))
     try sent.take(.setVote(in: ID(9), for: [0, 1]))

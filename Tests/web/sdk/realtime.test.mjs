@@ -235,3 +235,30 @@ test('the tags of a topic follow its first message', async () => {
   const { data } = await grace.client.calls.listForumTags({ id: forum });
   assert.deepEqual(data, [{ tag: 'autumn', count: 1 }, { tag: 'garlic', count: 1 }]);
 });
+
+test('a press of a button reaches the bot, and its answer all readers', async () => {
+  const { calls } = ada.client;
+  const { id: forum, room_id: room } = await calls.createForum({ body: { title: 'Deployments', visibility: 'public' } });
+  await grace.client.calls.setForumMember({ id: forum, user: 'me' });
+  const made = await calls.createBot({ body: { name: 'deployer', scope: 'write', forums: [forum] } });
+  const bot = (await open(made)).client.calls;
+  const { cursor } = await bot.sync({ query: { topics: 'me' } });
+  const parley = await open(grace);
+  parley.subscribe(`conversation:${room}`);
+  const buttons = [{ id: 'yes', label: 'Deploy', style: 'primary' }];
+  const { id } = await bot.postMessage({ id: room, body: { text: 'Now?', buttons } });
+  const window = parley.window(room, () => {});
+  await window.latest();
+  const shown = () => window.items.find((it) => it.message?.id === id)?.message.buttons?.[0];
+  await until(() => shown()?.label === 'Deploy', 'the button to arrive');
+  const press = () => grace.client.calls.pressButton({ id, body: { button_id: 'yes', client_id: 'one' } });
+  assert.equal((await press()).id, (await press()).id);
+  const { data } = await bot.sync({ query: { topics: 'me', after: cursor } });
+  const presses = data.filter((it) => it.event === 'button.pressed');
+  assert.deepEqual(presses.map((it) => [it.data.button_id, it.data.user_id]), [['yes', grace.user.id]]);
+  await bot.editMessage({ id, body: { buttons: [{ ...buttons[0], label: 'Deployed', pressed: true }] } });
+  await until(() => shown()?.pressed, 'the outcome to arrive');
+  await bot.editMessage({ id, body: { buttons: [] } });
+  await until(() => shown() === undefined, 'no button');
+  window.close();
+});

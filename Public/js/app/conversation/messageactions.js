@@ -113,16 +113,17 @@ export class MessageActions {
     toast(say(solved_by ? 'topic.solvedDone' : 'topic.unsolvedDone'));
   }
 
-  // MARK: Polls
+  // MARK: Polls and buttons
 
   vote(message, options) {
     return this.stream.setVote(message, options);
   }
 
-  /** @param {"showVotes"|"closePoll"} name */
-  async poll(message, name) {
+  /** @param {string | [string, string]} detail a function of `polls.js`: showVotes, closePoll, pressButton with the button's id */
+  async poll(message, detail) {
     const polls = await import('./polls.js');
-    await polls[name](this, message);
+    const [name, id] = [detail].flat();
+    await polls[name](this, message, id);
   }
 
   // MARK: Words

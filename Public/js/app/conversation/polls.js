@@ -1,4 +1,4 @@
-// Operations on a poll besides voting: the list of votes, and closing it.
+// Operations on a poll besides voting: the list of votes, and closing it. Presses of the buttons of bots.
 
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
@@ -40,4 +40,10 @@ export async function closePoll({ site, stream }, message) {
   await loadPolls();
   if (!(await confirm(say('poll.closeTitle'), say('poll.closeSentence'), say('poll.close'), { kind: 'primary' }))) return;
   stream.keep(await site.client.calls.closePoll({ id: message.id }));
+}
+
+/** Tells the bot of a press. A repetition after a lost answer counts once. @param {string} button the id of a button */
+export async function pressButton({ site }, message, button) {
+  await loadPolls();
+  await site.client.calls.pressButton({ id: message.id, body: { button_id: button, client_id: crypto.randomUUID() } });
 }

@@ -76,14 +76,14 @@ function label(message, { author, quote, solves }) {
 function bubble(message, view) {
   const { author, mine, first, last, act } = view;
   const name = displayName(author);
-  const isEmoji = isEmojiAlone(message.text) && !message.attachments?.length && !message.reply_to && !message.poll;
+  const isEmoji = isEmojiAlone(message.text) && !message.attachments?.length && !message.reply_to && !message.poll && !message.buttons;
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   const body = el(
     'div.bubble',
     { class: isEmoji ? 'is-emoji' : '' },
     quoteLine(view.quote, message.reply_to),
     message.text && rich(message.text, message.entities),
-    pollOf(message, view),
+    partsOf(message, view),
     extras(message, view),
     el(
       'span.bubble-foot',
@@ -126,7 +126,7 @@ function post(message, view) {
       ),
       quoteLine(view.quote, message.reply_to),
       message.text && rich(message.text, message.entities),
-      pollOf(message, view),
+      partsOf(message, view),
       extras(message, view),
       reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
@@ -204,20 +204,20 @@ function quoteLine(quote, replyTo) {
   );
 }
 
-/** The module of polls, once the first one has been shown. */
-let polls = null;
+/** The module of polls and buttons, once the first of them have been shown. */
+let parts = null;
 /** Height of an option and of the lines below all, before they are there. */
 const [OPTION, FACTS] = [44, 40];
 
-function pollOf(message, { act, mine, mayModerate }) {
-  if (!message.poll) return null;
+function partsOf(message, { act, mine, mayModerate }) {
+  if (!message.poll && !message.buttons) return null;
   const view = { act, mayClose: mine || mayModerate };
-  if (polls) return polls.pollElement(message, view);
+  if (parts) return parts.partsElement(message, view);
   const place = el('div');
-  place.style.minHeight = `${message.poll.options.length * OPTION + FACTS}px`;
-  import('./poll.js')
-    .then((it) => it.loadPolls().then(() => (polls = it)))
-    .then(() => place.replaceWith(polls.pollElement(message, view)), () => place.replaceWith(say('problem.network')));
+  place.style.minHeight = `${(message.poll?.options.length ?? 0) * OPTION + FACTS}px`;
+  import('./messageparts.js')
+    .then((it) => it.loadParts().then(() => (parts = it)))
+    .then(() => place.replaceWith(parts.partsElement(message, view)), () => place.replaceWith(say('problem.network')));
   return place;
 }
 

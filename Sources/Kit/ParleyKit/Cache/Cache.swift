@@ -518,8 +518,7 @@ public actor Cache {
       case .readPosition(let conversation, _): unread.insert(conversation)
       case .relations: unread.formUnion(replica.conversations.keys)
       case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .later, .inbox,
-        .thing,
-        .hidden:
+        .press, .thing, .hidden:
         break
       }
     }

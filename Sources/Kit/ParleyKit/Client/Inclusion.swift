@@ -34,7 +34,7 @@ public struct IncludedObjects: JSONReadable, Sendable {
   }
 
   /// Nil for a user that the response does not name, or that the caller may not see.
-  public func user(_ id: ID<User>) -> User? { users.first { $0.id == id }?.value }
+  public func user(_ id: ID<User>) -> User? { users.first { $0.summary.id == id }?.value }
 
   /// Nil for a file that the response does not name, or that the caller may not read.
   public func file(_ id: ID<File>) -> File? { files.first { $0.id == id }?.value }

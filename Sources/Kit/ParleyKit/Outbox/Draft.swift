@@ -12,6 +12,8 @@ public struct Draft: Sendable, Hashable {
   public var files: [PendingFile] = []
   /// The text is its question.
   public var poll: PollDraft?
+  /// Of a bot's message.
+  public var buttons: [MessageButton] = []
   public var isMachineOnly = false
 
   public init(_ text: String = "", replyTo: Target? = nil, annotations: [Annotation] = []) {
@@ -161,6 +163,7 @@ extension Draft: JSONWritable, JSONReadable {
       if !attachments.isEmpty { json.field("attachments", attachments) }
       if !files.isEmpty { json.field("files", files) }
       if let poll { json.field("poll", poll) }
+      if !buttons.isEmpty { json.field("buttons", buttons) }
       if isMachineOnly { json.field("machine_only", true) }
     }
   }
@@ -172,6 +175,7 @@ extension Draft: JSONWritable, JSONReadable {
     attachments = try object.optional("attachments") ?? []
     files = try object.optional("files") ?? []
     poll = try object.optional("poll")
+    buttons = try object.optional("buttons") ?? []
     isMachineOnly = try object.optional("machine_only") ?? false
   }
 }

@@ -17,6 +17,7 @@ extension Outbox {
     draft.attachments = content.attachments
     draft.replyTo = message.replyTo.map { .message($0) }
     draft.isMachineOnly = message.isMachineOnly
+    draft.buttons = content.buttons
     if let annotations = content.annotations {
       draft.annotations = (try? Array(json: JSONValue(parsing: annotations.bytes))) ?? []
     }

@@ -89,7 +89,8 @@ struct OutboxDelivery: Sendable {
     let body = RequestBody.message(
       draft.text, replyTo: replyTo, attachments: draft.attachments.isEmpty ? nil : draft.attachments,
       annotations: draft.annotations.isEmpty ? nil : draft.annotations, poll: draft.poll,
-      isMachineOnly: draft.isMachineOnly ? true : nil, sentAt: Timestamp(operation.createdAt), catchUpAfter: last,
+      buttons: draft.buttons.isEmpty ? nil : draft.buttons, isMachineOnly: draft.isMachineOnly ? true : nil,
+      sentAt: Timestamp(operation.createdAt), catchUpAfter: last,
       clientID: operation.id)
     return Request(.post, "/conversations/{id}/messages", [operation.conversation.description], body: body)
   }

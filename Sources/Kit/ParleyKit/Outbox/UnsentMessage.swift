@@ -16,6 +16,7 @@ extension OutboxOperation {
     content.entities = Self.entities(of: draft.text, users).stored.map { JSONRaw(trusted: Array($0.utf8)) }
     if !draft.annotations.isEmpty { content.annotations = draft.annotations.json }
     content.poll = draft.poll.map { Poll($0) }
+    content.buttons = draft.buttons
     var replyTo: ID<Message>?
     if case .message(let id) = draft.replyTo { replyTo = id }
     return Message(

@@ -4,12 +4,13 @@ public import ParleyModel
 import Storage
 
 extension Community {
-  /// Edits the text or the attachments of the caller's own message.
+  /// Edits the text, the attachments or the buttons of the caller's own message.
   public func editMessage(
     _ id: ID<Message>, _ change: MessageChange, by caller: Caller
   ) async throws(Refusal) -> MessageView {
     let editor = try caller.requireUser(.write)
     if let attachments = change.attachments { try attachments.check(bounds) }
+    let buttons = try change.buttons?.checked()
     var text: ParsedText?
     // Whether the text may be empty depends on the attachments, which are read in the transaction.
     if let changed = change.text { text = try await ParsedText.of(changed, bounds, canBeEmpty: true) }
@@ -23,6 +24,7 @@ extension Community {
         throw try tx.refusal(of: editor, in: found.message.conversation, found.standing.isSilenced)
       }
       guard let content = found.message.content else { throw .gone }
+      if buttons?.isEmpty == false { try caller.checkMayHaveButtons() }
       let isTextVisible = (text?.markdown ?? content.text).isVisible
       let hasFiles = !(change.attachments ?? content.attachments).isEmpty
       // An older text may be blank: a change of other fields does not concern it.
@@ -59,7 +61,7 @@ extension Community {
         try tx.resolved(text, in: conversation, allowsRoomMention: notified.room, groups: notified.groups)
       }
       let revision = try tx.edit(
-        id, to: resolved, attachments: change.attachments, by: editor, ifRevision: change.ifRevision)
+        id, to: resolved, attachments: change.attachments, buttons: buttons, by: editor, ifRevision: change.ifRevision)
       if revision != found.message.revision, let resolved, found.standing.kind == .topic {
         let seq = found.message.seq
         for user in resolved.mentions { try tx.takePart(user, inTopic: conversation, since: seq, by: editor) }

@@ -86,6 +86,7 @@ extension WriteTransaction {
     }
     if draft.replyTo == nil, !rights.contains(.write) { throw .invalid("reply_to", .missing) }
     if draft.isMachineOnly, standing.kind == .direct { throw .invalid("machine_only", .invalid) }
+    if !draft.buttons.isEmpty { try caller.checkMayHaveButtons() }
     let start = Permissions.fromSeq(of: caller.role, in: standing)
     for (field, anchor) in [("reply_to", draft.replyTo), ("catch_up_after", draft.catchUpAfter)] {
       guard let anchor else { continue }
@@ -155,6 +156,7 @@ extension MessageDraft: CheckedInput {
     var check = FieldChecks()
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
     check { () throws(Refusal) in checked.poll = try poll?.checked() }
+    check { () throws(Refusal) in checked.buttons = try buttons.checked() }
     check { () throws(Refusal) in try Texts.checkMessage(text, bounds, canBeEmpty: canBeEmpty) }
     check { () throws(Refusal) in try attachments.check(bounds) }
     check { () throws(Refusal) in
@@ -185,6 +187,7 @@ extension NewMessage {
     sentAt = held.sentAt
     attachments = held.attachments
     poll = held.poll.map { Poll($0) }
+    buttons = held.buttons
     guard let json = held.annotations else { return }
     do {
       let read = try Annotations(stored: json)
@@ -205,6 +208,7 @@ extension NewMessage {
     sentAt = draft.sentAt
     attachments = draft.attachments
     poll = draft.poll.map { Poll($0) }
+    buttons = draft.buttons
     annotations = draft.annotations.map { annotations in
       MessageAnnotations(
         json: String(decoding: annotations.json.bytes, as: UTF8.self), types: annotations.types,

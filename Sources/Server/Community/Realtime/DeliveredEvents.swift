@@ -37,6 +37,7 @@ extension ReadTransaction {
     current.later = try later(of: about.later)
     current.now = now
     current.relations = try relations(of: about.relations)
+    current.presses = try presses(about.presses)
     for entry in try inbox(about.inbox.sorted()) { current.inbox[entry.id] = entry }
   }
 }
@@ -59,6 +60,7 @@ private struct EventSubjects {
   var later: Set<Concern<Conversation>> = []
   var relations: Set<Concern<User>> = []
   var inbox: Set<ID<Notification>> = []
+  var presses: Set<ID<ButtonPress>> = []
   var hasMoreThanMessages = false
 
   init(of events: [Event]) {
@@ -79,7 +81,7 @@ private struct EventSubjects {
         case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
           .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated,
           .notificationRead, .readPositionUpdated,
-          .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .pollUpdated:
+          .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .pollUpdated, .buttonPressed:
           break
         }
       }
@@ -95,7 +97,7 @@ private struct EventSubjects {
     case .receiptUpdated: receipts.insert(Concern(ID(event.subject), conversation))
     case .conversationRemoved, .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged,
-      .preferencesUpdated, .settingsUpdated:
+      .preferencesUpdated, .settingsUpdated, .buttonPressed:
       break
     }
   }
@@ -115,6 +117,7 @@ private struct EventSubjects {
     case .relationChanged: relations.insert(Concern(user, ID(event.subject)))
     case .userUpdated, .preferencesUpdated: users.insert(user)
     case .notificationCreated: inbox.insert(ID(event.subject))
+    case .buttonPressed: presses.insert(ID(event.subject))
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .receiptUpdated, .conversationRemoved,
       .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .notificationRead, .settingsUpdated:
       break
@@ -141,6 +144,7 @@ private struct CurrentState {
   var now: Int64 = 0
   var relations: [Concern<User>: UserRelations] = [:]
   var inbox: [ID<Notification>: Notification] = [:]
+  var presses: [ID<ButtonPress>: ButtonPress] = [:]
 
   init(messages: [ID<Message>: Message]) { self.messages = messages }
 
@@ -161,6 +165,7 @@ private struct CurrentState {
       case .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged: own(event)
       case .settingsUpdated: settings.map { .settings($0) }
       case .notificationCreated: inbox[ID(subject)].map { .inbox($0) } ?? .thing(subject)
+      case .buttonPressed: presses[ID(subject)].map { .press($0) } ?? .thing(subject)
       case .conversationRemoved, .forumDeleted, .notificationRead: .thing(subject)
       }
     return DeliveredEvent(event, content ?? .hidden, seq: event.concernsMessage ? messages[ID(subject)]?.seq : nil)
@@ -268,7 +273,7 @@ extension Event {
       .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated,
       .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
-      .settingsUpdated:
+      .settingsUpdated, .buttonPressed:
       false
     }
   }

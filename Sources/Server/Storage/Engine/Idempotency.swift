@@ -10,6 +10,7 @@ public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case file, report, warning, removal, rule, emoji
   case heldPost = "held_post"
   case userGroup = "user_group"
+  case buttonPress = "button_press"
 }
 
 /// The result of an earlier request.

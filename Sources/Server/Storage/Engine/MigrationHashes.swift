@@ -120,5 +120,8 @@ enum MigrationHashes {
     Migration(
       number: 39, name: "passkeys",
       hash: "8ee42a617ca1c8813fa53e322f8746929946c337c11113c7a3c54cd2b0c7e428"),
+    Migration(
+      number: 40, name: "buttons",
+      hash: "55c77018bb4f32017d4f8eea43f979a0f7c05833c959432d0361d2f85efc1ed6"),
   ]
 }

@@ -15,7 +15,7 @@ public actor Housekeeping {
     case finishedJobs, expiredSessions, oldEndedSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies,
       pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
-      oldMails, oldPasswordResets
+      oldMails, oldPasswordResets, oldPresses
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -37,6 +37,7 @@ public actor Housekeeping {
       case .previousSecrets: try tx.removePreviousSecrets(limit: limit)
       case .oldMails: try tx.removeOldMails(limit: limit)
       case .oldPasswordResets: try tx.removeOldPasswordResets(limit: limit)
+      case .oldPresses: try tx.removeOldPresses(limit: limit)
       }
     }
   }

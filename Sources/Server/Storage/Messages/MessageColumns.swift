@@ -7,7 +7,8 @@ import ParleySQLite
 /// The columns of `Message.columns`, in their order. The compiler knows the position of each, so no name is looked up.
 private enum Column: Int, CaseIterable {
   case id, conversation, seq, previous, author, clientID, kind, text, entities, annotations, replyTo, isMachineOnly
-  case createdAt, sentAt, editedAt, editedBy, revision, deletion, deletedAt, deletedBy, reason, movedFrom, movedTo
+  case createdAt, sentAt, editedAt, editedBy, revision, deletion, deletedAt, deletedBy, reason, movedFrom, movedTo,
+    buttons
 
   var name: String {
     switch self {
@@ -34,6 +35,7 @@ private enum Column: Int, CaseIterable {
     case .reason: "reason"
     case .movedFrom: "moved_from"
     case .movedTo: "moved_to"
+    case .buttons: "buttons"
     }
   }
 }
@@ -69,7 +71,8 @@ extension Message.Content {
       annotations: try row.optionalJSON(Column.annotations.rawValue),
       sentAt: try row.optionalInt(.sentAt).map { Int64($0) },
       edit: row.isNull(.editedAt)
-        ? nil : Message.Edit(at: Int64(try row.int(.editedAt)), by: ID(try row.int(.editedBy))))
+        ? nil : Message.Edit(at: Int64(try row.int(.editedAt)), by: ID(try row.int(.editedBy))),
+      buttons: try [MessageButton](stored: row, Column.buttons.rawValue))
   }
 }
 

@@ -30,13 +30,14 @@ extension WriteTransaction {
     try detachFiles(of: message.id)
     // A removed message can be restored with its votes.
     if deletion != .moderator { try removePoll(of: message.id) }
+    try removePresses(on: message.id)
     try dropFingerprint(of: message)
     try run { connection in
       try connection.execute(
         """
         update message
-        set text = null, entities = null, annotations = null, sent_at = null, deletion = $1, deleted_at = $2,
-          deleted_by = $3, reason = $4, moved_to = $5, revision = revision + 1
+        set text = null, entities = null, annotations = null, sent_at = null, buttons = null, deletion = $1,
+          deleted_at = $2, deleted_by = $3, reason = $4, moved_to = $5, revision = revision + 1
         where id = $6
         """, deletion.rawValue, Int(now), actor.number, reason, movedTo?.number, message.id.number)
     }

@@ -7,13 +7,14 @@ extension WriteTransaction {
   /// Maximum revision of a message that can be edited. It bounds the history, and with it the cost of a removal.
   static let lastEditableRevision = 500
 
-  /// Replaces the text, the files or both. An edit without a change is not written.
+  /// Replaces the text, the files, the buttons. An edit without a change is not written. Buttons alone leave no earlier
+  /// text, and the message does not count as edited.
   ///
   /// - Returns: the new revision of the message.
   @discardableResult
   public func edit(
-    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, by editor: ID<User>,
-    ifRevision expected: Int? = nil
+    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, buttons: [MessageButton]? = nil,
+    by editor: ID<User>, ifRevision expected: Int? = nil
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard message.deletion == nil, let earlier = message.text else { throw .gone }
@@ -22,9 +23,16 @@ extension WriteTransaction {
     let newText = text?.markdown == earlier ? nil : text
     let hasOtherFiles: Bool
     if let attachments { hasOtherFiles = try attachments != self.attachments(of: id) } else { hasOtherFiles = false }
-    guard newText != nil || hasOtherFiles else { return message.revision }
+    let hasOtherButtons = try buttons.map { buttons throws(Refusal) in try self.buttons(of: id) != buttons } ?? false
+    guard newText != nil || hasOtherFiles || hasOtherButtons else { return message.revision }
     guard message.revision < Self.lastEditableRevision else { throw .conflict }
 
+    if let buttons, hasOtherButtons { try setButtons(buttons, of: id) }
+    guard newText != nil || hasOtherFiles else {
+      try raiseRevision(of: id)
+      try dropFingerprint(of: message)
+      return try logChange(.messageEdited, of: message, by: editor)
+    }
     if let entry = try searchEntry(of: id) { searchChanges.append(.remove(entry)) }
     try insertRevision(of: message, earlier)
     try setEdited(id, by: editor)
@@ -56,10 +64,14 @@ extension WriteTransaction {
     }
     guard count > 0 else { return message.revision }
     try recordDestruction()
+    try raiseRevision(of: id)
+    return try logChange(.messageEdited, of: message, by: actor)
+  }
+
+  private func raiseRevision(of id: ID<Message>) throws(Refusal) {
     try run { connection in
       try connection.execute("update message set revision = revision + 1 where id = $1", id.number)
     }
-    return try logChange(.messageEdited, of: message, by: actor)
   }
 
   private func insertRevision(of message: MessageState, _ text: String) throws(Refusal) {

@@ -81,7 +81,7 @@ extension WriteTransaction {
         """
         insert into message (
           id, conversation_id, seq, previous_message, author_id, kind, text, entities, annotations, reply_to,
-          machine_only, created_at, latest_at, sent_at, moved_from)
+          machine_only, created_at, latest_at, sent_at, moved_from, buttons)
         select $1, c.id, c.last_seq + 1, nullif(c.last_message_id, 0), m.author_id, m.kind, m.text, m.entities,
           m.annotations, $2, m.machine_only, m.created_at,
           (
@@ -89,7 +89,7 @@ extension WriteTransaction {
             from message p
             where p.id = c.last_message_id and coalesce(p.latest_at, p.created_at) > m.created_at
           ),
-          m.sent_at, m.id
+          m.sent_at, m.id, m.buttons
         from message m
         join conversation c on c.id = $3
         where m.id = $4

@@ -19,6 +19,7 @@ public struct NewMessage: Sendable {
   public var annotations: MessageAnnotations?
   public var attachments: [ID<File>] = []
   public var poll: Poll?
+  public var buttons: [MessageButton] = []
 
   public init(conversation: ID<Conversation>, author: ID<User>, clientID: String? = nil, text: MessageText) {
     self.conversation = conversation
@@ -78,7 +79,7 @@ extension NewMessage {
         Message.Content(
           text: text.markdown, entities: text.entities.map { JSONRaw(trusted: Array($0.utf8)) },
           annotations: annotations.map { JSONRaw(trusted: Array($0.json.utf8)) }, attachments: attachments,
-          sentAt: sentAt, poll: poll)))
+          sentAt: sentAt, poll: poll, buttons: buttons)))
   }
 
   /// The digest by which a repeated send is compared with the first. Each part is prefixed with its length, so that
@@ -93,6 +94,7 @@ extension NewMessage {
       json.value(poll)
       parts.append(String(decoding: json.bytes, as: UTF8.self))
     }
+    if let buttons = buttons.stored { parts.append(buttons) }
     var bytes: [UInt8] = []
     for part in parts { bytes += Array("\(part.utf8.count):\(part)".utf8) }
     do {

@@ -6,6 +6,8 @@ struct Seal {
   var text: MessageText
   var annotations: MessageAnnotations?
   var sentAt: Int?
+  /// In stored form.
+  var buttons: String?
   var revisions: [Revision] = []
   var notices: [Notice] = []
 
@@ -51,6 +53,7 @@ extension Seal: JSONWritable {
       json.field("links", text.links)
       Self.write(annotations, to: &json)
       json.field("sent_at", sentAt)
+      if let buttons { json.field("buttons", buttons) }
       json.field("revisions", revisions)
       json.field("notices", notices)
     }
@@ -68,6 +71,7 @@ extension Seal: JSONReadable {
     text.links = try object.read("links")
     annotations = try object.optional("annotations", Self.annotations)
     sentAt = try object.optional("sent_at")
+    buttons = try object.optional("buttons")
     revisions = try object.read("revisions")
     notices = try object.read("notices")
     try object.finish()

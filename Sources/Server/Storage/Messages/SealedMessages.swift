@@ -85,7 +85,7 @@ extension WriteTransaction {
       }
       var seal = try connection.first(
         """
-        select text, entities, annotations, sent_at
+        select text, entities, annotations, sent_at, buttons
         from message
         where id = $1
         """, id.number
@@ -95,7 +95,7 @@ extension WriteTransaction {
         return Seal(
           text: text,
           annotations: try row.optionalText(2).map { MessageAnnotations(json: $0, types: types, location: location) },
-          sentAt: try row.optionalInt(3))
+          sentAt: try row.optionalInt(3), buttons: try row.optionalText(4))
       }
       seal?.text.hashtags = try connection.all(
         """

@@ -277,7 +277,7 @@ extension WriteTransaction {
         select 1
         from message m
         where m.id = $1 and (
-          m.text <> '' or m.annotations is not null or m.has_poll is not null or exists (
+          m.text <> '' or m.annotations is not null or m.has_poll is not null or m.buttons is not null or exists (
             select 1
             from attachment a
             where a.message_id = m.id and a.file_id <> $2

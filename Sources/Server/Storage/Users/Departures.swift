@@ -188,9 +188,10 @@ extension WriteTransaction {
     return forums.count < limit
   }
 
-  /// Deletes private data: votes, read positions, conversations for later, notification levels, notifications, stars.
+  /// Deletes private data: votes, presses of buttons, read positions, conversations for later, notification levels, notifications, stars.
   private func removePrivateData(_ departure: Departure) throws(Refusal) -> Bool {
     guard try removeVotes(of: departure.user, limit: Self.chunk) else { return false }
+    guard try removePresses(of: departure.user, limit: Self.chunk) else { return false }
     let user = departure.user.number
     let tables = [("read_position", "conversation_id"), ("later", "conversation_id"), ("level", "scope_id")]
     let counts = try run { connection in

@@ -54,7 +54,7 @@ public struct Message: Sendable, Hashable {
     case system
   }
 
-  /// Text of a message with its attachments, actions and poll.
+  /// Text of a message with its attachments, actions, poll and buttons.
   public struct Content: Sendable, Hashable {
     public var text: String
     /// Mentions, hashtags and links with their positions in the text: a JSON object, nil if empty.
@@ -68,10 +68,13 @@ public struct Message: Sendable, Hashable {
     /// Count of each public action.
     public var actions: [ActionCount]
     public var poll: Poll?
+    /// The buttons of a bot's message.
+    public var buttons: [MessageButton]
 
     public init(
       text: String, entities: JSONRaw? = nil, annotations: JSONRaw? = nil, attachments: [ID<File>] = [],
-      sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = [], poll: Poll? = nil
+      sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = [], poll: Poll? = nil,
+      buttons: [MessageButton] = []
     ) {
       self.text = text
       self.entities = entities
@@ -81,6 +84,7 @@ public struct Message: Sendable, Hashable {
       self.edit = edit
       self.actions = actions
       self.poll = poll
+      self.buttons = buttons
     }
   }
 

@@ -9,6 +9,7 @@ public struct MessageDraft: Sendable {
   public var attachments: [ID<File>]
   public var annotations: Annotations?
   public var poll: PollDraft?
+  public var buttons: [MessageButton] = []
   public var isMachineOnly: Bool
   /// Milliseconds since 1970, by the sender's clock.
   public var sentAt: Int64?
@@ -30,6 +31,8 @@ public struct MessageDraft: Sendable {
     annotations = try object.optional("annotations")
     if annotations?.isEmpty == true { annotations = nil }
     poll = try object.optional("poll")
+    let buttons: ButtonDrafts? = try object.optional("buttons")
+    self.buttons = buttons?.buttons ?? []
     isMachineOnly = try object.optional("machine_only") ?? false
     let sentAt: Timestamp? = try object.optional("sent_at")
     self.sentAt = sentAt.map { Int64($0.milliseconds) }
@@ -41,12 +44,16 @@ public struct MessageDraft: Sendable {
 public struct MessageChange: Sendable {
   public var text: String?
   public var attachments: [ID<File>]?
+  /// Replaces all buttons.
+  public var buttons: [MessageButton]?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     text = try object.optional("text")
     attachments = try object.optional("attachments")
+    let buttons: ButtonDrafts? = try object.optional("buttons")
+    self.buttons = buttons?.buttons
     ifRevision = try object.optional("if_revision")
   }
 }

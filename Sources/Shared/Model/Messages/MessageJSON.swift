@@ -1,6 +1,6 @@
 // A message as a JSON object, both ways. Only rare members may be absent: `kind` of a user's message, `edited_by` of an
-// unedited message, `moved_from` of an original, `poll` of a message without one, and the tombstone's members of a live
-// message. A tombstone has no content members.
+// unedited message, `moved_from` of an original, `poll` and `buttons` of a message without any, and the tombstone's
+// members of a live message. A tombstone has no content members.
 
 public import ParleyJSON
 
@@ -58,6 +58,7 @@ extension Message: JSONWritable {
     json.field(Name.deleted, content == nil)
     content?.writeActions(to: &json, mine: mine)
     if let poll = content?.poll { json.object("poll") { json in poll.writeMembers(to: &json, vote: vote) } }
+    if let buttons = content?.buttons, !buttons.isEmpty { json.field("buttons", buttons) }
     tombstone?.write(to: &json)
   }
 }
@@ -132,7 +133,8 @@ extension Message.Content {
       text: try object.string("text"), entities: try Self.entities(object.value("entities")),
       annotations: try Self.annotations(&object), attachments: try object.read("attachments"),
       sentAt: sentAt.map { Int64($0.milliseconds) }, edit: try Message.Edit(&object),
-      actions: try Message.ActionCount.all(object.object("actions")), poll: try object.optional("poll"))
+      actions: try Message.ActionCount.all(object.object("actions")), poll: try object.optional("poll"),
+      buttons: try object.optional("buttons") ?? [])
   }
 
   /// Nil without entities.

@@ -10,6 +10,7 @@ public struct HeldPost: Sendable, Hashable {
   public var attachments: [ID<File>]
   public var annotations: JSONRaw?
   public var poll: PollDraft?
+  public var buttons: [MessageButton] = []
   public var isMachineOnly = false
   public var sentAt: Int64?
 
@@ -20,6 +21,7 @@ public struct HeldPost: Sendable, Hashable {
     attachments = draft.attachments
     annotations = draft.annotations?.json
     poll = draft.poll
+    buttons = draft.buttons
     isMachineOnly = draft.isMachineOnly
     sentAt = draft.sentAt
   }
@@ -43,6 +45,7 @@ extension HeldPost: JSONReadable, JSONWritable {
     attachments = try object.read("attachments")
     annotations = try object.optional("annotations")
     poll = try object.optional("poll")
+    buttons = try object.optional("buttons") ?? []
     isMachineOnly = try object.bool("machine_only")
     let sentAt: Timestamp? = try object.optional("sent_at")
     self.sentAt = sentAt.map { Int64($0.milliseconds) }
@@ -57,6 +60,7 @@ extension HeldPost: JSONReadable, JSONWritable {
       json.field("attachments", attachments)
       if let annotations { json.field("annotations", annotations) } else { json.null("annotations") }
       if let poll { json.field("poll", poll) }
+      if !buttons.isEmpty { json.field("buttons", buttons) }
       json.field("machine_only", isMachineOnly)
       json.field("sent_at", sentAt.map { Timestamp($0) })
     }

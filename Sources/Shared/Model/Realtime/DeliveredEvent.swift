@@ -22,6 +22,8 @@ public struct DeliveredEvent: Sendable, Hashable {
     case poll(ID<Message>, Poll)
     /// Options that the user has chosen in a poll, in the user's own stream.
     case vote(ID<Message>, [Int])
+    /// Press of a button, in the streams of the bot and of its owner.
+    case press(ButtonPress)
     /// Read position of a user in a small conversation, visible to the other participants.
     case receipt(ID<Conversation>, ID<User>, ReadPosition)
     /// Read position of the user.
@@ -76,7 +78,8 @@ extension DeliveredEvent {
     case .participant: reader.role != nil
     case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfSite
     case .user: event.stream != .site || reader.isOfSite
-    case .star, .vote, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .later, .relations,
+    case .star, .vote, .press, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .later,
+      .relations,
       .inbox,
       .thing, .hidden:
       true
@@ -87,7 +90,7 @@ extension DeliveredEvent {
   public var reduced: DeliveredEvent {
     switch content {
     case .forum, .user: DeliveredEvent(event, .thing(event.subject))
-    case .message, .actions, .star, .poll, .vote, .receipt, .readPosition, .conversation, .gained, .participant,
+    case .message, .actions, .star, .poll, .vote, .press, .receipt, .readPosition, .conversation, .gained, .participant,
       .member,
       .settings, .level, .later, .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)

@@ -31,6 +31,7 @@ extension DeliveredEvent.Content: JSONWritable {
     case .relations(let relations): json.value(relations)
     case .later(let later): json.value(later)
     case .inbox(let entry): json.value(entry)
+    case .press(let press): json.value(press)
     case .actions, .star, .poll, .vote, .receipt, .readPosition, .participant, .member, .level, .thing:
       json.object { json in writeMembers(to: &json) }
     case .hidden: json.null()
@@ -75,7 +76,7 @@ extension DeliveredEvent.Content: JSONWritable {
       json.field("level", level.level.rawValue)
       json.field("set", level.isOwn)
     case .thing(let id): json.field("id", String(id))
-    case .message, .conversation, .gained, .forum, .user, .settings, .later, .relations, .inbox, .hidden: break
+    case .message, .conversation, .gained, .forum, .user, .settings, .later, .relations, .inbox, .press, .hidden: break
     }
   }
 }
@@ -189,6 +190,7 @@ extension DeliveredEvent.Content {
     case .levelChanged:
       self = .level(try LevelScope(&object), try SetLevel(json: value))
     case .laterChanged: self = .later(try Later(json: value))
+    case .buttonPressed: self = .press(try ButtonPress(json: value))
     case .relationChanged: self = .relations(try UserRelations(json: value))
     case .settingsUpdated: self = .settings(try SiteSettings(json: value))
     }

@@ -56,6 +56,7 @@ public struct Event: Sendable, Hashable {
     case settingsUpdated = 24
     case pollUpdated = 25
     case laterChanged = 26
+    case buttonPressed = 27
 
     /// The name in the API.
     public var name: String {
@@ -86,6 +87,7 @@ public struct Event: Sendable, Hashable {
       case .settingsUpdated: "settings.updated"
       case .pollUpdated: "poll.updated"
       case .laterChanged: "later.changed"
+      case .buttonPressed: "button.pressed"
       }
     }
   }

@@ -76,16 +76,17 @@ extension Request where Response == Resource<MessageView> {
   ///
   /// - Parameters:
   ///   - poll: its question is the text.
+  ///   - buttons: of a bot's message. A press is a `button.pressed` event in the bot's own stream.
   ///   - sentAt: the device's time.
   ///   - catchUpAfter: the last cached message. A `Request<SentMessage>` reads the messages after it.
   ///   - clientID: the idempotency key, unique per author.
   public static func postMessage(
     in conversation: ID<Conversation>, _ text: String, replyTo: ID<Message>? = nil, attachments: [ID<File>]? = nil,
-    annotations: [Draft.Annotation]? = nil, poll: PollDraft? = nil, isMachineOnly: Bool? = nil,
-    sentAt: Timestamp? = nil, catchUpAfter: ID<Message>? = nil, clientID: String? = nil
+    annotations: [Draft.Annotation]? = nil, poll: PollDraft? = nil, buttons: [MessageButton]? = nil,
+    isMachineOnly: Bool? = nil, sentAt: Timestamp? = nil, catchUpAfter: ID<Message>? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.message(
-      text, replyTo: replyTo, attachments: attachments, annotations: annotations, poll: poll,
+      text, replyTo: replyTo, attachments: attachments, annotations: annotations, poll: poll, buttons: buttons,
       isMachineOnly: isMachineOnly, sentAt: sentAt, catchUpAfter: catchUpAfter, clientID: clientID)
     return Request(.post, "/conversations/{id}/messages", [conversation.description], body: body).withClientID(clientID)
   }
@@ -97,13 +98,17 @@ extension Request where Response == Resource<MessageView> {
 
   /// `PATCH /messages/{id}`
   ///
-  /// - Parameter attachments: replaces all attachments.
+  /// - Parameters:
+  ///   - attachments: replaces all attachments.
+  ///   - buttons: replaces all buttons.
   public static func editMessage(
-    _ message: ID<Message>, text: String? = nil, attachments: [ID<File>]? = nil, ifRevision: Int? = nil
+    _ message: ID<Message>, text: String? = nil, attachments: [ID<File>]? = nil, buttons: [MessageButton]? = nil,
+    ifRevision: Int? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.optional("text", text)
       json.optional("attachments", attachments)
+      json.optional("buttons", buttons)
       json.optional("if_revision", ifRevision)
     }
     return Request(.patch, "/messages/{id}", [message.description], body: body)
@@ -237,7 +242,8 @@ extension Request where Response == Resource<NewTopic> {
 extension RequestBody {
   static func message(
     _ text: String, replyTo: ID<Message>?, attachments: [ID<File>]?, annotations: [Draft.Annotation]?,
-    poll: PollDraft?, isMachineOnly: Bool?, sentAt: Timestamp?, catchUpAfter: ID<Message>?, clientID: String?
+    poll: PollDraft?, buttons: [MessageButton]? = nil, isMachineOnly: Bool?, sentAt: Timestamp?,
+    catchUpAfter: ID<Message>?, clientID: String?
   ) -> RequestBody {
     .object { json in
       json.optional("client_id", clientID)
@@ -247,8 +253,26 @@ extension RequestBody {
       json.optional("attachments", attachments)
       json.optional("annotations", annotations)
       json.optional("poll", poll)
+      json.optional("buttons", buttons)
       json.optional("machine_only", isMachineOnly)
       json.optional("catch_up_after", catchUpAfter)
     }
+  }
+}
+
+extension Request where Response == Resource<ButtonPress> {
+  /// `POST /messages/{id}/presses`
+  ///
+  /// - Parameters:
+  ///   - button: the `id` of a button of the message.
+  ///   - clientID: the idempotency key, unique per user.
+  public static func pressButton(
+    _ button: String, of message: ID<Message>, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("button_id", button)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/messages/{id}/presses", [message.description], body: body).withClientID(clientID)
   }
 }
