@@ -250,6 +250,16 @@ enum Help {
     """ + table([.json])
   }
 
+  /// For commands that also act on another server.
+  static var remote: String {
+    """
+
+    With --remote the command acts on the server of parley login, with the rights of its user. What the staff must confirm
+    there needs a sign-in of the last minutes.
+
+    """ + table(Setting.ofRemote)
+  }
+
   static var webhooks: String {
     """
     parley webhooks list [--json]

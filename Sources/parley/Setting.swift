@@ -185,6 +185,9 @@ extension Setting {
     isFlagOnly: true)
   static let reason = Setting(
     name: "reason", value: "TEXT", summary: "reason for the audit log", isFlagOnly: true)
+  static let remote = Setting(
+    name: "remote", value: nil, summary: "act on the server of parley login, as its user", isFlagOnly: true)
+  static let ofRemote: [Setting] = [.remote, CLISession.profile]
   static let json = Setting(name: "json", value: nil, summary: "print one JSON object per line", isFlagOnly: true)
   static let uses = Setting(
     name: "uses", value: "N", summary: "maximum number of uses", fallback: "unlimited", isFlagOnly: true)

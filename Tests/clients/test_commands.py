@@ -8,6 +8,7 @@ import unittest
 
 from restarting import PASSWORD
 from servers import PARLEY
+from serving import call
 from test_following import FollowingTest
 from test_client_commands import Home
 
@@ -119,6 +120,21 @@ class Commands(Home, FollowingTest):
 
     # Topics, inbox, direct messages, files
 
+    def test_pressing_a_button_of_a_bot(self):
+        admin = subprocess.run([PARLEY, "token", "ada", "--scope", "admin", "--data", self.data],
+                               check=True, capture_output=True, text=True).stdout.strip()
+        bot = call(self.server, "POST", "/bots", {"name": "needles", "scope": "write", "forums": [self.forum["id"]]}, admin)
+        draft = {"text": "Cast on?", "buttons": [{"id": "yes", "label": "Cast on"}, {"id": "no", "label": "Not yet", "pressed": True}]}
+        number = call(self.server, "POST", f"/conversations/{self.room}/messages", draft, bot["token"])["id"]
+        self.assertIn("(buttons: Cast on, Not yet (pressed))", self.last_lines())
+        self.assertEqual(self.tell("press", number, "cast on"), "")
+        press = json.loads(self.tell("press", number, "no", "--json"))
+        self.assertEqual((press["button_id"], press["bot_id"]), ("no", bot["user"]["id"]))
+        events = call(self.server, "GET", f"/streams/user:{bot['user']['id']}/events?after_offset=0", token=bot["token"])["data"]
+        self.assertEqual([it["data"]["button_id"] for it in events if it["event"] == "button.pressed"], ["yes", "no"])
+        self.check_refused(2, 'has the buttons "Cast on", "Not yet"', "press", number, "maybe")
+        self.check_refused(2, "has no buttons", "press", self.post("plain"), "yes")
+
     def test_topics(self):
         number = self.tell("create-topic", "knitting", "Scarf plans", "red or blue?").strip()
         made = json.loads(self.tell("new-topic", self.forum["id"], "Hats", "-", "--json", given="two\nlines\n"))
@@ -129,6 +145,8 @@ class Commands(Home, FollowingTest):
         listed = [json.loads(line) for line in self.tell("topics", self.room, "--json", "--limit", "1").splitlines()]
         self.assertEqual([topic["id"] for topic in listed], [made["id"]])
         self.assertIn("(new)", self.tell("topics", "Knitting", "--filter", "new", *self.grace))
+        self.assertEqual(self.tell("topics", "Knitting", "--query", "SCARF", "--json").count("\n"), 1)
+        self.assertEqual(self.tell("topics", "Knitting", "--query", "mittens"), "")
         self.check_refused(2, "new, unread, mine", "topics", "Knitting", "--filter", "old")
         self.check_refused(2, "There is no forum", "topics", "sailing")
         self.check_refused(1, "title is too long", "create-topic", "Knitting", "x" * 500, "text")

@@ -42,6 +42,10 @@ extension MessageLines {
     if let poll = content.poll {
       notes.append("poll: " + poll.options.map { "\($0.text) \($0.votes)" }.joined(separator: ", "))
     }
+    if !content.buttons.isEmpty {
+      notes.append(
+        "buttons: " + content.buttons.map { $0.isPressed ? "\($0.label) (pressed)" : $0.label }.joined(separator: ", "))
+    }
     notes += content.attachments.map { file in
       ["file", file.description, names.files[file]].compactMap(\.self).joined(separator: " ")
     }

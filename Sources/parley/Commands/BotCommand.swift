@@ -14,7 +14,7 @@ extension Command {
   /// Prints only the token, for scripts.
   static let addBot = Command.control(
     "bot add", operands: ["NAME"], summary: "create a bot and print its API token", settings: botSettings,
-    help: Help.bot
+    isRemote: true, help: Help.bot
   ) { settings, client in
     let forums = settings.all(.botForums)
     var response = try await client.response(.post, "/bots") { json in
@@ -26,7 +26,7 @@ extension Command {
     return Outcome(.success, try response.string("token"))
   }
 
-  static let bots = Command.control("bots", summary: "list the bots", settings: [.json], help: Help.bots) {
+  static let bots = Command.control("bots", summary: "list the bots", settings: [.json], isRemote: true, help: Help.bots) {
     settings, client in
     try await UserCommand.printList(settings, of: "/bots", from: client, query: "&include=users") { bots, users in
       var rows = [["NAME", "OWNER", "STATE", "TOKENS", "LAST USED"]]

@@ -65,7 +65,7 @@ extension Command {
   static let clientCommands: [Command] = [
     login, logout, whoami, listSignIns, listForums, listTopics, listConversations, read, search, listNotifications,
     post, reply,
-    react, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel, api,
+    react, press, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel, api,
   ]
 
   /// Commands about the program.

@@ -13,29 +13,29 @@ extension Command {
 enum EndpointCommand {
   static let subcommands = [
     Command.control(
-      "endpoints list", summary: "list the outgoing webhooks", settings: [.json], help: Help.endpoints, run: list),
+      "endpoints list", summary: "list the outgoing webhooks", settings: [.json], isRemote: true, help: Help.endpoints, run: list),
     Command.control(
       "endpoints create", operands: ["NAME", "URL", "TOPICS"],
       summary: "send the events of topics to a URL, and print the secret", settings: [.events],
-      help: Help.newEndpoint, run: create),
+      isRemote: true, help: Help.newEndpoint, run: create),
     Command.control(
       "endpoints enable", operands: ["ENDPOINT"], summary: "resume the deliveries to an endpoint",
-      help: Help.endpointChanges, run: { try await enable(true, $0, $1) }),
+      isRemote: true, help: Help.endpointChanges, run: { try await enable(true, $0, $1) }),
     Command.control(
       "endpoints disable", operands: ["ENDPOINT"], summary: "stop the deliveries to an endpoint",
-      help: Help.endpointChanges, run: { try await enable(false, $0, $1) }),
+      isRemote: true, help: Help.endpointChanges, run: { try await enable(false, $0, $1) }),
     Command.control(
       "endpoints rotate", operands: ["ENDPOINT"], summary: "replace the secret of an endpoint and print the new one",
-      help: Help.endpointChanges, run: rotate),
+      isRemote: true, help: Help.endpointChanges, run: rotate),
     Command.control(
-      "endpoints delete", operands: ["ENDPOINT"], summary: "delete an endpoint", help: Help.endpointChanges, run: delete
+      "endpoints delete", operands: ["ENDPOINT"], summary: "delete an endpoint", isRemote: true, help: Help.endpointChanges, run: delete
     ),
     Command.control(
       "endpoints deliveries", operands: ["ENDPOINT"], summary: "list the attempts of the last 30 days",
-      settings: [.json], help: Help.endpoints, run: deliveries),
+      settings: [.json], isRemote: true, help: Help.endpoints, run: deliveries),
     Command.control(
       "endpoints redeliver", operands: ["ENDPOINT", "DELIVERY"], summary: "deliver an event again",
-      help: Help.endpointChanges, run: redeliver),
+      isRemote: true, help: Help.endpointChanges, run: redeliver),
   ]
 
   private static func list(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {

@@ -1,16 +1,29 @@
 import ParleyJSON
+import ParleyKit
 import ParleyNetworking
 import ParleyWire
 import Synchronization
 
-/// A client of the daemon that has locked a data folder.
+/// A client of the daemon that has locked a data folder, or of a server with the rights of a signed-in user.
 struct ControlClient {
   let data: String
+  private let session: CLISession?
+
+  init(data: String) {
+    self.data = data
+    session = nil
+  }
+
+  init(session: CLISession) {
+    data = ""
+    self.session = session
+  }
 
   /// Sends a request and returns the JSON object of its response.
   func response(
     _ method: ParleyWire.Method, _ path: String, timeout: Int = 30, _ members: (inout JSONWriter) -> Void = { _ in }
   ) async throws -> JSONObject {
+    if let session { return try await session.response(method, path, members) }
     let socket = try ControlSocket(in: data)
     var json = JSONWriter()
     json.object(members)
@@ -73,5 +86,20 @@ private final class ControlLineReader: Sendable {
       }
       if state.buffer.count > ControlLine.maxBytes { state.buffer = [] }
     }
+  }
+}
+
+extension CLISession {
+  /// Sends a request as the signed-in user and returns the JSON object of its response.
+  fileprivate func response(
+    _ method: ParleyWire.Method, _ path: String, _ members: (inout JSONWriter) -> Void
+  ) async throws -> JSONObject {
+    guard let known = RequestMethod(rawValue: method.name) else {
+      throw Settings.UsageError(message: "\(method.name) can't be sent to another server.")
+    }
+    var request = Request<RawResponse>(known, path)
+    if !method.isSafe { request.body = .object(members) }
+    let response = try await client.send(request)
+    return try JSONValue(parsing: response.body.isEmpty ? Array("{}".utf8) : response.body).object()
   }
 }

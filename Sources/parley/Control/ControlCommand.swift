@@ -12,16 +12,24 @@ import Storage
 
 extension Command {
   /// Declares a command that sends requests to the control socket.
+  ///
+  /// - Parameter isRemote: whether `--remote` sends them to the server of `parley login`.
   static func control(
-    _ name: String, operands: [String] = [], summary: String, settings: [Setting] = [],
+    _ name: String, operands: [String] = [], summary: String, settings: [Setting] = [], isRemote: Bool = false,
     help: @autoclosure @escaping @Sendable () -> String,
     run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
   ) -> Command {
-    Command(name, operands: operands, summary: summary, settings: settings + [.data, .config, .share], help: help()) {
-      arguments in
+    let own = settings + (isRemote ? Setting.ofRemote : [])
+    return Command(
+      name, operands: operands, summary: summary, settings: own + [.data, .config, .share],
+      help: help() + (isRemote ? Help.remote : "")
+    ) { arguments in
       do {
         let settings = try Settings(
-          arguments: arguments, environment: Terminal.environment, of: name, settings + Setting.all, operands: operands)
+          arguments: arguments, environment: Terminal.environment, of: name, own + Setting.all, operands: operands)
+        if isRemote, settings.isOn(.remote) {
+          return try await body(settings, ControlClient(session: try CLISession(settings))).report()
+        }
         return try await withClient(settings) { client in try await body(settings, client) }.report()
       } catch {
         return Outcome(error).report()
