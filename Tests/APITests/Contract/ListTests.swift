@@ -246,6 +246,7 @@ import Testing
       ("/streams/{stream}/events", "/streams/conversation:\(room)/events", "grace", 10),
       ("/forums/{id}/conversations", "/forums/\(forum)/conversations", "grace", 6),
       ("/forums/{id}/conversations", "/forums/\(forum)/conversations?tag=rose", "grace", 6),
+      ("/forums/{id}/conversations", "/forums/\(forum)/conversations?query=TOPIC", "grace", 6),
       ("/conversations", "/conversations", "grace", 11), ("/conversations", "/conversations?kind=direct", "grace", 6),
       ("/conversations/{id}/participants", "/conversations/\(room)/participants", "grace", 9),
       ("/timeline", "/timeline", "grace", 12), ("/timeline/global", "/timeline/global", "grace", 12),

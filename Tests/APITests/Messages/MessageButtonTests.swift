@@ -76,7 +76,7 @@ import Testing
       #expect(try await Self.press("no", of: message, as: "grace", village).status == 201)
       #expect(try await Self.presses(village, as: "ada") == ["no"])
       #expect(try await Self.presses(village, as: "grace") == [])
-      // A bot without an owner tells nobody else.
+      // The press of a bot without an owner is in one stream.
       let (_, other) = try await Self.offer(village)
       #expect(try await Self.press("no", of: other, as: "grace", village).status == 201)
       #expect(try await Self.presses(village, as: "ada") == ["no"])

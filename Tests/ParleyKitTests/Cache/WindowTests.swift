@@ -127,6 +127,64 @@ import Testing
     }
   }
 
+  @Test func `a filtered window counts and shows only the messages of its filter`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...300 { try await hamlet.post("\(number)", as: "ada", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20) { shown in
+        (Int(shown.text) ?? 0) % 7 == 0
+      }
+      let all = (1...300).filter { $0 % 7 == 0 }
+      func numbers() async -> [Int] { await window.messages.compactMap { Int($0.text) } }
+      var list: [ShownMessage] = []
+      apply(try await window.newest(), to: &list)
+      let newest = await numbers()
+      #expect(newest == all.suffix(newest.count) && (10...20).contains(newest.count), "\(newest)")
+      #expect(try await window.newest().gaps == [])
+      list = await window.messages
+      apply(try await window.older(), to: &list)
+      let older = await numbers()
+      let first = try #require(older.first)
+      #expect(older == Array(all.filter { $0 >= first }.prefix(20)) && first <= newest[0] - 70, "\(older)")
+      while await window.hasOlder { apply(try await window.older(), to: &list) }
+      #expect(await numbers() == Array(all.prefix(20)))
+      while await window.hasNewer { apply(try await window.newer(), to: &list) }
+      #expect(await numbers() == Array(all.suffix(20)))
+      // An unsent message is shown whatever its text is; as a sent one it is filtered.
+      _ = try await ada.outbox.send(Draft("8"), in: garden)
+      #expect(try await window.newest().messages.last?.text == "8")
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await window.newest().messages.last?.text == "294")
+      try await hamlet.post("301", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      #expect(try await window.newest().messages.last?.text == "301")
+    }
+  }
+
+  @Test func `a filtered window opens around a message, and stops searching after ten pages`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...300 { try await hamlet.post("\(number)", as: "ada", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let few = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20) { $0.text == "5" }
+      // A hundred messages at a time.
+      #expect(try await few.newest().messages.isEmpty)
+      #expect(try await few.older().messages.isEmpty)
+      #expect(try await few.older().messages.map(\.text) == ["5"])
+      let even = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20) { (Int($0.text) ?? 1) % 2 == 0 }
+      try await even.newest()
+      for _ in 0..<4 { try await even.older() }
+      let shown = try #require(await even.messages.first?.message)
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20) { (Int($0.text) ?? 1) % 2 == 0 }
+      let update = try await window.around(shown.id)
+      #expect(update.messages.contains { $0.message?.id == shown.id })
+      #expect(update.count { $0 < shown.seq } >= 5 && update.count { $0 > shown.seq } >= 5 && update.hasNewer)
+    }
+  }
+
   @Test func `a message whose event arrives before its response is shown once`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -4,7 +4,7 @@ public import ParleyModel
 /// Things that a response brings along, each once, as the caller may see them.
 ///
 ///     let page = try await client.send(.listMessages(in: room).including(.users))
-///     let name = page.included?.user(page.elements[0].message.author)?.displayName
+///     let name = page.included?.user(page.elements[0].message.author)?.summary.displayName
 public struct Inclusion: OptionSet, Sendable, Hashable, CustomStringConvertible {
   public let rawValue: Int
 

@@ -28,7 +28,10 @@ public actor MessageWindow {
   private let cache: Cache
   private let sync: Sync?
   private let size: Int
+  private let filter: MessageFilter?
   private var range: Range
+  /// Whether a filtered list that is too long ends earlier, not begins later.
+  private var dropsNewest = false
   /// The number of the read that `current` shows.
   private var lastRead = 0
   private var current: Update
@@ -40,14 +43,19 @@ public actor MessageWindow {
   ///   - sync: fetches uncached messages; without it the window shows only cached messages.
   ///   - size: the messages that each move adds.
   ///   - limit: the most messages. A move beyond it drops the messages at the other end.
+  ///   - isIncluded: a filter, applied before messages are counted: a move examines up to ten times `size` messages for
+  ///     `size` that match. Unsent messages are not filtered.
   public init(
-    _ conversation: ID<Conversation>, _ cache: Cache, _ sync: Sync? = nil, size: Int = 50, limit: Int = 200
+    _ conversation: ID<Conversation>, _ cache: Cache, _ sync: Sync? = nil, size: Int = 50, limit: Int = 200,
+    where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
   ) {
     self.conversation = conversation
     self.cache = cache
     self.sync = sync
     self.size = size
-    range = Range(limit: max(size, limit))
+    let limit = max(size, limit)
+    filter = isIncluded.map { MessageFilter(isIncluded: $0, limit: limit) }
+    range = Range(limit: filter == nil ? limit : limit * MessageFilter.examined)
     current = Update(messages: [], deltas: [], hasOlder: false, hasNewer: false)
   }
 
@@ -97,14 +105,14 @@ public actor MessageWindow {
   public func newest() async throws -> Update {
     await watch()
     let before = current.messages
+    dropsNewest = false
     // Cached messages are shown at once.
     await moveToNewest()
     try await refresh()
     try await refreshConversation()
     await moveToNewest()
     try await refresh()
-    try await fetch()
-    var update = try await refresh()
+    var update = try await fillOlder()
     update.deltas = Self.deltas(from: before, to: update.messages)
     return update
   }
@@ -118,28 +126,65 @@ public actor MessageWindow {
   @discardableResult
   public func older(_ count: Int? = nil) async throws -> Update {
     guard range.first != nil else { return try await newest() }
+    let before = current.messages
+    dropsNewest = true
+    defer { dropsNewest = false }
     let end = await end
-    if let first = range.first, first > 1 {
+    let first = range.first ?? 1
+    if first > 1 {
       let start = max(1, first - (count ?? size))
       range.first = start
       if (range.last ?? end) - start >= range.limit { range.last = start + range.limit - 1 }
     }
+    var update = try await fillOlder(count, before: first)
+    if filter != nil { update.deltas = Self.deltas(from: before, to: update.messages) }
+    return update
+  }
+
+  /// Fetches the range. A filtered window moves on until it shows `count` messages before `end`, or has examined enough.
+  private func fillOlder(_ count: Int? = nil, before end: Int = .max) async throws -> Update {
     try await fetch()
-    return try await refresh()
+    var update = try await refresh()
+    guard filter != nil else { return update }
+    for _ in 1..<MessageFilter.examined {
+      guard let first = range.first, update.hasOlder, update.count(where: { $0 < end }) < count ?? size else { break }
+      range.first = max(1, first - size)
+      try await fetch()
+      update = try await refresh()
+    }
+    return update
+  }
+
+  /// The same at the other end.
+  private func fillNewer(_ count: Int? = nil, after start: Int) async throws -> Update {
+    try await fetch()
+    var update = try await refresh()
+    guard filter != nil else { return update }
+    for _ in 1..<MessageFilter.examined {
+      guard let last = range.last, update.count(where: { $0 > start }) < count ?? size else { break }
+      let end = await end
+      range.last = last + size >= end ? nil : last + size
+      try await fetch()
+      update = try await refresh()
+    }
+    return update
   }
 
   /// Adds `count` newer messages. Fetches uncached ones. At the end the window is pinned to the newest again.
   @discardableResult
   public func newer(_ count: Int? = nil) async throws -> Update {
     guard range.first != nil else { return try await newest() }
+    let before = current.messages
     let end = await end
+    let start = range.last ?? end
     if let last = range.last {
       let newEnd = min(last + (count ?? size), max(last, end))
       range.last = newEnd >= end ? nil : newEnd
       range.first = max(range.first ?? 1, newEnd - range.limit + 1)
     }
-    try await fetch()
-    return try await refresh()
+    var update = try await fillNewer(count, after: start)
+    if filter != nil { update.deltas = Self.deltas(from: before, to: update.messages) }
+    return update
   }
 
   /// Moves to a message, with half a window on either side. Fetches uncached messages. The window is pinned to the newest
@@ -153,8 +198,12 @@ public actor MessageWindow {
     let newEnd = start + size - 1
     let end = await end
     (range.first, range.last) = (start, newEnd >= end ? nil : newEnd)
-    try await fetch()
-    return try await refresh()
+    let before = current.messages
+    var update = try await fillOlder(size / 2, before: seq)
+    guard filter != nil else { return update }
+    update = try await fillNewer(size / 2, after: seq)
+    update.deltas = Self.deltas(from: before, to: update.messages)
+    return update
   }
 
   /// Fetches the state of a conversation without events: the user is not a participant.
@@ -206,22 +255,22 @@ public actor MessageWindow {
       guard content.read > lastRead, self.range == range else { continue }
       lastRead = content.read
       self.range = content.range
+      if let filter {
+        self.range = filter.bounded(content, droppingNewest: dropsNewest)
+        // The shorter range is read again.
+        if self.range != content.range { continue }
+      }
       return show(content)
     }
   }
 
   private func show(_ content: WindowContent) -> Update {
-    let (shown, last, start) = (content.messages, content.range.last, content.range.first ?? 1)
-    let sent = shown.prefix { $0.held != nil }.compactMap(\.message)
-    let hasUnfetched = content.end > sent.last?.seq ?? 0
-    var gaps = zip(sent, sent.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
-      .map { $0.offset + 1 }
-    if let oldest = sent.first, oldest.seq > max(start, content.from) { gaps.insert(0, at: 0) }
-    if last == nil, hasUnfetched, !sent.isEmpty { gaps.append(sent.count) }
+    let (shown, gaps) = filter?.apply(to: content) ?? (content.messages, content.gaps)
+    let (last, start) = (content.range.last, content.range.first ?? 1)
     let old = current
     let update = Update(
       messages: shown, deltas: Self.deltas(from: old.messages, to: shown), hasOlder: start > content.from,
-      hasNewer: last != nil && hasUnfetched, gaps: gaps)
+      hasNewer: last != nil && content.hasUnfetched, gaps: gaps)
     current = update
     let hasMoved = update.hasOlder != old.hasOlder || update.hasNewer != old.hasNewer
     if update.messages != old.messages || update.gaps != old.gaps || hasMoved {

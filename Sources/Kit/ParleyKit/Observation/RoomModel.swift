@@ -30,11 +30,15 @@ public final class RoomModel: FailingModel {
   /// - Parameters:
   ///   - size: the messages that each move adds.
   ///   - limit: the most messages.
-  public init(_ conversation: ID<Conversation>, _ parley: Parley, size: Int = 50, limit: Int = 200) {
+  ///   - isIncluded: a filter, applied before messages are counted. Unsent messages are not filtered.
+  public init(
+    _ conversation: ID<Conversation>, _ parley: Parley, size: Int = 50, limit: Int = 200,
+    where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) {
     self.conversation = conversation
     self.parley = parley
     users = ListedUsers(parley)
-    window = MessageWindow(conversation, parley.cache, parley.sync, size: size, limit: limit)
+    window = MessageWindow(conversation, parley.cache, parley.sync, size: size, limit: limit, where: isIncluded)
   }
 
   /// Loads the newest messages and shows every change until its task is cancelled.

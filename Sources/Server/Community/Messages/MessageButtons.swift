@@ -50,7 +50,7 @@ extension ReadTransaction {
 }
 
 extension Caller {
-  /// Nobody else than a bot learns of a press.
+  /// Presses are sent to bots alone.
   func checkMayHaveButtons() throws(Refusal) {
     guard role == .bot else { throw .invalid("buttons", .invalid) }
   }
