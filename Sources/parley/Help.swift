@@ -228,14 +228,51 @@ enum Help {
   static var bot: String {
     """
     parley bot add NAME [--display-name TEXT] [--scope SCOPE] [--forum ID ...]
+    parley bot tokens NAME [--json]
+    parley bot renew NAME [--scope SCOPE]
+    parley bot revoke NAME TOKEN
 
-    Creates a bot: a user without a password, owned by the site's owner. Prints its API token, which is shown only once;
-    parley token NAME prints another one.
+    add creates a bot: a user without a password, owned by the site's owner. It prints the API token, which is shown only
+    once; renew prints another one, and revoke ends one that tokens lists.
     \(controlSocket)
 
     Settings
 
     """ + table([.displayName, .botScope, .botForums])
+  }
+
+  static var botTokens: String {
+    """
+    parley bot tokens NAME [--json]
+
+    Lists the valid tokens of a bot with their last use. parley bot revoke takes the id.
+    \(controlSocket)
+
+    Settings
+
+    """ + table([.json])
+  }
+
+  static var botRenewal: String {
+    """
+    parley bot renew NAME [--scope SCOPE]
+
+    Prints another token of a bot, which is shown only once. The earlier ones stay valid until parley bot revoke.
+    \(controlSocket)
+
+    Settings
+
+    """ + table([.botScope])
+  }
+
+  static var botRevocation: String {
+    """
+    parley bot revoke NAME TOKEN
+
+    Revokes a token of a bot at once. TOKEN is an id that parley bot tokens lists.
+    \(controlSocket)
+
+    """
   }
 
   static var bots: String {

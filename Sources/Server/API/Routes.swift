@@ -68,6 +68,9 @@ extension API {
     Endpoint(.post, "/users/{id}/reset", .user(.admin), createPasswordReset),
     Endpoint(.get, "/bots", .user(.read), listBots),
     Endpoint(.post, "/bots", .user(.admin), counts: .login, createBot),
+    Endpoint(.get, "/bots/{id}/tokens", .user(.read), listBotTokens),
+    Endpoint(.post, "/bots/{id}/tokens", .user(.admin), counts: .login, createBotToken),
+    Endpoint(.delete, "/bots/{id}/tokens/{token}", .user(.admin), revokeBotToken),
     // Webhooks.
     Endpoint(.get, "/webhooks", .user(.read), listWebhooks),
     Endpoint(.post, "/webhooks", .user(.admin), counts: .login, createWebhook),

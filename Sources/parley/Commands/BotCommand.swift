@@ -6,7 +6,7 @@ extension Command {
   private static let botSettings: [Setting] = [.displayName, .botScope, .botForums]
 
   static let bot = Command(
-    "bot", summary: "create a bot and print its API token", settings: botSettings, help: Help.bot
+    "bot", summary: "create a bot and print its API token", settings: botSettings + [.json], help: Help.bot
   ) {
     missingWord(after: "bot", $0).report()
   }
@@ -26,8 +26,9 @@ extension Command {
     return Outcome(.success, try response.string("token"))
   }
 
-  static let bots = Command.control("bots", summary: "list the bots", settings: [.json], isRemote: true, help: Help.bots) {
-    settings, client in
+  static let bots = Command.control(
+    "bots", summary: "list the bots", settings: [.json], isRemote: true, help: Help.bots
+  ) { settings, client in
     try await UserCommand.printList(settings, of: "/bots", from: client, query: "&include=users") { bots, users in
       var rows = [["NAME", "OWNER", "STATE", "TOKENS", "LAST USED"]]
       for bot in bots {
@@ -41,5 +42,55 @@ extension Command {
       }
       return UserCommand.aligned(rows)
     }
+  }
+}
+
+enum BotCommand {
+  static let subcommands = [
+    Command.control(
+      "bot tokens", operands: ["NAME"], summary: "list the tokens of a bot", settings: [.json], isRemote: true,
+      help: Help.botTokens, run: tokens),
+    Command.control(
+      "bot renew", operands: ["NAME"], summary: "create another token of a bot and print it", settings: [.botScope],
+      isRemote: true, help: Help.botRenewal, run: renew),
+    Command.control(
+      "bot revoke", operands: ["NAME", "TOKEN"], summary: "revoke a token of a bot", isRemote: true,
+      help: Help.botRevocation, run: revoke),
+  ]
+
+  private static func path(_ name: String) throws -> String { try UserCommand.path(name, in: "/bots") + "/tokens" }
+
+  @Sendable private static func tokens(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    try await UserCommand.printList(settings, of: path(settings.operands[0]), from: client) { tokens, _ in
+      var rows = [["ID", "NAME", "SCOPE", "CREATED", "LAST USED", "EXPIRES"]]
+      for token in tokens {
+        var token = try token.object()
+        let (lastUsed, expires): (String?, String?) = (
+          try token.optional("last_used_at"), try token.optional("expires_at")
+        )
+        rows.append([
+          try token.string("id"), try token.string("name"), try token.string("scope"),
+          String(try token.string("created_at").prefix(10)), lastUsed.map { String($0.prefix(10)) } ?? "never",
+          expires.map { String($0.prefix(10)) } ?? "never",
+        ])
+      }
+      return UserCommand.aligned(rows)
+    }
+  }
+
+  /// Prints only the token, for scripts.
+  @Sendable private static func renew(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    let name = settings.operands[0]
+    var response = try await client.response(.post, try path(name)) { json in
+      json.field("name", name)
+      json.field("scope", settings.text(.botScope) ?? "write")
+    }
+    return Outcome(.success, try response.string("token"))
+  }
+
+  @Sendable private static func revoke(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    let token = try WebhookCommand.path(settings.operands[1])
+    _ = try await client.response(.delete, try path(settings.operands[0]) + "/\(token)")
+    return Outcome(.success, "")
   }
 }

@@ -65,7 +65,8 @@ extension Command {
   static let clientCommands: [Command] = [
     login, logout, whoami, listSignIns, listForums, listTopics, listConversations, read, search, listNotifications,
     post, reply,
-    react, press, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel, api,
+    react, press, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel,
+    api,
   ]
 
   /// Commands about the program.
@@ -74,7 +75,7 @@ extension Command {
   /// Commands that the overview omits: parts of another command, and those of the completion scripts.
   static let unlistedCommands: [Command] =
     UserCommand.subcommands + DestroyCommand.subcommands + WebhookCommand.subcommands + EndpointCommand.subcommands
-    + [addBot, completeTitles]
+    + BotCommand.subcommands + [addBot, completeTitles]
 
   static let listed = operatorCommands + clientCommands + programCommands
   static let all = listed + unlistedCommands

@@ -13,7 +13,8 @@ extension Command {
 enum EndpointCommand {
   static let subcommands = [
     Command.control(
-      "endpoints list", summary: "list the outgoing webhooks", settings: [.json], isRemote: true, help: Help.endpoints, run: list),
+      "endpoints list", summary: "list the outgoing webhooks", settings: [.json], isRemote: true, help: Help.endpoints,
+      run: list),
     Command.control(
       "endpoints create", operands: ["NAME", "URL", "TOPICS"],
       summary: "send the events of topics to a URL, and print the secret", settings: [.events],
@@ -28,7 +29,8 @@ enum EndpointCommand {
       "endpoints rotate", operands: ["ENDPOINT"], summary: "replace the secret of an endpoint and print the new one",
       isRemote: true, help: Help.endpointChanges, run: rotate),
     Command.control(
-      "endpoints delete", operands: ["ENDPOINT"], summary: "delete an endpoint", isRemote: true, help: Help.endpointChanges, run: delete
+      "endpoints delete", operands: ["ENDPOINT"], summary: "delete an endpoint", isRemote: true,
+      help: Help.endpointChanges, run: delete
     ),
     Command.control(
       "endpoints deliveries", operands: ["ENDPOINT"], summary: "list the attempts of the last 30 days",

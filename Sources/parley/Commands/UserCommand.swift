@@ -137,7 +137,7 @@ enum UserCommand {
   }
 
   /// The path of a user in the operator's API.
-  static func path(_ name: String) throws(Settings.UsageError) -> String {
+  static func path(_ name: String, in folder: String = "/users") throws(Settings.UsageError) -> String {
     let isPlain = name.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -147,6 +147,6 @@ enum UserCommand {
       }
     }
     guard isPlain, !name.isEmpty else { throw Settings.UsageError(message: "\"\(name)\" is not a valid name.") }
-    return "/users/@\(name)"
+    return "\(folder)/@\(name)"
   }
 }

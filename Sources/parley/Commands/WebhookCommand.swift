@@ -13,7 +13,8 @@ extension Command {
 enum WebhookCommand {
   static let subcommands = [
     Command.control(
-      "webhooks list", summary: "list the incoming webhooks", settings: [.json], isRemote: true, help: Help.webhooks, run: list),
+      "webhooks list", summary: "list the incoming webhooks", settings: [.json], isRemote: true, help: Help.webhooks,
+      run: list),
     Command.control(
       "webhooks create", operands: ["CONVERSATION", "NAME"], summary: "create a webhook and print its URL",
       isRemote: true, help: Help.webhookChanges, run: create),
@@ -21,7 +22,8 @@ enum WebhookCommand {
       "webhooks rotate", operands: ["WEBHOOK"], summary: "replace the URL of a webhook and print the new one",
       isRemote: true, help: Help.webhookChanges, run: rotate),
     Command.control(
-      "webhooks delete", operands: ["WEBHOOK"], summary: "delete a webhook", isRemote: true, help: Help.webhookChanges, run: delete),
+      "webhooks delete", operands: ["WEBHOOK"], summary: "delete a webhook", isRemote: true, help: Help.webhookChanges,
+      run: delete),
   ]
 
   private static func list(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {

@@ -256,7 +256,8 @@ import Web
     let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
-        "/bots", "/destructions", "/email-confirmations", "/links/{code}", "/me/password", "/me/second-factor",
+        "/bots", "/bots/{id}/tokens", "/destructions", "/email-confirmations", "/links/{code}", "/me/password",
+        "/me/second-factor",
         "/me/tokens", "/password-resets", "/sessions",
         "/sessions/current/proof", "/sessions/passkey", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",
         "/webhook-endpoints/{id}/secret", "/webhooks", "/webhooks/{id}/secret",

@@ -20,6 +20,7 @@ import Testing
       (.delete, "/backups/1", nil), (.get, "/backups/1/content", nil),
       (.patch, "/settings", ["require_second_factor": "staff"]),
       (.post, "/invites", ["role": "moderator"]), (.post, "/bots", ["name": "dice", "scope": "read"]),
+      (.post, "/bots/@robo/tokens", ["name": "t", "scope": "read"]),
       (.delete, "/users/@grace", ["reason": "x"]), (.post, "/webhooks", ["conversation_id": "1", "name": "x"]),
       (.post, "/webhook-endpoints", ["name": "x", "url": "https://example.org/", "topics": ["me"]]),
       (.post, "/destructions", ["user": "@grace", "reason": "x"]),

@@ -33,7 +33,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 44)
+    #expect(lists == 45)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -192,6 +192,9 @@ import Testing
       let bot: [String: Any] = ["name": "bot\(number)", "scope": "read", "forums": [String]()]
       try await village.expect(201, .post, "/bots", as: "ada", bot)
     }
+    for number in 0..<5 {
+      try await village.expect(201, .post, "/bots/@bot0/tokens", as: "ada", ["name": "\(number)", "scope": "read"])
+    }
     for number in 0..<6 {
       let webhook = ["conversation_id": room, "name": "hook \(number)"]
       try await village.expect(201, .post, "/webhooks", as: "ada", webhook)
@@ -221,7 +224,8 @@ import Testing
     }
     return [
       ("/users", "/users", "grace", 13), ("/users", "/users?state=active", "mira", 13),
-      ("/bots", "/bots", "ada", 6), ("/webhooks", "/webhooks", "ada", 6),
+      ("/bots", "/bots", "ada", 6), ("/bots/{id}/tokens", "/bots/@bot0/tokens", "ada", 6),
+      ("/webhooks", "/webhooks", "ada", 6),
       ("/webhook-endpoints", "/webhook-endpoints", "ada", 6),
       ("/webhook-endpoints/{id}/deliveries", "/webhook-endpoints/\(endpoint)/deliveries", "ada", 6),
       ("/sessions", "/sessions", "grace", 6),

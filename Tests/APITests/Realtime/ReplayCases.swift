@@ -154,6 +154,16 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@zoe/reset", as: "ada", [:]) }),
     ReplayCase(
       "post /bots", { try await $0.request(.post, "/bots", as: "ada", ["name": "dice", "scope": "write"]) }),
+    ReplayCase(
+      "post /bots/{id}/tokens",
+      { try await $0.request(.post, "/bots/@robo/tokens", as: "ada", ["name": "t", "scope": "write"]) }),
+    ReplayCase(
+      "delete /bots/{id}/tokens/{token}",
+      { stage in
+        let made = try await stage.request(
+          .post, "/bots/@robo/tokens", as: "ada", ["name": "t", "scope": "write"])
+        try await stage.request(.delete, "/bots/@robo/tokens/\(made["id"] ?? "")", as: "ada")
+      }),
     ReplayCase("post /webhooks", { _ = try await webhook($0) }),
     ReplayCase(
       "patch /webhooks/{id}",

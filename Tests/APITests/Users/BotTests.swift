@@ -36,6 +36,50 @@ import Testing
     }
   }
 
+  @Test func `the staff lists, creates and revokes tokens of a bot`() async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "write"])
+      let (bot, first) = (try #require(made["user.id"]), Self.bearer(made["token"]))
+      let body: [String: Any] = ["name": "new server", "scope": "read", "client_id": "one"]
+      let renewed = try await village.expect(201, .post, "/bots/\(bot)/tokens", as: "ada", body)
+      let second = Self.bearer(renewed["token"])
+      let again = try await village.expect(200, .post, "/bots/@dice/tokens", as: "ada", body)
+      #expect(again["id"] == renewed["id"] && !again.has("token"))
+      let list = try await village.expect(200, .get, "/bots/@dice/tokens", as: "ada")
+      #expect(
+        list.texts("data", "name") == ["new server", "dice"] && list.texts("data", "scope") == ["read", "write"])
+      #expect(!list.text.contains("parley_") && list.isNull("next"))
+      #expect(try await village.request(.get, "/me/tokens", fields: second).status == 200)
+      let old = try #require(list["data.1.id"])
+      for _ in 0..<2 { try await village.expect(204, .delete, "/bots/\(bot)/tokens/\(old)", as: "ada") }
+      #expect(try await village.request(.get, "/me/tokens", fields: first).status == 401)
+      #expect(try await village.request(.get, "/me/tokens", fields: second).status == 200)
+      let entries = try await village.expect(200, .get, "/audit?subject=\(bot)", as: "ada")
+      #expect(entries.texts("data", "kind") == ["bot.token_revoked", "bot.token_created", "bot.created"])
+    }
+  }
+
+  @Test func `only the staff with a proof reaches the tokens of a bot`() async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "write"])
+      let path = "/bots/\(try #require(made["user.id"]))/tokens"
+      let body: [String: Any] = ["name": "more", "scope": "write"]
+      let token = try #require(try await village.expect(200, .get, path, as: "ada")["data.0.id"])
+      for name in ["grace", "mira"] {
+        #expect(try await village.request(.get, path, as: name).status == 403)
+        #expect(try await village.request(.post, path, as: name, body).status == 403)
+        #expect(try await village.request(.delete, "\(path)/\(token)", as: name).status == 403)
+      }
+      #expect(try await village.request(.get, path, fields: Self.bearer(made["token"])).status == 403)
+      for (more, field) in [(["scope": "admin"], "scope"), (["password": "wool and needles"], "password")] {
+        let refused = try await village.request(.post, path, as: "ada", body.merging(more) { $1 })
+        #expect(refused.status == 400 && refused["errors.0.field"] == field, "\(refused.text)")
+      }
+      #expect(try await village.request(.get, "/bots/@grace/tokens", as: "ada").status == 404)
+      #expect(try await village.request(.post, "/bots/@grace/tokens", as: "ada", body).status == 404)
+    }
+  }
+
   @Test func `the last use of a bot's token is listed`() async throws {
     try await Village.open(.inMemory) { village in
       let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])

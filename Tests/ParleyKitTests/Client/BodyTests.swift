@@ -369,6 +369,8 @@ private let wholeSite = SiteSettingsChange(
         .set(\.pushShows, .sender),
       ]))
     try sent.take(.updateNotificationSettings([.set(\.snoozedUntil, nil), .set(\.quietHours, nil)]))
+    try sent.take(
+      .createBotToken(of: .name("dice"), name: "dice", scope: .write, expiresAt: time, clientID: "one"))
     try sent.take(.createBot(name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write, clientID: "one"))
     try sent.take(.createWebhook(WebhookDraft(ID(7), name: "Builds", avatar: ID(8), clientID: "one")))
     try sent.take(

@@ -78,7 +78,7 @@ extension BotDraft: CheckedInput {
     }
     check { () throws(Refusal) in
       guard scope < .admin else {
-        throw .invalid("scope", .notAllowed(Scope.allCases.filter { $0 < .admin }.map(\.rawValue)))
+        throw .invalid("scope", .notAllowed(Scope.ofBots))
       }
     }
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }

@@ -72,7 +72,7 @@ extension WriteTransaction {
 
 extension ReadTransaction {
   /// The token that an earlier request with the same `client_id` created.
-  fileprivate func token(_ draft: TokenDraft, of user: ID<User>) throws(Refusal) -> Session? {
+  func token(_ draft: TokenDraft, of user: ID<User>) throws(Refusal) -> Session? {
     guard let clientID = draft.clientID, let previous = try remembered(.token, by: user, clientID) else {
       return nil
     }

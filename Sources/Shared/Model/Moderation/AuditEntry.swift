@@ -64,6 +64,8 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case sessionsEnded = "user.sessions_ended"
   case roleChanged = "user.role"
   case botCreated = "bot.created"
+  case botTokenCreated = "bot.token_created"
+  case botTokenRevoked = "bot.token_revoked"
   case webhookCreated = "webhook.created"
   case webhookChanged = "webhook.changed"
   /// It has a new secret.

@@ -32,6 +32,44 @@ extension Request where Response == Resource<NewBot> {
   }
 }
 
+extension Request where Response == Resource<NewToken> {
+  /// `POST /bots/{id}/tokens`
+  ///
+  /// - Parameters:
+  ///   - scope: not `admin`.
+  ///   - clientID: the idempotency key. A repeated request returns no secret, so the request is not retried
+  ///     automatically.
+  public static func createBotToken(
+    of bot: UserReference, name: String, scope: Scope, expiresAt: Timestamp? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("name", name)
+      json.field("scope", scope.rawValue)
+      json.optional("expires_at", expiresAt)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/bots/{id}/tokens", [bot.description], body: body)
+  }
+}
+
+extension Request where Response == Page<Resource<Credential>> {
+  /// `GET /bots/{id}/tokens`
+  public static func listBotTokens(
+    of bot: UserReference, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/bots/{id}/tokens", [bot.description],
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Void {
+  /// `DELETE /bots/{id}/tokens/{token}`
+  public static func revokeBotToken(_ token: ID<Session>, of bot: UserReference) -> Request {
+    Request(.delete, "/bots/{id}/tokens/{token}", [bot.description, token.description])
+  }
+}
+
 extension Request where Response == Page<Resource<Bot>> {
   /// `GET /bots`
   public static func listBots(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
