@@ -10,6 +10,15 @@ import Web
 
 /// ParleyKit over Foundation's networking. Its WebSocket needs a libcurl that has WebSockets; Debian 12's has none.
 @Suite struct URLSessionTests {
+  @Test func `times are dates, and errors have their text for the user`() throws {
+    let time = Timestamp(1_795_187_801_123)
+    #expect(Timestamp(time.date) == time && time.date.timeIntervalSince1970 == 1_795_187_801.123)
+    let faults: [any ParleyFault] = [
+      ClientFault.timedOut, CacheFault.closed, SyncRefusal.unknownMessage, OutboxRefusal.unknownOperation,
+    ]
+    for fault in faults { #expect((fault as any Error).localizedDescription == fault.userMessage) }
+  }
+
   @Test func `a session signs in, posts and reads, and a refusal has its code`() async throws {
     try await Daemon.run { daemon in
       let client = try daemon.client(URLSessionTransport())

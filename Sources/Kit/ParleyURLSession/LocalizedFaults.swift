@@ -1,0 +1,20 @@
+// The kit's errors in Foundation's form: `localizedDescription` is their text for the user.
+
+public import Foundation
+public import ParleyKit
+
+extension ClientFault: LocalizedError {
+  public var errorDescription: String? { userMessage }
+}
+
+extension CacheFault: LocalizedError {
+  public var errorDescription: String? { userMessage }
+}
+
+extension SyncRefusal: LocalizedError {
+  public var errorDescription: String? { userMessage }
+}
+
+extension OutboxRefusal: LocalizedError {
+  public var errorDescription: String? { userMessage }
+}
