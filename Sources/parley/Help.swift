@@ -287,6 +287,15 @@ enum Help {
     """ + table([.json])
   }
 
+  /// For commands that print the response of the server.
+  static var jsonResponse: String {
+    """
+
+    With --json the command prints the response of the server.
+
+    """ + table([.json])
+  }
+
   /// For commands that also act on another server.
   static var remote: String {
     """

@@ -217,6 +217,38 @@ class Commands(Hooked):
         self.assertEqual(self.say("webhooks", "list", "--json"), "")
         self.assertIn(b"not_found", self.curl("--json", '{"text":"x"}', f"{self.server.url}/api/v1{path(renewed)}"))
 
+    def test_commands_act_on_the_server_of_a_sign_in(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            profile = ("--profile", str(Path(folder) / "profile.json"))
+            run = lambda *arguments, given=None: subprocess.run(
+                [PARLEY, *arguments, *profile], input=given, capture_output=True, text=True, timeout=60)
+            signed_in = run("login", self.server.url, "ada", "--json", given="wool and needles\n")
+            self.assertEqual(json.loads(signed_in.stdout)["name"], "ada", signed_in.stderr)
+            made = run("webhooks", "create", self.room, "From afar", "--remote", "--json")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            made = json.loads(made.stdout)
+            self.assertEqual((made["name"], made["conversation_id"]), ("From afar", self.room))
+            self.assertEqual(self.curl("--json", '{"text":"x"}', made["url"]), b"ok")
+            listed = [json.loads(line) for line in run("webhooks", "list", "--remote", "--json").stdout.splitlines()]
+            self.assertIn(made["id"], [it["id"] for it in listed])
+            self.assertEqual(run("webhooks", "delete", made["id"], "--remote", "--json").stdout, "{}\n")
+            token = run("bot", "add", "afar", "--remote").stdout.strip()
+            self.assertEqual(call(self.server, "GET", "/me", token=token)["name"], "afar")
+            renewed = run("bot", "renew", "afar", "--remote").stdout.strip()
+            old = next(line.split()[0] for line in reversed(run("bot", "tokens", "afar", "--remote").stdout.splitlines()))
+            self.assertEqual(run("bot", "revoke", "afar", old, "--remote").returncode, 0)
+            self.assertEqual(call(self.server, "GET", "/me", token=renewed)["name"], "afar")
+            with self.assertRaises(HTTPError) as refused:
+                call(self.server, "GET", "/me", token=token)
+            self.assertEqual(refused.exception.code, 401)
+            # On the machine of the server, too.
+            self.assertIn("afar", self.say("bot", "tokens", "afar"))
+            refused = run("webhooks", "delete", "x", "--remote")
+            self.assertEqual((refused.returncode, refused.stderr), (2, "x is not an id.\n"))
+        done = self.parley("webhooks", "list", "--remote", "--profile", "/nonexistent/profile")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("parley login", done.stderr)
+
     def test_mistakes_are_told(self):
         for arguments, status, words in [
                 (("webhooks",), 2, "needs one of create"), (("webhooks", "create", self.room), 2, "needs a NAME"),

@@ -8,6 +8,7 @@ import Synchronization
 struct ControlClient {
   let data: String
   private let session: CLISession?
+  private let last = LastResponse()
 
   init(data: String) {
     self.data = data
@@ -19,10 +20,21 @@ struct ControlClient {
     self.session = session
   }
 
+  /// The JSON of the last response; an empty object for one without content.
+  var lastResponse: JSONRaw { last.json.withLock { $0 } }
+
   /// Sends a request and returns the JSON object of its response.
   func response(
     _ method: ParleyWire.Method, _ path: String, timeout: Int = 30, _ members: (inout JSONWriter) -> Void = { _ in }
   ) async throws -> JSONObject {
+    let value = try await value(method, path, timeout: timeout, members)
+    last.json.withLock { $0 = value.raw }
+    return try value.object()
+  }
+
+  private func value(
+    _ method: ParleyWire.Method, _ path: String, timeout: Int, _ members: (inout JSONWriter) -> Void
+  ) async throws -> JSONValue {
     if let session { return try await session.response(method, path, members) }
     let socket = try ControlSocket(in: data)
     var json = JSONWriter()
@@ -34,7 +46,7 @@ struct ControlClient {
     defer { withExtendedLifetime(socket) {} }
     let (status, body) = try await request.response()
     guard status.code < 300 else { throw RefusedRequest(status, body) }
-    return try JSONValue(parsing: status == .noContent ? Array("{}".utf8) : body).object()
+    return try JSONValue(parsing: status == .noContent ? Array("{}".utf8) : body)
   }
 
   /// Runs a long operation in the daemon, shows its progress and returns its outcome.
@@ -56,6 +68,11 @@ struct ControlClient {
     }
     return reader.outcome ?? Outcome(.error, "The daemon sent no outcome.")
   }
+}
+
+/// The response that `--json` prints.
+private final class LastResponse: Sendable {
+  let json = Mutex(JSONRaw(trusted: Array("{}".utf8)))
 }
 
 /// Decodes the lines of a streamed response.
@@ -90,16 +107,16 @@ private final class ControlLineReader: Sendable {
 }
 
 extension CLISession {
-  /// Sends a request as the signed-in user and returns the JSON object of its response.
+  /// Sends a request as the signed-in user and returns the JSON of its response.
   fileprivate func response(
     _ method: ParleyWire.Method, _ path: String, _ members: (inout JSONWriter) -> Void
-  ) async throws -> JSONObject {
+  ) async throws -> JSONValue {
     guard let known = RequestMethod(rawValue: method.name) else {
       throw Settings.UsageError(message: "\(method.name) can't be sent to another server.")
     }
     var request = Request<RawResponse>(known, path)
     if !method.isSafe { request.body = .object(members) }
     let response = try await client.send(request)
-    return try JSONValue(parsing: response.body.isEmpty ? Array("{}".utf8) : response.body).object()
+    return try JSONValue(parsing: response.body.isEmpty ? Array("{}".utf8) : response.body)
   }
 }

@@ -11,7 +11,8 @@ import ParleyWire
 import Storage
 
 extension Command {
-  /// Declares a command that sends requests to the control socket.
+  /// Declares a command that sends requests to the control socket. With `--json` it prints the last response, unless it
+  /// prints JSON by itself.
   ///
   /// - Parameter isRemote: whether `--remote` sends them to the server of `parley login`.
   static func control(
@@ -19,18 +20,24 @@ extension Command {
     help: @autoclosure @escaping @Sendable () -> String,
     run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
   ) -> Command {
-    let own = settings + (isRemote ? Setting.ofRemote : [])
+    let printsResponse = !settings.contains { $0.name == Setting.json.name }
+    let own = settings + (printsResponse ? [.json] : []) + (isRemote ? Setting.ofRemote : [])
     return Command(
       name, operands: operands, summary: summary, settings: own + [.data, .config, .share],
-      help: help() + (isRemote ? Help.remote : "")
+      help: help() + (printsResponse ? Help.jsonResponse : "") + (isRemote ? Help.remote : "")
     ) { arguments in
       do {
         let settings = try Settings(
           arguments: arguments, environment: Terminal.environment, of: name, own + Setting.all, operands: operands)
-        if isRemote, settings.isOn(.remote) {
-          return try await body(settings, ControlClient(session: try CLISession(settings))).report()
+        let work: @Sendable (ControlClient) async throws -> Outcome = { client in
+          let outcome = try await body(settings, client)
+          guard printsResponse, settings.isOn(.json), outcome.status == .success else { return outcome }
+          return ClientOutput.lines([client.lastResponse])
         }
-        return try await withClient(settings) { client in try await body(settings, client) }.report()
+        if isRemote, settings.isOn(.remote) {
+          return try await work(ControlClient(session: try CLISession(settings))).report()
+        }
+        return try await withClient(settings, work).report()
       } catch {
         return Outcome(error).report()
       }

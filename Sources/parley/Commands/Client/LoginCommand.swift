@@ -1,14 +1,15 @@
+import ParleyJSON
 import ParleyKit
 import ParleyModel
 
 extension Command {
   static let login = Command.client(
-    "login", usage: "SERVER NAME [--fingerprint SHA256] [--force]", operands: ["SERVER", "NAME"],
+    "login", usage: "SERVER NAME [--fingerprint SHA256] [--force] [--json]", operands: ["SERVER", "NAME"],
     summary: "sign in to a server",
     description:
       "Signs in and stores the session. The password is the first line of standard input, and the code of a\n"
       + "user with two-step sign-in the second.",
-    settings: [LoginCommand.fingerprint, .force], operations: ["signIn", "confirmSignIn"], run: LoginCommand.run)
+    settings: [LoginCommand.fingerprint, .force, .json], operations: ["signIn", "confirmSignIn"], run: LoginCommand.run)
 }
 
 enum LoginCommand {
@@ -72,7 +73,8 @@ enum LoginCommand {
     }
     client.token = token
     do {
-      return try await keep(token, of: answer.user.summary.id, settings, client, path)
+      let user = ClientOutput.raw(answer.user)
+      return try await keep(token, of: answer.user.summary.id, user, settings, client, path)
     } catch {
       // The session is not stored on this machine, so it would stay unused.
       _ = try? await client.send(.revokeSession("current"))
@@ -81,7 +83,7 @@ enum LoginCommand {
   }
 
   private static func keep(
-    _ token: String, of user: ID<User>, _ settings: Settings, _ client: Client, _ path: String
+    _ token: String, of user: ID<User>, _ json: JSONRaw, _ settings: Settings, _ client: Client, _ path: String
   ) async throws -> Outcome {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       try FileSystem.makeFolder(String(path[..<slash]))
@@ -95,6 +97,6 @@ enum LoginCommand {
       return Outcome(.failure, "\(unsent) The previous user can send it; --force discards it.")
     }
     try FileSystem.write(profile.bytes, to: path)
-    return Outcome(.success, "Signed in at \(client.server) as \(settings.operands[1]).")
+    return ClientOutput.result(json, settings, "Signed in at \(client.server) as \(settings.operands[1]).")
   }
 }

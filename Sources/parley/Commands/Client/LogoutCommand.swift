@@ -2,8 +2,9 @@ import ParleyKit
 
 extension Command {
   static let logout = Command.client(
-    "logout", usage: "[--force]", summary: "sign out and delete the local cache",
-    description: "Revokes the session at the server and deletes the profile and the local cache.", settings: [.force],
+    "logout", usage: "[--force] [--json]", summary: "sign out and delete the local cache",
+    description: "Revokes the session at the server and deletes the profile and the local cache.",
+    settings: [.force, .json],
     operations: ["revokeSession"], run: LogoutCommand.run)
 }
 
@@ -23,7 +24,7 @@ enum LogoutCommand {
           .failure, "Signed out here, but the session was not revoked at the server: \(error.userMessage)")
       }
     }
-    return Outcome(.success, "Signed out.")
+    return ClientOutput.result(.object { _ in }, settings, "Signed out.")
   }
 }
 

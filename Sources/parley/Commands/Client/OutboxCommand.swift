@@ -17,8 +17,9 @@ extension Command {
     run: OutboxCommand.retry)
 
   static let outboxCancel = Command.client(
-    "outbox cancel", usage: "NAME", operands: ["NAME"], summary: "discard an unsent operation",
-    description: "Discards an unsent operation, given by its name or a unique prefix of it.", run: OutboxCommand.cancel)
+    "outbox cancel", usage: "NAME [--json]", operands: ["NAME"], summary: "discard an unsent operation",
+    description: "Discards an unsent operation, given by its name or a unique prefix of it.", settings: [.json],
+    run: OutboxCommand.cancel)
 }
 
 enum OutboxCommand {
@@ -38,7 +39,7 @@ enum OutboxCommand {
   @Sendable static func cancel(_ settings: Settings) async throws -> Outcome {
     let (parley, name) = try await operation(settings)
     try await parley.outbox.cancel(name)
-    return Outcome(.success, "cancelled \(name)")
+    return ClientOutput.result(.object { json in json.field("cancelled", name) }, settings, "cancelled \(name)")
   }
 
   static func post(
