@@ -1,6 +1,28 @@
 // Every error that ParleyKit throws is a `ParleyFault`, besides `CancellationError`. So an app catches one type; it switches
 // over the cases of `ClientFault`, `CacheFault`, `SyncRefusal` or `OutboxRefusal` only where it needs them.
 
+/// Kinds of errors, for a switch with few cases.
+public enum FaultKind: String, Sendable, Hashable, CaseIterable {
+  /// No network, or no usable one. The request can be repeated.
+  case network
+  /// The server can't answer now.
+  case unavailable
+  /// Too many requests. The request can be repeated later.
+  case rateLimit = "rate_limit"
+  /// A sign-in is needed, or a second step of it.
+  case account
+  /// Another user has signed in.
+  case userChanged = "user_changed"
+  /// The user may not do this.
+  case permission
+  /// The request or its object: it does not exist, has changed, or has wrong values.
+  case refused
+  /// The app or the user has cancelled it.
+  case cancelled
+  /// Any other error: the storage of the device, or a response that no server sends.
+  case unexpected
+}
+
 public protocol ParleyFault: Error {
   /// A stable name, for translations and decisions of the app: that of the server's problem, such as `forbidden`, or of the
   /// case, such as `offline`.
@@ -84,6 +106,34 @@ extension OutboxRefusal: ParleyFault {
     switch self {
     case .unsentWork: true
     case .unknownOperation, .targetGone, .isStopped: false
+    }
+  }
+}
+
+extension ParleyFault {
+  /// The kind of the error. A new code of the server has a kind by its status.
+  public var kind: FaultKind {
+    if let problem = (self as? ClientFault)?.problem { return problem.kind }
+    return switch code {
+    case "offline", "timed_out", "interrupted", "captive_portal", "unfinished": .network
+    case "user_changed": .userChanged
+    case "cancelled": .cancelled
+    case "locked", "closed": .account
+    case "unknown_conversation", "unknown_forum", "unknown_message", "unknown_operation", "target_gone", "unsent_work":
+      .refused
+    default: .unexpected
+    }
+  }
+}
+
+extension Problem {
+  fileprivate var kind: FaultKind {
+    switch (code, status) {
+    case ("second_factor_required", _), ("second_factor_missing", _), ("step_up_required", _), (_, 401): .account
+    case (_, 403): .permission
+    case (_, 429): .rateLimit
+    case (_, 408), (_, 500...): .unavailable
+    default: .refused
     }
   }
 }

@@ -12,8 +12,7 @@ extension Timestamp {
 }
 
 extension Date {
-  /// A time of the kit, in milliseconds since 1970.
-  public init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1_000) }
+  fileprivate init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 }
 
 extension ShownMessage {

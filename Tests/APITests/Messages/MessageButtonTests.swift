@@ -86,8 +86,7 @@ import Testing
   @Test func `a press arrives on the socket of the bot`() async throws {
     try await Village.open(.socket) { village in
       let (_, message) = try await Self.offer(village)
-      let client = try village.connect(as: "robo")
-      _ = try await client.request(["do": "subscribe", "topics": [["topic": "me"]]])
+      let client = try village.connect("topics=me", as: "robo")
       _ = try await client.event("complete")
       #expect(try await Self.press("yes", of: message, as: "grace", village).status == 201)
       let event = try await client.event("button.pressed")

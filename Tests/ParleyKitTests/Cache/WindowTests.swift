@@ -316,6 +316,35 @@ import Testing
     }
   }
 
+  @Test func `pages merge into one list, and a message shows its location`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...30 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 20)
+      let newest = try await window.newest().messages
+      let first = try #require(newest.first?.message)
+      let older = try await window.around(first.id).messages
+      let place = Draft.Annotation.location("Kew", latitude: 51.5, longitude: -0.25)
+      try await ada.outbox.send(Draft("here", annotations: [place]), in: garden)
+      let unsent = try #require(try await window.newest().messages.last)
+      #expect(unsent.isUnsent && unsent.location == Location(name: "Kew", latitude: 51.5, longitude: -0.25))
+      let merged = [unsent].merged(with: newest).merged(with: older)
+      #expect(merged.map(\.identity) == older.merged(with: newest).merged(with: [unsent]).map(\.identity))
+      let before = older.prefix { $0.message?.seq ?? 0 < first.seq }
+      #expect(merged.map(\.text) == (before + newest).map(\.text) + ["here"])
+      _ = try await hamlet.client("grace").send(.editMessage(first.id, text: "edited"))
+      #expect(try await ada.outbox.sendAll() == nil)
+      try await ada.sync.catchUp()
+      let now = try await window.newest().messages + (try await window.around(first.id).messages)
+      let after = now.merged(with: merged)
+      #expect(after.map(\.text) == merged.merged(with: now).map(\.text) && after.count == merged.count)
+      #expect(after.first { $0.message?.id == first.id }?.text == "edited")
+      #expect(after.last?.isUnsent == false && after.last?.location?.latitude == 51.5)
+    }
+  }
+
   @Test func `pending operations are shown as done`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -29,6 +29,23 @@ import Testing
       ])
   }
 
+  @Test func `each fault has one of a few kinds`() throws {
+    let kinds = Dictionary(grouping: Self.local, by: \.kind).mapValues { $0.map(\.code) }
+    #expect(kinds[.network] == ["offline", "timed_out", "interrupted", "captive_portal", "unfinished"])
+    #expect(kinds[.account] == ["closed", "locked"] && kinds[.userChanged] == ["user_changed"])
+    #expect(kinds[.refused]?.count == 6 && kinds[.cancelled] == ["cancelled"])
+    #expect(kinds[.unexpected]?.contains("invalid_response") == true && kinds[.permission] == nil)
+    for (code, status, kind) in [
+      ("forbidden", 403, FaultKind.permission), ("silenced", 403, .permission), ("unauthenticated", 401, .account),
+      ("step_up_required", 403, .account), ("rate_limited", 429, .rateLimit), ("unavailable", 503, .unavailable),
+      ("timeout", 408, .unavailable), ("conflict", 409, .refused), ("something_new", 403, .permission),
+    ] {
+      let json = #"{"code": "\#(code)", "status": \#(status), "title": "No."}"#
+      let fault: any ParleyFault = ClientFault.refused(try Problem(json: JSONValue(parsing: Array(json.utf8))))
+      #expect(fault.kind == kind, "\(code)")
+    }
+  }
+
   @Test func `a refused request has the code of the server`() throws {
     let json = #"{"code": "forbidden", "status": 403, "title": "Not permitted."}"#
     let fault: any ParleyFault = ClientFault.refused(try Problem(json: JSONValue(parsing: Array(json.utf8))))

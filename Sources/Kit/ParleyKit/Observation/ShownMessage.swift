@@ -12,6 +12,8 @@ public struct ShownMessage: Sendable, Hashable {
   /// In milliseconds since 1970.
   public let displayDate: Int64
   public let displayLocation: String?
+  /// The location of the message with its coordinates, as its annotation names it.
+  public let location: Location?
   public let isDeleted: Bool
   /// The user's own actions, including pending ones.
   public let mine: Set<String>
@@ -35,6 +37,7 @@ public struct ShownMessage: Sendable, Hashable {
     author = message.author
     displayDate = cached.index.shownAt
     displayLocation = cached.index.locationName
+    location = message.content?.parsedAnnotations?.location
     self.waiting = waiting
     var content = Content(text: message.content?.text ?? "", isDeleted: message.tombstone != nil)
     content.mine = cached.held.mine ?? []
@@ -72,6 +75,7 @@ public struct ShownMessage: Sendable, Hashable {
     author = me
     displayDate = index.shownAt
     displayLocation = index.locationName
+    location = draft.location
     waiting = [operation] + others
     var content = Content(text: draft.text)
     content.apply(others)
@@ -84,5 +88,38 @@ extension Cache {
   func shown(_ cached: [CachedMessage]) -> [ShownMessage] {
     let changes = operations.values.sorted { $0.order < $1.order }.filter { $0.kind != .send && $0.kind != .read }
     return cached.map { one in ShownMessage(one, changes.filter { $0.target == .message(one.message.id) }) }
+  }
+}
+
+extension Draft {
+  /// The location that one of the annotations names.
+  fileprivate var location: Location? {
+    guard !annotations.isEmpty else { return nil }
+    do throws(JSONError) { return try Annotations(stored: annotations.json).location } catch { return nil }
+  }
+}
+
+extension [ShownMessage] {
+  /// Adds the messages of another page of the same conversation, each once. Of two forms of one message the newer one
+  /// stays. Sent messages are in the order of the conversation, unsent ones follow.
+  public func merged(with incoming: [ShownMessage]) -> [ShownMessage] {
+    var newest: [String: ShownMessage] = [:]
+    for shown in self + incoming {
+      guard let known = newest[shown.identity], known.isNewer(than: shown) else {
+        newest[shown.identity] = shown
+        continue
+      }
+    }
+    let sent = newest.values.filter { !$0.isUnsent }.sorted { $0.message?.seq ?? 0 < $1.message?.seq ?? 0 }
+    let unsent = newest.values.filter(\.isUnsent).sorted { $0.waiting.first?.order ?? 0 < $1.waiting.first?.order ?? 0 }
+    return sent + unsent
+  }
+}
+
+extension ShownMessage {
+  /// Whether the other form is older. The later one of two equal revisions stays: its pending operations may differ.
+  fileprivate func isNewer(than other: ShownMessage) -> Bool {
+    guard let message else { return false }
+    return message.revision > other.message?.revision ?? 0
   }
 }
