@@ -3,19 +3,23 @@
 extension Parley {
   /// The services that the app supplies: network, storage, clock and files of the device.
   public struct Device: Sendable {
+    /// The connections to servers.
     public var transport: any Transport
     /// Keeps the address of the server and the token of the session. A token signs in: an app stores the name `token` as its
     /// platform stores secrets.
     public var notes: KeyValueStore
+    /// Time, names and delays of the outbox.
     public var clock: Outbox.Clock
     /// The file of the cache; nil keeps it in memory.
     public var cache: String?
+    /// Settings of the search index.
     public var indexing = MessageIndexing()
     /// The file of the picture cache; nil disables it.
     public var pictures: PictureFile?
     /// Opens a local file of the outbox.
     public var open: @Sendable (PendingFile) async throws -> FileSource
 
+    /// The parts of a device that an app may replace.
     public init(
       over transport: any Transport, notes: KeyValueStore, clock: Outbox.Clock, cache: String?,
       open: @escaping @Sendable (PendingFile) async throws -> FileSource

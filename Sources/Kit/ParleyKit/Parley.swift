@@ -7,12 +7,19 @@
 import ParleyJSON
 import ParleyModel
 
+/// A signed-in user with the local copy, the outbox and the live connection: the entry to ParleyKit.
 public actor Parley {
+  /// Requests to the server.
   public nonisolated let client: Client
+  /// The local copy.
   public nonisolated let cache: Cache
+  /// Unsent operations.
   public nonisolated let outbox: Outbox
+  /// The synchronization of the copy.
   public nonisolated let sync: Sync
+  /// Avatars and icons.
   public nonisolated let pictures: PictureCache
+  /// Objects for views.
   public nonisolated let observed: ObservedObjects
   private let deliveries: DeliveryReceipts
   private let clock: Outbox.Clock
@@ -25,8 +32,10 @@ public actor Parley {
   private var stateObservers: [Int: AsyncStream<State>.Continuation] = [:]
   private var signalObservers: [Int: AsyncStream<LiveFrame>.Continuation] = [:]
   private var lastObserver = 0
+  /// The state of the connection.
   public private(set) var state = State.stopped
 
+  /// States of the connection to the server.
   public enum State: Sendable, Hashable {
     case stopped
     /// The cache is up to date and receives live events.
@@ -72,6 +81,7 @@ public actor Parley {
     loop = Task { await self.run() }
   }
 
+  /// Ends the live connection and sending. The copy stays.
   public func stop() async {
     loop?.cancel()
     backoff?.cancel()

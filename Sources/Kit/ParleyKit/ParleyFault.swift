@@ -23,6 +23,7 @@ public enum FaultKind: String, Sendable, Hashable, CaseIterable {
   case unexpected
 }
 
+/// An error of ParleyKit.
 public protocol ParleyFault: Error {
   /// A stable name, for translations and decisions of the app: that of the server's problem, such as `forbidden`, or of the
   /// case, such as `offline`.
@@ -34,6 +35,7 @@ public protocol ParleyFault: Error {
 }
 
 extension ClientFault: ParleyFault {
+  /// A stable name of the case, or the code of the server's problem.
   public var code: String {
     switch self {
     case .offline: "offline"
@@ -54,6 +56,7 @@ extension ClientFault: ParleyFault {
 }
 
 extension CacheFault: ParleyFault {
+  /// A stable name of the case.
   public var code: String {
     switch self {
     case .broken: "storage_broken"
@@ -64,6 +67,7 @@ extension CacheFault: ParleyFault {
     }
   }
 
+  /// Retryable without user action.
   public var isTemporary: Bool {
     switch self {
     case .inUse: true
@@ -73,6 +77,7 @@ extension CacheFault: ParleyFault {
 }
 
 extension SyncRefusal: ParleyFault {
+  /// A stable name of the case.
   public var code: String {
     switch self {
     case .userChanged: "user_changed"
@@ -83,6 +88,7 @@ extension SyncRefusal: ParleyFault {
     }
   }
 
+  /// Retryable without user action.
   public var isTemporary: Bool {
     switch self {
     // It succeeds once the outbox is sent.
@@ -93,6 +99,7 @@ extension SyncRefusal: ParleyFault {
 }
 
 extension OutboxRefusal: ParleyFault {
+  /// A stable name of the case.
   public var code: String {
     switch self {
     case .unknownOperation: "unknown_operation"
@@ -102,6 +109,7 @@ extension OutboxRefusal: ParleyFault {
     }
   }
 
+  /// Retryable without user action.
   public var isTemporary: Bool {
     switch self {
     case .unsentWork: true

@@ -17,19 +17,26 @@ public struct TransportRequest: Sendable {
   public var origin: String
   /// Path and query, percent-encoded.
   public var target: String
+  /// The header fields, in their order.
   public var fields: [Field]
+  /// The content.
   public var body: TransportBody
 
+  /// A header field.
   public struct Field: Sendable, Hashable {
+    /// The name, in any case.
     public var name: String
+    /// The value.
     public var value: String
 
+    /// A header field.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
+  /// A request with all its parts.
   public init(
     method: String = "GET", origin: String, target: String, fields: [Field] = [], body: TransportBody = .none
   ) {
@@ -41,6 +48,7 @@ public struct TransportRequest: Sendable {
   }
 }
 
+/// The content of a request.
 public enum TransportBody: Sendable {
   case none
   case bytes([UInt8])
@@ -50,7 +58,9 @@ public enum TransportBody: Sendable {
 
 /// A response: its head and a streaming body.
 public struct TransportResponse: Sendable {
+  /// The HTTP status.
   public let status: Int
+  /// The header fields, in their order.
   public let fields: [TransportRequest.Field]
   private let chunk: @Sendable () async throws(TransportFailure) -> [UInt8]?
 
@@ -90,8 +100,10 @@ public struct LiveSocket: Sendable {
   public struct Ending: Error, Sendable, Hashable {
     /// 1006 if the connection broke.
     public let code: Int
+    /// A reason for people.
     public let reason: String
 
+    /// A close code with its reason.
     public init(code: Int, reason: String) {
       self.code = code
       self.reason = reason
@@ -103,6 +115,7 @@ public struct LiveSocket: Sendable {
   private let sendPing: @Sendable () async throws(Ending) -> Void
   private let end: @Sendable (Int, String) -> Void
 
+  /// An open connection with its parts.
   public init(
     send: @escaping @Sendable (String) async throws(Ending) -> Void,
     next: @escaping @Sendable () async throws(Ending) -> String,

@@ -10,10 +10,12 @@ public struct NetworkTransport: Transport {
   /// How much of an ordinary answer to a handshake is read.
   private static let maxErrorBytes = 65_536
 
+  /// A transport over sockets of the system.
   public init(trust: Trust = .system, configuration: ClientConfiguration = ClientConfiguration()) throws(SystemError) {
     client = try HTTPClient(trust: trust.forTLS, configuration: configuration)
   }
 
+  /// Sends a request and returns the response.
   public func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     let (call, destination) = try Self.call(exchange)
     do throws(ClientError) {
@@ -23,6 +25,7 @@ public struct NetworkTransport: Transport {
     }
   }
 
+  /// Opens a WebSocket.
   public func connect(
     _ exchange: TransportRequest, subprotocols: [String]
   ) async throws(TransportFailure) -> LiveSocket {

@@ -29,6 +29,7 @@ public final class URLSessionTransport: Transport {
 
   deinit { session.finishTasksAndInvalidate() }
 
+  /// Sends a request and returns the response.
   public func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     var request = try Self.request(exchange)
     let task: URLSessionDataTask
@@ -50,6 +51,7 @@ public final class URLSessionTransport: Transport {
     }
   }
 
+  /// Opens a WebSocket.
   public func connect(
     _ exchange: TransportRequest, subprotocols: [String]
   ) async throws(TransportFailure) -> LiveSocket {

@@ -8,9 +8,13 @@
 import ParleyJSON
 public import ParleyModel
 
+/// The local copy of a user's conversations, with drafts and unsent operations. Every change is stored before it is
+/// shown.
 public actor Cache {
+  /// Settings of the search index.
   public let indexing: MessageIndexing
   let store: any CacheStore
+  /// The state of the conversations, as the events describe it.
   public private(set) var replica = Replica()
   private var histories: [ID<Conversation>: CachedHistory] = [:]
   var notes: [String: JSONRaw] = [:]
@@ -359,6 +363,7 @@ public actor Cache {
 
   // MARK: Messages in the store
 
+  /// Messages that match the query, in its order.
   public func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage] {
     guard !isClosed else { throw .closed }
     guard lockedFor == nil else { return [] }
@@ -479,8 +484,11 @@ public actor Cache {
     /// The gap before the next event.
     public var missing: Missing?
 
+    /// Missing events of a stream.
     public struct Missing: Sendable, Hashable {
+      /// The stream with the gap.
       public var stream: EventStream
+      /// The offset of the last event before the gap.
       public var after: Int
     }
   }
@@ -548,6 +556,7 @@ public actor Cache {
 
   // MARK: Responses
 
+  /// Stores a fetched user.
   public func hold(_ user: User) throws(CacheFault) {
     try change(bringing: [], ahead(of: user)) { $0.hold(user) }
   }
@@ -557,16 +566,19 @@ public actor Cache {
     if age.eraseCount == eraseCount { try hold(user) }
   }
 
+  /// Stores fetched counts of unread notifications.
   public func hold(_ counts: InboxCounts) throws(CacheFault) {
     var changes = CacheChanges()
     changes.rows = aheadRows([Self.inboxName], nil)
     try change(bringing: [], changes) { $0.hold(counts) }
   }
 
+  /// Stores a forum as it was after the event `event`.
   public func hold(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
     try change(bringing: [], ahead(of: forum)) { $0.hold(forum, asOf: event) }
   }
 
+  /// Stores a conversation as it was after the event `event`.
   public func hold(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {
     try hold(own, asOf: event, countRequest: countRequest(of: own.conversation.id))
   }
@@ -589,6 +601,7 @@ public actor Cache {
     }
   }
 
+  /// Stores messages as they were after the event `event`.
   public func hold(_ messages: [MessageView], asOf event: Int) throws(CacheFault) {
     try hold(ahead: messages, asOf: event)
   }
@@ -838,6 +851,7 @@ public actor Cache {
 
   // MARK: Histories and drafts
 
+  /// The cached ranges of a conversation.
   public func history(of conversation: ID<Conversation>) -> CachedHistory {
     var history = histories[conversation] ?? CachedHistory()
     guard history.sync == .complete, let held = replica.conversations[conversation] else { return history }
@@ -858,6 +872,7 @@ public actor Cache {
     return states.allSatisfy { $0 == .notStarted } ? .notStarted : .started(before: .max)
   }
 
+  /// The conversations with cached messages, in ascending order.
   public var cachedConversations: [ID<Conversation>] { histories.keys.sorted() }
 
   func setSync(_ state: SyncState, of conversation: ID<Conversation>) throws(CacheFault) {
@@ -871,6 +886,7 @@ public actor Cache {
     drafts[conversation].flatMap { try? Draft(json: JSONValue(parsing: $0.bytes)) }
   }
 
+  /// Stores a draft; nil removes it.
   public func setDraft(_ draft: Draft?, in conversation: ID<Conversation>) throws(CacheFault) {
     let key = conversation.description
     try save([draft.map { CacheRow(.draft, key, writing: $0) } ?? CacheRow(.draft, key, nil)])
@@ -902,12 +918,17 @@ public actor Cache {
 
 /// The ids of changed objects.
 public struct CacheUpdate: Sendable, Hashable {
+  /// Whether everything was erased, as at sign-out.
   public var isErased = false
   /// Conversations with new, removed or changed messages.
   public var messages: Set<ID<Conversation>> = []
+  /// Users that were added or changed.
   public var users: Set<ID<User>> = []
+  /// Forums that were added, changed or removed.
   public var forums: Set<ID<Forum>> = []
+  /// Conversations that were added, changed or removed.
   public var conversations: Set<ID<Conversation>> = []
+  /// Names of unsent operations that were added, changed or completed.
   public var operations: Set<String> = []
   /// The cursor or other data has changed.
   public var isOther = false

@@ -15,6 +15,7 @@ public enum CacheFault: Error, Sendable, Hashable {
 }
 
 extension CacheFault {
+  /// A text for the user, in English.
   public var userMessage: String {
     switch self {
     case .broken: "Can’t read or write this device’s storage."

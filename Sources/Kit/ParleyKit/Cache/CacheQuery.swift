@@ -2,6 +2,7 @@ public import ParleyModel
 
 /// A query for cached messages.
 public struct CacheQuery: Sendable, Hashable {
+  /// Nil for all conversations.
   public var conversation: ID<Conversation>?
   /// Searched in the text.
   public var words: SearchQuery?
@@ -11,16 +12,24 @@ public struct CacheQuery: Sendable, Hashable {
   public var features: [MessageFeature] = []
   /// The interval of the displayed date.
   public var before: Int64?
+  /// The earliest display time, in milliseconds since 1970.
   public var notBefore: Int64?
+  /// Positions in the conversation.
   public var seqs: ClosedRange<Int>?
+  /// Messages by id.
   public var ids: [ID<Message>]?
+  /// Messages by their idempotency keys.
   public var clientIDs: [String]?
+  /// Whether tombstones match, too.
   public var includesDeleted = false
   /// The end of the previous page, of a query by displayed date.
   public var next: Position?
+  /// The order of the result, by display time.
   public var order = Order.newestFirst
+  /// The most messages of the result.
   public var limit = 50
 
+  /// Orders of messages.
   public enum Order: Sendable, Hashable {
     /// By the displayed date.
     case newestFirst
@@ -56,6 +65,7 @@ public struct CacheQuery: Sendable, Hashable {
     }
   }
 
+  /// A query for the newest messages, of one conversation or of all.
   public init(in conversation: ID<Conversation>? = nil, limit: Int = 50) {
     self.conversation = conversation
     self.limit = limit
@@ -72,6 +82,7 @@ public struct CacheQuery: Sendable, Hashable {
     return query
   }
 
+  /// A query for messages by id, tombstones included.
   public static func ids(_ ids: [ID<Message>]) -> CacheQuery {
     var query = CacheQuery(limit: .max)
     query.ids = ids
@@ -79,6 +90,7 @@ public struct CacheQuery: Sendable, Hashable {
     return query
   }
 
+  /// A query for messages by their idempotency keys.
   public static func clientIDs(_ names: [String]) -> CacheQuery {
     var query = CacheQuery(limit: .max)
     query.clientIDs = names

@@ -4,7 +4,9 @@ public import ParleyModel
 
 /// The found messages, newest displayed date first, and those that the app's filter excluded.
 public struct SearchResult: Sendable, Hashable {
+  /// The hits.
   public var messages: [ShownMessage]
+  /// Hits that the caller's filter has excluded.
   public var excluded: [ShownMessage] = []
   /// The next page begins here; nil at the end. A date alone would skip messages that have the same one.
   public var next: CacheQuery.Position?
@@ -113,6 +115,7 @@ extension Cache {
     return all + pending
   }
 
+  /// The cached user; nil if it is not cached.
   public func user(_ id: ID<User>) -> User? {
     replica.me?.summary.id == id ? replica.me : replica.users[id]
   }

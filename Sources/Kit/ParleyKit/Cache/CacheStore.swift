@@ -16,6 +16,7 @@ public protocol CacheStore: AnyObject {
 }
 
 extension CacheStore {
+  /// Nil: the cache filters the rows in memory.
   public func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage]? { nil }
 }
 
@@ -36,10 +37,14 @@ public enum CacheTable: String, Sendable, CaseIterable {
 
 /// A row. A nil value deletes it.
 public struct CacheRow: Sendable, Hashable {
+  /// The table of the row.
   public var table: CacheTable
+  /// Unique in the table.
   public var key: String
+  /// Nil deletes the row.
   public var value: JSONRaw?
 
+  /// A row with a JSON value; a nil value deletes it.
   public init(_ table: CacheTable, _ key: String, _ value: JSONRaw?) {
     self.table = table
     self.key = key
@@ -55,23 +60,31 @@ public struct CacheRow: Sendable, Hashable {
 
 /// The changes of one transaction.
 public struct CacheChanges: Sendable {
+  /// Rows to store or delete.
   public var rows: [CacheRow] = []
+  /// Messages to store.
   public var messages: [CachedMessage] = []
   /// Ranges of messages to delete before the others are saved.
   public var removed: [Removal] = []
   var syncs: [ID<Conversation>: SyncState] = [:]
 
+  /// A transaction without changes.
   public init() {}
 
+  /// A range of messages to delete.
   public struct Removal: Sendable, Hashable {
+    /// The conversation of the messages.
     public var conversation: ID<Conversation>
+    /// Positions of the messages.
     public var seqs: ClosedRange<Int>
 
+    /// A range of a conversation, or all of it.
     public init(_ conversation: ID<Conversation>, _ seqs: ClosedRange<Int> = 1...Int.max) {
       self.conversation = conversation
       self.seqs = seqs
     }
   }
 
+  /// Whether the transaction changes nothing.
   public var isEmpty: Bool { rows.isEmpty && messages.isEmpty && removed.isEmpty }
 }

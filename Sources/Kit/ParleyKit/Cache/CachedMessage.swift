@@ -3,18 +3,23 @@ public import ParleyModel
 
 /// A stored message and its index entry.
 public struct CachedMessage: Sendable, Hashable {
+  /// The message with the ages of its parts.
   public var held: HeldMessage
   /// The cache's generation. A restore of the server's backup starts a new one, in which event ids are not comparable.
   public var generation: Int
+  /// The entry of the search index.
   public var index: MessageIndex
 
+  /// A message with its index entry.
   public init(_ held: HeldMessage, generation: Int, _ index: MessageIndex) {
     self.held = held
     self.generation = generation
     self.index = index
   }
 
+  /// The message of the server.
   public var message: Message { held.message }
+  /// The key in the store, in the order of the conversation.
   public var key: String { Self.key(message.conversation, message.seq) }
 
   static func key(_ conversation: ID<Conversation>, _ seq: Int) -> String { "\(conversation):\(seq)" }
@@ -76,6 +81,7 @@ public struct MessageIndex: Sendable, Hashable {
   /// The displayed name of its location.
   public var locationName: String?
 
+  /// An index entry without words.
   public init(shownAt: Int64) {
     self.shownAt = shownAt
   }

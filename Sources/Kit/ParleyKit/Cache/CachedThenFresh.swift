@@ -3,12 +3,14 @@ public enum CachedOrFresh<Value: Sendable>: Sendable {
   case cached(Value)
   case fresh(Value)
 
+  /// The answer, from either source.
   public var value: Value {
     switch self {
     case .cached(let value), .fresh(let value): value
     }
   }
 
+  /// Whether the server has given the answer.
   public var isFresh: Bool {
     switch self {
     case .cached: false

@@ -5,6 +5,7 @@ import ParleyJSON
 import ParleyModel
 import ParleySQLite
 
+/// A store in an SQLite file. Several processes of an app may open the same file.
 public final class DiskStore: CacheStore {
   private let connection: Connection
 
@@ -61,6 +62,7 @@ public final class DiskStore: CacheStore {
 
   // MARK: Writing
 
+  /// Stores the changes in one transaction.
   public func save(_ changes: CacheChanges) throws(CacheFault) {
     if changes.isEmpty { return }
     do {
@@ -167,6 +169,7 @@ public final class DiskStore: CacheStore {
 
   // MARK: Reading
 
+  /// All rows of a table.
   public func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] {
     do {
       guard table == .message else {
@@ -296,6 +299,7 @@ public final class DiskStore: CacheStore {
 
   // MARK: Erasing
 
+  /// Deletes everything, and stores the rows that stay.
   public func erase(keeping kept: [CacheRow]) throws(CacheFault) {
     do {
       try connection.transaction {

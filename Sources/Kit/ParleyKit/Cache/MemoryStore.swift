@@ -5,8 +5,10 @@ public final class MemoryStore: CacheStore {
   private var tables: [CacheTable: [String: CacheRow]] = [:]
   private var messages: [ID<Conversation>: [Int: CachedMessage]] = [:]
 
+  /// An empty store.
   public init() {}
 
+  /// Stores the changes.
   public func save(_ changes: CacheChanges) {
     for removal in changes.removed {
       guard let held = messages[removal.conversation] else { continue }
@@ -18,11 +20,13 @@ public final class MemoryStore: CacheStore {
     }
   }
 
+  /// All rows of a table.
   public func rows(of table: CacheTable) -> [CacheRow] {
     guard table == .message else { return tables[table].map { Array($0.values) } ?? [] }
     return messages.values.flatMap(\.values).map { CacheRow(.message, $0.key, writing: $0) }
   }
 
+  /// Deletes everything, and stores the rows that stay.
   public func erase(keeping kept: [CacheRow]) {
     tables = [:]
     messages = [:]

@@ -13,6 +13,7 @@ public struct MessageIndexing: Sendable {
   /// Change it when the rules above change: the index is then rebuilt.
   public var version = 1
 
+  /// Indexes all annotations, with the locations that apps use.
   public init() {}
 
   /// The date of an annotation `{"type": type, "value": {"date": "…"}}`, or else the date on which the server received the
@@ -113,6 +114,7 @@ extension Message.Content {
     return features.sorted()
   }
 
+  /// The annotations with their location; nil without any or if they can't be read.
   public var parsedAnnotations: Annotations? {
     guard let annotations, let value = try? JSONValue(parsing: annotations.bytes) else { return nil }
     return try? Annotations(json: value)

@@ -3,6 +3,7 @@
 import ParleyJSON
 public import ParleyModel
 
+/// Avatars and icons, in memory and on disk.
 public actor PictureCache {
   private let client: Client
   private let store: PictureStore?
@@ -112,10 +113,12 @@ public actor PictureCache {
         request: .getFileContent(of: file, width: width, height: height), file: file)
     }
 
+    /// The avatar of a user.
     public static func avatar(of user: UserSummary) -> Picture {
       Picture(name: "avatar \(user.id) \(user.revision)", request: .getAvatar(of: .id(user.id)))
     }
 
+    /// The icon of a forum.
     public static func icon(of forum: Forum) -> Picture {
       Picture(name: "icon \(forum.id) \(forum.revision)", request: .getForumIcon(of: forum.id))
     }
@@ -135,6 +138,7 @@ extension Parley {
     try await picture(.avatar(of: user))
   }
 
+  /// The bytes of a forum's icon, fetched once.
   public nonisolated func icon(of forum: Forum) async throws(ClientFault) -> [UInt8] {
     try await picture(.icon(of: forum))
   }

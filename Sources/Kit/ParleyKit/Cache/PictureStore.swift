@@ -3,9 +3,12 @@ import ParleySQLite
 
 /// The file that stores pictures on this device, separate from the cache's, and its size limit in bytes.
 public struct PictureFile: Sendable {
+  /// The folder of the pictures.
   public var path: String
+  /// The most bytes on disk. Beyond it the oldest pictures are deleted.
   public var limit: Int
 
+  /// Pictures in a folder, at most `limit` bytes.
   public init(_ path: String, limit: Int = 64 << 20) {
     self.path = path
     self.limit = limit

@@ -2,10 +2,13 @@ public import ParleyJSON
 
 /// A set of `seq` numbers, stored as sorted ranges that do not touch.
 public struct SeqRanges: Sendable, Hashable {
+  /// The ranges in ascending order.
   public private(set) var all: [ClosedRange<Int>] = []
 
+  /// An empty set.
   public init() {}
 
+  /// Adds a range. Ranges that touch become one.
   public mutating func add(_ new: ClosedRange<Int>) {
     var merged = new
     var others: [ClosedRange<Int>] = []
@@ -23,6 +26,7 @@ public struct SeqRanges: Sendable, Hashable {
     all = others
   }
 
+  /// Removes a range, and splits those that contain it.
   public mutating func remove(_ removed: ClosedRange<Int>) {
     all = all.flatMap { range -> [ClosedRange<Int>] in
       guard range.overlaps(removed) else { return [range] }
@@ -33,10 +37,13 @@ public struct SeqRanges: Sendable, Hashable {
     }
   }
 
+  /// Whether the set has this number.
   public func contains(_ seq: Int) -> Bool { range(at: seq) != nil }
 
+  /// The range with this number.
   public func range(at seq: Int) -> ClosedRange<Int>? { all.first { $0.contains(seq) } }
 
+  /// Whether one range has all of these numbers.
   public func covers(_ seqs: ClosedRange<Int>) -> Bool {
     range(at: seqs.lowerBound).map { $0.upperBound >= seqs.upperBound } ?? false
   }
@@ -73,11 +80,14 @@ extension SeqRanges: JSONWritable, JSONReadable {
 
 /// The cached ranges of a conversation's history and the progress of its full sync.
 public struct CachedHistory: Sendable, Hashable {
+  /// The cached positions.
   public var held = SeqRanges()
+  /// The progress of the full sync.
   public var sync = SyncState.notStarted
   /// The first readable `seq` when the history was last found complete.
   private(set) var first: Int?
 
+  /// A history without messages.
   public init() {}
 
   mutating func update(to state: SyncState, lastSeq: Int) {

@@ -12,6 +12,7 @@ public final class Activity: Sendable {
 
   init() {}
 
+  /// The number of requests under way.
   public var count: Int { state.withLock { $0.count } }
 
   /// The current count and each change. A slow reader gets the newest.

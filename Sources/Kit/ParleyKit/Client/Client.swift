@@ -5,10 +5,14 @@ public import ParleyJSON
 public import ParleyModel
 import Synchronization
 
+/// Requests to one server with one credential. An app may have any number of clients.
 public final class Client: Sendable {
+  /// The server of the requests.
   public let server: ServerAddress
+  /// The requests under way, for an indicator.
   public let activity = Activity()
   let retryPolicy: RetryPolicy
+  /// The connections to the server.
   public let transport: any Transport
   private let storedToken: Mutex<String?>
 

@@ -1,6 +1,8 @@
 /// A file to upload. Its bytes are read by offset, so that an interrupted upload can resume.
 public struct FileSource: Sendable {
+  /// The file's name on the server.
   public var name: String
+  /// In bytes.
   public var size: Int
   /// The app's own type name, such as `com.example.photo`. The server detects the media type from the bytes.
   public var type: String?
@@ -10,6 +12,7 @@ public struct FileSource: Sendable {
   /// Reads at most `count` bytes at `offset`. Empty at the end of the file.
   public var read: @Sendable (_ offset: Int, _ count: Int) async throws -> [UInt8]
 
+  /// A file of `size` bytes, read in parts.
   public init(
     name: String, size: Int, type: String? = nil, preview: (@Sendable () async -> [UInt8]?)? = nil,
     read: @escaping @Sendable (_ offset: Int, _ count: Int) async throws -> [UInt8]

@@ -14,6 +14,7 @@ public struct Inclusion: OptionSet, Sendable, Hashable, CustomStringConvertible 
   public static let users = Inclusion(rawValue: 1)
   /// The files that the response names.
   public static let files = Inclusion(rawValue: 2)
+  /// Users and files.
   public static let all: Inclusion = [.users, .files]
 
   /// The value of the query `include`.
@@ -24,7 +25,9 @@ public struct Inclusion: OptionSet, Sendable, Hashable, CustomStringConvertible 
 
 /// The users and files of a response to `Request.including`.
 public struct IncludedObjects: JSONReadable, Sendable {
+  /// The users, each once.
   public let users: [Resource<User>]
+  /// The files, each once.
   public let files: [Resource<File>]
 
   public init(json value: JSONValue) throws(JSONError) {

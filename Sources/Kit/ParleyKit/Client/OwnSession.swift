@@ -3,10 +3,12 @@ public import ParleyModel
 
 /// A small persistent key-value store of the app: the last user, and the cached server configuration.
 public struct KeyValueStore: Sendable {
+  /// The stored value; nil without one.
   public var read: @Sendable (_ name: String) -> String?
   /// Removes the value if nil.
   public var write: @Sendable (_ name: String, _ value: String?) -> Void
 
+  /// A store for the credential, such as the keychain.
   public init(
     read: @escaping @Sendable (_ name: String) -> String?,
     write: @escaping @Sendable (_ name: String, _ value: String?) -> Void
@@ -18,6 +20,7 @@ public struct KeyValueStore: Sendable {
 
 /// The session of one user on this device.
 public struct OwnSession: Sendable {
+  /// The client that sends the credential.
   public let client: Client
   private let store: KeyValueStore
   /// Milliseconds since 1970.
@@ -25,6 +28,7 @@ public struct OwnSession: Sendable {
 
   private static let day = 86_400_000
 
+  /// A session of a client, kept in `store`.
   public init(_ client: Client, store: KeyValueStore, now: @escaping @Sendable () -> Int) {
     self.client = client
     self.store = store

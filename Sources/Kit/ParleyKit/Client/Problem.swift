@@ -2,11 +2,15 @@ public import ParleyJSON
 
 /// The problem details of a rejected request (RFC 9457). `code` is stable.
 public struct Problem: Sendable, Hashable, JSONReadable {
+  /// A stable code of the problem: see the documentation of errors.
   public let code: String
+  /// The HTTP status.
   public let status: Int
   /// For developers, in English.
   public let title: String
+  /// A sentence about this occurrence, in English.
   public let detail: String?
+  /// The wrong fields, all of them.
   public let errors: [FieldError]
   /// Seconds until a retry is allowed.
   public var retryAfter: Int?
@@ -15,10 +19,13 @@ public struct Problem: Sendable, Hashable, JSONReadable {
 
   /// An invalid field.
   public struct FieldError: Sendable, Hashable, JSONReadable {
+    /// The path of the field, such as `poll.options[1]`.
     public let field: String
+    /// A stable code of the fault in the field.
     public let code: String
     /// The bounds that the value exceeds: of a length, of a number of elements or of a number.
     public private(set) var min: Int?
+    /// The upper one of these bounds.
     public private(set) var max: Int?
     /// The accepted values, if there are only some.
     public private(set) var allowed: [String] = []

@@ -7,11 +7,13 @@ public import ParleyModel
 ///     let request = Request.listMessages(in: room, limit: 200)
 ///     let page = try await client.send(request)
 public struct Request<Response: Sendable>: Sendable {
+  /// The HTTP method.
   public var method: RequestMethod
   /// Relative to `/api/v1`, percent-encoded.
   public var path: String
   /// Not percent-encoded.
   public var query: [QueryItem]
+  /// The body; `.none` without one.
   public var body: RequestBody
   /// Additional header fields.
   public var fields: [TransportRequest.Field]
@@ -19,6 +21,7 @@ public struct Request<Response: Sendable>: Sendable {
   public var isAuthenticated = true
   /// Whether a retry is safe.
   public var isRepeatable: Bool
+  /// A longer response is a fault.
   public var maxResponseBytes = 64 << 20
   /// Whether an HTML response is valid. The content of a file may be HTML.
   var acceptsHTML = false
@@ -105,6 +108,7 @@ extension Request where Response: JSONReadable {
 }
 
 extension Request where Response == Void {
+  /// A request without a response body.
   public init(
     _ method: RequestMethod, _ template: String, _ arguments: [String] = [], query: [QueryItem?] = [],
     body: RequestBody = .none
@@ -124,6 +128,7 @@ extension Request where Response == RawResponse {
   }
 }
 
+/// HTTP methods (RFC 9110 §9).
 public enum RequestMethod: String, Sendable, Hashable {
   case get = "GET"
   case head = "HEAD"
@@ -141,10 +146,14 @@ public enum RequestMethod: String, Sendable, Hashable {
   }
 }
 
+/// A name and a value of a query.
 public struct QueryItem: Sendable, Hashable {
+  /// Not percent-encoded.
   public var name: String
+  /// Not percent-encoded.
   public var value: String
 
+  /// An item of a query.
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
@@ -179,8 +188,11 @@ public struct QueryItem: Sendable, Hashable {
 
 /// A complete response with an undecoded body.
 public struct RawResponse: Sendable {
+  /// The HTTP status.
   public let status: Int
+  /// The header fields, in their order.
   public let fields: [TransportRequest.Field]
+  /// The content, decompressed.
   public let body: [UInt8]
 
   /// The first field of a name, case-insensitive.

@@ -1,5 +1,6 @@
 public import ParleyJSON
 
+/// The content of a request.
 public enum RequestBody: Sendable {
   case none
   case json(JSONRaw)

@@ -3,7 +3,9 @@ public import ParleyJSON
 /// A decoded value and its JSON. A newer server may send members that this library does not know.
 @dynamicMemberLookup
 public struct Resource<Value: JSONReadable & Sendable>: JSONReadable, JSONWritable, Sendable {
+  /// The decoded value.
   public let value: Value
+  /// The complete JSON.
   public let representation: JSONRaw
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -13,11 +15,13 @@ public struct Resource<Value: JSONReadable & Sendable>: JSONReadable, JSONWritab
 
   public func write(to json: inout JSONWriter) { json.value(representation) }
 
+  /// A member of the value.
   public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
 }
 
 /// A JSON object without a Swift type. Its members are read by name.
 public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
+  /// The complete JSON of the object.
   public let representation: JSONRaw
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -39,6 +43,7 @@ public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
     }
   }
 
+  /// A member that is a string; nil if it is missing or of another type.
   public subscript(_ name: String) -> String? { member(name) }
 
   /// Decodes the object; nil if it does not match the type.
@@ -49,9 +54,11 @@ public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
 
 /// A page of a list.
 public struct Page<Element: JSONReadable & Sendable>: JSONReadable, Sendable {
+  /// The items of the page, in the order of the list.
   public let elements: [Element]
   /// The position of the next page in the order of the list; nil if there is none.
   public let next: String?
+  /// The position of the page before; nil if there is none.
   public let previous: String?
   /// The users and files of the page; nil unless the request had `including`.
   public let included: IncludedObjects?

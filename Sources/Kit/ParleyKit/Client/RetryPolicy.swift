@@ -5,15 +5,18 @@ public struct RetryPolicy: Sendable {
   public var maxAttempts = 4
   /// Milliseconds before the second attempt; doubles with each further attempt.
   public var initialDelay = 500
+  /// In milliseconds.
   public var maxDelay = 30_000
   /// Milliseconds. If the server's `Retry-After` is longer, the request fails.
   public var maxRetryAfter = 20_000
   /// A random number between 0 and 1. Spreads the retries of many clients.
   public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
+  /// Waits before a retry. A test replaces it.
   public var sleep: @Sendable (_ milliseconds: Int) async throws -> Void = { milliseconds in
     try await Task.sleep(for: .milliseconds(milliseconds))
   }
 
+  /// The usual retries, with growing delays and jitter.
   public init() {}
 
   /// One attempt.

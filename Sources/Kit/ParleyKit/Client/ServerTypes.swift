@@ -6,7 +6,9 @@ public import ParleyModel
 
 /// The public description of a site: `GET /server`.
 public struct ServerInfo: JSONReadable, Sendable, Hashable {
+  /// The name of the site.
   public let name: String
+  /// The version of the server.
   public let version: String
   /// The minimum version of a client.
   public let minClientVersion: String
@@ -16,9 +18,11 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   public let start: String
   /// The sign-up policy: `open`, `approval`, `invite` or `closed`.
   public let policy: String
+  /// Whether the site has an owner.
   public let isSetUp: Bool
   /// Whether the request was that of a user.
   public let isSignedIn: Bool
+  /// Whether the server makes link previews.
   public let showsLinkPreviews: Bool
   /// Whether users may confirm an email address and reset a password by mail.
   public let sendsMail: Bool
@@ -26,6 +30,7 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   public let vapidKey: String?
   /// Address of the operator: a web page or `mailto:`.
   public let contactURL: String?
+  /// The privacy policy of the site.
   public let privacyURL: String?
   /// Limits by name, such as `message_scalars`.
   public let limits: [String: Int]
@@ -58,6 +63,7 @@ public struct SignInResult: JSONReadable, Sendable, Hashable {
   public let session: ID<Session>?
   /// Nil if it was set as a cookie.
   public let token: String?
+  /// The signed-in user.
   public let user: User
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -70,12 +76,17 @@ public struct SignInResult: JSONReadable, Sendable, Hashable {
 
 /// A session of the caller's device or a token of a program, without the secret.
 public struct Credential: JSONReadable, Sendable, Hashable {
+  /// The id, for a revocation.
   public let id: ID<Session>
   /// The device, or the name of the token.
   public let name: String
+  /// The rights of the token.
   public let scope: Scope
+  /// The time of its creation.
   public let createdAt: Timestamp
+  /// The time of its last request; nil before the first.
   public let lastUsedAt: Timestamp?
+  /// The time of its end; nil without one.
   public let expiresAt: Timestamp?
   /// The network of the last use, without the end of the address.
   public let address: String?
@@ -97,6 +108,7 @@ public struct Credential: JSONReadable, Sendable, Hashable {
 
 /// A newly created token. Its secret is returned once.
 public struct NewToken: JSONReadable, Sendable, Hashable {
+  /// The token without its secret.
   public let credential: Credential
   /// Nil if an earlier response with this idempotency key has returned it.
   public let token: String?
@@ -110,6 +122,7 @@ public struct NewToken: JSONReadable, Sendable, Hashable {
 
 /// A bot with its token.
 public struct NewBot: JSONReadable, Sendable, Hashable {
+  /// The bot.
   public let user: User
   /// Nil if an earlier response with this idempotency key has returned it.
   public let token: String?
@@ -123,6 +136,7 @@ public struct NewBot: JSONReadable, Sendable, Hashable {
 
 /// A webhook with its URL.
 public struct NewWebhook: JSONReadable, Sendable, Hashable {
+  /// The webhook.
   public let webhook: Webhook
   /// Nil if an earlier response with this idempotency key has returned it.
   public let url: String?
@@ -136,6 +150,7 @@ public struct NewWebhook: JSONReadable, Sendable, Hashable {
 
 /// An outgoing webhook with its secret.
 public struct NewWebhookEndpoint: JSONReadable, Sendable, Hashable {
+  /// The endpoint.
   public let endpoint: WebhookEndpoint
   /// `whsec_…` of Standard Webhooks. Nil if an earlier response with this idempotency key has returned it.
   public let secret: String?
@@ -155,9 +170,11 @@ public struct SearchMatch: JSONReadable, Sendable, Hashable {
   public let conversation: ID<Conversation>
   /// The title that was found.
   public let title: String?
+  /// The parts of the text around the hits.
   public let pieces: [SearchSnippet.Piece]
   /// Whether the snippet omits text before or after it.
   public let isCutBefore: Bool
+  /// Whether the text goes on after the last piece.
   public let isCutAfter: Bool
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -177,9 +194,13 @@ public struct SearchMatch: JSONReadable, Sendable, Hashable {
 
 /// A page of notifications and the unread counts.
 public struct Inbox: JSONReadable, Sendable, Hashable {
+  /// The notifications, newest first.
   public let entries: [NotificationView]
+  /// The position of the next page.
   public let next: String?
+  /// The position of the page before.
   public let previous: String?
+  /// The counts of unread notifications.
   public let unread: InboxCounts
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -196,8 +217,11 @@ public struct Inbox: JSONReadable, Sendable, Hashable {
 
 /// A topic created from a message, and the job that moves the replies, if it is still running.
 public struct NewTopic: JSONReadable, Sendable, Hashable {
+  /// The topic.
   public let topic: ID<Conversation>
+  /// The copy of the message that the topic was made of.
   public let message: ID<Message>
+  /// The job that copies the rest of a long branch.
   public let job: ID<Job>?
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -212,7 +236,9 @@ public struct NewTopic: JSONReadable, Sendable, Hashable {
 public struct FileLink: JSONReadable, Sendable, Hashable {
   /// Relative to the server's address.
   public let path: String
+  /// The path of the preview picture.
   public let previewPath: String
+  /// The end of the link.
   public let endsAt: Timestamp
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -225,6 +251,7 @@ public struct FileLink: JSONReadable, Sendable, Hashable {
 
 /// A background job. `Request.getJob` returns its progress.
 public struct StartedJob: JSONReadable, Sendable, Hashable {
+  /// The job that does the work.
   public let job: ID<Job>
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -235,6 +262,7 @@ public struct StartedJob: JSONReadable, Sendable, Hashable {
 
 /// The unread counts of the inbox.
 public struct UnreadInbox: JSONReadable, Sendable, Hashable {
+  /// The counts of unread notifications after the change.
   public let unread: InboxCounts
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -260,6 +288,7 @@ public enum ChangedConversation: JSONReadable, Sendable, Hashable {
 
 /// A newly created invite. Its code is returned once.
 public struct InviteWithCode: JSONReadable, Sendable, Hashable {
+  /// The invite without its code.
   public let invite: Invite
   /// Nil if the request was repeated with its `client_id`.
   public let code: String?
@@ -273,8 +302,11 @@ public struct InviteWithCode: JSONReadable, Sendable, Hashable {
 
 /// A one-time link that sets a new password.
 public struct PasswordResetLink: JSONReadable, Sendable, Hashable {
+  /// The code, which is returned only once.
   public let code: String
+  /// The link with the code.
   public let address: String
+  /// The end of the link.
   public let expiresAt: Timestamp
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -287,15 +319,21 @@ public struct PasswordResetLink: JSONReadable, Sendable, Hashable {
 
 /// An entry of the audit log.
 public struct AuditRecord: JSONReadable, Sendable, Hashable {
+  /// The entry's id.
   public let id: ID<AuditEntry>
+  /// The time of the action.
   public let at: Timestamp
+  /// The acting user.
   public let actor: ID<User>
   /// Nil for an action that this version does not know; see `kindName`.
   public let kind: AuditedAction?
+  /// The name of the action, such as `user.banned`.
   public let kindName: String
   /// The id of the subject; nil for the site.
   public let subject: Int?
+  /// The forum of the action.
   public let forum: ID<Forum>?
+  /// The reason that the actor has given.
   public let reason: String?
   /// The changed fields.
   public let changes: [ChangedField]
@@ -306,8 +344,11 @@ public struct AuditRecord: JSONReadable, Sendable, Hashable {
 
   /// A changed field. A text may have its name only.
   public struct ChangedField: JSONReadable, Sendable, Hashable {
+    /// The name of the changed field.
     public let field: String
+    /// The value before.
     public let from: JSONRaw?
+    /// The value after.
     public let to: JSONRaw?
 
     public init(json value: JSONValue) throws(JSONError) {
@@ -340,19 +381,28 @@ public struct AuditRecord: JSONReadable, Sendable, Hashable {
 public struct LinkedPage: JSONReadable, Sendable, Hashable {
   /// The address after redirects.
   public let address: String
+  /// The title of the page.
   public let title: String?
+  /// The description of the page.
   public let about: String?
+  /// The name of the page's site.
   public let siteName: String?
   /// Whether the link is a picture.
   public let isImage: Bool
+  /// The picture of the page, stored by the server.
   public let picture: Picture?
   /// The picture as a file of the caller, if requested with `keep`.
   public let file: File?
 
+  /// A picture of a link preview.
   public struct Picture: JSONReadable, Sendable, Hashable {
+    /// The media type.
     public let mimeType: String
+    /// In bytes.
     public let size: Int
+    /// In pixels.
     public let width: Int
+    /// In pixels.
     public let height: Int
     /// Relative to the server's address.
     public let path: String

@@ -8,6 +8,7 @@ import ParleyJSON
 import ParleyModel
 import Synchronization
 
+/// A connection over which events arrive. It connects again by itself.
 public final class LiveConnection: AsyncSequence, Sendable {
   public typealias Element = LiveUpdate
   public typealias Failure = Never
@@ -21,6 +22,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
     /// Timeout of the ping after a network change.
     public var networkChangeTimeout = 3_000
 
+    /// The usual timeouts.
     public init() {}
   }
 
@@ -99,6 +101,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
     }
   }
 
+  /// Ends the connection for good.
   public func stop() {
     let (socket, backoff, heartbeat) = state.withLock { state in
       state.isEnded = true

@@ -10,6 +10,7 @@ public struct LiveFrame: Sendable {
   public let stream: String?
   /// The position in its stream, from 1 without gaps.
   public let offset: Int?
+  /// The complete JSON of the frame.
   public let representation: JSONRaw
   let cursor: String?
   let reason: String?

@@ -12,6 +12,7 @@ public final class ForumListModel: FailingModel {
   public internal(set) var failure: (any Error)?
   @ObservationIgnored private let parley: Parley
 
+  /// The forums of a user.
   public init(_ parley: Parley) { self.parley = parley }
 
   /// Shows the cached forums and every change until its task is cancelled.

@@ -15,6 +15,7 @@ public final class InboxModel: FailingModel {
   private var list = ServerList<NotificationView>()
   @ObservationIgnored private let parley: Parley
 
+  /// The inbox of a user.
   public init(_ parley: Parley) {
     self.parley = parley
     users = ListedUsers(parley)

@@ -3,6 +3,7 @@
 
 public import ParleyModel
 
+/// A bounded part of a conversation's messages, for a list.
 public actor MessageWindow {
   /// A change of the list. Deltas are applied in order.
   public enum Delta: Sendable, Hashable {
@@ -13,10 +14,13 @@ public actor MessageWindow {
 
   /// The list and the changes since the previous one.
   public struct Update: Sendable, Hashable {
+    /// The list, oldest first, unsent messages last.
     public var messages: [ShownMessage]
+    /// The changes since the previous list.
     public var deltas: [Delta]
     /// Whether there are messages before and after the list.
     public var hasOlder: Bool
+    /// Whether there are messages after the list.
     public var hasNewer: Bool
     /// Indexes in the list with missing messages right before them, such as when offline. If the newest messages are missing,
     /// it is the index after the last sent message: `messages.count` without unsent messages. Moving the window fetches
@@ -24,6 +28,7 @@ public actor MessageWindow {
     public var gaps: [Int] = []
   }
 
+  /// The conversation of the messages.
   public let conversation: ID<Conversation>
   private let cache: Cache
   private let sync: Sync?
@@ -61,8 +66,11 @@ public actor MessageWindow {
 
   deinit { watchTask?.cancel() }
 
+  /// The list as it is now.
   public var messages: [ShownMessage] { current.messages }
+  /// Whether there are messages before the list.
   public var hasOlder: Bool { current.hasOlder }
+  /// Whether there are messages after the list.
   public var hasNewer: Bool { current.hasNewer }
 
   /// The part of the conversation that the window shows.

@@ -3,6 +3,7 @@
 
 public import ParleyModel
 
+/// Users, forums and conversations for views, one object for each id.
 public actor ObservedObjects {
   private let cache: Cache
   private var users = ObservedTable<ID<User>, User>()
@@ -16,6 +17,7 @@ public actor ObservedObjects {
 
   deinit { watchTask?.cancel() }
 
+  /// The user, which changes with the cache.
   public func user(_ id: ID<User>) async -> Observed<User> {
     await watch()
     let object = users.object(id)
@@ -23,6 +25,7 @@ public actor ObservedObjects {
     return object
   }
 
+  /// The forum, which changes with the cache.
   public func forum(_ id: ID<Forum>) async -> Observed<HeldForum> {
     await watch()
     let object = forums.object(id)
@@ -30,6 +33,7 @@ public actor ObservedObjects {
     return object
   }
 
+  /// The conversation, which changes with the cache.
   public func conversation(_ id: ID<Conversation>) async -> Observed<HeldConversation> {
     await watch()
     let object = conversations.object(id)

@@ -2,6 +2,7 @@ public import ParleyModel
 
 /// A conversation as a row of a list.
 public struct ShownConversation: Sendable, Hashable {
+  /// The conversation with the caller's state in it.
   public let held: HeldConversation
   /// The last message or unsent message; nil if none is cached.
   public let last: ShownMessage?
@@ -14,6 +15,7 @@ public struct ShownConversation: Sendable, Hashable {
   /// The time of the last message being sent, by this device's clock; 0 without one.
   let lastUnsentAt: Int64
 
+  /// The conversation of the server.
   public var conversation: Conversation { held.conversation }
   /// Nil if unknown.
   public var unread: Int? { held.unread }

@@ -4,28 +4,36 @@ public import ParleyModel
 public struct ShownMessage: Sendable, Hashable {
   /// The same before and after sending.
   public let identity: String
+  /// The message for operations of the outbox.
   public let target: Draft.Target
   /// Nil while unsent.
   public let held: HeldMessage?
+  /// Nil for an unsent message of a user that is not known yet.
   public let author: ParleyModel.ID<User>?
+  /// The text with pending edits.
   public let text: String
   /// In milliseconds since 1970.
   public let displayDate: Int64
+  /// The name of the location.
   public let displayLocation: String?
   /// The location of the message with its coordinates, as its annotation names it.
   public let location: Location?
+  /// Whether the message is a tombstone, or its deletion is pending.
   public let isDeleted: Bool
   /// The user's own actions, including pending ones.
   public let mine: Set<String>
   /// The pending operations: the message itself or its changes.
   public let waiting: [OutboxOperation]
 
+  /// The message of the server; nil while unsent.
   public var message: Message? { held?.message }
+  /// Whether the server does not have the message yet.
   public var isUnsent: Bool { held == nil }
   /// The number of attempts to send the message.
   public var attempts: Int { isUnsent ? waiting.first?.attempts ?? 0 : 0 }
   /// The first failure of its operations.
   public var failure: ClientFault? { waiting.lazy.compactMap(\.failure).first }
+  /// Files that are still to be uploaded.
   public var pendingFiles: [PendingFile] { waiting.first?.draft?.files ?? [] }
 
   /// A message of the server with the pending changes applied, as its author sees it.

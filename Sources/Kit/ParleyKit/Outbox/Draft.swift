@@ -3,8 +3,11 @@ public import ParleyModel
 
 /// An unsent message.
 public struct Draft: Sendable, Hashable {
+  /// Markdown.
   public var text: String
+  /// The message that this one replies to.
   public var replyTo: Target?
+  /// Data of programs.
   public var annotations: [Annotation] = []
   /// Uploaded files.
   public var attachments: [ID<File>] = []
@@ -14,8 +17,10 @@ public struct Draft: Sendable, Hashable {
   public var poll: PollDraft?
   /// Of a bot's message.
   public var buttons: [MessageButton] = []
+  /// Whether no app displays the message.
   public var isMachineOnly = false
 
+  /// A draft with a text.
   public init(_ text: String = "", replyTo: Target? = nil, annotations: [Annotation] = []) {
     self.text = text
     self.replyTo = replyTo
@@ -30,15 +35,18 @@ public struct Draft: Sendable, Hashable {
 
   /// A program's data on a message.
   public struct Annotation: Sendable, Hashable {
+    /// A name in reverse-domain notation.
     public var type: String
     /// A JSON object.
     public var value: JSONRaw
 
+    /// An annotation with a JSON object.
     public init(_ type: String, _ value: JSONRaw) {
       self.type = type
       self.value = value
     }
 
+    /// An annotation whose members are written by a closure.
     public init(_ type: String, _ members: (inout JSONWriter) -> Void) {
       var json = JSONWriter()
       json.object(members)
@@ -63,6 +71,7 @@ public struct Draft: Sendable, Hashable {
       }
     }
 
+    /// The type of annotations that embed a file or a link preview.
     public static let embedded = "net.app.core.oembed"
   }
 }
@@ -87,6 +96,7 @@ extension Draft {
     return Draft(names.map { "@\($0) " }.joined(), replyTo: .message(message.id))
   }
 
+  /// A draft that begins with a mention of the user.
   public static func mention(_ user: UserSummary) -> Draft { Draft("@\(user.name ?? "") ") }
 
   /// The text of the message, quoted with its author's name.

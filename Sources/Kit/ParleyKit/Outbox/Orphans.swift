@@ -33,6 +33,7 @@ extension Outbox {
     return operation
   }
 
+  /// Deletes an orphan from the cache.
   public func discard(_ orphan: ID<Message>) async throws {
     try await cache.save([CacheRow(.orphan, orphan.description, nil)])
   }

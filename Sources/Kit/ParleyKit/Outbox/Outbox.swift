@@ -10,6 +10,7 @@
 import ParleyJSON
 public import ParleyModel
 
+/// Operations that are sent as soon as there is a network: messages, edits, deletions, actions and read positions.
 public actor Outbox {
   let cache: Cache
   let client: Client
@@ -144,6 +145,7 @@ public actor Outbox {
 
   // MARK: Observers
 
+  /// Completed, failed and changed operations from now on.
   public func events() -> AsyncStream<OutboxEvent> {
     lastObserver += 1
     let number = lastObserver

@@ -10,6 +10,7 @@ extension Outbox {
     /// Sleeps. Throws when the task is cancelled.
     public var wait: @Sendable (Duration) async throws -> Void
 
+    /// A clock; tests replace its parts.
     public init(
       now: @escaping @Sendable () -> Int64, name: @escaping @Sendable () -> String = Clock.randomName,
       pause: @escaping @Sendable (Int) -> Duration = Clock.backOff,

@@ -23,6 +23,7 @@ public enum OutboxRefusal: Error, Sendable, Hashable {
   case unsentWork([OutboxOperation])
   case isStopped
 
+  /// A text for the user, in English.
   public var userMessage: String {
     switch self {
     case .unknownOperation: "This was already sent or cancelled."

@@ -17,6 +17,7 @@ extension Outbox {
     schedule()
   }
 
+  /// Stops sending. Operations stay stored.
   public func stop() async {
     isRunning = false
     for lane in lanes.values { lane.task?.cancel() }

@@ -4,13 +4,18 @@ public import ParleyModel
 /// A change that the server has not yet confirmed. It is saved before the first attempt. It is removed when the server has
 /// processed it; if it fails for good, it stays for the user to retry or cancel.
 public struct OutboxOperation: Sendable, Hashable {
+  /// The name of an operation, which is the idempotency key of its request.
   public typealias Name = String
 
   /// The `client_id` of a sent message: retries don't create duplicates.
   public let id: Name
+  /// The position among all operations.
   public internal(set) var order: Int
+  /// The conversation of the operation.
   public let conversation: ID<Conversation>
+  /// The work of the operation.
   public internal(set) var work: Work
+  /// The progress of the operation.
   public internal(set) var state = State.pending
   /// The number of attempts.
   public internal(set) var attempts = 0
@@ -18,8 +23,10 @@ public struct OutboxOperation: Sendable, Hashable {
   var isUnderWay = false
   /// An earlier attempt had no response, so the server may have processed it.
   var mayBeSent = false
+  /// Milliseconds since 1970.
   public let createdAt: Int64
 
+  /// Kinds of operations with their content.
   public enum Work: Sendable, Hashable {
     case send(Draft)
     case edit(Draft.Target, text: String)
@@ -29,12 +36,14 @@ public struct OutboxOperation: Sendable, Hashable {
     case read(ID<Message>)
   }
 
+  /// Kinds of operations.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case send, edit, delete
     case action = "act"
     case read
   }
 
+  /// States of an operation.
   public enum State: Sendable, Hashable {
     case pending
     case failed(ClientFault)
@@ -48,6 +57,7 @@ public struct OutboxOperation: Sendable, Hashable {
     self.createdAt = createdAt
   }
 
+  /// The kind of its work.
   public var kind: Kind {
     switch work {
     case .send: .send
@@ -66,6 +76,7 @@ public struct OutboxOperation: Sendable, Hashable {
     }
   }
 
+  /// The message that it sends; nil for another kind of operation.
   public var draft: Draft? {
     switch work {
     case .send(let draft): draft

@@ -2,7 +2,9 @@ public import ParleyModel
 
 /// The result of sending all pending operations once.
 public struct OutboxRound: Sendable, Hashable {
+  /// A completed operation.
   public struct Sent: Sendable, Hashable {
+    /// The operation as it was sent.
     public var operation: OutboxOperation
     /// The created message or the target.
     public var message: ID<Message>?

@@ -7,19 +7,24 @@ public struct PendingFile: Sendable, Hashable {
   public let id: String
   /// The local path. The file must exist until it is uploaded.
   public var path: String
+  /// The file's name on the server.
   public var name: String
   /// The app's type of the file, such as `com.example.photo`.
   public var type: String
+  /// The way that apps show the file.
   public var kind: Kind
   /// The app's guess, to show the pending file. The server detects the type from the bytes.
   public var mimeType: String
+  /// Whether everyone may read the file.
   public var isPublic: Bool
+  /// Whether the file stands in the text or below it.
   public var shown: Shown
   /// The id after the upload.
   public var file: ID<File>?
   /// A file on the server that is uploaded again: users attach only their own. It has no local path.
   public private(set) var original: ID<File>?
 
+  /// Kinds of files.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case image, audio, video, other
   }
@@ -30,6 +35,7 @@ public struct PendingFile: Sendable, Hashable {
     case embed, attach
   }
 
+  /// A file of the device that is uploaded before its message is posted.
   public init(
     id: String, path: String, name: String, type: String = "", kind: Kind = .other,
     mimeType: String = "application/octet-stream", isPublic: Bool = false, shown: Shown = .attach

@@ -6,10 +6,12 @@ public import ParleyModel
 ///
 /// Either an event of the contract (`{"event":"message.created","data":{…}}`) or `{"message_id":"1042"}`.
 public struct MessagePayload: JSONReadable, Sendable, Hashable {
+  /// The message of the notification.
   public let message: ID<Message>
   /// A cached message with a lower revision is outdated.
   public let revision: Int?
 
+  /// Reads the content of a push message.
   public init(_ bytes: [UInt8]) throws(ClientFault) {
     do throws(JSONError) { try self.init(json: JSONValue(parsing: bytes)) } catch {
       throw .invalidResponse("\(error)")

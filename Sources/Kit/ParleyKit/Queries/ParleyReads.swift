@@ -4,6 +4,7 @@
 public import ParleyModel
 
 extension Parley {
+  /// A user: the cached one, then that of the server.
   public nonisolated func user(_ id: ID<User>) -> CachedThenFresh<User> {
     CachedThenFresh { [cache] in
       await cache.user(id)
@@ -54,6 +55,7 @@ extension Parley {
     }
   }
 
+  /// A conversation: the cached one, then that of the server.
   public nonisolated func conversation(_ id: ID<Conversation>) -> CachedThenFresh<ShownConversation> {
     CachedThenFresh { [cache] in
       try await cache.shown(id)
@@ -64,6 +66,7 @@ extension Parley {
     }
   }
 
+  /// A forum: the cached one, then that of the server.
   public nonisolated func forum(_ id: ID<Forum>) -> CachedThenFresh<HeldForum> {
     CachedThenFresh { [cache] in
       await cache.replica.forums[id]
@@ -74,6 +77,7 @@ extension Parley {
     }
   }
 
+  /// A message: the cached one, then that of the server.
   public nonisolated func message(_ id: ID<Message>) -> CachedThenFresh<ShownMessage> {
     CachedThenFresh { [cache] in
       try await cache.shown([id]).first

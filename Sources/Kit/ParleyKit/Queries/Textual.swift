@@ -23,9 +23,11 @@ extension Draft: Textual {}
 extension MessageRevision: Textual {}
 
 extension UserSummary: Textual {
+  /// The text about the user.
   public var text: String { bio }
 }
 
 extension Forum: Textual {
+  /// The text about the site.
   public var text: String { about }
 }

@@ -5,8 +5,11 @@ public import ParleyModel
 
 /// The events after a cursor.
 public struct EventPage: JSONReadable, Sendable, Hashable {
+  /// The events in the order of the log.
   public let events: [ReceivedEvent]
+  /// Whether more events follow at once.
   public let hasMore: Bool
+  /// The position after the events.
   public let cursor: EventCursor
   /// The reason if the events are not available. The client then verifies its cache.
   public let reset: String?
@@ -25,6 +28,7 @@ public struct EventPage: JSONReadable, Sendable, Hashable {
 
 /// A page of events of one stream.
 public struct StreamEventPage: JSONReadable, Sendable, Hashable {
+  /// The events in the order of the stream.
   public let events: [ReceivedEvent]
   /// The position of the later events, if there are any.
   public let next: String?

@@ -6,6 +6,7 @@ public enum Proof: Sendable, Hashable {
   case complete(through: Message?)
   case incomplete(Reason)
 
+  /// Why a copy was not proved.
   public enum Reason: Sendable, Hashable {
     /// These `seq` are not cached. `Sync.fetchAll` fetches them.
     case missing([ClosedRange<Int>])

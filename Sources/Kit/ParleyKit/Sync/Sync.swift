@@ -9,6 +9,7 @@
 import ParleyJSON
 public import ParleyModel
 
+/// The synchronization of the cache with the server: catch-up, gaps and missing messages.
 public actor Sync {
   private let cache: Cache
   private let client: Client
@@ -24,6 +25,7 @@ public actor Sync {
   /// Comparisons of a proof while the copy changes.
   private static let maxProofRounds = 4
 
+  /// Synchronizes a cache by the requests of a client.
   public init(_ cache: Cache, _ client: Client) {
     self.cache = cache
     self.client = client
@@ -715,6 +717,7 @@ public actor Sync {
     try await exclusively { try await fetchConversation(conversation) }
   }
 
+  /// Fetches a forum into the cache.
   public func refresh(_ forum: ID<Forum>) async throws {
     try await exclusively { try await fetch(.forum(forum)) }
   }

@@ -13,6 +13,7 @@ public enum SyncRefusal: Error, Sendable, Hashable {
   /// The message does not exist, or the user may not see it.
   case unknownMessage
 
+  /// A text for the user, in English.
   public var userMessage: String {
     switch self {
     case .userChanged: "Another user has signed in."

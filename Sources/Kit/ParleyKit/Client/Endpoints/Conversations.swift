@@ -190,7 +190,9 @@ extension Request where Response == Void {
 }
 
 extension ConversationDraft.Invited {
+  /// A participant by id.
   public static func id(_ id: ID<User>, as role: ParticipantRole = .member) -> Self { Self(.id(id), as: role) }
+  /// A participant by name.
   public static func name(_ name: String, as role: ParticipantRole = .member) -> Self { Self(.name(name), as: role) }
 
   fileprivate func write(to json: inout JSONWriter) {
