@@ -5,9 +5,6 @@ import ParleyWire
 import Web
 
 extension API {
-  /// The maximum number of users by id in one request.
-  private static let maxUsers = 100
-
   @Sendable static func signUp(_ context: RequestContext) async throws -> Response {
     let (registration, wantsCookie) = try await context.body(checking: { $0.0 }) { body in
       (try Registration(&body), try body.optional("cookie") ?? false)
@@ -24,7 +21,7 @@ extension API {
   @Sendable static func listUsers(_ context: RequestContext) async throws -> Response {
     let (ids, text, state, page): ([ID<User>]?, String?, UserState?, PageRequest) = try context.query { query in
       (
-        try query.ids(max: maxUsers), try query.text("query", scalars: UserName.maxBytes), try query.word("state"),
+        try query.ids(), try query.text("query", scalars: UserName.maxBytes), try query.word("state"),
         try query.page()
       )
     }
