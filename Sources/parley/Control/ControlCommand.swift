@@ -29,7 +29,7 @@ extension Command {
       do {
         let settings = try Settings(
           arguments: arguments, environment: Terminal.environment, of: name, own + Setting.all, operands: operands)
-        let work: @Sendable (ControlClient) async throws -> Outcome = { client in
+        let work: (ControlClient) async throws -> Outcome = { client in
           let outcome = try await body(settings, client)
           guard printsResponse, settings.isOn(.json), outcome.status == .success else { return outcome }
           return ClientOutput.lines([client.lastResponse])
