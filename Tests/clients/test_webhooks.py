@@ -244,7 +244,7 @@ class Commands(Hooked):
             # On the machine of the server, too.
             self.assertIn("afar", self.say("bot", "tokens", "afar"))
             refused = run("webhooks", "delete", "x", "--remote")
-            self.assertEqual((refused.returncode, refused.stderr), (2, "x is not an id.\n"))
+            self.assertEqual((refused.returncode, refused.stderr), (2, "parley: x is not an id.\n"))
         done = self.parley("webhooks", "list", "--remote", "--profile", "/nonexistent/profile")
         self.assertEqual(done.returncode, 2)
         self.assertIn("parley login", done.stderr)
