@@ -8,14 +8,18 @@ import Testing
 struct IntegrityCheckTests {
   private static let messageCount = 400
 
-  /// Overwrites the three pages around one of the stored messages.
+  /// Overwrites the pages of three stored messages. Their neighbours may belong to other tables.
   private static func damage(_ folder: String) throws {
+    for number in [150, 200, 250] { try damage(folder, messageNumber: number) }
+  }
+
+  private static func damage(_ folder: String, messageNumber: Int) throws {
     let pageSize = 4_096
     let file = URL(filePath: folder + "/parley.db")
     var bytes = try Data(contentsOf: file)
-    let found = try #require(bytes.range(of: Data("a rose, number 200 of".utf8)))
+    let found = try #require(bytes.range(of: Data("a rose, number \(messageNumber) of".utf8)))
     let page = found.lowerBound / pageSize
-    let damaged = (page - 1) * pageSize..<(page + 2) * pageSize
+    let damaged = page * pageSize..<(page + 1) * pageSize
     bytes.replaceSubrange(damaged, with: Data(repeating: 0xff, count: damaged.count))
     let handle = try FileHandle(forWritingTo: file)
     try handle.seek(toOffset: UInt64(damaged.lowerBound))
