@@ -1,11 +1,11 @@
 """Prints the table of attacks: peak and settled memory of the server, and times of a bystander in ratio to the quiet
-server of the same run. Exits with 1 if a bound on memory is broken."""
+server of the same run. Exits with 1 if a bound on memory or on a ratio is broken."""
 
 import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -17,6 +17,8 @@ MARGIN = 64 << 20
 # No caller meets a limit: the floods load the server, and the bystander is never refused.
 RAISED = [f"--rate-{name}{burst}=1000000" for burst in ("", "-burst") for name in (
     "login", "sending", "writing", "searches", "digests")]
+# The bounds on times of the bystander in ratio to the quiet server.
+BOUNDS = {"post": 3, "subscribe": 3, "sign in": 3}
 
 
 def found(url, data):
@@ -41,34 +43,45 @@ def found(url, data):
 
 @dataclass
 class Attack:
+    """A flood of `count` connections beside the bystander."""
     name: str
-    flood: tuple = ()
-    count: int = 0
-    """The attack as a flood of `count` connections beside the bystander."""
-    max_post: float = 3
-    """The bound on the time of a post in ratio to the quiet server."""
+    flood: tuple
+    count: int
+    bounds: dict
 
 
 @dataclass
 class Outcome:
     name: str
-    peak: int = 0
-    after: int = 0
+    peak: int
+    after: int
     times: dict | None = None
     """The median time of each operation of the bystander in milliseconds."""
-    max_post: float = 3
+    bounds: dict = field(default_factory=dict)
     breaks_memory: bool = False
+
+    def ratios(self, base):
+        """The times in ratio to those of the quiet server."""
+        return {name: time / base[name] for name, time in (self.times or {}).items()}
+
+    def exceeded(self, base):
+        """The operations that take longer than their bounds."""
+        ratios = self.ratios(base)
+        return [name for name, most in self.bounds.items() if ratios[name] > most]
 
 
 def floods(loud):
     messages = f"/api/v1/conversations/{loud}"
-    yield Attack("40 readers of pages of HTML", ("get", f"{messages}/messages?limit=200&html=true"), 40, max_post=2)
-    yield Attack("40 searches", ("search",), 40)
-    yield Attack("40 digests", ("get", f"{messages}/digest"), 40)
-    yield Attack("8 sockets of deflated frames", ("inflate",), 8)
+    yield Attack("40 readers of pages of HTML", ("get", f"{messages}/messages?limit=200&html=true"), 40, BOUNDS | {"post": 2})
+    yield Attack("40 searches", ("search",), 40, BOUNDS)
+    yield Attack("40 digests", ("get", f"{messages}/digest"), 40, BOUNDS)
+    yield Attack("8 sockets of deflated frames", ("inflate",), 8, BOUNDS)
+    for count, kilobytes in ((1, 852), (8, 600), (8, 300)):
+        sockets = "1 socket" if count == 1 else f"{count} sockets"
+        yield Attack(f"{sockets} of {kilobytes} KB/s deflated", ("inflate_paced", str(kilobytes * 1_000 // count)), count, BOUNDS)
 
 
-def outcomes(rounds=30, with_memory=True):
+def outcomes(rounds=100, with_memory=True):
     """The quiet server, then each attack."""
     with tempfile.TemporaryDirectory(prefix="parley-attack-") as folder:
         data = Path(folder) / "data"
@@ -100,22 +113,34 @@ def outcomes(rounds=30, with_memory=True):
                 with attacks.Peak(probe) as peak, attacks.Flood(address, attack.flood, attack.count):
                     times = probe.medians(rounds)
                 after = probe.settled() if with_memory else probe.resident()
-                yield bounded(Outcome(attack.name, peak.bytes, after, times, attack.max_post))
+                yield bounded(Outcome(attack.name, peak.bytes, after, times, attack.bounds))
+
+
+def heading(base):
+    return f"{'attack':<34}{'peak MB':>9}{'after MB':>9}" + "".join(f"{name + ' ×':>{len(name) + 4}}" for name in base)
+
+
+def row(outcome, base):
+    """A line of the table: for the quiet server with its times, for an attack in ratio to them."""
+    if outcome.times is base:
+        return f"{row(Outcome(outcome.name, outcome.peak, outcome.after), base)}   " + ", ".join(
+            f"{name} {time:.1f} ms" for name, time in base.items())
+    ratios = outcome.ratios(base)
+    return f"{outcome.name:<34}{outcome.peak >> 20:>9}{outcome.after >> 20:>9}" + "".join(
+        f"{ratios[name]:>{len(name) + 4}.1f}" for name in base if ratios)
 
 
 def main():
-    print(f"{'attack':<34}{'peak MB':>9}{'after MB':>9}{'post ×':>9}{'subscribe ×':>13}{'sync ×':>9}{'search ×':>10}"
-          f"{'sign in ×':>11}")
-    base, broken = None, False
+    base, is_broken = None, False
     for outcome in outcomes():
-        base = base or outcome.times
-        broken |= outcome.breaks_memory
-        ratios = [f"{outcome.times[key] / base[key]:.1f}" if outcome.times else "" for key in base]
-        print(f"{outcome.name:<34}{outcome.peak >> 20:>9}{outcome.after >> 20:>9}"
-              f"{ratios[0]:>9}{ratios[1]:>13}{ratios[2]:>9}{ratios[3]:>10}{ratios[4]:>11}"
-              + ("   " + ", ".join(f"{name} {time:.1f} ms" for name, time in base.items())
-                 if outcome.name == "none" else ""), flush=True)
-    sys.exit(1 if broken else 0)
+        if base is None:
+            base = outcome.times
+            print(heading(base))
+        exceeded = outcome.exceeded(base)
+        is_broken |= outcome.breaks_memory or bool(exceeded)
+        faults = [f"{name} over {outcome.bounds[name]} ×" for name in exceeded] + ["memory"] * outcome.breaks_memory
+        print(row(outcome, base) + (f"   BROKEN: {', '.join(faults)}" if faults else ""), flush=True)
+    sys.exit(1 if is_broken else 0)
 
 
 if __name__ == "__main__":

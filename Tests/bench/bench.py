@@ -452,11 +452,10 @@ def attack(stack):
     for outcome in outcomes(rounds=5 if IS_SMOKE else 100, with_memory=False):
         base = base or outcome.times
         for operation, time in outcome.times.items():
-            is_quiet = outcome.name == "none"
-            limit = {"post": outcome.max_post, "subscribe": 3, "sign in": 3}.get(operation)
+            bound = outcome.bounds.get(operation)
             yield Row(f"{operation} beside an attack", outcome.name, rate=1_000 / time, cpu_us=0, p50_us=time * 1_000,
-                      p99_us=0, errors=0, ratio=None if is_quiet else base[operation] / time,
-                      aim=None if is_quiet or limit is None else 1 / limit)
+                      p99_us=0, errors=0, ratio=None if outcome.times is base else base[operation] / time,
+                      aim=None if bound is None else 1 / bound)
 
 
 idle_bytes = {}
