@@ -1,8 +1,11 @@
-"""The server under attacks of visitors: its memory stays below its limit and comes back, and inflated bytes are counted."""
+"""The server under attacks of visitors: its memory stays below its limit and comes back, inflated bytes are counted, and
+other users are served. `make bench` asserts their latency."""
 
 import json
+import unittest
 
 import attacks
+import table
 from restarting import RestartingTest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -65,3 +68,21 @@ class Attack(RestartingTest):
         for _ in range(200):
             self.ask("POST", f"/conversations/{self.room}/messages", {"text": attacks.LIST})
         self.attack(lambda: attacks.unread_pages(self.probe.address, self.room, count=60, seconds=3))
+
+
+class Bystander(unittest.TestCase):
+    def test_a_bystander_is_served_without_errors_beside_each_flood(self):
+        base, names = None, []
+        # A refused request, a closed socket or a flood that ends by itself is an error.
+        for outcome in table.outcomes(rounds=3, with_memory=False):
+            if base is None:
+                base = outcome.times
+                print(table.heading(base))
+            print(table.row(outcome, base), flush=True)
+            self.assertEqual(outcome.times.keys(), base.keys())
+            names.append(outcome.name)
+        self.assertEqual(names, ["none", *(attack.name for attack in table.floods(0))])
+
+
+if __name__ == "__main__":
+    unittest.main()
