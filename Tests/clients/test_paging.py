@@ -33,14 +33,25 @@ class Paging(RestartingTest):
             self.ask("POST", f"/conversations/{self.room}/messages", {"text": f"message {number}"})
         everything = list(range(1, COUNT + 1))
         page, _ = self.page("order=asc&limit=200")
-        middle = page["data"][122]["id"]
-        for bound in ("", f"&before={middle}", f"&after={middle}", f"&around={middle}"):
+        messages = page["data"]
+        middle, time = messages[122]["id"], messages[122]["created_at"]
+        for bound in ("", f"&before={middle}", f"&after={middle}", f"&around={middle}",
+                      f"&before_time={time}", f"&after_time={time}", f"&at_time={time}"):
             for limit in (50, 200):
                 with self.subTest(bound=bound, limit=limit):
                     self.assertEqual(self.walk(f"order=asc&limit={limit}{bound}"), everything)
                     self.assertEqual(self.walk(f"limit={limit}{bound}"), everything[::-1])
         for limit in (1, 7):
             self.assertEqual(self.walk(f"order=asc&limit={limit}&around={middle}"), everything)
+        # Bounded on both sides, pages end at the bounds.
+        start, end = messages[20], messages[180]
+        by_id = list(range(22, 181))
+        by_time = [it["seq"] for it in messages if start["created_at"] < it["created_at"] < end["created_at"]]
+        for bounds, seqs in ((f"&after={start['id']}&before={end['id']}", by_id),
+                             (f"&after_time={start['created_at']}&before_time={end['created_at']}", by_time)):
+            with self.subTest(bounds=bounds):
+                self.assertEqual(self.walk(f"order=asc&limit=50{bounds}"), seqs)
+                self.assertEqual(self.walk(f"limit=50{bounds}"), seqs[::-1])
 
 
 if __name__ == "__main__":
