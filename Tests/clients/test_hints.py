@@ -10,6 +10,7 @@ from serving import ServingTest, parley
 from test_tls import certificate_files, make_certificate
 
 PASSWORD = "wool and needles"
+FORWARDED = ("X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https", "X-Forwarded-Host: chat.example.org")
 
 
 class Hints(ServingTest):
@@ -29,14 +30,19 @@ class Hints(ServingTest):
         return f"Cookie: parley={json.loads(answer)['token']}"
 
     def test_an_untrusted_proxy(self):
-        with self.serve() as server:
-            for _ in range(3):
-                self.curl("--header", "X-Forwarded-For: 192.0.2.7", f"{server.url}/api/v1/server")
-            self.assertEqual(server.output().count("--trusted-proxy 127.0.0.1 (PARLEY_TRUSTED_PROXY)"), 1)
+        # Each field alone: a proxy may set any of them.
+        for field in FORWARDED:
+            with self.subTest(field=field), self.serve() as server:
+                self.curl(f"{server.url}/api/v1/server")
+                self.assertNotIn("PARLEY_TRUSTED_PROXY", server.output())
+                for _ in range(3):
+                    self.curl("--header", field, f"{server.url}/api/v1/server")
+                self.assertEqual(server.output().count("--trusted-proxy 127.0.0.1 (PARLEY_TRUSTED_PROXY)"), 1)
 
     def test_a_trusted_proxy_is_no_mistake(self):
         with self.serve("--trusted-proxy", "127.0.0.1/32") as server:
-            self.curl("--header", "X-Forwarded-For: 192.0.2.7", f"{server.url}/api/v1/server")
+            for field in FORWARDED:
+                self.curl("--header", field, f"{server.url}/api/v1/server")
             self.assertNotIn("PARLEY_TRUSTED_PROXY", server.output())
 
     def test_pages_of_the_site_at_another_origin(self):
