@@ -57,6 +57,19 @@ class Drain(ServingTest):
             self.assertEqual(server.wait(), 0)
 
 
+class Size(ServingTest):
+    def test_the_stripped_binary_stays_below_the_documented_size(self):
+        # In MB of 1,024 × 1,024 bytes, as `make dist-check` counts.
+        documented = int(re.search(r"stripped\s+binary stays below (\d+) MB", (TOP / "Sources/README.md").read_text())[1])
+        checked = re.search(r"^SIZE_LIMIT = (\d+) \* 1024 \* 1024$", (TOP / "docker/dist-check").read_text(), re.MULTILINE)
+        self.assertEqual(documented, int(checked[1]))
+        stripped = Path(self.folder) / "parley"
+        subprocess.run(["strip", "-o", stripped, PARLEY], check=True)
+        size = stripped.stat().st_size / (1 << 20)
+        print(f"{self.id()}: {size:.1f} MB of {documented}")
+        self.assertLess(size, documented)
+
+
 class Permissions(ServingTest):
     def test_the_files_in_an_open_data_folder_are_private_and_the_log_warns(self):
         data = Path(self.folder) / "data"
