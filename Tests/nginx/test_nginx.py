@@ -1,16 +1,37 @@
+import hashlib
+import io
 import json
 import os
+import random
 import re
+import subprocess
 from pathlib import Path
 
 from nginx import nginx
-from servers import TOP, free_port
-from serving import ServingTest, bench_server
+from PIL import Image
+from servers import PARLEY, TOP, free_port
+from serving import ServingTest, bench_server, call, parley
 from websockets.sync.client import connect
 
 
 def lines_in_the_readme():
     return re.search(r"^```nginx\n(.*?)^```$", (TOP / "docker/README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+
+
+def proxy(name, server):
+    """nginx with the lines of the README in front of a server."""
+    port = free_port()
+    location = lines_in_the_readme().replace("http://127.0.0.1:8080", server.url)
+    return nginx(name, port, f"server {{ listen 127.0.0.1:{port}; {location} }}")
+
+
+def photograph_of_16_mb():
+    """A JPEG of noise."""
+    width, height = 2_400, 1_800
+    pixels = random.Random(7).randbytes(3 * width * height)
+    file = io.BytesIO()
+    Image.frombytes("RGB", (width, height), pixels).save(file, "JPEG", quality=100, subsampling=0)
+    return file.getvalue()
 
 
 class BehindNginx(ServingTest):
@@ -19,10 +40,7 @@ class BehindNginx(ServingTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        port = free_port()
-        location = lines_in_the_readme().replace("http://127.0.0.1:8080", cls.server.url)
-        http = f"server {{ listen 127.0.0.1:{port}; {location} }}"
-        cls.proxy = cls.enterClassContext(nginx("nginx-in-front", port, http))
+        cls.proxy = cls.enterClassContext(proxy("nginx-in-front", cls.server))
 
     def test_the_readme_s_configuration_has_the_address_to_replace(self):
         self.assertIn("proxy_pass http://127.0.0.1:8080;", lines_in_the_readme())
@@ -56,3 +74,34 @@ class BehindNginx(ServingTest):
             grace.ping().wait(60)
             ada.send("hello")
             self.assertEqual(grace.recv(timeout=60), "hello")
+
+
+class ParleyBehindNginx(ServingTest):
+    """The daemon with its own limits, configured for the proxy."""
+
+    password = "wool and needles"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, "--trusted-proxy", "127.0.0.1/32")))
+        cls.proxy = cls.enterClassContext(proxy("nginx-before-parley", cls.server))
+        subprocess.run(
+            [PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", Path(cls.folder) / "data"],
+            input=cls.password + "\n", text=True, check=True, capture_output=True)
+        cls.token = call(cls.proxy, "POST", "/sessions", {"name": "ada", "password": cls.password})["token"]
+
+    def test_a_photo_of_16_mb_is_uploaded_and_downloaded(self):
+        content = photograph_of_16_mb()
+        self.assertGreater(len(content), 16 << 20)
+        photo = Path(self.folder) / "photo.jpg"
+        photo.write_bytes(content)
+        authorization = ("--header", f"Authorization: Bearer {self.token}")
+        for name, upload in (("raw", ("--data-binary", f"@{photo}", "--header", "Content-Type: image/jpeg")),
+                             ("form", ("--form", f"file=@{photo}"))):
+            with self.subTest(name):
+                file = json.loads(self.curl("--fail-with-body", *authorization, *upload, f"{self.proxy.url}/api/v1/files?name=photo.jpg"))
+                self.assertEqual((file["mime_type"], file["width"], file["height"]), ("image/jpeg", 2_400, 1_800))
+                stored = self.curl("--fail", *authorization, f"{self.proxy.url}/api/v1/files/{file['id']}/content")
+                self.assertEqual((len(stored), hashlib.sha256(stored).hexdigest()), (file["size"], file["sha256"]))
+                self.assertEqual(Image.open(io.BytesIO(stored)).tobytes(), Image.open(photo).tobytes())
