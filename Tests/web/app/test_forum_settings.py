@@ -241,3 +241,46 @@ class ForumSettings(Village):
         page.locator(".post", has_text=text).last.get_by_role("button", name="More").click()
         page.get_by_role(role, name="Copy link").wait_for()
         return " ".join(page.get_by_role(role).all_inner_texts())
+
+    def test_the_server_finds_no_picture_at_an_address(self):
+        page = self.signed_in("ada")
+        self.go(page, "/forums/new")
+        page.get_by_label("Title").fill("Orchard")
+        address = page.get_by_label("Picture URL")
+        # Addresses of the server's own network are not opened.
+        address.fill("http://127.0.0.1:9/rose.png")
+        expect(address).to_have_accessible_description(re.compile("No picture found at this address."))
+        expect(page.get_by_role("button", name="Create forum")).to_be_disabled()
+
+
+class WithoutOutgoingRequests(Village):
+    """A server that opens no addresses of others does not say that there is no picture."""
+
+    options = ("--outgoing", "off")
+
+    def test_the_form_of_a_new_forum_has_no_field_for_an_address(self):
+        page = self.signed_in("ada")
+        self.go(page, "/forums/new")
+        page.get_by_label("Title").fill("Orchard")
+        expect(page.locator("input[type=file]")).to_have_count(1)
+        expect(page.get_by_label("Picture URL")).to_have_count(0)
+        page.get_by_role("button", name="Create forum").click()
+        expect(page.get_by_role("heading", name="Orchard").first).to_be_visible()
+
+    def test_the_address_of_a_forum_can_be_changed(self):
+        ada = self.tokens["ada"]
+        forum = self.call("POST", "/forums", {"title": "Kitchen", "icon_url": "https://example.org/old.png"}, ada)
+        page = self.signed_in("ada")
+        self.go(page, f"/f/{forum['id']}/settings")
+        address = page.get_by_label("Picture URL")
+        expect(address).to_have_value("https://example.org/old.png")
+        with page.expect_response(lambda it: it.url.endswith("/previews")) as answer:
+            address.fill("https://example.org/new.png")
+        self.assertEqual((answer.value.status, answer.value.json()["code"]), (403, "previews_off"))
+        save = page.get_by_role("button", name="Save")
+        expect(save).to_be_enabled()
+        expect(page.get_by_text("No picture found at this address.")).to_have_count(0)
+        save.click()
+        expect(page.get_by_role("heading", name="Kitchen").first).to_be_visible()
+        self.eventually(page, "https://example.org/new.png",
+                        lambda: self.call("GET", f"/forums/{forum['id']}", token=ada)["icon_url"])
