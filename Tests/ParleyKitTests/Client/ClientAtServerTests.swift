@@ -58,8 +58,13 @@ import Testing
   try await Harbour.open { harbour in
     let room = try await harbour.room()
     let author = harbour.id("grace")
-    try await harbour.community.store.write { tx throws(Refusal) in
-      for number in 1...1_000 { _ = try tx.post(NewMessage(conversation: room, author: author, text: "\(number)")) }
+    // Ten messages of each millisecond.
+    for time in 0..<100 {
+      try await harbour.community.store.write { tx throws(Refusal) in
+        for number in 1...10 {
+          _ = try tx.post(NewMessage(conversation: room, author: author, text: "\(time * 10 + number)"))
+        }
+      }
     }
     let client = try harbour.client("grace")
     func seqs(_ request: Request<Page<Resource<MessageView>>>, _ direction: PageDirection) async throws -> [Int] {
@@ -67,23 +72,47 @@ import Testing
       for try await page in client.pages(of: request, direction) { pages.append(page.elements.map(\.message.seq)) }
       return (direction == .next ? pages : pages.reversed()).flatMap(\.self)
     }
+    /// The pages of a request, and those before its first page.
+    func walked(_ request: Request<Page<Resource<MessageView>>>) async throws -> [Int] {
+      let first = try await client.send(request)
+      let following = try await seqs(request, .next)
+      guard let previous = request.following(first, .previous) else { return following }
+      return try await seqs(previous, .previous) + following
+    }
     let all = Array(1...1_000)
-    let middle = try await client.send(.listMessages(in: room, order: "asc", limit: 200)).elements[122].message
-    for limit in [7, 50, 200] {
-      #expect(try await seqs(.listMessages(in: room, limit: limit), .next) == all.reversed())
-      #expect(try await seqs(.listMessages(in: room, order: "asc", limit: limit), .next) == all)
-      for request in [
-        Request.listMessages(in: room, around: middle.id, order: "asc", limit: limit),
-        .listMessages(in: room, after: middle.id, order: "asc", limit: limit),
-        .listMessages(in: room, before: middle.id, order: "asc", limit: limit),
-        .listMessages(in: room, atTime: Timestamp(middle.createdAt), order: "asc", limit: limit),
-      ] {
-        let first = try await client.send(request)
-        let newer = try await seqs(request, .next)
-        var older: [Int] = []
-        if let previous = request.following(first, .previous) { older = try await seqs(previous, .previous) }
-        #expect(older + newer == all, "\(request.target)")
+    let messages = try await client.send(.listMessages(in: room, order: "asc", limit: 200)).elements.map(\.message)
+    let middle = messages[122]
+    let time = Timestamp(middle.createdAt)
+    for (order, whole) in [("asc", all), ("desc", all.reversed())] {
+      for limit in [23, 50, 200] {
+        #expect(try await seqs(.listMessages(in: room, order: order, limit: limit), .next) == whole)
+        for request in [
+          Request.listMessages(in: room, around: middle.id, order: order, limit: limit),
+          .listMessages(in: room, after: middle.id, order: order, limit: limit),
+          .listMessages(in: room, before: middle.id, order: order, limit: limit),
+          .listMessages(in: room, atTime: time, order: order, limit: limit),
+          .listMessages(in: room, afterTime: time, order: order, limit: limit),
+          .listMessages(in: room, beforeTime: time, order: order, limit: limit),
+        ] {
+          #expect(try await walked(request) == whole, "\(request.target)")
+        }
       }
+      let (start, end) = (messages[20], messages[140])
+      let (startTime, endTime) = (Timestamp(start.createdAt), Timestamp(end.createdAt))
+      for (request, range) in [
+        (Request.listMessages(in: room, before: end.id, after: start.id, order: order, limit: 7), 22...140),
+        (.listMessages(in: room, beforeTime: endTime, afterTime: startTime, order: order, limit: 7), 31...140),
+      ] {
+        let expected = order == "asc" ? Array(range) : range.reversed()
+        #expect(try await walked(request) == expected, "\(request.target)")
+      }
+    }
+    for (request, seq) in [
+      (Request.listMessages(in: room, atTime: time, order: "asc", limit: 1), 121),
+      (.listMessages(in: room, beforeTime: time, order: "asc", limit: 1), 120),
+      (.listMessages(in: room, afterTime: time, order: "asc", limit: 1), 131),
+    ] {
+      #expect(try await client.send(request).elements.map(\.message.seq) == [seq], "\(request.target)")
     }
     let within = Request.listMessages(in: room, before: middle.id, order: "asc", limit: 1)
     #expect(try await client.send(within).elements.map(\.message.seq) == [122])
