@@ -6,7 +6,10 @@ import Testing
 @Suite(.serialized) struct PhoneScheduleTests {
   private static let seeds = Seeds.drawn(
     250, new: 500, "phone schedules",
-    failed: [40_424_002_096, 154_850_000_447, 343_581_002_356, 446_012_000_378])
+    failed: [
+      40_424_002_096, 154_850_000_447, 202_175_007_878, 202_175_010_662, 202_175_012_817, 343_581_002_356,
+      446_012_000_378,
+    ])
 
   /// No schedule takes long; the limit detects deadlocks.
   private static var timeLimit: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 50) }
