@@ -12,7 +12,7 @@
     if (time.textContent.includes(':')) time.textContent = format.format(new Date(time.dateTime));
   }
   document.querySelector('.utc')?.remove();
-  // What scrolls is reachable by the keyboard.
+  // A block that scrolls can be reached by the keyboard.
   for (const code of document.querySelectorAll('pre')) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
 
   const list = document.querySelector('.posts[data-live]');

@@ -1084,7 +1084,7 @@ export class Parley {
 }
 
 /**
- * Which message, sent or not.
+ * The identity of a message, sent or not.
  * @param {any} message
  */
 const about = ({ id, client_id, conversation_id }) =>

@@ -97,7 +97,7 @@ function bubble(message, view) {
     !mine && (last ? userButton(author, act, 2) : el('span.message-gap')),
     el(
       'div.message-body',
-      // Where lines have no sides, own ones need the name, too.
+      // Own messages need the name, too, if both sides are aligned alike.
       mine && first ? { data: { name } } : null,
       !mine && first && el('button.message-name', { on: { click: (event) => act?.('card', { author, anchor: event.currentTarget }) } }, name, statusMark(author)),
       body,

@@ -139,7 +139,7 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
       second && el('p.mark.one-line.page-bar-second', { dir: 'auto' }, second),
     ),
     actions,
-    // Where the places at the side are not, search is here.
+    // Search is here if the sidebar is hidden.
     state && !back && el('a.icon-button.phone-only', { href: '/search', aria: { label: say('navigation.search') }, title: say('navigation.search') }, icon('search')),
     state && el('span.page-bar-sign', null, sign(state)),
   );
