@@ -123,5 +123,8 @@ enum MigrationHashes {
     Migration(
       number: 40, name: "buttons",
       hash: "55c77018bb4f32017d4f8eea43f979a0f7c05833c959432d0361d2f85efc1ed6"),
+    Migration(
+      number: 41, name: "job_kinds",
+      hash: "9525fe4298b9284fa82f25c495dc7e391d2a20250f303c64e651197bd96084c0"),
   ]
 }

@@ -69,7 +69,7 @@ extension WriteTransaction {
     }
     guard isNew else { return }
     try enqueuePush(id, kind, of: user, in: conversation)
-    if kind.isSecurity { try mailNotice(.notification(ID(id)), of: user) }
+    if kind.isSecurity { try mailNotification(.notification(ID(id)), of: user) }
     try log(
       .notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number, after: offset)
   }
@@ -197,7 +197,7 @@ extension WriteTransaction {
 
 extension JobKind {
   /// Removes the notifications for a deleted message beyond the first chunk.
-  public static let notificationRemoval = JobKind("inbox-removal") {
+  public static let notificationRemoval = JobKind("notification-removal") {
     (tx, removal: inout NotificationRemoval) throws(Refusal) in
     // Restored meanwhile: its notifications stay.
     guard try tx.state(of: removal.message).deletion != nil else { return true }
@@ -206,7 +206,7 @@ extension JobKind {
   }
 
   /// Notifies the members of a forum of an `@room` mention beyond the first chunk.
-  public static let roomMentions = JobKind("room-ringing") {
+  public static let roomMentions = JobKind("room-mentions") {
     (tx, progress: inout RoomMentionProgress) throws(Refusal) in
     guard try tx.state(of: progress.message).deletion == nil else { return true }
     return try !tx.notifyNextChunk(&progress)

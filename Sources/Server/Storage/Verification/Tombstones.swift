@@ -32,7 +32,7 @@ extension Check {
       where m.deletion is not null and not exists (
         select 1
         from job j
-        where j.kind = 'inbox-removal' and j.subject = m.id and j.finished_at is null
+        where j.kind = 'notification-removal' and j.subject = m.id and j.finished_at is null
       )
       order by i.id
       """
