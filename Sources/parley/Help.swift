@@ -68,7 +68,7 @@ enum Help {
     parley config [SETTING ...]
     parley config --check FILE
 
-    Prints each setting of parley serve with its value and the place that sets it: a flag, a variable, a line of the
+    Prints each setting of parley serve with its value and the source of it: a flag, a variable, a line of the
     settings file, or default. Passwords are not printed. It takes all settings of parley serve, as flags, variables or
     lines of the file. A mistake is exit status 2. --check judges a settings file alone, without flags and variables. --json
     prints one JSON object per setting.
@@ -335,7 +335,7 @@ enum Help {
   private static var webhookWords: String {
     """
     Incoming webhooks: URLs by which other programs post to one conversation. create and rotate print the URL, which is
-    shown only once; whoever has it may post. rotate replaces it. CONVERSATION and WEBHOOK are ids.
+    shown only once; anyone with the URL may post. rotate replaces it. CONVERSATION and WEBHOOK are ids.
     \(controlSocket)
     """
   }

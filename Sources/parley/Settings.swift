@@ -7,7 +7,7 @@ import Web
 /// The parsed arguments, environment and settings file of a command. A flag overrides its variable, and a variable
 /// overrides the file.
 struct Settings: Sendable {
-  /// The place that sets a value.
+  /// The source of a value.
   enum Source: Equatable {
     case flag
     case variable
@@ -157,13 +157,13 @@ struct Settings: Sendable {
     }
   }
 
-  /// The place of a value; nil for a default.
+  /// The source of a value; nil for a default.
   func source(_ setting: Setting) -> Source? { sources[setting.name] }
 
   /// An error about a value, such as `--loops takes …` or `parley.conf:7: loops takes …`.
   func mistake(_ setting: Setting, _ words: String) -> UsageError {
-    if case .file(let place) = sources[setting.name] {
-      return UsageError(message: "\(place): \(setting.name) \(words)")
+    if case .file(let line) = sources[setting.name] {
+      return UsageError(message: "\(line): \(setting.name) \(words)")
     }
     return UsageError(message: "\(setting.flag) \(words)")
   }

@@ -47,8 +47,8 @@ struct SettingsFile: Sendable {
   }
 
   private mutating func add(_ line: String, number: Int, _ lines: inout [String: Int]) {
-    let place = "\(path):\(number): "
-    func fault(_ sentence: String) -> String { place + sentence }
+    let location = "\(path):\(number): "
+    func fault(_ sentence: String) -> String { location + sentence }
     guard let equals = line.firstIndex(of: "=") else {
       faults.append(fault("\"\(Terminal.plain(line.shortened))\" has no =. A line is: name = value."))
       return

@@ -182,5 +182,5 @@ final class Device {
   var needs: [Replica.Need] { replica.needs.sorted { "\($0)" < "\($1)" } }
   var asOf: Int { replica.cursor?.event ?? 0 }
 
-  func hold(_ body: (inout Replica) -> Void) { body(&replica) }
+  func merge(_ body: (inout Replica) -> Void) { body(&replica) }
 }

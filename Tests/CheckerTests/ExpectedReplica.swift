@@ -16,7 +16,7 @@ extension Stage {
     let snapshot = try await server.community.getSnapshot(for: caller)
     var replica = Replica(snapshot)
     for own in snapshot.conversations where own.conversation.lastSeq > 0 {
-      replica.hold(try await messages(of: own.conversation.id, for: caller), asOf: snapshot.cursor.event)
+      replica.merge(try await messages(of: own.conversation.id, for: caller), asOf: snapshot.cursor.event)
     }
     return replica
   }
@@ -24,14 +24,14 @@ extension Stage {
   /// Checks that a replica has only readable objects, by the tables, and equals the server's responses.
   /// - Parameter isProven: the client has verified its copies.
   func check(
-    _ held: Replica, of name: String, _ user: ID<User>, against expected: Replica, isWhole: Bool = true,
+    _ known: Replica, of name: String, _ user: ID<User>, against expected: Replica, isWhole: Bool = true,
     isProven: Bool = false
   ) {
     // After a reset, a client compares texts and not actions.
-    let differences = held.differences(
+    let differences = known.differences(
       from: expected, isWhole: isWhole, withReadPositions: isProven || !(hasRemovedLog || hasGoneBack))
     for difference in differences.prefix(4) { fail("\(name) \(difference)") }
-    for (id, conversation) in held.conversations where conversation.isOwn {
+    for (id, conversation) in known.conversations where conversation.isOwn {
       guard let start = audit.start(of: user, in: id) else {
         fail("\(name) has conversation \(id) without permission")
         continue

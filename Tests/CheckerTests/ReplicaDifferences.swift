@@ -56,7 +56,7 @@ extension Message {
   }
 }
 
-extension HeldMessage {
+extension ReplicaMessage {
   /// The own actions of a tombstone are not compared.
   fileprivate var own: Set<String> { message.tombstone == nil ? mine ?? [] : [] }
 }

@@ -120,7 +120,7 @@ final class SimulatedSocket: WebSocket {
     waiting.append(Sent(frame: .closed, bytes: []))
   }
 
-  func hold(_ bytes: Int) {}
+  func charge(_ bytes: Int) {}
   func setMessageLimit(_ limit: Int?) {}
   func pause() {}
   func resume() {}

@@ -92,10 +92,10 @@ struct ReducerCase: Decodable, Sendable, CustomTestStringConvertible {
     let last_seq: Int?
     let read_up_to: Int?
     let participants: [String: String]?
-    let messages: [String: HeldRow?]?
+    let messages: [String: ReplicaRow?]?
   }
 
-  struct HeldRow: Decodable, Sendable {
+  struct ReplicaRow: Decodable, Sendable {
     let text: String?
     let actions: [String: Int]?
     let mine: [String]?
@@ -154,25 +154,25 @@ func `a case leads to its replica`(row: ReducerCase) throws {
         #expect(requested.sorted() == needs)
       }
     } else if let response = step.response, let message = step.message {
-      copy.replica.hold([message.view], asOf: response)
+      copy.replica.merge([message.view], asOf: response)
     }
   }
   let after = row.after
-  #expect((copy.held == nil) == (after.is_gone ?? false))
-  guard let held = copy.held else {
+  #expect((copy.known == nil) == (after.is_gone ?? false))
+  guard let known = copy.known else {
     #expect(copy.replica.positions[Copy.stream] == nil)
     return
   }
   #expect(copy.replica.positions[Copy.stream]?.offset == after.offset ?? copy.replica.positions[Copy.stream]?.offset)
-  #expect(held.unread == after.unread ?? held.unread)
-  #expect(held.conversation.lastSeq == after.last_seq ?? held.conversation.lastSeq)
-  #expect(held.readPosition.readSeq == after.read_up_to ?? held.readPosition.readSeq)
+  #expect(known.unread == after.unread ?? known.unread)
+  #expect(known.conversation.lastSeq == after.last_seq ?? known.conversation.lastSeq)
+  #expect(known.readPosition.readSeq == after.read_up_to ?? known.readPosition.readSeq)
   if let participants = after.participants {
-    let list = (held.conversation.participants ?? []).map { ("\($0.user)", $0.role.rawValue) }
+    let list = (known.conversation.participants ?? []).map { ("\($0.user)", $0.role.rawValue) }
     #expect(Dictionary(list, uniquingKeysWith: { one, _ in one }) == participants)
   }
   for (seq, expected) in after.messages ?? [:] {
-    let found = try held.messages[#require(Int(seq))]
+    let found = try known.messages[#require(Int(seq))]
     guard let expected else {
       #expect(found == nil)
       continue

@@ -35,7 +35,7 @@ struct Copy {
       participation: .init(role: .admin, fromSeq: 1, fromOffset: 1, joinedSeq: joinedSeq, isRequest: false))
   }
 
-  var held: HeldConversation? { replica.conversations[Self.talk] }
+  var known: ReplicaConversation? { replica.conversations[Self.talk] }
 
   static func event(
     _ id: Int, _ stream: EventStream, _ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content,
@@ -66,14 +66,14 @@ struct Copy {
 @Suite struct ReplicaTests {
   @Test func `an edit event does not make stale actions newer`() throws {
     var copy = Copy(lastSeq: 3)
-    copy.replica.hold([MessageView(Copy.message(3))], asOf: 90)
+    copy.replica.merge([MessageView(Copy.message(3))], asOf: 90)
     copy.applyMessage(110, 11, .messageEdited, Copy.message(3, revision: 2, "y"))
-    let held = try #require(copy.held?.messages[3])
-    #expect(held.asOf == 110 && held.actionsAsOf == 90)
+    let known = try #require(copy.known?.messages[3])
+    #expect(known.asOf == 110 && known.actionsAsOf == 90)
     // A response from before the edit has the older text and the newer actions.
-    copy.replica.hold([MessageView(Copy.message(3, "x"), mine: ["repost"])], asOf: 105)
-    #expect(copy.held?.messages[3]?.message.content?.text == "y")
-    #expect(copy.held?.messages[3]?.mine == ["repost"])
+    copy.replica.merge([MessageView(Copy.message(3, "x"), mine: ["repost"])], asOf: 105)
+    #expect(copy.known?.messages[3]?.message.content?.text == "y")
+    #expect(copy.known?.messages[3]?.mine == ["repost"])
   }
 
   @Test func `totals and the own vote of a poll arrive in two streams`() throws {
@@ -82,43 +82,43 @@ struct Copy {
     var content = try #require(message.content)
     content.poll = Poll([.init("park", votes: 1), .init("lake")], voters: 1)
     message.state = .live(content)
-    copy.replica.hold([MessageView(message)], asOf: 90)
+    copy.replica.merge([MessageView(message)], asOf: 90)
     let totals = Poll([.init("park", votes: 1), .init("lake", votes: 1)], voters: 2)
     _ = copy.replica.apply(Copy.event(102, Copy.own, 7, .pollUpdated, .vote(message.id, [1])))
     _ = copy.replica.apply(Copy.event(101, Copy.stream, 11, .pollUpdated, .poll(message.id, totals)))
-    #expect(copy.held?.messages[3]?.message.content?.poll == totals && copy.held?.messages[3]?.vote == [1])
+    #expect(copy.known?.messages[3]?.message.content?.poll == totals && copy.known?.messages[3]?.vote == [1])
     // An older response.
-    copy.replica.hold([MessageView(message)], asOf: 100)
-    #expect(copy.held?.messages[3]?.message.content?.poll == totals && copy.held?.messages[3]?.vote == [1])
-    copy.replica.hold([MessageView(message, vote: [0])], asOf: 110)
-    #expect(copy.held?.messages[3]?.message.content?.poll == content.poll && copy.held?.messages[3]?.vote == [0])
+    copy.replica.merge([MessageView(message)], asOf: 100)
+    #expect(copy.known?.messages[3]?.message.content?.poll == totals && copy.known?.messages[3]?.vote == [1])
+    copy.replica.merge([MessageView(message, vote: [0])], asOf: 110)
+    #expect(copy.known?.messages[3]?.message.content?.poll == content.poll && copy.known?.messages[3]?.vote == [0])
   }
 
   @Test func `a replaced conversation gets the events after its position`() throws {
     var copy = Copy(lastSeq: 1, offset: 10)
     // The response includes event 11, and the held message does not.
     copy.replica.replace(Copy.own(unread: 0, lastSeq: 1, offset: 11), asOf: 100)
-    copy.replica.hold([MessageView(Copy.message(1))], asOf: 90)
+    copy.replica.merge([MessageView(Copy.message(1))], asOf: 90)
     let reposts = [Message.ActionCount(type: "repost", count: 1)]
     let added = Copy.event(101, Copy.stream, 11, .actionAdded, .actions(ID(1_001), reposts))
     #expect(copy.replica.apply(added) == .applied)
-    #expect(copy.held?.messages[1]?.message.content?.actions == reposts)
+    #expect(copy.known?.messages[1]?.message.content?.actions == reposts)
     // The server went back in time: the stream has fewer events than the position.
     copy.replica.replace(Copy.own(unread: 0, lastSeq: 1, offset: 5), asOf: 100)
     let message = Copy.message(2)
     #expect(copy.applyMessage(102, 6, .messageCreated, message) == .applied)
   }
 
-  @Test func `an old event corrects a count of the held messages`() {
+  @Test func `an old event corrects a count of the known messages`() {
     var copy = Copy(unread: 3, readSeq: 0, lastSeq: 3, offset: 8)
-    copy.replica.hold((1...3).map { MessageView(Copy.message($0)) }, asOf: 90)
+    copy.replica.merge((1...3).map { MessageView(Copy.message($0)) }, asOf: 90)
     // The row includes the deletion of message 3, and the held message does not.
-    copy.replica.hold(Copy.own(unread: 2, lastSeq: 3, offset: 10), asOf: 100)
+    copy.replica.merge(Copy.own(unread: 2, lastSeq: 3, offset: 10), asOf: 100)
     let position = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: 1, deliveredSeq: 1))
     _ = copy.replica.apply(Copy.event(101, Copy.own, 7, .readPositionUpdated, position))
-    #expect(copy.held?.unread == 2)
+    #expect(copy.known?.unread == 2)
     #expect(copy.applyMessage(95, 9, .messageDeleted, Copy.message(3, revision: 2, nil)) == .applied)
-    #expect(copy.held?.unread == 1)
+    #expect(copy.known?.unread == 1)
   }
 
   @Test func `participant events update the list`() {
@@ -128,21 +128,21 @@ struct Copy {
         Copy.event(id, Copy.stream, offset, .participantChanged, .participant(Copy.talk, ID(user), role)))
     }
     apply(101, 11, 3, .member)
-    #expect(copy.held?.conversation.participantCount == 3 && copy.replica.needs == [.user(ID(3))])
+    #expect(copy.known?.conversation.participantCount == 3 && copy.replica.needs == [.user(ID(3))])
     apply(102, 12, 2, nil)
     apply(103, 13, 1, .member)
-    #expect(copy.held?.conversation.participants == [Participant(ID(1)), Participant(ID(3))])
-    #expect(copy.held?.participation?.role == .member)
+    #expect(copy.known?.conversation.participants == [Participant(ID(1)), Participant(ID(3))])
+    #expect(copy.known?.participation?.role == .member)
   }
 
   @Test func `a removed conversation is dropped with its stream`() {
     var copy = Copy()
     copy.applyMessage(101, 11, .messageCreated, Copy.message(1))
     _ = copy.replica.apply(Copy.event(102, Copy.own, 7, .conversationRemoved, .thing(12)))
-    #expect(copy.held == nil && copy.replica.positions[Copy.stream] == nil)
+    #expect(copy.known == nil && copy.replica.positions[Copy.stream] == nil)
     // Later events of it are ignored.
     copy.applyMessage(103, 12, .messageCreated, Copy.message(2))
-    #expect(copy.held == nil && copy.replica.positions[Copy.stream] == nil)
+    #expect(copy.known == nil && copy.replica.positions[Copy.stream] == nil)
   }
 
   @Test func `a forum event with only an id requests the forum, and drop removes its room`() {
@@ -153,7 +153,7 @@ struct Copy {
     _ = copy.replica.apply(
       Copy.event(102, Copy.own, 7, .conversationCreated, .gained(GainedConversation(room, nil))))
     #expect(copy.replica.forums[ID(20)] != nil && copy.replica.conversations[ID(21)]?.unread == 0)
-    copy.replica.hold(InboxCounts())
+    copy.replica.merge(InboxCounts())
     _ = copy.replica.apply(Copy.event(103, .site, 6, .forumUpdated, .thing(20)))
     #expect(copy.replica.needs == [.forum(ID(20))])
     copy.replica.drop(ID<Forum>(20))
@@ -170,11 +170,11 @@ struct Copy {
     #expect(copy.replica.needs == [.inbox] && copy.replica.inbox == InboxCounts())
     var counts = InboxCounts()
     counts.add(.mention)
-    copy.replica.hold(counts)
+    copy.replica.merge(counts)
     #expect(copy.replica.needs.isEmpty && copy.replica.inbox == counts)
     apply(8, .notificationRead, .thing(50))
     #expect(copy.replica.needs == [.inbox])
-    copy.replica.hold(InboxCounts())
+    copy.replica.merge(InboxCounts())
     // Notifications of unreadable conversations do not count.
     apply(9, .conversationRemoved, .thing(12))
     #expect(copy.replica.needs == [.inbox])
@@ -190,28 +190,28 @@ struct Copy {
   fileprivate func `message events update the unread count`(kind: Event.Kind, message: Message, unread: Int) {
     var copy = Copy(unread: 2, readSeq: 1, lastSeq: 3)
     copy.applyMessage(101, 11, kind, message)
-    #expect(copy.held?.unread == unread)
+    #expect(copy.known?.unread == unread)
     // A later event with the same state does not change the count.
     copy.applyMessage(102, 12, .messageEdited, message)
-    #expect(copy.held?.unread == unread)
+    #expect(copy.known?.unread == unread)
   }
 
   @Test func `a read position recounts cached messages, and requests the count otherwise`() {
     var copy = Copy(unread: 0, readSeq: 3, lastSeq: 3)
     for seq in 4...6 { copy.applyMessage(97 + seq, 7 + seq, .messageCreated, Copy.message(seq)) }
-    #expect(copy.held?.unread == 3)
+    #expect(copy.known?.unread == 3)
     func move(_ id: Int, _ offset: Int, to seq: Int) {
       let readPosition = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: seq, deliveredSeq: seq))
       _ = copy.replica.apply(Copy.event(id, Copy.own, offset, .readPositionUpdated, readPosition))
     }
     move(110, 7, to: 5)
-    #expect(copy.held?.unread == 1 && copy.replica.needs.isEmpty)
+    #expect(copy.known?.unread == 1 && copy.replica.needs.isEmpty)
     move(111, 8, to: 6)
-    #expect(copy.held?.unread == 0)
+    #expect(copy.known?.unread == 0)
     var unknown = Copy(unread: 3, readSeq: 0, lastSeq: 3)
     let readPosition = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: 1, deliveredSeq: 1))
     _ = unknown.replica.apply(Copy.event(101, Copy.own, 7, .readPositionUpdated, readPosition))
-    #expect(unknown.held?.unread == nil && unknown.replica.needs == [.conversation(Copy.talk)])
+    #expect(unknown.known?.unread == nil && unknown.replica.needs == [.conversation(Copy.talk)])
   }
 
   @Test(arguments: [(3, nil, true), (1, nil, false), (3, "x", false), (4, "x", true)])
@@ -220,36 +220,36 @@ struct Copy {
   ) {
     for isHeld in [false, true] {
       var copy = Copy(unread: 2, readSeq: 1, lastSeq: 3)
-      if isHeld, seq <= 3 { copy.replica.hold([MessageView(Copy.message(seq))], asOf: 100) }
+      if isHeld, seq <= 3 { copy.replica.merge([MessageView(Copy.message(seq))], asOf: 100) }
       let message = Copy.message(seq, revision: text == nil ? 2 : 1, text)
-      copy.replica.hold(ahead: [MessageView(message)], asOf: 101)
+      copy.replica.merge(ahead: [MessageView(message)], asOf: 101)
       #expect(copy.replica.needs == (isRequested ? [.conversation(Copy.talk)] : []))
       // A known message is not requested again.
-      copy.replica.hold(ahead: [MessageView(message)], asOf: 102)
+      copy.replica.merge(ahead: [MessageView(message)], asOf: 102)
       #expect(copy.replica.needs == (isRequested ? [.conversation(Copy.talk)] : []))
     }
   }
 
   @Test func `a later revision wins over a later response`() {
     var copy = Copy(lastSeq: 3)
-    copy.replica.hold([MessageView(Copy.message(3))], asOf: 110)
-    copy.replica.hold([MessageView(Copy.message(3, revision: 2, "y"))], asOf: 100)
-    #expect(copy.held?.messages[3]?.message.content?.text == "y" && copy.held?.messages[3]?.asOf == 110)
-    copy.replica.hold([MessageView(Copy.message(3, "x"))], asOf: 120)
-    #expect(copy.held?.messages[3]?.message.content?.text == "y")
+    copy.replica.merge([MessageView(Copy.message(3))], asOf: 110)
+    copy.replica.merge([MessageView(Copy.message(3, revision: 2, "y"))], asOf: 100)
+    #expect(copy.known?.messages[3]?.message.content?.text == "y" && copy.known?.messages[3]?.asOf == 110)
+    copy.replica.merge([MessageView(Copy.message(3, "x"))], asOf: 120)
+    #expect(copy.known?.messages[3]?.message.content?.text == "y")
   }
 
   @Test func `a response older than the applied events is dropped`() throws {
     var copy = Copy()
     copy.applyMessage(101, 11, .messageCreated, Copy.message(1))
     var own = OwnConversation(
-      try #require(copy.held?.conversation), lastMessage: nil, unread: 7, readSeq: 0, deliveredSeq: 0, lastOffset: 10,
-      level: .everything, participation: copy.held?.participation)
-    copy.replica.hold(own, asOf: 100)
-    #expect(copy.held?.unread == 1)
+      try #require(copy.known?.conversation), lastMessage: nil, unread: 7, readSeq: 0, deliveredSeq: 0, lastOffset: 10,
+      level: .everything, participation: copy.known?.participation)
+    copy.replica.merge(own, asOf: 100)
+    #expect(copy.known?.unread == 1)
     own.lastOffset = 11
-    copy.replica.hold(own, asOf: 101)
-    #expect(copy.held?.unread == 7)
+    copy.replica.merge(own, asOf: 101)
+    #expect(copy.known?.unread == 7)
   }
 
   /// The state does not depend on repeated events.

@@ -108,19 +108,19 @@ public struct TIFFScan: Sendable {
     // A value of an unknown type has no known length.
     let length = Self.bytes(ofType: type) * count
     let isInline = length <= 4
-    let place = isInline ? start + entry + 8..<start + entry + 12 : try range(value, length)
+    let content = isInline ? start + entry + 8..<start + entry + 12 : try range(value, length)
     if Self.rawTags.contains(tag) { isRaw = true }
     if let kind = Self.directories[tag] {
       if value != 0 { try add(value, kind) }
     } else if directory.kind != .picture {
-      blank(place, in: directory.kind)
+      blank(content, in: directory.kind)
     } else if Self.descriptions.contains(tag) {
-      locations.append(place)
+      locations.append(content)
     } else if !Self.kept.contains(tag) {
-      others.append(place)
+      others.append(content)
     } else if tag == Self.subdirectories {
       guard count <= Self.maxChildren else { throw PictureFilter.Malformed() }
-      if isInline { try add(value, .picture) } else { children.append(place) }
+      if isInline { try add(value, .picture) } else { children.append(content) }
     }
   }
 

@@ -11,7 +11,7 @@ public struct PresenceBoard {
     var published: Signal.Presence
     /// GCRA state of the rate limit: the time, in milliseconds, at which all published changes are paid for.
     var bucket: Int64 = 0
-    /// When the user goes offline. The grace period bridges a page reload.
+    /// The time at which the user goes offline. The grace period bridges a page reload.
     var offlineAt: Int64?
 
     var now: Signal.Presence {

@@ -60,9 +60,9 @@ final class HTTPConnection: StreamHandler, RequestMemory {
   private var limits: Limits { shard.limits }
   var isIdle: Bool { phase == .head && exchange == nil }
   /// The size of the receive and send buffers in bytes.
-  var footprint: Int { held + (stream?.unshared ?? 0) }
+  var footprint: Int { ownBytes + (stream?.unshared ?? 0) }
   /// The size of the receive buffers, with the memory that the handler has reserved.
-  private var held: Int {
+  private var ownBytes: Int {
     guard let exchange else { return pending.footprint }
     return pending.footprint + exchange.body.footprint + exchange.reserved
   }
@@ -276,12 +276,12 @@ final class HTTPConnection: StreamHandler, RequestMemory {
 
   /// Counts the receive buffers. Above the memory budget it refuses the body, or closes the connection.
   @discardableResult private func countBuffers() -> Bool {
-    guard let stream, !stream.hold(held) else { return true }
+    guard let stream, !stream.charge(ownBytes) else { return true }
     switch phase {
     case .body:
       exchange?.body.refuse(.unavailable)
       exchange?.keepsAlive = false
-      return stream.hold(held)
+      return stream.charge(ownBytes)
     case .handling where pending.isEmpty:
       // The last read completed the body.
       return true
@@ -334,7 +334,7 @@ final class HTTPConnection: StreamHandler, RequestMemory {
   func reserve(_ bytes: Int) -> Bool {
     guard let exchange, let stream else { return true }
     exchange.reserved += bytes
-    guard !stream.hold(held) else { return true }
+    guard !stream.charge(ownBytes) else { return true }
     exchange.reserved -= bytes
     return false
   }

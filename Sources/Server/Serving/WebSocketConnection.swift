@@ -82,7 +82,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   /// Counts the receive buffers. Above the memory budget it closes the socket.
   private func countBuffers() {
-    guard let stream, !stream.hold(held) else { return }
+    guard let stream, !stream.charge(ownBytes) else { return }
     if isOpen { close(.tryLater, reason: "the server is short of memory") } else { stream.abort() }
   }
 
@@ -226,8 +226,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   var queued: Int { stream?.queued ?? 0 }
 
   /// The size of the receive and send buffers in bytes.
-  var footprint: Int { held + (stream?.unshared ?? 0) }
-  private var held: Int { handlerBytes + pausedActionBytes + pausedBytes.count + session.footprint }
+  var footprint: Int { ownBytes + (stream?.unshared ?? 0) }
+  private var ownBytes: Int { handlerBytes + pausedActionBytes + pausedBytes.count + session.footprint }
 
   func send(_ message: WebSocketMessage) -> Bool {
     guard hasRoom(for: message.count) else { return false }
@@ -271,14 +271,14 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   func close(_ code: CloseCode, reason: String) {
     guard let frame = session.close(code, reason: reason) else { return }
     hasSentClose = true
-    _ = stream?.hold(held)
+    _ = stream?.charge(ownBytes)
     stream?.write(frame)
     setDeadline(Self.closeTime)
     // The peer's Close follows the queued input.
     resume()
   }
 
-  func hold(_ bytes: Int) {
+  func charge(_ bytes: Int) {
     guard bytes != handlerBytes else { return }
     handlerBytes = bytes
     countBuffers()

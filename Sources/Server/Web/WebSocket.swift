@@ -93,7 +93,7 @@ public protocol WebSocket: AnyObject {
   func send(_ frame: SharedFrame) -> Bool
   func close(_ code: CloseCode, reason: String)
   /// Counts the buffers of the handler, which have this size now, against the memory budget. Above it the socket closes.
-  func hold(_ bytes: Int)
+  func charge(_ bytes: Int)
   /// Changes the maximum size of later messages; nil uses the default of `Limits`.
   func setMessageLimit(_ limit: Int?)
   /// Stops reading messages from the peer until `resume`: backpressure.

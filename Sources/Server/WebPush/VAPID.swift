@@ -5,7 +5,7 @@ import ParleyWire
 /// Identifies the site to push services (RFC 8292). A subscription takes messages of the key alone with which it was made.
 public struct VAPID: Sendable {
   private let key: P256
-  /// Where the operator of a push service learns about the site: its public URL.
+  /// The public URL of the site, for the operator of the push service.
   private let subject: String
 
   /// RFC 8292 §2: at most a day. Half of it, for clocks that differ.

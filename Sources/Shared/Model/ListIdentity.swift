@@ -1,7 +1,7 @@
 // The elements of lists have an identity, so that a view can show them as they are. The entities themselves are not
 // `Identifiable`: its associated type would hide `ID` in their declarations.
 
-extension HeldForum: Identifiable {
+extension ReplicaForum: Identifiable {
   public var id: ID<Forum> { forum.id }
 }
 

@@ -21,7 +21,7 @@ public enum PageDirection: Sendable, Hashable {
   case previous
 }
 
-/// Where a page starts, in the direction in which it is read.
+/// The start of a page, in the direction in which it is read.
 public struct ListPosition: Sendable, Hashable {
   public var direction: PageDirection
   /// Exclusive; nil for the end of the list at which the direction starts.

@@ -30,7 +30,7 @@ public final class Stream: DescriptorHandler {
   private var backpressure = Backpressure()
   private var lastSent = 0
   /// The size of the handler's buffers.
-  private var held = 0
+  private var charged = 0
   /// The bytes of this connection that the loop's memory counts.
   private var counted = 0
 
@@ -106,12 +106,12 @@ public final class Stream: DescriptorHandler {
 
   /// Counts the buffers of the handler, which have this size now. Returns false if their growth exceeds the budget; the
   /// handler then refuses the peer.
-  public func hold(_ bytes: Int) -> Bool {
-    guard bytes != held else { return true }
-    let before = held
-    held = bytes
+  public func charge(_ bytes: Int) -> Bool {
+    guard bytes != charged else { return true }
+    let before = charged
+    charged = bytes
     guard !countBuffers(unshared: unshared) else { return true }
-    held = before
+    charged = before
     return false
   }
 
@@ -121,7 +121,7 @@ public final class Stream: DescriptorHandler {
   /// - Parameter unshared: the unsent bytes that only this connection references.
   private func countBuffers(unshared: Int) -> Bool {
     guard phase != .closed else { return true }
-    let size = unshared + held
+    let size = unshared + charged
     if size < counted {
       reactor.memory.shrink(by: counted - size)
     } else if size > counted {
@@ -457,7 +457,7 @@ public final class Stream: DescriptorHandler {
     socket.close(withReset: phase == .aborting)
     output.removeAll()
     tls = nil
-    held = 0
+    charged = 0
     _ = countBuffers(unshared: 0)
     phase = .closed
     loop.load.subtract(1, ordering: .relaxed)

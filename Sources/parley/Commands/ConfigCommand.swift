@@ -58,7 +58,7 @@ enum ConfigCommand {
         case nil: "default"
         case .flag: setting.flag
         case .variable: setting.variable
-        case .file(let place): place
+        case .file(let line): line
         }
       let values = settings.all(setting).map { setting.isSecret($0) ? hidden : $0 }
       if setting.name == Setting.config.name, values.isEmpty, let file = settings.file {

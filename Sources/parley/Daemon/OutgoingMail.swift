@@ -14,7 +14,7 @@ struct MailSettings {
   let sender: MailAddress
   /// The public URL of the site, which links begin with.
   let origin: String
-  /// The host name that the mail server is told.
+  /// The host name in the greeting to the mail server.
   let host: String
 
   /// Nil without `--smtp-url`.

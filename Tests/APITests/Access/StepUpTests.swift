@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a token resets nothing of the staff, and nobody resets their own`() async throws {
+  @Test func `a token resets nothing of the staff, and no user resets their own`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       try await village.addUser("ben", .admin)

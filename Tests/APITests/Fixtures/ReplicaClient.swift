@@ -39,11 +39,11 @@ struct ReplicaClient {
     guard page.status == 200, let id = ID<Forum>(forum) else { return }
     replica.follow(.forum(id), after: page.int("last_offset") ?? 0, asOf: cursor(of: page))
     let seen = try await village.expect(200, .get, "/forums/\(forum)", as: name)
-    replica.hold(try seen.read() as ForumView, asOf: cursor(of: page))
+    replica.merge(try seen.read() as ForumView, asOf: cursor(of: page))
     let topics = try await village.expect(200, .get, "/forums/\(forum)/conversations", as: name)
     for topic in topics.texts("data", "id").compactMap(\.self) where !isCached(topic) {
       let whole = try await village.expect(200, .get, "/conversations/\(topic)", as: name)
-      replica.hold(try whole.read() as Conversation, offset: 0, asOf: cursor(of: page))
+      replica.merge(try whole.read() as Conversation, offset: 0, asOf: cursor(of: page))
     }
   }
 
@@ -52,7 +52,7 @@ struct ReplicaClient {
     guard page.status == 200, let id = ID<Conversation>(conversation) else { return }
     if !isCached(conversation) || replica.conversations[id]?.isOwn == false {
       let whole = try await village.expect(200, .get, "/conversations/\(conversation)", as: name)
-      replica.hold(
+      replica.merge(
         try whole.read() as Conversation, offset: page.int("last_offset") ?? 0, asOf: cursor(of: page))
       try await fetchMessages(of: id)
     }
@@ -68,7 +68,7 @@ struct ReplicaClient {
     let path = "/conversations/\(conversation)/messages?limit=200&order=asc"
     let page = try await village.request(.get, path, as: name)
     guard page.status == 200 else { return }
-    replica.hold(try page.read("data") as [MessageView], asOf: cursor(of: page))
+    replica.merge(try page.read("data") as [MessageView], asOf: cursor(of: page))
   }
 
   // MARK: Synchronization
@@ -127,22 +127,22 @@ struct ReplicaClient {
     switch need {
     case .user(let id):
       let answer = try await village.request(.get, "/users/\(id)", as: name)
-      if answer.status == 200 { replica.hold(try answer.read() as User) } else { replica.drop(id) }
+      if answer.status == 200 { replica.merge(try answer.read() as User) } else { replica.drop(id) }
     case .forum(let id):
       let answer = try await village.request(.get, "/forums/\(id)", as: name)
-      if answer.status == 200 { replica.hold(try answer.read() as ForumView, asOf: asOf) } else { replica.drop(id) }
+      if answer.status == 200 { replica.merge(try answer.read() as ForumView, asOf: asOf) } else { replica.drop(id) }
     case .conversation(let id):
       let answer = try await village.request(.get, "/conversations/\(id)", as: name)
       guard answer.status == 200 else { return replica.drop(id) }
-      if name != nil { replica.hold(try answer.read() as OwnConversation, asOf: asOf) }
+      if name != nil { replica.merge(try answer.read() as OwnConversation, asOf: asOf) }
       try await fetchMessages(of: id)
     case .inbox:
-      replica.hold(try await village.expect(200, .get, "/inbox?limit=1", as: name).read("unread") as InboxCounts)
+      replica.merge(try await village.expect(200, .get, "/inbox?limit=1", as: name).read("unread") as InboxCounts)
     case .everything: replica = try await ReplicaClient(village, name, forums: forums, reading: reading).replica
     case .message(let id):
       let answer = try await village.request(.get, "/messages/\(id)", as: name)
       guard answer.status == 200 else { return replica.drop(id) }
-      replica.hold([try answer.read() as MessageView], asOf: asOf)
+      replica.merge([try answer.read() as MessageView], asOf: asOf)
     }
   }
 }
@@ -193,7 +193,7 @@ extension ReplicaClient {
     return "\(summary.id) \(names) \(summary.bio) \(status) \(summary.role) #\(summary.revision)"
   }
 
-  private func lines(of cached: HeldConversation) -> Set<String> {
+  private func lines(of cached: ReplicaConversation) -> Set<String> {
     let id = cached.conversation.id
     var conversation = cached.conversation
     // A visitor requests the participant count.

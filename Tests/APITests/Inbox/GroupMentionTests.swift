@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a group is mentioned by whom it allows, else its name is text`() async throws {
+  @Test func `a group is mentioned by users that it allows, else its name is text`() async throws {
     try await Village.open(.inMemory) { village in
       let (_, room) = try await village.garden("garden", "members", members: ["grace", "linus", "mira", "gus", "ada"])
       for (mentioners, allowed) in [

@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `without push messages there is no key, and nobody subscribes`() async throws {
+  @Test func `without push messages there is no key, and no user subscribes`() async throws {
     try await Village.open(.inMemory, pushes: false) { village in
       #expect(try await village.expect(200, .get, "/server").isNull("vapid_key"))
       let device = try PushReceiver.Device("one").draft

@@ -20,7 +20,7 @@ final class WebhookReceiver: Sendable {
     /// The text of a message.
     var text: String? { (data["data"] as? [String: Any])?["text"] as? String }
 
-    /// Which signatures are those of the secret.
+    /// For each signature, whether it is that of the secret.
     func verifications(by secret: String) throws -> [Bool] {
       let key = try #require(Base64.decode(String(secret.dropFirst("whsec_".count))))
       let content = Array("\(id).\(fields["webhook-timestamp"] ?? "").".utf8) + body

@@ -34,14 +34,14 @@ extension PhoneSchedule {
       }
       expectedReplicas[user] = expected
       // Of messages before the snapshot, an app caches only the viewed ones.
-      stage.check(try await held(by: phone), of: phone.name, user, against: expected, isWhole: false)
+      stage.check(try await known(by: phone), of: phone.name, user, against: expected, isWhole: false)
       if try await fetchAll(for: phone) {
         try await runUntilIdle()
         expected = try await stage.replica(of: phone.user)
         expectedReplicas = [user: expected]
       }
       guard stage.faults.isEmpty else { return }
-      stage.check(try await held(by: phone), of: phone.name, user, against: expected, isProven: true)
+      stage.check(try await known(by: phone), of: phone.name, user, against: expected, isProven: true)
       let refused = await phone.parley.outbox.list()
       failed.formUnion(refused.map(\.id))
       // The files of a lost message are lost, too.
@@ -69,11 +69,11 @@ extension PhoneSchedule {
   }
 
   /// The app's replica with all messages of its store.
-  private func held(by phone: Phone) async throws -> Replica {
+  private func known(by phone: Phone) async throws -> Replica {
     let cache = phone.parley.cache
     var replica = await cache.replica
     for id in replica.conversations.keys.sorted() {
-      replica.bring(try await cache.messages(.range(1...Int.max, of: id)).map(\.held))
+      replica.bring(try await cache.messages(.range(1...Int.max, of: id)).map(\.replica))
     }
     return replica
   }

@@ -75,9 +75,9 @@ extension PhoneSchedule {
 
   private func message(for phone: Phone, isOwn: Bool) async throws -> Message? {
     guard let conversation = await conversation(for: phone) else { return nil }
-    let held = try await phone.parley.cache.messages(.range(1...Int.max, of: conversation)).map(\.message)
+    let known = try await phone.parley.cache.messages(.range(1...Int.max, of: conversation)).map(\.message)
       .filter { $0.tombstone == nil && $0.kind == .message && (!isOwn || $0.author == phone.user.id) }
-    return held.isEmpty ? nil : pick(held)
+    return known.isEmpty ? nil : pick(known)
   }
 
   /// A stored message, or one that waits in the outbox.

@@ -47,9 +47,9 @@ extension PhoneSchedule {
       // A response may still complete a deletion.
       let deleted = await phone.parley.outbox.list(.delete).compactMap(\.target)
       for id in await phone.parley.cache.cachedConversations {
-        for held in try await phone.parley.cache.messages(.range(1...Int.max, of: id))
-        where held.message.content != nil && !deleted.contains(.message(held.message.id)) {
-          if let name = held.message.clientID { kept.insert(name) }
+        for known in try await phone.parley.cache.messages(.range(1...Int.max, of: id))
+        where known.message.content != nil && !deleted.contains(.message(known.message.id)) {
+          if let name = known.message.clientID { kept.insert(name) }
         }
       }
       for name in expectedMessages.keys

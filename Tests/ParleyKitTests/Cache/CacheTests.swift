@@ -46,12 +46,12 @@ import Testing
       let asOf = try #require(await ada.cache.replica.cursor?.event)
       _ = try await hamlet.client("grace").send(.editMessage(message.id, text: "after"))
       try await ada.sync.catchUp()
-      try await ada.cache.hold([late], asOf: asOf)
+      try await ada.cache.merge([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["after"])
       // A deleted message stays deleted.
       _ = try await hamlet.client("grace").send(.deleteMessage(message.id))
       try await ada.sync.catchUp()
-      try await ada.cache.hold([late], asOf: asOf)
+      try await ada.cache.merge([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["†"])
     }
   }
@@ -276,7 +276,7 @@ import Testing
         #expect(some.map(\.text) == ["11", "10", "8"], "\(page)")
       }
       // A pending deletion does not shorten a page.
-      let first = try #require(try await ada.held(garden).last)
+      let first = try #require(try await ada.cached(garden).last)
       try await ada.outbox.delete(.message(first.id), in: garden)
       #expect(try await ada.cache.messagesWithAction("like", in: garden, before: nil, limit: 50, page: 1).count == 8)
     }

@@ -21,7 +21,7 @@ import Testing
       id: ID(900_001), conversation: garden, author: hamlet.id("ada"), clientID: "lost", seq: 9, previous: ID(900_000),
       createdAt: 1_700_000_000_000, state: .live(.init(text: "lost")))
     try await ada.cache.save([
-      CacheRow(.orphan, lost.id.description, writing: HeldMessage(MessageView(lost), asOf: 0))
+      CacheRow(.orphan, lost.id.description, writing: ReplicaMessage(MessageView(lost), asOf: 0))
     ])
     await ada.cache.close()
   }
@@ -65,7 +65,7 @@ import Testing
     try await ada.sync.fetchAll([garden])
     let server = try await hamlet.messages(of: garden, as: "ada").map(\.message)
     #expect(server.compactMap(\.content?.text) == ["old 1", "old 2", "old 3", "unsent"])
-    #expect(try await ada.held(garden) == server)
+    #expect(try await ada.cached(garden) == server)
     #expect(await ada.cache.replica.me?.summary.id == hamlet.id("ada"))
     #expect(await ada.cache.replica.settings != nil)
     #expect(await ada.cache.replica.conversations[garden] != nil)
@@ -83,7 +83,7 @@ import Testing
     "update thing set value = '7' where kind = 'site' and key = 'cursor'",
     "update thing set value = json_remove(value, '$.revision') where kind = 'user'",
     "update thing set value = json_remove(value, '$.own') where kind = 'conversation'",
-    "update thing set value = json_remove(value, '$.held') where kind = 'history'",
+    "update thing set value = json_remove(value, '$.replica') where kind = 'history'",
   ])
   func `rows that the server has are fetched again`(script: String) async throws {
     try await open(script) { hamlet, ada, garden in

@@ -116,7 +116,7 @@ private final class Flag: Sendable {
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.begin()
       let observed = ObservedObjects(ada.cache)
-      weak var released: Observed<HeldConversation>?
+      weak var released: Observed<ReplicaConversation>?
       do {
         let conversation = await observed.conversation(garden)
         released = conversation

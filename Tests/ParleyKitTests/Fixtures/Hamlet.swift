@@ -205,11 +205,11 @@ struct HamletClient {
   }
 
   /// The cached messages of a conversation, in order.
-  func held(_ conversation: ID<Conversation>) async throws -> [Message] {
+  func cached(_ conversation: ID<Conversation>) async throws -> [Message] {
     try await cache.messages(.range(1...Int.max, of: conversation)).map(\.message)
   }
 
   func texts(_ conversation: ID<Conversation>) async throws -> [String] {
-    try await held(conversation).map { $0.content?.text ?? "†" }
+    try await cached(conversation).map { $0.content?.text ?? "†" }
   }
 }

@@ -64,7 +64,7 @@ import Testing
       let texts = server.compactMap(\.message.content?.text)
       for text in promised.withLock({ $0 }) { #expect(texts.count { $0 == text } == 1, "\(text), died at \(moment)") }
       for text in ["first", "second"] { #expect(texts.count { $0 == text } <= 1, "\(text), died at \(moment)") }
-      #expect(try await again.held(garden) == server.map(\.message), "died at \(moment)")
+      #expect(try await again.cached(garden) == server.map(\.message), "died at \(moment)")
       #expect(await again.outbox.list().isEmpty)
       #expect(try await again.sync.verify(garden).repaired == 0, "died at \(moment)")
     }

@@ -114,12 +114,12 @@ import Testing
       try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
       // As if the server had lost the seventh message and had another history.
-      var lost = try #require(try await grace.held(garden).last)
+      var lost = try #require(try await grace.cached(garden).last)
       (lost.seq, lost.id, lost.clientID) = (7, ID(999_001), nil)
       var changes = CacheChanges()
       changes.messages = [
         CachedMessage(
-          HeldMessage(MessageView(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
+          ReplicaMessage(MessageView(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
       ]
       try await grace.cache.change(bringing: [], changes) { _ in }
       let cursor = try #require(await grace.cache.replica.cursor)

@@ -278,7 +278,7 @@ private final class SmallDisk: CacheStore {
         }
         guard case .didSend(let sent, let message) = event else { continue }
         #expect(sent.id == operation.id)
-        #expect(try await ada.held(garden).map(\.id) == [message])
+        #expect(try await ada.cached(garden).map(\.id) == [message])
         break
       }
       #expect(failed == 3)
@@ -409,7 +409,7 @@ private final class SmallDisk: CacheStore {
       for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      let messages = try await ada.held(garden)
+      let messages = try await ada.cached(garden)
       let second = try await ada.outbox.markRead(messages[1].id, in: garden)
       #expect(try await ada.outbox.markRead(messages[0].id, in: garden) == second)
       #expect(await ada.outbox.list().map(\.id) == [second.id])
@@ -532,7 +532,8 @@ private final class SmallDisk: CacheStore {
       ada.server.set { $0.isOffline = false }
       round = try await ada.outbox.sendWaiting()
       #expect(round.sent.map(\.operation.id) == [posted.id, other.id])
-      #expect(round.sent.map(\.message) == [try await ada.held(garden).last?.id, try await ada.held(orchard).last?.id])
+      #expect(
+        round.sent.map(\.message) == [try await ada.cached(garden).last?.id, try await ada.cached(orchard).last?.id])
       #expect(round.failed.map(\.id) == [refused.id] && round.failed.first?.failure?.problem?.code == "invalid")
       #expect(round.stopped == nil)
       // A refused operation waits for the user and is not retried.

@@ -51,9 +51,9 @@ import Testing
       try await wait { await parley.outbox.list().isEmpty }
       let sent = (1...500).map { "from the train \($0)" }
       try await wait { try await texts(parley, garden).count == 502 }
-      let held = try await texts(parley, garden)
-      #expect(held.filter { $0.hasPrefix("from") } == sent)
-      #expect(held.contains("are you there?"))
+      let known = try await texts(parley, garden)
+      #expect(known.filter { $0.hasPrefix("from") } == sent)
+      #expect(known.contains("are you there?"))
       #expect(try await parley.sync.verify(garden) == Sync.VerificationResult(checked: 502, repaired: 0))
       await parley.stop()
       #expect(await parley.state == .stopped)
@@ -73,7 +73,7 @@ import Testing
       await waitForState(parley) { $0 == .live }
       let seen = try await parley.client.send(.getMessage(posted.id)).value
       // As the outbox stores it.
-      try await parley.cache.hold([seen], asOf: 0)
+      try await parley.cache.merge([seen], asOf: 0)
       try await wait { await parley.cache.replica.needs.isEmpty }
       #expect(await parley.state == .live)
       await parley.stop()
@@ -98,9 +98,9 @@ import Testing
       }
       try await wait { await parley.outbox.list().isEmpty }
       try await wait { try await texts(parley, garden).count == 24 }
-      let held = try await texts(parley, garden)
-      #expect(held.filter { $0.hasPrefix("grace") } == (0..<8).map { "grace \($0)" })
-      #expect(held.filter { $0.hasPrefix("ada") } == (0..<8).flatMap { ["ada \($0)", "ada \($0) again"] })
+      let known = try await texts(parley, garden)
+      #expect(known.filter { $0.hasPrefix("grace") } == (0..<8).map { "grace \($0)" })
+      #expect(known.filter { $0.hasPrefix("ada") } == (0..<8).flatMap { ["ada \($0)", "ada \($0) again"] })
       await parley.stop()
     }
   }

@@ -16,10 +16,10 @@ import Testing
       previous: ID(id - 1), createdAt: 1_700_000_000_000 + Int64(id), state: .live(.init(text: text)))
   }
 
-  private func hold(_ messages: [Message], in cache: Cache) async throws {
+  private func merge(_ messages: [Message], in cache: Cache) async throws {
     var changes = CacheChanges()
     changes.messages = messages.map {
-      CachedMessage(HeldMessage(MessageView($0), asOf: 0), generation: 1, MessageIndex(shownAt: $0.createdAt))
+      CachedMessage(ReplicaMessage(MessageView($0), asOf: 0), generation: 1, MessageIndex(shownAt: $0.createdAt))
     }
     let all = changes
     try await cache.change(bringing: [], all) { _ in }
@@ -42,13 +42,13 @@ import Testing
       try await ada.sync.catchUp()
       let new = try await hamlet.post("new", as: "grace", in: orchard)
       let lost = message(hamlet, new.id.number, in: garden, at: 1)
-      try await hold([lost], in: ada.cache)
+      try await merge([lost], in: ada.cache)
       if isReset { try await changeEpoch(of: ada.cache) }
       try await ada.sync.catchUp()
       #expect(try await ada.texts(orchard) == ["new"])
       #expect(await ada.outbox.orphans == [lost])
-      #expect(try await ada.held(garden).isEmpty)
-      #expect(await ada.cache.history(of: garden).held.all.isEmpty)
+      #expect(try await ada.cached(garden).isEmpty)
+      #expect(await ada.cache.history(of: garden).cached.all.isEmpty)
     }
   }
 
@@ -62,7 +62,7 @@ import Testing
       var old = posted
       (old.id, old.state) = (ID(999_000), .live(.init(text: "old")))
       let lost = message(hamlet, posted.id.number, in: garden, at: 1)
-      try await hold([old, lost], in: ada.cache)
+      try await merge([old, lost], in: ada.cache)
       #expect(try await ada.sync.verify(orchard).repaired == 1)
       #expect(try await ada.texts(orchard) == ["new"])
       #expect(await ada.outbox.orphans == [lost])
@@ -77,12 +77,12 @@ import Testing
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       let lost = (41...120).map { message(hamlet, 900_000 + $0, in: garden, at: $0) }
-      try await hold(lost, in: ada.cache)
+      try await merge(lost, in: ada.cache)
       try await changeEpoch(of: ada.cache)
       try await ada.sync.catchUp()
       #expect(await ada.outbox.orphans.map(\.id) == lost.map(\.id))
       #expect(try await ada.texts(garden) == (1...120).map { "message \($0)" })
-      #expect(await ada.cache.history(of: garden).held.all == [1...120])
+      #expect(await ada.cache.history(of: garden).cached.all == [1...120])
     }
   }
 
@@ -96,8 +96,8 @@ import Testing
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       let lost = message(hamlet, 900_001, in: garden, at: 4)
-      try await hold([lost], in: ada.cache)
-      #expect(await ada.cache.history(of: garden).held.all == [1...4])
+      try await merge([lost], in: ada.cache)
+      #expect(await ada.cache.history(of: garden).cached.all == [1...4])
       _ = try await ada.sync.verify(garden)
       #expect(await ada.outbox.orphans == [lost])
       // A second restore may lose them, too, before they are fetched again.
@@ -118,18 +118,18 @@ import Testing
       // Posted in a room that no snapshot lists, and still there.
       let room = try await hamlet.client("ada").send(.createForum(title: "park", visibility: .public)).value.forum.room
       let kept = try await hamlet.post("kept", as: "ada", in: room)
-      try await hold([mine, theirs], in: ada.cache)
-      try await hold([kept], in: ada.cache)
+      try await merge([mine, theirs], in: ada.cache)
+      try await merge([kept], in: ada.cache)
       try await changeEpoch(of: ada.cache)
       try await ada.sync.catchUp()
       #expect(await ada.outbox.orphans == [mine])
-      #expect(try await ada.held(conversation).isEmpty)
+      #expect(try await ada.cached(conversation).isEmpty)
       // Without a restore, a conversation that the user may not read any more leaves nothing.
       try await ada.outbox.discard(mine.id)
-      try await hold([mine], in: ada.cache)
+      try await merge([mine], in: ada.cache)
       try await ada.sync.reset()
       #expect(await ada.outbox.orphans.isEmpty)
-      #expect(try await ada.held(conversation).isEmpty)
+      #expect(try await ada.cached(conversation).isEmpty)
       #expect(try await ada.texts(garden).isEmpty)
     }
   }
@@ -142,7 +142,7 @@ import Testing
       let before = message(hamlet, 900_001, in: garden, at: 1, "before")
       var now = message(hamlet, 900_001, in: garden, at: 1, "now")
       now.createdAt += 1
-      try await hold([now], in: ada.cache)
+      try await merge([now], in: ada.cache)
       // The comparison with the server began with the other one.
       try await ada.cache.orphan([before], of: garden)
       #expect(try await ada.texts(garden) == ["now"])
@@ -156,7 +156,7 @@ import Testing
       try await hamlet.post("first", as: "grace", in: garden)
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
-      try await hold([message(hamlet, 900_001, in: garden, at: 2)], in: ada.cache)
+      try await merge([message(hamlet, 900_001, in: garden, at: 2)], in: ada.cache)
       let last = try await ada.cache.lastContiguousMessage(in: garden)
       #expect(last == ID(900_001))
       try await ada.outbox.send(Draft("mine"), in: garden)
@@ -172,7 +172,7 @@ import Testing
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       let lost = message(hamlet, 900_001, in: garden, at: 9)
-      try await hold([lost], in: ada.cache)
+      try await merge([lost], in: ada.cache)
       if !isFoundFirst {
         try await ada.cache.orphan([lost], of: garden)
         #expect(await ada.outbox.orphans == [lost])
@@ -194,7 +194,7 @@ import Testing
       if isResent {
         var lost = message(hamlet, 900_001, in: garden, at: 1, "reply")
         lost.replyTo = ID(900_000)
-        try await hold([lost], in: ada.cache)
+        try await merge([lost], in: ada.cache)
         try await ada.cache.orphan([lost], of: garden)
         try await ada.outbox.resend(lost.id)
       } else {
@@ -225,7 +225,7 @@ import Testing
       let operation = try await ada.outbox.send(Draft("mine"), in: garden)
       #expect(try await ada.outbox.sendAll() != nil)
       #expect(await ada.outbox.list().map(\.id) == [operation.id])
-      #expect(try await ada.held(garden).isEmpty)
+      #expect(try await ada.cached(garden).isEmpty)
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
     }
@@ -248,7 +248,7 @@ import Testing
       let operation = try await ada.outbox.send(Draft("mine"), in: garden)
       #expect(try await ada.outbox.sendAll() != nil)
       #expect(await ada.outbox.list().map(\.id) == [operation.id])
-      #expect(try await ada.held(garden).isEmpty)
+      #expect(try await ada.cached(garden).isEmpty)
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
     }
@@ -283,7 +283,7 @@ import Testing
       }
       try await grace.sync.catchUp()
       #expect(await grace.cache.replica.conversations[garden] == nil)
-      #expect(try await grace.held(garden).isEmpty)
+      #expect(try await grace.cached(garden).isEmpty)
       #expect(await grace.outbox.orphans.isEmpty)
     }
   }
@@ -320,7 +320,7 @@ import Testing
       try await ada.outbox.send(Draft("mine"), in: garden)
       _ = try await ada.outbox.sendAll()
       #expect(await ada.outbox.list().isEmpty)
-      #expect(try await ada.held(garden).isEmpty)
+      #expect(try await ada.cached(garden).isEmpty)
       #expect(await ada.cache.cachedConversations.isEmpty)
     }
   }
@@ -340,7 +340,7 @@ import Testing
       let seen = [MessageView(edited, mine: ["like"]), MessageView(lost)]
       let cursor = try #require(await ada.cache.replica.cursor)
       try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: cursor.start, event: cursor.event + 1_000))
-      try await ada.cache.hold(seen, asOf: cursor.event + 1_000)
+      try await ada.cache.merge(seen, asOf: cursor.event + 1_000)
       try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event + 1_000))
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["1", "2", "3"])
@@ -350,8 +350,8 @@ import Testing
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["1", "edited", "3"])
       _ = try await ada.sync.verify(garden)
-      let held = try #require(try await ada.cache.messages(.ids([posted[1].id])).first?.held)
-      #expect(held.mine == [] && held.message.content?.actions.map(\.type) == ["repost"])
+      let known = try #require(try await ada.cache.messages(.ids([posted[1].id])).first?.replica)
+      #expect(known.mine == [] && known.message.content?.actions.map(\.type) == ["repost"])
     }
   }
 
@@ -368,7 +368,7 @@ import Testing
       // Acknowledged, and then an older copy of the data was put back.
       let cursor = try #require(await ada.cache.replica.cursor)
       let lost = message(hamlet, 900_001, in: garden, at: 2)
-      try await ada.cache.hold([MessageView(lost)], asOf: cursor.event)
+      try await ada.cache.merge([MessageView(lost)], asOf: cursor.event)
       transport.restart(from: cursor.start)
       server.set { $0.requests = [] }
       try await ada.sync.catchUp()
@@ -397,7 +397,7 @@ extension RestoreTests {
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
-      try await ada.cache.hold([MessageView(message(hamlet, 900_001, in: garden, at: 1))], asOf: cursor.event)
+      try await ada.cache.merge([MessageView(message(hamlet, 900_001, in: garden, at: 1))], asOf: cursor.event)
       let before = try #require(await ada.cache.ahead["\(garden)"])
       transport.restart(from: cursor.start)
       try await ada.sync.catchUp()
@@ -466,7 +466,7 @@ extension RestoreTests {
           id: ID(id), conversation: garden, author: hamlet.id("ada"), clientID: "twice", seq: id - 900_000,
           previous: id == 900_001 ? nil : ID(900_001), createdAt: 1_700_000_000_000, state: .live(.init(text: "lost")))
       }
-      try await ada.cache.hold(copies.map { MessageView($0) }, asOf: cursor.event)
+      try await ada.cache.merge(copies.map { MessageView($0) }, asOf: cursor.event)
       transport.restart(from: cursor.start)
       try await ada.sync.catchUp()
       #expect(await ada.outbox.orphans == [copies[1]])
@@ -483,7 +483,7 @@ extension RestoreTests {
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
-      try await ada.cache.hold([MessageView(posted)], asOf: cursor.event)
+      try await ada.cache.merge([MessageView(posted)], asOf: cursor.event)
       let grace = try hamlet.client("grace")
       let user = hamlet.id("ada")
       _ = try await grace.send(.removeParticipant(of: garden, user: .id(user)))
@@ -512,7 +512,7 @@ extension RestoreTests {
       let current = try #require(try await ada.cache.messages(.ids([posted.id])).first).message
       var lost = current
       lost.state = .live(.init(text: "edited", edit: .init(at: 1, by: hamlet.id("grace"))))
-      try await hold([lost], in: ada.cache)
+      try await merge([lost], in: ada.cache)
       let cursor = try #require(await ada.cache.replica.cursor)
       try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event))
       try await ada.sync.catchUp()
@@ -535,11 +535,11 @@ extension RestoreTests {
       // In the lost history both users and the forum have changed.
       for var user in [grace, me] {
         (user.summary.revision, user.summary.displayName) = (user.summary.revision + 5, "lost")
-        try await ada.cache.hold(user)
+        try await ada.cache.merge(user)
       }
       var lost = forum
       (lost.forum.revision, lost.forum.title) = (forum.forum.revision + 5, "lost")
-      try await ada.cache.hold(lost, asOf: cursor.event)
+      try await ada.cache.merge(lost, asOf: cursor.event)
       transport.restart(from: cursor.start)
       try await ada.sync.catchUp()
       let replica = await ada.cache.replica
@@ -565,7 +565,7 @@ extension RestoreTests {
       let (cursor, counts) = (try #require(await ada.cache.replica.cursor), await ada.cache.replica.inbox)
       var later = InboxCounts()
       for _ in 1...7 { later.add(.mention) }
-      try await ada.cache.hold(later)
+      try await ada.cache.merge(later)
       transport.restart(from: cursor.start)
       try await ada.sync.catchUp()
       #expect(await ada.cache.replica.inbox == counts)

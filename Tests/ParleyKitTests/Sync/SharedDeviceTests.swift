@@ -43,7 +43,7 @@ import Testing
     try await parley.outbox.send(Draft("unsentwords"), in: garden)
     try await parley.cache.setDraft(Draft("draftwords"), in: garden)
     try await parley.cache.save([
-      CacheRow(.orphan, lost.id.description, writing: HeldMessage(MessageView(lost), asOf: 0))
+      CacheRow(.orphan, lost.id.description, writing: ReplicaMessage(MessageView(lost), asOf: 0))
     ])
     #expect(try await parley.cache.messages(.range(1...Int.max, of: garden)).count == 1)
     return parley

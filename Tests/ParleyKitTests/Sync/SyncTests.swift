@@ -49,13 +49,13 @@ private struct IncompleteTransport: Transport {
       try await ada.sync.catchUp()
       let server = try await hamlet.messages(of: garden, as: "ada")
       try await ada.sync.fetchAll([garden])
-      #expect(try await ada.held(garden) == server.map(\.message))
+      #expect(try await ada.cached(garden) == server.map(\.message))
       let verdict = try await ada.sync.verify(garden)
       #expect(verdict == Sync.VerificationResult(checked: server.count, repaired: 0))
       let own = try await ada.client.send(Request<OwnConversation>(.get, "/conversations/\(garden)"))
-      let held = try #require(await ada.cache.replica.conversations[garden])
-      #expect(held.unread == own.unread)
-      #expect(held.conversation == own.conversation)
+      let known = try #require(await ada.cache.replica.conversations[garden])
+      #expect(known.unread == own.unread)
+      #expect(known.conversation == own.conversation)
       #expect(await ada.cache.replica.needs.isEmpty)
     }
   }
@@ -148,10 +148,10 @@ private struct IncompleteTransport: Transport {
         try await sync.fetchAll([garden])
         #expect(ada.server.requests.count <= 3)
         // The messages below are fetched nevertheless.
-        #expect(try await ada.held(garden).map(\.seq) == Array(1...204) + [206])
+        #expect(try await ada.cached(garden).map(\.seq) == Array(1...204) + [206])
       }
       try await ada.sync.fetchAll([garden])
-      #expect(try await ada.held(garden).map(\.seq) == Array(1...206))
+      #expect(try await ada.cached(garden).map(\.seq) == Array(1...206))
     }
   }
 
@@ -229,7 +229,7 @@ private struct IncompleteTransport: Transport {
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       var spoiled = try #require(try await ada.cache.messages(.range(77...77, of: garden)).first)
-      spoiled.held = HeldMessage(
+      spoiled.replica = ReplicaMessage(
         {
           var message = spoiled.message
           message.state = .live(.init(text: "something else"))
@@ -256,7 +256,7 @@ private struct IncompleteTransport: Transport {
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       // As if there had been two more messages and one had been different.
-      var lost = try #require(try await ada.held(garden).last)
+      var lost = try #require(try await ada.cached(garden).last)
       lost.seq = 4
       lost.previous = lost.id
       lost.id = ID(999_001)
@@ -269,7 +269,8 @@ private struct IncompleteTransport: Transport {
       let (mine, others) = (lost, theirs)
       var changes = CacheChanges()
       changes.messages = [mine, others].map {
-        CachedMessage(HeldMessage(MessageView($0), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: $0.createdAt))
+        CachedMessage(
+          ReplicaMessage(MessageView($0), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: $0.createdAt))
       }
       try await ada.cache.change(bringing: [], changes) { _ in }
       try await ada.cache.setDraft(Draft("kept"), in: garden)
@@ -286,10 +287,10 @@ private struct IncompleteTransport: Transport {
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden).last == "only here")
       // Events from now on are newer than the cache.
-      let first = try #require(try await ada.held(garden).first)
+      let first = try #require(try await ada.cached(garden).first)
       _ = try await hamlet.client("grace").send(.setAction(on: first.id, type: "like"))
       try await ada.sync.catchUp()
-      #expect(try await ada.held(garden).first?.content?.actions.map(\.count) == [1])
+      #expect(try await ada.cached(garden).first?.content?.actions.map(\.count) == [1])
     }
   }
 
@@ -332,13 +333,13 @@ private struct IncompleteTransport: Transport {
       for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      var lost = try #require(try await ada.held(garden).last)
+      var lost = try #require(try await ada.cached(garden).last)
       (lost.id, lost.author, lost.clientID) = (ID(999_001), hamlet.id("ada"), "lost-one")
       lost.state = .live(.init(text: "only here"))
       var changes = CacheChanges()
       changes.messages = [
         CachedMessage(
-          HeldMessage(MessageView(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
+          ReplicaMessage(MessageView(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
       ]
       try await ada.cache.change(bringing: [], changes) { _ in }
       let cursor = try #require(await ada.cache.replica.cursor)
@@ -361,7 +362,7 @@ private struct IncompleteTransport: Transport {
       #expect(await ada.cache.history(of: garden).sync == .complete)
       for number in 1...2 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
       let ahead = try await ada.client.send(.postMessage(in: garden, "ahead")).value
-      try await ada.cache.hold([ahead], asOf: 0)
+      try await ada.cache.merge([ahead], asOf: 0)
       // An empty history was complete up to the first message.
       try await ada.cache.setSync(.complete, of: garden)
       #expect(await ada.cache.history(of: garden).first == 1)
@@ -382,17 +383,17 @@ private struct IncompleteTransport: Transport {
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      let held = try await ada.held(garden)
+      let known = try await ada.cached(garden)
       // Another device of hers and another user act while this one is offline. Then the server's log no longer has
       // the events.
-      _ = try await hamlet.client("ada").send(.setAction(on: held[2].id, type: "com.example.done"))
-      _ = try await hamlet.client("grace").send(.setAction(on: held[15].id, type: "like"))
+      _ = try await hamlet.client("ada").send(.setAction(on: known[2].id, type: "com.example.done"))
+      _ = try await hamlet.client("grace").send(.setAction(on: known[15].id, type: "like"))
       try await ada.sync.reset()
       #expect(try await ada.cache.messagesWithAction("com.example.done", in: garden).isEmpty)
       let seen = try await MessageWindow(garden, ada.cache, ada.sync, size: 10).newest()
       #expect(seen.messages[5].message?.content?.actions == [.init(type: "like", count: 1)])
       #expect(try await ada.sync.verify(garden) == Sync.VerificationResult(checked: 20, repaired: 0, refreshed: 10))
-      #expect(try await ada.cache.hasAction("com.example.done", on: .message(held[2].id)))
+      #expect(try await ada.cache.hasAction("com.example.done", on: .message(known[2].id)))
       #expect(try await ada.cache.messagesWithAction("com.example.done", in: garden).map(\.text) == ["3"])
       ada.server.set { $0.requests = [] }
       #expect(try await ada.sync.verify(garden).refreshed == 0)
@@ -426,14 +427,14 @@ private struct IncompleteTransport: Transport {
       await #expect(throws: SyncRefusal.unsentWork(garden)) { try await ada.sync.fetchNewest(in: garden) }
       try await ada.outbox.cancel(waiting.id)
       #expect(try await ada.sync.fetchNewest(in: garden).count == 229)
-      #expect(await ada.cache.history(of: garden).held.all == [1...230])
+      #expect(await ada.cache.history(of: garden).cached.all == [1...230])
       await #expect(throws: SyncRefusal.unknownConversation) { try await ada.sync.fetchNewest(in: ID(5)) }
       // A new device has the last message, from the snapshot, and gets a page before it.
       let other = try HamletClient(hamlet, "grace")
       try await other.sync.catchUp()
-      #expect(await other.cache.history(of: garden).held.all == [230...230])
+      #expect(await other.cache.history(of: garden).cached.all == [230...230])
       #expect(try await other.sync.fetchNewest(in: garden).map(\.seq) == Array(181...229))
-      #expect(await other.cache.history(of: garden).held.all == [181...230])
+      #expect(await other.cache.history(of: garden).cached.all == [181...230])
       #expect(try await other.sync.fetchNewest(in: garden).isEmpty)
     }
   }
@@ -497,7 +498,7 @@ private struct IncompleteTransport: Transport {
       let last = try await hamlet.post("231", as: "ada", in: room)
       try await linus.sync.fetchAll([room])
       #expect(
-        try await linus.held(room).filter { $0.kind == .message }.map { $0.content?.text ?? "" }
+        try await linus.cached(room).filter { $0.kind == .message }.map { $0.content?.text ?? "" }
           == ["edited"] + (2...231).map(String.init))
       #expect(try await linus.sync.proof(of: room) == .complete(through: last))
       linus.server.set { $0.isOffline = true }

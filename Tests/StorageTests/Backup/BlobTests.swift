@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// When stored content exists on disk, and when it is deleted.
+/// Creation and deletion of stored content on disk.
 @Suite struct BlobTests {
   private static func content(_ text: String, in garden: Garden) async throws -> StoredContent {
     let writer = garden.store.blobs.writer()

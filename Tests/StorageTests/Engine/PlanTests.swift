@@ -212,7 +212,7 @@ import Testing
       report.message = message
       _ = try tx.openReports(like: report, limit: 3)
     }
-    _ = try tx.keepersOfOrder(in: forum, limit: 3)
+    _ = try tx.moderators(in: forum, limit: 3)
     _ = try tx.newcomer(Meadow.ada)
     _ = try tx.authorStanding(of: Meadow.ada, in: Meadow.room)
     _ = try tx.linkAndMentionCount(of: ids[0])

@@ -11,7 +11,7 @@ enum BenchUsers {
 
   static func user(_ index: Int) -> ID<User> { ID(firstUser + index) }
 
-  /// There are as many groups as users; their ids follow those of the users.
+  /// As many groups as users; their ids follow those of the users.
   static func group(_ index: Int, of count: Int) -> ID<Conversation> { ID(firstUser + count + index) }
 
   static func session(_ index: Int, of count: Int) -> ID<Session> { ID(firstUser + 2 * count + index) }

@@ -7,7 +7,7 @@ final class Chat {
   private let parley: Parley
   private let forums: ForumListModel
   private let inbox: InboxModel
-  private var forum: HeldForum?
+  private var forum: ReplicaForum?
   private var topics: TopicListModel?
   private var room: RoomModel?
   /// The tasks of the program and of the open conversation.
@@ -106,7 +106,7 @@ final class Chat {
   // MARK: Lists
 
   /// The forums of the model. Right after the start it has none yet: then those of the cache, else of the server.
-  private func knownForums() async -> [HeldForum] {
+  private func knownForums() async -> [ReplicaForum] {
     guard !forums.isLoaded else { return forums.forums }
     do {
       for try await known in parley.forums() { return known.value }
@@ -115,7 +115,7 @@ final class Chat {
   }
 
   private func listForums() async {
-    for held in await knownForums() { print("# \(Self.printable(held.forum.title))") }
+    for known in await knownForums() { print("# \(Self.printable(known.forum.title))") }
   }
 
   private func openForum(_ title: String) async {

@@ -20,7 +20,7 @@ public actor Cache {
   var notes: [String: JSONRaw] = [:]
   private(set) var operations: [String: OutboxOperation] = [:]
   private(set) var drafts: [ID<Conversation>: JSONRaw] = [:]
-  private(set) var orphans: [ID<Message>: HeldMessage] = [:]
+  private(set) var orphans: [ID<Message>: ReplicaMessage] = [:]
   /// The messages of unsent operations, cached while the draft is unchanged.
   private var unsent: [OutboxOperation.Name: (draft: Draft, message: CachedMessage)] = [:]
   /// Messages with a location name requested from the app.
@@ -64,7 +64,7 @@ public actor Cache {
   }
 
   typealias Unsent = (
-    operations: [String: OutboxOperation], drafts: [ID<Conversation>: JSONRaw], orphans: [ID<Message>: HeldMessage]
+    operations: [String: OutboxOperation], drafts: [ID<Conversation>: JSONRaw], orphans: [ID<Message>: ReplicaMessage]
   )
 
   /// The version of the message index and of the stored form of messages.
@@ -89,7 +89,7 @@ public actor Cache {
         cached.index = indexing.index(cached.message, locationName: cached.index.locationName)
         changes.messages.append(cached)
       } catch {
-        guard let (conversation, seq) = CachedMessage.place(ofKey: row.key) else { throw .broken("\(error)") }
+        guard let (conversation, seq) = CachedMessage.location(ofKey: row.key) else { throw .broken("\(error)") }
         unreadable[conversation, default: []].append(seq)
       }
     }
@@ -98,7 +98,7 @@ public actor Cache {
       guard let id = ID<Conversation>(row.key), let seqs = unreadable[id], let raw = row.value,
         var history = try? CachedHistory(json: JSONValue(parsing: raw.bytes))
       else { continue }
-      for seq in seqs { history.held.remove(seq...seq) }
+      for seq in seqs { history.cached.remove(seq...seq) }
       changes.rows.append(CacheRow(.history, row.key, writing: history))
     }
     try store.save(changes)
@@ -220,12 +220,12 @@ public actor Cache {
   /// covers the new state.
   func replace(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {
     let last = own.lastMessage.map { [$0] } ?? []
-    let loaded = try held(.ids(last.map(\.message.id)))
+    let loaded = try replicas(.ids(last.map(\.message.id)))
     var changes = CacheChanges()
     changes.rows = aheadRows([own.conversation.id], nil)
     try change(bringing: loaded, changes) { replica in
       replica.replace(own, asOf: event)
-      replica.hold(last, asOf: event)
+      replica.merge(last, asOf: event)
     }
   }
 
@@ -268,7 +268,7 @@ public actor Cache {
 
   /// Changes the replica in memory, saves the difference and notifies the observers. `messages` are loaded for `body`.
   func change<Value>(
-    bringing messages: [HeldMessage] = [], _ more: CacheChanges = CacheChanges(),
+    bringing messages: [ReplicaMessage] = [], _ more: CacheChanges = CacheChanges(),
     _ body: (inout Replica) throws(CacheFault) -> Value
   ) throws(CacheFault) -> Value {
     guard !isClosed else { throw .closed }
@@ -280,12 +280,12 @@ public actor Cache {
     return value
   }
 
-  private func save(_ new: Replica, bringing messages: [HeldMessage], _ more: CacheChanges) throws(CacheFault) {
+  private func save(_ new: Replica, bringing messages: [ReplicaMessage], _ more: CacheChanges) throws(CacheFault) {
     var now = new
     let before = Dictionary(messages.map { ($0.message.id, $0) }) { one, _ in one }
     var changes = more
-    for held in now.conversations.values {
-      for message in held.messages.values where before[message.message.id] != message {
+    for known in now.conversations.values {
+      for message in known.messages.values where before[message.message.id] != message {
         changes.messages.append(try cached(message))
       }
     }
@@ -307,11 +307,11 @@ public actor Cache {
     var histories = histories
     for removal in changes.removed {
       if removal.seqs == 1...Int.max { histories[removal.conversation] = nil }
-      histories[removal.conversation]?.held.remove(removal.seqs)
+      histories[removal.conversation]?.cached.remove(removal.seqs)
     }
     for cached in changes.messages {
       let message = cached.message
-      histories[message.conversation, default: CachedHistory()].held.add(message.seq...message.seq)
+      histories[message.conversation, default: CachedHistory()].cached.add(message.seq...message.seq)
     }
     for (id, state) in changes.syncs {
       let lastSeq = now.conversations[id]?.conversation.lastSeq ?? 0
@@ -333,9 +333,9 @@ public actor Cache {
   }
 
   /// The message with its index entry.
-  private func cached(_ held: HeldMessage) throws(CacheFault) -> CachedMessage {
+  private func cached(_ known: ReplicaMessage) throws(CacheFault) -> CachedMessage {
     CachedMessage(
-      held, generation: generation, indexing.index(held.message, locationName: try locationName(of: held.message)))
+      known, generation: generation, indexing.index(known.message, locationName: try locationName(of: known.message)))
   }
 
   /// Applies the rows that are not part of the replica to memory.
@@ -346,7 +346,7 @@ public actor Cache {
       case .operation:
         operations[row.key] = value.flatMap { try? OutboxOperation(json: $0) }
         if operations[row.key] == nil { unsent[row.key] = nil }
-      case .orphan: if let id = ID<Message>(row.key) { orphans[id] = value.flatMap { try? HeldMessage(json: $0) } }
+      case .orphan: if let id = ID<Message>(row.key) { orphans[id] = value.flatMap { try? ReplicaMessage(json: $0) } }
       case .draft: if let id = ID<Conversation>(row.key) { drafts[id] = row.value }
       case .note: notes[row.key] = row.value
       case .site, .user, .forum, .conversation, .level, .relation, .stream, .need, .message, .history, .sealed: break
@@ -379,11 +379,13 @@ public actor Cache {
       }
       found = query.filter(all)
     }
-    for index in found.indices where found[index].generation != generation { found[index].held.forgetAge() }
+    for index in found.indices where found[index].generation != generation { found[index].replica.forgetAge() }
     return found
   }
 
-  private func held(_ query: CacheQuery) throws(CacheFault) -> [HeldMessage] { try messages(query).map(\.held) }
+  private func replicas(_ query: CacheQuery) throws(CacheFault) -> [ReplicaMessage] {
+    try messages(query).map(\.replica)
+  }
 
   /// Numbers the reads of windows, so that a later one is never replaced by an earlier one.
   func nextRead() -> Int {
@@ -412,12 +414,12 @@ public actor Cache {
   ///   - loaded: the messages before the change.
   ///   - unknown: ids for which none were loaded.
   private func goneFileRows(
-    _ new: [Message], _ loaded: [ID<Message>: HeldMessage], unknown: Set<ID<Message>>
+    _ new: [Message], _ loaded: [ID<Message>: ReplicaMessage], unknown: Set<ID<Message>>
   ) throws(CacheFault) -> [CacheRow] {
     guard keepsPictures else { return [] }
     let wanted = new.filter { loaded[$0.id] == nil && ($0.content == nil || unknown.contains($0.id)) }.map(\.id)
     var earlier = loaded
-    for held in try held(.ids(wanted)) { earlier[held.message.id] = held }
+    for known in try replicas(.ids(wanted)) { earlier[known.message.id] = known }
     var gone: Set<ID<File>> = []
     for message in new {
       guard let before = earlier[message.id]?.message, before.isSame(as: message) else { continue }
@@ -466,7 +468,7 @@ public actor Cache {
       else { return false }
       var changes = CacheChanges()
       changes.messages = [
-        CachedMessage(cached.held, generation: cached.generation, indexing.index(cached.message, locationName: name))
+        CachedMessage(cached.replica, generation: cached.generation, indexing.index(cached.message, locationName: name))
       ]
       try change(bringing: [], changes) { _ in }
       return true
@@ -512,7 +514,7 @@ public actor Cache {
     }
   }
 
-  private func messages(touchedBy events: [ReceivedEvent]) throws(CacheFault) -> [HeldMessage] {
+  private func messages(touchedBy events: [ReceivedEvent]) throws(CacheFault) -> [ReplicaMessage] {
     var ids: Set<ID<Message>> = []
     var unread: Set<ID<Conversation>> = []
     for event in events {
@@ -530,13 +532,13 @@ public actor Cache {
         break
       }
     }
-    var found: [ID<Message>: HeldMessage] = [:]
-    for held in try held(.ids(Array(ids))) { found[held.message.id] = held }
+    var found: [ID<Message>: ReplicaMessage] = [:]
+    for known in try replicas(.ids(Array(ids))) { found[known.message.id] = known }
     for id in unread {
       guard let conversation = replica.conversations[id], conversation.isOwn else { continue }
       let seqs = conversation.unreadSeqs
       guard !seqs.isEmpty, seqs.count <= ConversationHead.maxUnread else { continue }
-      for held in try held(.range(ClosedRange(seqs), of: id)) { found[held.message.id] = held }
+      for known in try replicas(.range(ClosedRange(seqs), of: id)) { found[known.message.id] = known }
     }
     return Array(found.values)
   }
@@ -557,73 +559,73 @@ public actor Cache {
   // MARK: Responses
 
   /// Stores a fetched user.
-  public func hold(_ user: User) throws(CacheFault) {
-    try change(bringing: [], ahead(of: user)) { $0.hold(user) }
+  public func merge(_ user: User) throws(CacheFault) {
+    try change(bringing: [], ahead(of: user)) { $0.merge(user) }
   }
 
   /// Caches a user, unless the cache was erased since the request.
-  func hold(_ user: User, asOf age: ResponseAge) throws(CacheFault) {
-    if age.eraseCount == eraseCount { try hold(user) }
+  func merge(_ user: User, asOf age: ResponseAge) throws(CacheFault) {
+    if age.eraseCount == eraseCount { try merge(user) }
   }
 
   /// Stores fetched counts of unread notifications.
-  public func hold(_ counts: InboxCounts) throws(CacheFault) {
+  public func merge(_ counts: InboxCounts) throws(CacheFault) {
     var changes = CacheChanges()
     changes.rows = aheadRows([Self.inboxName], nil)
-    try change(bringing: [], changes) { $0.hold(counts) }
+    try change(bringing: [], changes) { $0.merge(counts) }
   }
 
   /// Stores a forum as it was after the event `event`.
-  public func hold(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
-    try change(bringing: [], ahead(of: forum)) { $0.hold(forum, asOf: event) }
+  public func merge(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
+    try change(bringing: [], ahead(of: forum)) { $0.merge(forum, asOf: event) }
   }
 
   /// Stores a conversation as it was after the event `event`.
-  public func hold(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {
-    try hold(own, asOf: event, countRequest: countRequest(of: own.conversation.id))
+  public func merge(_ own: OwnConversation, asOf event: Int) throws(CacheFault) {
+    try merge(own, asOf: event, countRequest: countRequest(of: own.conversation.id))
   }
 
   /// The number of requests for the unread count of a conversation. A response may be older than the last one.
   func countRequest(of conversation: ID<Conversation>) -> Int { countRequests[conversation] ?? 0 }
 
-  func hold(_ own: OwnConversation, asOf event: Int, countRequest: Int) throws(CacheFault) {
+  func merge(_ own: OwnConversation, asOf event: Int, countRequest: Int) throws(CacheFault) {
     let id = own.conversation.id
     let isCurrent = countRequest == self.countRequest(of: id)
     let last = own.lastMessage.map { [$0] } ?? []
-    let loaded = try held(.ids(last.map(\.message.id)))
+    let loaded = try replicas(.ids(last.map(\.message.id)))
     var changes = CacheChanges()
     changes.rows = aheadRows([id], nil)
     try change(bringing: loaded, changes) { replica in
       let isRequested = replica.needs.contains(.conversation(id))
-      replica.hold(own, asOf: event)
-      replica.hold(last, asOf: event)
+      replica.merge(own, asOf: event)
+      replica.merge(last, asOf: event)
       if !isCurrent, isRequested { replica.require(.conversation(id)) }
     }
   }
 
   /// Stores messages as they were after the event `event`.
-  public func hold(_ messages: [MessageView], asOf event: Int) throws(CacheFault) {
-    try hold(ahead: messages, asOf: event)
+  public func merge(_ messages: [MessageView], asOf event: Int) throws(CacheFault) {
+    try merge(ahead: messages, asOf: event)
   }
 
   /// Caches a page, which includes exactly the events up to its cursor.
-  func hold(_ page: FetchedMessages, sync state: SyncState? = nil, of conversation: ID<Conversation>? = nil)
+  func merge(_ page: FetchedMessages, sync state: SyncState? = nil, of conversation: ID<Conversation>? = nil)
     throws(CacheFault)
   {
     var changes = CacheChanges()
     if let conversation { changes.syncs[conversation] = state }
-    try hold(ahead: page.messages, asOf: page.asOf.event, isExact: event(of: page.asOf) != nil, changes)
+    try merge(ahead: page.messages, asOf: page.asOf.event, isExact: event(of: page.asOf) != nil, changes)
   }
 
   /// Caches messages of a response that may be ahead of the events.
   /// - Parameter isExact: the response includes no later event.
-  func hold(
+  func merge(
     ahead messages: [MessageView], asOf event: Int, isExact: Bool = false, _ more: CacheChanges = CacheChanges()
   ) throws(CacheFault) {
-    let loaded = try held(.ids(messages.map(\.message.id)))
+    let loaded = try replicas(.ids(messages.map(\.message.id)))
     var changes = more
     changes.rows += aheadRows(Set(messages.map(\.message.conversation)), isExact ? event : nil)
-    let requested = try change(bringing: loaded, changes) { $0.hold(ahead: messages, asOf: event) }
+    let requested = try change(bringing: loaded, changes) { $0.merge(ahead: messages, asOf: event) }
     for id in requested { countRequests[id, default: 0] += 1 }
   }
 
@@ -655,7 +657,7 @@ public actor Cache {
     for message in kept { keptSeqs.add(message.seq...message.seq) }
     changes.removed = keptSeqs.missing(in: seqs).map { .init(conversation, $0) }
     for seen in messages where seqs.contains(seen.message.seq) {
-      changes.messages.append(try cached(HeldMessage(seen, asOf: response?.event ?? 0)))
+      changes.messages.append(try cached(ReplicaMessage(seen, asOf: response?.event ?? 0)))
     }
     changes.rows =
       try orphans(of: cachedCopies(of: lost), beside: messages.map(\.message))
@@ -665,8 +667,8 @@ public actor Cache {
   }
 
   /// The messages that are still cached.
-  private func cachedCopies(of messages: [Message]) throws(CacheFault) -> [HeldMessage] {
-    try held(.ids(messages.map(\.id))).filter { held in messages.contains { $0.isSame(as: held.message) } }
+  private func cachedCopies(of messages: [Message]) throws(CacheFault) -> [ReplicaMessage] {
+    try replicas(.ids(messages.map(\.id))).filter { known in messages.contains { $0.isSame(as: known.message) } }
   }
 
   /// Removes messages that the server has lost. The user's own become orphans, which can be resent.
@@ -684,36 +686,36 @@ public actor Cache {
   ///   - loaded: the cached messages with the ids of the others.
   ///   - unknown: ids for which none were loaded.
   private func displaced(
-    by messages: [Message], _ loaded: [ID<Message>: HeldMessage], unknown: Set<ID<Message>>
-  ) throws(CacheFault) -> [HeldMessage] {
-    var found = try held(.ids(unknown.sorted()))
+    by messages: [Message], _ loaded: [ID<Message>: ReplicaMessage], unknown: Set<ID<Message>>
+  ) throws(CacheFault) -> [ReplicaMessage] {
+    var found = try replicas(.ids(unknown.sorted()))
     for message in messages where loaded[message.id].map({ !$0.message.isSame(as: message) }) ?? true {
       if let other = loaded[message.id] { found.append(other) }
-      if histories[message.conversation]?.held.contains(message.seq) ?? false {
-        found += try held(.range(message.seq...message.seq, of: message.conversation))
+      if histories[message.conversation]?.cached.contains(message.seq) ?? false {
+        found += try replicas(.range(message.seq...message.seq, of: message.conversation))
       }
     }
-    return found.filter { held in
-      let old = held.message
-      return messages.contains { ($0.id == old.id || $0.hasPlace(of: old)) && !$0.isSame(as: old) }
+    return found.filter { known in
+      let old = known.message
+      return messages.contains { ($0.id == old.id || $0.hasPosition(of: old)) && !$0.isSame(as: old) }
     }
   }
 
   /// The own messages among lost ones. A message that any device of the user has sent again is not lost.
-  private func orphans(of lost: [HeldMessage], beside new: [Message] = []) throws(CacheFault) -> [CacheRow] {
+  private func orphans(of lost: [ReplicaMessage], beside new: [Message] = []) throws(CacheFault) -> [CacheRow] {
     let me = owner
     let own = lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
     let gone = Set(lost.map(\.message.id))
     var found = new
     for conversation in Set(own.map(\.message.conversation)) {
-      found += try held(.range(1...Int.max, of: conversation)).map(\.message).filter { !gone.contains($0.id) }
+      found += try replicas(.range(1...Int.max, of: conversation)).map(\.message).filter { !gone.contains($0.id) }
     }
     // Of several copies that are lost, the last one is enough.
     found += own.map(\.message)
-    return own.filter { held in
+    return own.filter { known in
       !found.contains { other in
-        other.isResent(held.message)
-          && (gone.contains(other.id) ? other.id > held.message.id : other.id != held.message.id)
+        other.isResent(known.message)
+          && (gone.contains(other.id) ? other.id > known.message.id : other.id != known.message.id)
       }
     }
     .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
@@ -736,8 +738,8 @@ public actor Cache {
     }
     var fresh = Replica(snapshot)
     for own in others {
-      fresh.hold(own, asOf: snapshot.cursor.event)
-      if let last = own.lastMessage { fresh.hold([last], asOf: snapshot.cursor.event) }
+      fresh.merge(own, asOf: snapshot.cursor.event)
+      if let last = own.lastMessage { fresh.merge([last], asOf: snapshot.cursor.event) }
     }
     var changes = CacheChanges()
     var generation = generation
@@ -758,8 +760,8 @@ public actor Cache {
       for id in histories.keys where fresh.conversations[id] == nil { changes.removed.append(.init(id)) }
     }
     let last = fresh.conversations.values.flatMap { $0.messages.values.map(\.message.id) }
-    var cached: [ID<Message>: HeldMessage] = [:]
-    for one in try self.messages(.ids(last)) where one.generation == generation { cached[one.message.id] = one.held }
+    var cached: [ID<Message>: ReplicaMessage] = [:]
+    for one in try self.messages(.ids(last)) where one.generation == generation { cached[one.message.id] = one.replica }
     changes.rows += try orphans(
       of: cachedCopies(of: lost), beside: fresh.conversations.values.flatMap { $0.messages.values.map(\.message) })
     changes.rows += try unsealed(for: snapshot.me.summary.id)
@@ -838,7 +840,7 @@ public actor Cache {
       after: replica.conversations[operation.conversation]?.conversation
     ) { name in user(named: name) }
     let cached = CachedMessage(
-      HeldMessage(MessageView(message), asOf: 0), generation: generation, indexing.index(message))
+      ReplicaMessage(MessageView(message), asOf: 0), generation: generation, indexing.index(message))
     unsent[operation.id] = (draft, cached)
     return cached
   }
@@ -854,11 +856,11 @@ public actor Cache {
   /// The cached ranges of a conversation.
   public func history(of conversation: ID<Conversation>) -> CachedHistory {
     var history = histories[conversation] ?? CachedHistory()
-    guard history.sync == .complete, let held = replica.conversations[conversation] else { return history }
+    guard history.sync == .complete, let known = replica.conversations[conversation] else { return history }
     // Messages posted before a reset leave a gap in a complete history. No response states where the readable history
     // begins: in a forum it may begin later than the participation.
-    let (first, last) = (history.first ?? history.held.all.first?.lowerBound ?? .max, held.conversation.lastSeq)
-    if first <= last, let gap = history.held.missing(in: first...last).last {
+    let (first, last) = (history.first ?? history.cached.all.first?.lowerBound ?? .max, known.conversation.lastSeq)
+    if first <= last, let gap = history.cached.missing(in: first...last).last {
       history.sync = .started(before: gap.upperBound + 1)
     }
     return history
@@ -894,7 +896,7 @@ public actor Cache {
 
   /// Removes the draft of a conversation if it is one of these.
   func removeDraft(_ drafts: [Draft?], in conversation: ID<Conversation>) throws(CacheFault) {
-    if let held = draft(in: conversation), drafts.contains(held) { try setDraft(nil, in: conversation) }
+    if let known = draft(in: conversation), drafts.contains(known) { try setDraft(nil, in: conversation) }
   }
 
   // MARK: Observers

@@ -61,9 +61,9 @@ extension Cache {
 
   /// The newest cached messages of a conversation by `seq`, with tombstones, ignoring gaps. Unsent messages come last.
   public func newest(_ limit: Int, in conversation: ID<Conversation>) throws(CacheFault) -> [ShownMessage] {
-    let held = shown(try messages(.range(1...Int.max, of: conversation, .descending, limit: limit)).reversed())
-    let known = Set(held.map(\.identity))
-    return (held + unsent(in: conversation).filter { !known.contains($0.identity) }).suffix(limit)
+    let stored = shown(try messages(.range(1...Int.max, of: conversation, .descending, limit: limit)).reversed())
+    let known = Set(stored.map(\.identity))
+    return (stored + unsent(in: conversation).filter { !known.contains($0.identity) }).suffix(limit)
   }
 
   /// The cached messages with an action of the user, by displayed date.
@@ -102,10 +102,10 @@ extension Cache {
   }
 
   /// Both by displayed date, newest first. With equal dates the last posted message comes first.
-  private static func merged(_ held: [ShownMessage], _ unsent: [ShownMessage]) -> [ShownMessage] {
+  private static func merged(_ sent: [ShownMessage], _ unsent: [ShownMessage]) -> [ShownMessage] {
     var all: [ShownMessage] = []
     var pending = unsent.reversed().sorted { $0.displayDate > $1.displayDate }[...]
-    for message in held {
+    for message in sent {
       while let next = pending.first, next.displayDate >= message.displayDate {
         all.append(next)
         pending.removeFirst()
@@ -124,15 +124,15 @@ extension Cache {
     _ query: CacheQuery, _ isIncluded: (@Sendable (ShownMessage) -> Bool)?
   ) throws(CacheFault) -> SearchResult {
     let stored = try messages(query)
-    let held = shown(stored).filter { !$0.isDeleted }
-    let known = Set(held.map(\.identity))
+    let sent = shown(stored).filter { !$0.isDeleted }
+    let known = Set(sent.map(\.identity))
     // More messages may come between the last stored one and those that are older.
     let end = stored.count == query.limit ? stored.last : nil
     let pending = unsent(query).filter { shown in
       !shown.isDeleted && !known.contains(shown.identity) && query.next?.isBefore(unsent: shown) ?? true
         && end.map { shown.displayDate >= $0.index.shownAt } ?? true
     }
-    let found = Self.merged(held, pending)
+    let found = Self.merged(sent, pending)
     var result = Self.split(Array(found.prefix(query.limit)), isIncluded)
     if found.count > query.limit {
       result.next = found.prefix(query.limit).last.map { CacheQuery.Position(after: $0) }

@@ -4,27 +4,27 @@ public import ParleyModel
 /// A stored message and its index entry.
 public struct CachedMessage: Sendable, Hashable {
   /// The message with the ages of its parts.
-  public var held: HeldMessage
+  public var replica: ReplicaMessage
   /// The cache's generation. A restore of the server's backup starts a new one, in which event ids are not comparable.
   public var generation: Int
   /// The entry of the search index.
   public var index: MessageIndex
 
   /// A message with its index entry.
-  public init(_ held: HeldMessage, generation: Int, _ index: MessageIndex) {
-    self.held = held
+  public init(_ replica: ReplicaMessage, generation: Int, _ index: MessageIndex) {
+    self.replica = replica
     self.generation = generation
     self.index = index
   }
 
   /// The message of the server.
-  public var message: Message { held.message }
+  public var message: Message { replica.message }
   /// The key in the store, in the order of the conversation.
   public var key: String { Self.key(message.conversation, message.seq) }
 
   static func key(_ conversation: ID<Conversation>, _ seq: Int) -> String { "\(conversation):\(seq)" }
 
-  static func place(ofKey key: String) -> (conversation: ID<Conversation>, seq: Int)? {
+  static func location(ofKey key: String) -> (conversation: ID<Conversation>, seq: Int)? {
     let parts = key.split(separator: ":")
     guard parts.count == 2, let conversation = ID<Conversation>(String(parts[0])), let seq = Int(parts[1]) else {
       return nil
@@ -45,20 +45,20 @@ public struct CachedMessage: Sendable, Hashable {
         let message = Message(
           id: ID(2), conversation: ID(1), author: ID(1), clientID: "client", kind: .system, seq: 2, previous: ID(1),
           replyTo: ID(1), isMachineOnly: true, createdAt: 1, movedFrom: ID(1), state: state)
-        return HeldMessage(MessageView(message, mine: ["like"], vote: [1]), asOf: 1)
+        return ReplicaMessage(MessageView(message, mine: ["like"], vote: [1]), asOf: 1)
       }
     ).hexadecimal
   }()
 }
 
 extension CachedMessage: JSONWritable, JSONReadable {
-  public func write(to json: inout JSONWriter) { Self.write(held, generation: generation, index, to: &json) }
+  public func write(to json: inout JSONWriter) { Self.write(replica, generation: generation, index, to: &json) }
 
   static func write(
-    _ held: some JSONWritable, generation: Int, _ index: MessageIndex, to json: inout JSONWriter
+    _ replica: some JSONWritable, generation: Int, _ index: MessageIndex, to json: inout JSONWriter
   ) {
     json.object { json in
-      json.field("held", held)
+      json.field("held", replica)
       json.field("generation", generation)
       json.field("index", index)
     }

@@ -67,7 +67,7 @@ public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self, throwing: (any Error).self)
     let results = ResultOrder(continuation)
     let (cached, fetch) = (cached, fetch)
-    let held = Task {
+    let reading = Task {
       if let value = try await cached() { await results.deliver(cached: value) }
     }
     let task = Task {
@@ -75,12 +75,12 @@ public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
         await results.deliver(fresh: try await fetch())
       } catch {
         // Offline, deliver the cached value before the error.
-        _ = await held.result
+        _ = await reading.result
         continuation.finish(throwing: error)
       }
     }
     continuation.onTermination = { _ in
-      held.cancel()
+      reading.cancel()
       task.cancel()
     }
     return stream.makeAsyncIterator()

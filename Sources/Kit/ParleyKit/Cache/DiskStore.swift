@@ -110,7 +110,7 @@ public final class DiskStore: CacheStore {
     ) { row in (moment: try row.int(0), fingerprint: try row.int(1)) }
     let isLive = message.tombstone == nil
     var json = JSONWriter()
-    json.value(cached.held)
+    json.value(cached.replica)
     let value = String(decoding: json.bytes, as: UTF8.self)
     let fingerprint = index.fingerprint
     if let old, old.fingerprint == fingerprint {
@@ -192,7 +192,7 @@ public final class DiskStore: CacheStore {
 
   private static func read(_ row: borrowing Row) throws -> CachedMessage {
     let value = try JSONValue(parsing: Array(try row.text(3).utf8))
-    return CachedMessage(try HeldMessage(json: value), generation: try row.int(1), try index(row))
+    return CachedMessage(try ReplicaMessage(json: value), generation: try row.int(1), try index(row))
   }
 
   private static func index(_ row: borrowing Row) throws(SQLiteError) -> MessageIndex {

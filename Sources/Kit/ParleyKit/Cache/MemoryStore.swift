@@ -11,8 +11,8 @@ public final class MemoryStore: CacheStore {
   /// Stores the changes.
   public func save(_ changes: CacheChanges) {
     for removal in changes.removed {
-      guard let held = messages[removal.conversation] else { continue }
-      messages[removal.conversation] = held.filter { !removal.seqs.contains($0.key) }
+      guard let known = messages[removal.conversation] else { continue }
+      messages[removal.conversation] = known.filter { !removal.seqs.contains($0.key) }
     }
     for row in changes.rows { tables[row.table, default: [:]][row.key] = row.value == nil ? nil : row }
     for message in changes.messages {

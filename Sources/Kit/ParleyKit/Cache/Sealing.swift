@@ -77,7 +77,7 @@ private struct SealedWork {
   /// In their order.
   var operations: [OutboxOperation] = []
   var drafts: [ID<Conversation>: JSONRaw] = [:]
-  var orphans: [HeldMessage] = []
+  var orphans: [ReplicaMessage] = []
 
   var isEmpty: Bool { operations.isEmpty && drafts.isEmpty && orphans.isEmpty }
 
@@ -118,7 +118,7 @@ extension SealedWork: JSONWritable, JSONReadable {
       drafts[try draft.read("conversation_id")] = try draft.value("draft").raw
     }
     for value in try object.value("orphans").array() {
-      do { orphans.append(try HeldMessage(json: value)) } catch {
+      do { orphans.append(try ReplicaMessage(json: value)) } catch {
         operations.append(try OutboxOperation(salvagingOrphan: value, order: operations.count + 1))
       }
     }

@@ -81,7 +81,7 @@ extension SeqRanges: JSONWritable, JSONReadable {
 /// The cached ranges of a conversation's history and the progress of its full sync.
 public struct CachedHistory: Sendable, Hashable {
   /// The cached positions.
-  public var held = SeqRanges()
+  public var cached = SeqRanges()
   /// The progress of the full sync.
   public var sync = SyncState.notStarted
   /// The first readable `seq` when the history was last found complete.
@@ -94,7 +94,7 @@ public struct CachedHistory: Sendable, Hashable {
     sync = state
     // An empty history begins with the next message. A message that was sent ahead of earlier events leaves a gap after it.
     let next = min(lastSeq, .max - 1) + 1
-    first = state == .complete ? min(held.all.first?.lowerBound ?? next, next) : nil
+    first = state == .complete ? min(cached.all.first?.lowerBound ?? next, next) : nil
   }
 }
 
@@ -110,7 +110,7 @@ public enum SyncState: Sendable, Hashable {
 extension CachedHistory: JSONWritable, JSONReadable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("held", held)
+      json.field("held", cached)
       switch sync {
       case .notStarted: break
       case .started(let seq): json.field("started", seq)
@@ -123,7 +123,7 @@ extension CachedHistory: JSONWritable, JSONReadable {
 
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    held = try object.read("held")
+    cached = try object.read("held")
     if let seq: Int = try object.optional("started") { sync = .started(before: seq) }
     if try object.optional("complete") ?? false { sync = .complete }
     first = try object.optional("first")

@@ -49,7 +49,7 @@ struct StoredCopy {
 struct StoredWork {
   private(set) var operations: [String: OutboxOperation] = [:]
   private(set) var drafts: [ID<Conversation>: JSONRaw] = [:]
-  private(set) var orphans: [ID<Message>: HeldMessage] = [:]
+  private(set) var orphans: [ID<Message>: ReplicaMessage] = [:]
   private(set) var repairs: [CacheRow] = []
 
   init(_ store: any CacheStore) throws(CacheFault) {
@@ -78,7 +78,7 @@ struct StoredWork {
       for row in try store.rows(of: .orphan) {
         guard let id = ID<Message>(row.key), let raw = row.value else { continue }
         let value = try JSONValue(parsing: raw.bytes)
-        if let orphan = try? HeldMessage(json: value) {
+        if let orphan = try? ReplicaMessage(json: value) {
           orphans[id] = orphan
           continue
         }
@@ -115,8 +115,8 @@ extension OutboxOperation {
 
   /// The operation that sends a lost message again, when the user retries it.
   init(salvagingOrphan value: JSONValue, order: Int) throws(JSONError) {
-    var held = try value.object()
-    let message = try held.value("message")
+    var replica = try value.object()
+    let message = try replica.value("message")
     var object = try message.object()
     let id: ID<Message> = try object.read("id")
     self.init(

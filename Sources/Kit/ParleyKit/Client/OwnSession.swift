@@ -93,7 +93,7 @@ public struct OwnSession: Sendable {
     return (user, asks)
   }
 
-  /// When `verify` last succeeded, in milliseconds since 1970.
+  /// The time of the last successful `verify`, in milliseconds since 1970.
   public var verifiedAt: Int? { store.read("verified").flatMap { Int($0) } }
 
   /// The server's configuration, requested at most once a day.

@@ -5,7 +5,7 @@ public import ParleyModel
 @MainActor @Observable
 public final class ForumListModel: FailingModel {
   /// The cached forums, by last activity, newest first.
-  public private(set) var forums: [HeldForum] = []
+  public private(set) var forums: [ReplicaForum] = []
   /// Whether the forums are cached: false at the first start, before the first synchronization.
   public private(set) var isLoaded = false
   /// The failure of the last `refresh`; nil if it succeeded.
@@ -35,5 +35,5 @@ public final class ForumListModel: FailingModel {
 }
 
 extension Cache {
-  fileprivate var forumList: (forums: [HeldForum], isLoaded: Bool) { (forums, replica.cursor != nil) }
+  fileprivate var forumList: (forums: [ReplicaForum], isLoaded: Bool) { (forums, replica.cursor != nil) }
 }

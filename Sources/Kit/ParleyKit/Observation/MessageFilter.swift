@@ -44,7 +44,7 @@ extension MessageWindow.Update {
 extension WindowContent {
   /// Indexes of `messages` with missing messages right before them.
   var gaps: [Int] {
-    let sent = messages.prefix { $0.held != nil }.compactMap(\.message)
+    let sent = messages.prefix { $0.replica != nil }.compactMap(\.message)
     var gaps = zip(sent, sent.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
       .map { $0.offset + 1 }
     if let oldest = sent.first, oldest.seq > max(range.first ?? 1, from) { gaps.insert(0, at: 0) }
@@ -53,5 +53,5 @@ extension WindowContent {
   }
 
   /// Whether the newest messages are missing.
-  var hasUnfetched: Bool { end > messages.prefix { $0.held != nil }.last?.message?.seq ?? 0 }
+  var hasUnfetched: Bool { end > messages.prefix { $0.replica != nil }.last?.message?.seq ?? 0 }
 }

@@ -225,7 +225,7 @@ public actor MessageWindow {
   private func ignoringOffline(_ request: () async throws -> Void) async throws {
     do { try await request() } catch let fault as ClientFault {
       if fault.isTemporary { return }
-      guard fault.isGone, await !cache.history(of: conversation).held.all.isEmpty else { throw fault }
+      guard fault.isGone, await !cache.history(of: conversation).cached.all.isEmpty else { throw fault }
     }
   }
 

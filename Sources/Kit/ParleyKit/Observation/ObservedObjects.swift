@@ -7,8 +7,8 @@ public import ParleyModel
 public actor ObservedObjects {
   private let cache: Cache
   private var users = ObservedTable<ID<User>, User>()
-  private var forums = ObservedTable<ID<Forum>, HeldForum>()
-  private var conversations = ObservedTable<ID<Conversation>, HeldConversation>()
+  private var forums = ObservedTable<ID<Forum>, ReplicaForum>()
+  private var conversations = ObservedTable<ID<Conversation>, ReplicaConversation>()
   private var messages = ObservedTable<ID<Message>, ShownMessage>()
   private var startTask: Task<Void, Never>?
   private var watchTask: Task<Void, Never>?
@@ -26,7 +26,7 @@ public actor ObservedObjects {
   }
 
   /// The forum, which changes with the cache.
-  public func forum(_ id: ID<Forum>) async -> Observed<HeldForum> {
+  public func forum(_ id: ID<Forum>) async -> Observed<ReplicaForum> {
     await watch()
     let object = forums.object(id)
     await cache.fill([(id, object)])
@@ -34,7 +34,7 @@ public actor ObservedObjects {
   }
 
   /// The conversation, which changes with the cache.
-  public func conversation(_ id: ID<Conversation>) async -> Observed<HeldConversation> {
+  public func conversation(_ id: ID<Conversation>) async -> Observed<ReplicaConversation> {
     await watch()
     let object = conversations.object(id)
     await cache.fill([(id, object)])
@@ -81,11 +81,11 @@ extension Cache {
     for (id, object) in users { object.set(user(id)) }
   }
 
-  fileprivate func fill(_ forums: [(key: ID<Forum>, object: Observed<HeldForum>)]) {
+  fileprivate func fill(_ forums: [(key: ID<Forum>, object: Observed<ReplicaForum>)]) {
     for (id, object) in forums { object.set(replica.forums[id]) }
   }
 
-  fileprivate func fill(_ conversations: [(key: ID<Conversation>, object: Observed<HeldConversation>)]) {
+  fileprivate func fill(_ conversations: [(key: ID<Conversation>, object: Observed<ReplicaConversation>)]) {
     for (id, object) in conversations { object.set(replica.conversations[id]) }
   }
 

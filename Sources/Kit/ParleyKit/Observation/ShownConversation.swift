@@ -3,7 +3,7 @@ public import ParleyModel
 /// A conversation as a row of a list.
 public struct ShownConversation: Sendable, Hashable {
   /// The conversation with the caller's state in it.
-  public let held: HeldConversation
+  public let replica: ReplicaConversation
   /// The last message or unsent message; nil if none is cached.
   public let last: ShownMessage?
   /// The unsent draft.
@@ -16,9 +16,9 @@ public struct ShownConversation: Sendable, Hashable {
   let lastUnsentAt: Int64
 
   /// The conversation of the server.
-  public var conversation: Conversation { held.conversation }
+  public var conversation: Conversation { replica.conversation }
   /// Nil if unknown.
-  public var unread: Int? { held.unread }
+  public var unread: Int? { replica.unread }
 
   /// The conversation's title, its forum's, or the names of the other participants.
   public var title: String {
@@ -36,21 +36,21 @@ public struct ShownConversation: Sendable, Hashable {
 
 extension Cache {
   func shown(_ id: ID<Conversation>) throws(CacheFault) -> ShownConversation? {
-    guard let held = replica.conversations[id] else { return nil }
+    guard let known = replica.conversations[id] else { return nil }
     let newest = try messages(.range(1...Int.max, of: id, .descending, limit: 1))
-    let others = (held.conversation.participants ?? []).map(\.user).filter { $0 != replica.me?.summary.id }
+    let others = (known.conversation.participants ?? []).map(\.user).filter { $0 != replica.me?.summary.id }
     let unsent = unsent(in: id)
     let sending = unsent.compactMap(\.waiting.first).filter { $0.failure?.isTemporary ?? true }
     return ShownConversation(
-      held: held, last: unsent.last ?? shown(newest).first, draft: draft(in: id),
-      forum: held.conversation.forum.flatMap { replica.forums[$0]?.forum }, others: others.compactMap { user($0) },
+      replica: known, last: unsent.last ?? shown(newest).first, draft: draft(in: id),
+      forum: known.conversation.forum.flatMap { replica.forums[$0]?.forum }, others: others.compactMap { user($0) },
       lastUnsentAt: sending.map(\.createdAt).max() ?? 0)
   }
 
   /// The user's own conversations by last activity, newest first.
   public func ownConversations() throws(CacheFault) -> [ShownConversation] {
     var all: [ShownConversation] = []
-    for (id, held) in replica.conversations where held.isOwn { if let shown = try shown(id) { all.append(shown) } }
+    for (id, known) in replica.conversations where known.isOwn { if let shown = try shown(id) { all.append(shown) } }
     return all.sorted { $0.activity > $1.activity }
   }
 }
@@ -62,7 +62,7 @@ extension Parley {
   }
 
   /// The forums by last activity, newest first, in the same way.
-  public nonisolated func forumLists() -> AsyncStream<[HeldForum]> {
+  public nonisolated func forumLists() -> AsyncStream<[ReplicaForum]> {
     lists { cache throws(CacheFault) in cache.forums }
   }
 

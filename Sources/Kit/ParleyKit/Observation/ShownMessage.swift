@@ -7,7 +7,7 @@ public struct ShownMessage: Sendable, Hashable {
   /// The message for operations of the outbox.
   public let target: Draft.Target
   /// Nil while unsent.
-  public let held: HeldMessage?
+  public let replica: ReplicaMessage?
   /// Nil for an unsent message of a user that is not known yet.
   public let author: ParleyModel.ID<User>?
   /// The text with pending edits.
@@ -26,9 +26,9 @@ public struct ShownMessage: Sendable, Hashable {
   public let waiting: [OutboxOperation]
 
   /// The message of the server; nil while unsent.
-  public var message: Message? { held?.message }
+  public var message: Message? { replica?.message }
   /// Whether the server does not have the message yet.
-  public var isUnsent: Bool { held == nil }
+  public var isUnsent: Bool { replica == nil }
   /// The number of attempts to send the message.
   public var attempts: Int { isUnsent ? waiting.first?.attempts ?? 0 : 0 }
   /// The first failure of its operations.
@@ -41,14 +41,14 @@ public struct ShownMessage: Sendable, Hashable {
     let message = cached.message
     identity = message.clientID.map { "\(message.author):\($0)" } ?? message.id.description
     target = .message(message.id)
-    held = cached.held
+    replica = cached.replica
     author = message.author
     displayDate = cached.index.shownAt
     displayLocation = cached.index.locationName
     location = message.content?.parsedAnnotations?.location
     self.waiting = waiting
     var content = Content(text: message.content?.text ?? "", isDeleted: message.tombstone != nil)
-    content.mine = cached.held.mine ?? []
+    content.mine = cached.replica.mine ?? []
     content.apply(waiting)
     (text, isDeleted, mine) = (content.text, content.isDeleted, content.mine)
   }
@@ -79,7 +79,7 @@ public struct ShownMessage: Sendable, Hashable {
     guard let draft = operation.draft else { return nil }
     identity = me.map { "\($0):\(operation.id)" } ?? operation.id
     target = .unsent(operation.id)
-    held = nil
+    replica = nil
     author = me
     displayDate = index.shownAt
     displayLocation = index.locationName

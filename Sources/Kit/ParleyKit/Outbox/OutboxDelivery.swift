@@ -170,7 +170,7 @@ private struct SentMessage: JSONReadable, Sendable {
 extension Cache {
   /// The newest message of the last cached range without a gap.
   func lastContiguousMessage(in conversation: ID<Conversation>) throws(CacheFault) -> ID<Message>? {
-    let cached = history(of: conversation).held.all
+    let cached = history(of: conversation).cached.all
     // A message that was sent ahead of earlier events leaves a gap before it.
     let lastSeq = replica.conversations[conversation]?.conversation.lastSeq ?? .max
     guard let range = cached.last(where: { $0.lowerBound - 1 <= lastSeq }) ?? cached.last else { return nil }
@@ -193,6 +193,6 @@ extension Cache {
         changes.rows.append(CacheRow(.operation, dependent.id, writing: dependent))
       }
     }
-    try hold(ahead: seen, asOf: event(of: age), changes)
+    try merge(ahead: seen, asOf: event(of: age), changes)
   }
 }

@@ -129,7 +129,7 @@ extension Cache {
   /// Whether the server's message has the user's action; nil if unknown.
   private func hasAction(_ type: String, _ target: Draft.Target) throws(CacheFault) -> Bool? {
     switch target {
-    case .message(let id): try messages(.ids([id])).first?.held.mine?.contains(type)
+    case .message(let id): try messages(.ids([id])).first?.replica.mine?.contains(type)
     case .unsent(let name): operations[name] == nil ? nil : false
     }
   }

@@ -8,7 +8,7 @@ extension Outbox {
   /// - Returns: the messages that were not cached up to the sent one, oldest first; without the older ones if they are too
   ///   many, or could not be fetched.
   public func sendAndWait(_ draft: Draft, in conversation: ID<Conversation>) async throws -> [Message] {
-    let before = await cache.history(of: conversation).held
+    let before = await cache.history(of: conversation).cached
     let message = try await waitUntilSent { try await send(draft, in: conversation) }
     guard let message, let sent = try await cache.messages(.ids([message])).first?.message else { return [] }
     let last = before.all.last(where: { $0.upperBound < sent.seq })?.upperBound
@@ -100,7 +100,7 @@ extension Outbox {
         ))
       let messages = page.elements.map(\.value)
       guard let oldest = messages.last, oldest.message.seq < next.seq else { return }
-      try await cache.hold(missed: messages.reversed(), asOf: known)
+      try await cache.merge(missed: messages.reversed(), asOf: known)
     }
   }
 }
@@ -108,7 +108,7 @@ extension Outbox {
 extension Cache {
   /// The messages up to a sent one that were not held before, without a gap.
   fileprivate func new(upTo sent: Message, since before: SeqRanges) throws(CacheFault) -> [Message] {
-    let first = history(of: sent.conversation).held.range(at: sent.seq)?.lowerBound ?? sent.seq
+    let first = history(of: sent.conversation).cached.range(at: sent.seq)?.lowerBound ?? sent.seq
     var new: [Message] = []
     for seqs in before.missing(in: first...sent.seq) {
       new += try messages(.range(seqs, of: sent.conversation)).map(\.message)
@@ -120,13 +120,13 @@ extension Cache {
   fileprivate func messageAfterGap(
     in seqs: ClosedRange<Int>, of conversation: ID<Conversation>
   ) throws(CacheFault) -> Message? {
-    guard let gap = history(of: conversation).held.missing(in: seqs).last else { return nil }
+    guard let gap = history(of: conversation).cached.missing(in: seqs).last else { return nil }
     let after = gap.upperBound + 1
     return try messages(.range(after...after, of: conversation)).first?.message
   }
 
-  fileprivate func hold(missed messages: [MessageView], asOf age: ResponseAge) throws(CacheFault) {
+  fileprivate func merge(missed messages: [MessageView], asOf age: ResponseAge) throws(CacheFault) {
     guard isCurrent(age) else { return }
-    try hold(ahead: messages, asOf: event(of: age))
+    try merge(ahead: messages, asOf: event(of: age))
   }
 }

@@ -42,14 +42,14 @@ extension Parley {
 
 extension Cache {
   fileprivate func shown(_ payload: MessagePayload) throws(CacheFault) -> ShownMessage? {
-    let held = try messages(.ids([payload.message]))
-    return shown(held.filter { $0.message.revision >= payload.revision ?? 0 }).first
+    let known = try messages(.ids([payload.message]))
+    return shown(known.filter { $0.message.revision >= payload.revision ?? 0 }).first
   }
 
   /// Works for messages of conversations that are not in the cache, too.
   func shown(_ seen: MessageView) throws(CacheFault) -> [ShownMessage] {
-    let held = try messages(.ids([seen.message.id]))
-    let own = CachedMessage(HeldMessage(seen, asOf: 0), generation: 0, indexing.index(seen.message))
-    return shown(held.isEmpty ? [own] : held)
+    let known = try messages(.ids([seen.message.id]))
+    let own = CachedMessage(ReplicaMessage(seen, asOf: 0), generation: 0, indexing.index(seen.message))
+    return shown(known.isEmpty ? [own] : known)
   }
 }

@@ -27,7 +27,7 @@ extension Parley {
         let part = rest.prefix(Self.usersPerRequest).map(\.description).joined(separator: ",")
         let age = await cache.responseAge
         for user in try await client.send(.listUsers(ids: part)).elements.map(\.value) {
-          try await cache.hold(user, asOf: age)
+          try await cache.merge(user, asOf: age)
           users[user.summary.id] = await cache.user(user.summary.id) ?? user
         }
         rest = rest.dropFirst(Self.usersPerRequest)
@@ -41,7 +41,7 @@ extension Parley {
   private static func fetch(_ id: ID<User>, _ client: Client, _ cache: Cache) async throws -> User {
     let age = await cache.responseAge
     let user = try await client.send(.getUser(.id(id))).value
-    try await cache.hold(user, asOf: age)
+    try await cache.merge(user, asOf: age)
     return await cache.user(id) ?? user
   }
 
@@ -67,13 +67,13 @@ extension Parley {
   }
 
   /// A forum: the cached one, then that of the server.
-  public nonisolated func forum(_ id: ID<Forum>) -> CachedThenFresh<HeldForum> {
+  public nonisolated func forum(_ id: ID<Forum>) -> CachedThenFresh<ReplicaForum> {
     CachedThenFresh { [cache] in
       await cache.replica.forums[id]
     } fresh: { [sync, cache] in
       try await sync.refresh(id)
-      guard let held = await cache.replica.forums[id] else { throw SyncRefusal.unknownForum }
-      return held
+      guard let known = await cache.replica.forums[id] else { throw SyncRefusal.unknownForum }
+      return known
     }
   }
 
@@ -90,7 +90,7 @@ extension Parley {
   }
 
   /// The forums by last activity, newest first.
-  public nonisolated func forums() -> CachedThenFresh<[HeldForum]> {
+  public nonisolated func forums() -> CachedThenFresh<[ReplicaForum]> {
     CachedThenFresh { [cache] in
       await cache.hasBegun ? await cache.forums : nil
     } fresh: { [sync, cache] in
@@ -110,8 +110,8 @@ extension Parley {
   ) -> CachedThenFresh<[ShownMessage]> {
     CachedThenFresh { [cache] in
       let seqs = try await cache.seqs(in: conversation, before: message, limit)
-      let held = try await cache.shown(seqs, of: conversation)
-      return held.isEmpty ? nil : held
+      let known = try await cache.shown(seqs, of: conversation)
+      return known.isEmpty ? nil : known
     } fresh: { [sync, cache] in
       try await sync.catchUp()
       try await sync.fetchPage(of: conversation, before: message, limit: limit)
@@ -129,7 +129,7 @@ extension Cache {
     return users.isEmpty ? nil : users
   }
 
-  var forums: [HeldForum] { replica.forums.values.sorted { $0.forum.activity > $1.forum.activity } }
+  var forums: [ReplicaForum] { replica.forums.values.sorted { $0.forum.activity > $1.forum.activity } }
 
   /// The messages with their pending changes, read at once.
   fileprivate func shown(_ ids: [ID<Message>]) throws(CacheFault) -> [ShownMessage] { shown(try messages(.ids(ids))) }
@@ -157,7 +157,7 @@ extension Cache {
   /// The highest known `seq`.
   func end(of conversation: ID<Conversation>) -> Int {
     max(
-      history(of: conversation).held.all.last?.upperBound ?? 0,
+      history(of: conversation).cached.all.last?.upperBound ?? 0,
       replica.conversations[conversation]?.conversation.lastSeq ?? 0)
   }
 }

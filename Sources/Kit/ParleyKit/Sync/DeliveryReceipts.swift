@@ -96,9 +96,9 @@ actor DeliveryReceipts {
     if self.generation != generation { (self.generation, sent) = (generation, [:]) }
     guard let me = replica.me, me.own?.showsReceipts == true else { return [] }
     var pending: [(ID<Conversation>, Message)] = []
-    for (id, held) in replica.conversations where Self.hasReceipts(held) {
-      let known = max(held.readPosition.deliveredSeq, held.participation?.joinedSeq ?? 0, sent[id] ?? 0)
-      guard let last = await cache.history(of: id).held.all.last?.upperBound, last > known else { continue }
+    for (id, copy) in replica.conversations where Self.hasReceipts(copy) {
+      let known = max(copy.readPosition.deliveredSeq, copy.participation?.joinedSeq ?? 0, sent[id] ?? 0)
+      guard let last = await cache.history(of: id).cached.all.last?.upperBound, last > known else { continue }
       let new = try await cache.messages(.range(known + 1...last, of: id, .descending, limit: Self.maxScanned))
       guard let newest = new.first, new.contains(where: { $0.message.author != me.summary.id }) else { continue }
       pending.append((id, newest.message))
@@ -106,10 +106,10 @@ actor DeliveryReceipts {
     return pending.sorted { $0.1.id < $1.1.id }
   }
 
-  private static func hasReceipts(_ held: HeldConversation) -> Bool {
-    guard let part = held.participation, !part.isRequest else { return false }
-    switch held.conversation.kind {
-    case .direct, .group: return held.conversation.participantCount.map { $0 <= maxParticipants } ?? true
+  private static func hasReceipts(_ copy: ReplicaConversation) -> Bool {
+    guard let part = copy.participation, !part.isRequest else { return false }
+    switch copy.conversation.kind {
+    case .direct, .group: return copy.conversation.participantCount.map { $0 <= maxParticipants } ?? true
     case .channel, .feed, .room, .topic: return false
     }
   }

@@ -63,8 +63,8 @@ public actor Sync {
   private func compareOwner(with me: ID<User>) async throws {
     let lockedFor = await cache.lockedFor
     let owner = await cache.owner
-    guard let held = lockedFor ?? owner else { return }
-    guard me != held else { return try await cache.unlock() }
+    guard let holder = lockedFor ?? owner else { return }
+    guard me != holder else { return try await cache.unlock() }
     try await cache.seal()
     throw SyncRefusal.userChanged
   }
@@ -264,7 +264,7 @@ public actor Sync {
       let part = rest.prefix(Parley.usersPerRequest)
       rest = rest.dropFirst(part.count)
       let found = try await client.send(.listUsers(ids: part.map(\.description).joined(separator: ","))).elements
-      for user in found { try await cache.hold(user.value) }
+      for user in found { try await cache.merge(user.value) }
       for id in Set(part).subtracting(found.map(\.value.summary.id)).sorted() { try await cache.drop(.user(id)) }
     }
   }
@@ -275,14 +275,14 @@ public actor Sync {
     do {
       switch need {
       case .user(let id):
-        try await cache.hold(client.send(.getUser(.id(id))).value)
+        try await cache.merge(client.send(.getUser(.id(id))).value)
       case .forum(let id):
-        try await cache.hold(client.send(.getForum(id)).value, asOf: known)
+        try await cache.merge(client.send(.getForum(id)).value, asOf: known)
       case .conversation(let id): try await fetchConversation(id)
       case .message(let id):
-        try await cache.hold([client.send(.getMessage(id)).value], asOf: known)
+        try await cache.merge([client.send(.getMessage(id)).value], asOf: known)
       case .inbox:
-        try await cache.hold(client.send(.listNotifications(limit: 1)).unread)
+        try await cache.merge(client.send(.listNotifications(limit: 1)).unread)
       case .everything: try await resync()
       }
     } catch let fault as ClientFault {
@@ -296,10 +296,10 @@ public actor Sync {
     let known = await cache.replica.cursor?.event ?? 0
     let request = await cache.countRequest(of: id)
     let own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [id.description]))
-    try await cache.hold(own, asOf: known, countRequest: request)
+    try await cache.merge(own, asOf: known, countRequest: request)
     guard own.conversation.lastSeq > 0 else { return }
     let page = try await fetch(id, [.init("order", "desc")], limit: 50)
-    try await cache.hold(page)
+    try await cache.merge(page)
   }
 
   private func fetch(
@@ -330,12 +330,12 @@ public actor Sync {
     if isOther { throw SyncRefusal.userChanged }
     if snapshot.hasMoreForums {
       for forum in try await all(.listForums(limit: Self.pageSize)) {
-        try await cache.hold(forum.value, asOf: snapshot.cursor.event)
+        try await cache.merge(forum.value, asOf: snapshot.cursor.event)
       }
     }
     for id in await cache.cachedConversations {
-      guard let held = await cache.replica.conversations[id] else { continue }
-      try await removeLost(in: id, after: held.conversation.lastSeq)
+      guard let known = await cache.replica.conversations[id] else { continue }
+      try await removeLost(in: id, after: known.conversation.lastSeq)
       _ = try await compare(id)
     }
     try await cache.endReset()
@@ -423,13 +423,13 @@ public actor Sync {
       throw SyncRefusal.unsentWork(conversation)
     }
     return try await exclusively {
-      let held = await cache.history(of: conversation).held.all
+      let known = await cache.history(of: conversation).cached.all
       // A new device has the last message alone, from the snapshot.
-      let isNew = held.count == 1 && held[0].count == 1 && held[0].lowerBound > 1
+      let isNew = known.count == 1 && known[0].count == 1 && known[0].lowerBound > 1
       guard !isNew, let last = try await cache.lastContiguousMessage(in: conversation) else {
         let page = try await fetch(conversation, [.init("order", "desc")], limit: 50)
-        try await cache.hold(page)
-        return page.messages.reversed().map(\.message).filter { message in !held.contains { $0 ~= message.seq } }
+        try await cache.merge(page)
+        return page.messages.reversed().map(\.message).filter { message in !known.contains { $0 ~= message.seq } }
       }
       var new: [Message] = []
       var next: String?
@@ -437,7 +437,7 @@ public actor Sync {
         let page = try await fetch(
           conversation, [.init("after", last.description), .init("order", "asc"), .init("next", next)],
           limit: Self.pageSize)
-        try await cache.hold(page)
+        try await cache.merge(page)
         new += page.messages.map(\.message)
         guard page.next != nil else { return new }
         next = page.next
@@ -458,7 +458,7 @@ public actor Sync {
       let known = await cache.replica.cursor?.event ?? 0
       let ids = rest.prefix(Self.pageSize).map(\.description).joined(separator: ",")
       let page = try await client.send(.getMessages(ids: ids)).elements.map(\.value)
-      try await cache.hold(page, asOf: known)
+      try await cache.merge(page, asOf: known)
       found += page
       rest = rest.dropFirst(Self.pageSize)
     }
@@ -468,12 +468,12 @@ public actor Sync {
   /// Fetches the uncached messages before `seq`.
   public func fetchOlder(than seq: Int, in conversation: ID<Conversation>, limit: Int = 50) async throws {
     guard seq > 1 else { return }
-    let missing = await cache.history(of: conversation).held.missing(in: max(1, seq - limit)...seq - 1)
+    let missing = await cache.history(of: conversation).cached.missing(in: max(1, seq - limit)...seq - 1)
     guard let top = missing.last else { return }
     try await exclusively {
       let page = try await fetch(
         conversation, try await before(top.upperBound + 1, in: conversation), limit: min(limit, Self.pageSize))
-      try await cache.hold(page)
+      try await cache.merge(page)
     }
   }
 
@@ -497,7 +497,7 @@ public actor Sync {
       repeat {
         let page = try await fetch(
           conversation, anchor + [.init("order", "desc"), .init("next", next)], limit: min(seqs.count, Self.pageSize))
-        try await cache.hold(page)
+        try await cache.merge(page)
         (next, left) = (page.next, left - page.messages.count)
       } while next != nil && left > 0
     }
@@ -521,12 +521,12 @@ public actor Sync {
   public func fetch(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
     var requested: Set<ClosedRange<Int>> = []
     while true {
-      let gaps = await cache.history(of: conversation).held.missing(in: seqs)
+      let gaps = await cache.history(of: conversation).cached.missing(in: seqs)
       guard let gap = gaps.last(where: { !requested.contains($0) }) else { return }
       let isMore = try await exclusively {
-        let before = await cache.history(of: conversation).held
+        let before = await cache.history(of: conversation).cached
         try await fill(gap, of: conversation)
-        return await cache.history(of: conversation).held != before
+        return await cache.history(of: conversation).cached != before
       }
       if !isMore { requested.insert(gap) }
     }
@@ -541,7 +541,7 @@ public actor Sync {
       query = [.init("after", anchor.message.id.description), .init("order", "asc")]
     }
     let page = try await fetch(conversation, query, limit: min(gap.count, Self.pageSize))
-    try await cache.hold(page)
+    try await cache.merge(page)
   }
 
   /// Fetches the complete history that the user may read. Resumes after an interruption, skips cached messages, and returns
@@ -575,26 +575,26 @@ public actor Sync {
     of conversation: ID<Conversation>, excluding requested: SeqRanges
   ) async throws -> (left: Int, page: ClosedRange<Int>)? {
     try await exclusively {
-      guard let held = await cache.replica.conversations[conversation] else { throw SyncRefusal.unknownConversation }
+      guard let copy = await cache.replica.conversations[conversation] else { throw SyncRefusal.unknownConversation }
       let history = await cache.history(of: conversation)
-      var known = history.held
+      var known = history.cached
       for page in requested.all { known.add(page) }
-      var next = held.conversation.lastSeq
+      var next = copy.conversation.lastSeq
       while let range = known.range(at: next) { next = range.lowerBound - 1 }
-      guard next >= held.participation?.fromSeq ?? 1 else {
+      guard next >= copy.participation?.fromSeq ?? 1 else {
         try await cache.setSync(.complete, of: conversation)
         return nil
       }
       let page = try await fetch(conversation, try await before(next + 1, in: conversation), limit: Self.pageSize)
       // A page that only has newer, cached messages would repeat forever.
       guard let oldest = page.messages.map(\.message.seq).min(),
-        oldest <= next || !page.messages.allSatisfy({ history.held.contains($0.message.seq) })
+        oldest <= next || !page.messages.allSatisfy({ history.cached.contains($0.message.seq) })
       else {
         try await cache.setSync(.complete, of: conversation)
         return nil
       }
-      let isDone = page.next == nil && history.held.all.first.map { $0.lowerBound >= oldest } ?? true
-      try await cache.hold(page, sync: isDone ? .complete : .started(before: oldest), of: conversation)
+      let isDone = page.next == nil && history.cached.all.first.map { $0.lowerBound >= oldest } ?? true
+      try await cache.merge(page, sync: isDone ? .complete : .started(before: oldest), of: conversation)
       return isDone ? nil : (oldest - 1, oldest...max(oldest, next))
     }
   }
@@ -621,7 +621,7 @@ public actor Sync {
         readers: .init(.listed), writers: .init(.listed, isImmutable: true), isDistinct: true)
       request.isRepeatable = true
       let own = try await client.send(request)
-      try await cache.hold(own.value, asOf: known)
+      try await cache.merge(own.value, asOf: known)
       return own.conversation.id
     }
   }
@@ -650,9 +650,9 @@ public actor Sync {
     try await catchUp()
     try await refreshWithoutEvents(conversation)
     // An empty copy would be compared with nothing.
-    if await cache.history(of: conversation).held.all.isEmpty { try await refresh(conversation) }
+    if await cache.history(of: conversation).cached.all.isEmpty { try await refresh(conversation) }
     var verdict = try await exclusively { try await compare(conversation) }
-    for seqs in await cache.history(of: conversation).held.all {
+    for seqs in await cache.history(of: conversation).cached.all {
       verdict.refreshed += try await refreshActions(in: seqs, of: conversation)
     }
     return verdict
@@ -679,16 +679,16 @@ public actor Sync {
     guard let first = parts.first?.seqs.lowerBound, let last = parts.last?.seqs.upperBound else {
       return .complete(through: nil)
     }
-    let missing = await cache.history(of: conversation).held.missing(in: first...last)
+    let missing = await cache.history(of: conversation).cached.missing(in: first...last)
     guard missing.isEmpty else { return .incomplete(.missing(missing)) }
     var newest: Message?
     for part in parts {
-      let held = try await cache.messages(.range(part.seqs, of: conversation)).map(\.message)
-      guard held.count == part.seqs.count, try MessageDigest.of(held) == part.digest else {
+      let known = try await cache.messages(.range(part.seqs, of: conversation)).map(\.message)
+      guard known.count == part.seqs.count, try MessageDigest.of(known) == part.digest else {
         _ = try await compare(conversation)
         return nil
       }
-      newest = held.last
+      newest = known.last
     }
     return .complete(through: newest)
   }
@@ -704,7 +704,7 @@ public actor Sync {
       let page = try await cache.messages(.range(next...seqs.upperBound, of: conversation, limit: Self.pageSize))
       guard let last = page.last else { break }
       next = last.message.seq + 1
-      let unsure = page.filter { $0.held.actionsAsOf < asOf && $0.message.tombstone == nil }.map(\.message.id)
+      let unsure = page.filter { $0.replica.actionsAsOf < asOf && $0.message.tombstone == nil }.map(\.message.id)
       if unsure.isEmpty { continue }
       try await refresh(unsure)
       count += unsure.count
@@ -724,7 +724,7 @@ public actor Sync {
 
   private func compare(_ conversation: ID<Conversation>) async throws -> VerificationResult {
     var verdict = VerificationResult()
-    for range in await cache.history(of: conversation).held.all {
+    for range in await cache.history(of: conversation).cached.all {
       verdict.checked += range.count
       verdict.repaired += try await compare(range, of: conversation)
     }
@@ -755,15 +755,15 @@ public actor Sync {
     var repaired = 0
     for part in remote.parts {
       let cached = try await cache.messages(.range(part.seqs, of: conversation))
-      let held = cached.map(\.message)
-      if held.count == part.seqs.count, try MessageDigest.of(held) == part.digest {
+      let known = cached.map(\.message)
+      if known.count == part.seqs.count, try MessageDigest.of(known) == part.digest {
         try await refetchChanged(cached)
         continue
       }
       if part.seqs.count > Self.minSplitCount, part.seqs != seqs {
         repaired += try await compare(part.seqs, of: conversation)
       } else {
-        repaired += try await refetch(part.seqs, of: conversation, held.first)
+        repaired += try await refetch(part.seqs, of: conversation, known.first)
       }
     }
     return repaired

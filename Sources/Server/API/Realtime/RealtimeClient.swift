@@ -16,7 +16,7 @@ struct RealtimeClient {
   /// The connection whose presence the hub counts.
   private let connection: ObjectIdentifier
   private let openedAt: Int64
-  /// When the use of the session was last noted.
+  /// The time at which the use of the session was last stored.
   private var usedAt: Int64
 
   private var view: CommunityView { live.view }

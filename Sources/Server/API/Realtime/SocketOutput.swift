@@ -30,7 +30,7 @@ struct SocketOutput {
   /// Sends waiting answers while the queue has room. Stops reading from a client that does not read its answers.
   mutating func flush(whileReading mayRead: Bool) {
     while let next = waiting.first, socket.send(.text(next)) { waitingBytes -= waiting.removeFirst().count }
-    socket.hold(waitingBytes)
+    socket.charge(waitingBytes)
     if isBlocked || !mayRead { socket.pause() } else { socket.resume() }
   }
 

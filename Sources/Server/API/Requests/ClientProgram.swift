@@ -38,7 +38,7 @@ extension Context {
 }
 
 extension RequestContext {
-  /// Where a sign-in comes from.
+  /// The origin of a sign-in.
   var origin: SignInOrigin {
     SignInOrigin(
       address: server.networkText, program: ClientProgram.words(request.fields["user-agent"]),

@@ -124,7 +124,7 @@ extension WriteTransaction {
       try setPassword(hash, of: user)
       try endAllSessions(of: user)
       try deleteMailedLinks(of: user)
-      try mailNotice(.account(.passwordChanged), of: user)
+      try mailNotification(.account(.passwordChanged), of: user)
       return user
     }
     guard let name = use.name else { throw .invalid("name", .missing) }

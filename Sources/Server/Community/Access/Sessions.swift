@@ -7,7 +7,7 @@ public struct OpenedSession: Sendable {
   public let token: String
   /// The signed-in user, with their own fields.
   public let user: User
-  /// When the second factor that the sign-in has passed was set up; nil for a sign-in of one step.
+  /// The time at which the second factor of the sign-in was set up; nil for a sign-in of one step.
   public let secondFactor: Int64?
 }
 
@@ -174,7 +174,7 @@ extension Community {
       try tx.setPassword(hash, of: user)
       try tx.endSessions(of: user, except: caller.session, keepsTokens: keepsTokens)
       try tx.deleteMailedLinks(of: user)
-      try tx.mailNotice(.account(.passwordChanged), of: user)
+      try tx.mailNotification(.account(.passwordChanged), of: user)
     }
   }
 

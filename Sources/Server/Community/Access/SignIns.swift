@@ -1,7 +1,7 @@
 public import ParleyModel
 import Storage
 
-/// Where a request to sign in comes from.
+/// The origin of a request to sign in.
 public struct SignInOrigin: Sendable {
   /// The network of the client; nil for a client without one.
   public let address: String?

@@ -5,8 +5,8 @@ import ParleyModel
 import Storage
 
 extension JobKind {
-  static let groupAccess = JobKind("forum.groups") { (tx, notices: inout GroupAccessNotices) throws(Refusal) in
-    try tx.sendNextChunk(&notices)
+  static let groupAccess = JobKind("forum.groups") { (tx, change: inout GroupAccessChange) throws(Refusal) in
+    try tx.sendNextChunk(&change)
   }
 }
 
@@ -42,11 +42,11 @@ extension WriteTransaction {
   }
 
   /// Informs the members of groups whose access to a forum has changed, in a stored job.
-  func startGroupNotices(about forum: Forum, to groups: [ID<UserGroup>], by actor: ID<User>) throws(Refusal) {
+  func startGroupAccessChange(about forum: Forum, to groups: [ID<UserGroup>], by actor: ID<User>) throws(Refusal) {
     guard !groups.isEmpty else { return }
     _ = try startJob(
       kind: JobKind.groupAccess.name, subject: forum.id.number, by: actor,
-      state: GroupAccessNotices(of: forum.id, to: groups, by: actor))
+      state: GroupAccessChange(of: forum.id, to: groups, by: actor))
   }
 
   /// Removes a user who has left a group from the conversations of its forums that the user can no longer read.
@@ -57,20 +57,20 @@ extension WriteTransaction {
   }
 
   /// Runs one chunk. Returns whether the job is finished.
-  fileprivate func sendNextChunk(_ notices: inout GroupAccessNotices) throws(Refusal) -> Bool {
-    guard let group = notices.groups.first else { return true }
-    let members = try members(ofGroup: group, after: notices.user, limit: Self.chunkSize)
-    for member in members { try logGroupAccess(of: member, to: notices.forum, by: notices.actor) }
+  fileprivate func sendNextChunk(_ change: inout GroupAccessChange) throws(Refusal) -> Bool {
+    guard let group = change.groups.first else { return true }
+    let members = try members(ofGroup: group, after: change.user, limit: Self.chunkSize)
+    for member in members { try logGroupAccess(of: member, to: change.forum, by: change.actor) }
     if members.count == Self.chunkSize, let last = members.last {
-      notices.user = last
+      change.user = last
       return false
     }
     // A later job about the forum has not informed all members yet.
-    if try openJobCount(.groupAccess, about: notices.forum.number) == 1 {
-      try forgetEndedAccess(of: group, to: notices.forum)
+    if try openJobCount(.groupAccess, about: change.forum.number) == 1 {
+      try forgetEndedAccess(of: group, to: change.forum)
     }
-    notices.groups.removeFirst()
-    notices.user = ID(0)
-    return notices.groups.isEmpty
+    change.groups.removeFirst()
+    change.user = ID(0)
+    return change.groups.isEmpty
   }
 }

@@ -25,7 +25,7 @@ extension Community {
       if let icon = draft.fields[\.icon] ?? nil { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
       try tx.checkGroups(of: draft.fields.applied(to: .blank), since: .blank, by: caller, bounds)
       let created = try tx.add(draft, by: creator)
-      try tx.startGroupNotices(about: created, to: created.groups, by: creator)
+      try tx.startGroupAccessChange(about: created, to: created.groups, by: creator)
       if let clientID = draft.clientID { try tx.remember(.forum, by: creator, clientID, subject: created.id.number) }
       return CreatedForum(forum: try tx.forum(created.id, for: caller), isNew: true)
     }
@@ -89,7 +89,7 @@ extension Community {
       guard let forum = try tx.forum(id) else { throw .notFound }
       try tx.delete(forum, by: actor)
       try tx.startLosses(of: id, by: actor)
-      try tx.startGroupNotices(about: forum, to: forum.groups, by: actor)
+      try tx.startGroupAccessChange(about: forum, to: forum.groups, by: actor)
       let job = try tx.startJob(
         kind: JobKind.forumErasure.name, subject: id.number, by: actor, state: ForumErasure(id, by: actor))
       try tx.audit(.forumDeleted, by: actor, subject: id.number, in: id, reason: forum.title)
@@ -196,7 +196,7 @@ extension WriteTransaction {
     _ before: Forum, to after: Forum, _ from: ForumChange.HistoryStart, by actor: ID<User>
   ) throws(Refusal) -> ID<Job>? {
     let groups = after.groups(changedFrom: before)
-    try startGroupNotices(about: after, to: groups, by: actor)
+    try startGroupAccessChange(about: after, to: groups, by: actor)
     let mayLose =
       before.visibility.isWider(than: after.visibility)
       || after.visibility != .public && groups.contains { after.access(of: $0) == nil }

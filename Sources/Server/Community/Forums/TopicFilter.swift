@@ -3,7 +3,7 @@
 public import ParleyModel
 import Storage
 
-/// Which topics of a forum are listed: those that match all members, or all.
+/// A selection of a forum's topics: those that match all members, or all.
 public struct TopicSelection: Sendable {
   public var filter: TopicFilter?
   /// A hashtag, with or without its sign.

@@ -99,7 +99,7 @@ extension ReadTransaction {
 }
 
 extension NotificationSettings {
-  /// Whether mail tells of a notification. Quiet hours do not matter: mail makes no noise.
+  /// Whether a notification is mailed. Quiet hours do not matter: mail makes no noise.
   func allowMail(of kind: Notification.Kind, at time: Int64) -> Bool {
     if kind.isSecurity { return true }
     return mail.contains(kind) && !isPaused && (snoozedUntil ?? 0) <= time

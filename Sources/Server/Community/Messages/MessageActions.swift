@@ -119,16 +119,16 @@ extension ReadTransaction {
     var rest = ListSlice(after: slice.key, isBackward: slice.isBackward, limit: Self.chunkSize)
     while true {
       let found = try marked(type, by: user, rest)
-      for (place, position) in found {
+      for (message, position) in found {
         if starts[position.conversation] == nil {
           starts[position.conversation] = .some(try historyStart(of: position.conversation, for: caller))
         }
         guard let start = starts[position.conversation] ?? nil, position.seq >= start else { continue }
-        readable.append(place)
+        readable.append(message)
         if readable.count == slice.limit { return readable }
       }
       guard found.count == rest.limit, let last = found.last else { return readable }
-      rest.key = last.place.key
+      rest.key = last.message.key
     }
   }
 }

@@ -124,7 +124,7 @@ extension WriteTransaction {
     _ before: Report, _ after: Report, by actor: ID<User>, _ bounds: Bounds
   ) throws(Refusal) -> Report {
     if before.state == .open, after.state != .open {
-      let moderators = try keepersOfOrder(in: before.forum, limit: bounds.reportRecipients)
+      let moderators = try moderators(in: before.forum, limit: bounds.reportRecipients)
       try markNotificationsRead(of: moderators, about: before.id, by: actor)
     }
     return try change(before, to: after)
@@ -138,7 +138,7 @@ extension WriteTransaction {
 
   /// Notifies the moderators of the site and of the forum.
   func notifyModerators(of report: NewReport, _ id: ID<Report>, _ bounds: Bounds) throws(Refusal) {
-    for moderator in try keepersOfOrder(in: report.forum, limit: bounds.reportRecipients)
+    for moderator in try moderators(in: report.forum, limit: bounds.reportRecipients)
     where moderator != report.reporter && moderator != report.user {
       try addNotification(.report, of: moderator, report: id, by: report.reporter)
     }

@@ -7,7 +7,7 @@ import Storage
 extension Community {
   /// Invalid addresses find no users, like unknown ones.
   public func discoverUsers(_ texts: [String], by caller: Caller) async throws(Refusal) -> [Discovered] {
-    let asker = try caller.requireUser(.write)
+    let searcher = try caller.requireUser(.write)
     guard texts.count <= bounds.discoveries else { throw .invalid("addresses", .tooMany(limit: bounds.discoveries)) }
     return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       guard Permissions.mayDiscover(try tx.reloadCaller(caller).role), try tx.settings().hasDiscovery else {
@@ -18,7 +18,7 @@ extension Community {
       for text in texts {
         guard let address = ContactAddress(text) else { continue }
         for user in try tx.discoverable(at: address.digest(key), limit: bounds.discovered) {
-          guard user.summary.id != asker, try !tx.isBlocked(asker, user.summary.id) else { continue }
+          guard user.summary.id != searcher, try !tx.isBlocked(searcher, user.summary.id) else { continue }
           found.append(Discovered(address: text, user: user.summary))
         }
       }

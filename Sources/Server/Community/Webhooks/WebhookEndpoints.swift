@@ -190,7 +190,7 @@ extension CommunityView {
     }
   }
 
-  /// The log of an endpoint, for its owner: it tells of events that other staff may not read.
+  /// The log of an endpoint, for its owner: it names events that other staff may not read.
   public func listWebhookDeliveries(
     of endpoint: ID<WebhookEndpoint>, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<WebhookDelivery> {

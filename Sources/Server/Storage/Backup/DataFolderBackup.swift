@@ -16,7 +16,7 @@ extension DataFolder {
     public let replaced: String?
     /// The sentence about the undone changes, also in the audit log.
     public let undone: String
-    /// Whether sessions that were revoked after the backup could be told from the others.
+    /// Whether sessions that were revoked after the backup were known.
     public let isCompared: Bool
     /// Number of users that the next start erases again.
     public let erasedAgain: Int

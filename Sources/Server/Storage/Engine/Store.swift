@@ -23,7 +23,7 @@ public final class Store: Sendable {
   public let blobs: Blobs
   /// Seals secrets in the database with the key of the data folder.
   public let secrets: SealedBox
-  /// Which history this is: a cursor of another one leads nowhere.
+  /// The identity of this history: a cursor of another one leads nowhere.
   public let epoch: String
   public let starts: Starts
   /// Erasures after the backup from which the site was restored.

@@ -88,7 +88,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Which of these streams have events after `event`, and where they end.
+  /// The streams with events after `event`, and their ends.
   public func heads(of streams: some Sequence<EventStream>, movedSince event: Int) throws(Refusal) -> [StreamHead] {
     var heads: [StreamHead] = []
     try run { connection in

@@ -158,7 +158,7 @@ extension WriteTransaction {
 }
 
 /// Progress of informing the members of groups about a forum.
-public struct GroupAccessNotices: Sendable {
+public struct GroupAccessChange: Sendable {
   public let forum: ID<Forum>
   public let actor: ID<User>
   /// The groups that are not done. In the first one, members up to `user` are.
@@ -172,7 +172,7 @@ public struct GroupAccessNotices: Sendable {
   }
 }
 
-extension GroupAccessNotices: JSONReadable, JSONWritable {
+extension GroupAccessChange: JSONReadable, JSONWritable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(

@@ -11,7 +11,7 @@ public struct PendingEmail: Sendable, Hashable {
   public let expiresAt: Int64?
 }
 
-/// Where mail to a user goes.
+/// The recipient of a user's mail.
 public struct MailRecipient: Sendable, Hashable {
   public let user: ID<User>
   /// The confirmed address, unless mail to it has stopped.

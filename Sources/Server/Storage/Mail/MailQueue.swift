@@ -202,7 +202,7 @@ extension WriteTransaction {
   }
 
   /// Queues a notice for a user who has an address. It goes to the present address, whatever changes until it is sent.
-  public func mailNotice(_ topic: MailTopic, of user: ID<User>) throws(Refusal) {
+  public func mailNotification(_ topic: MailTopic, of user: ID<User>) throws(Refusal) {
     let address = try run { connection in
       try connection.first("select address from email where user_id = $1 and stopped_at is null", user.number) { row in
         try row.optionalText(0)

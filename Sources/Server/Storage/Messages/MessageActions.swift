@@ -147,7 +147,7 @@ extension ReadTransaction {
   /// The messages with this action of the user, newest message first, with their positions.
   public func marked(
     _ type: String, by user: ID<User>, _ slice: ListSlice
-  ) throws(Refusal) -> [(place: DatedMessage, position: MessagePosition)] {
+  ) throws(Refusal) -> [(message: DatedMessage, position: MessagePosition)] {
     let page = Keyset(slice, .descending)
     return try run { connection in
       try connection.all(
@@ -162,7 +162,7 @@ extension ReadTransaction {
           """), user.number, type, page.number(), page.number(1), slice.limit
       ) { row in
         (
-          place: DatedMessage(time: try row.int(0), message: ID(try row.int(1))),
+          message: DatedMessage(time: try row.int(0), message: ID(try row.int(1))),
           position: MessagePosition(conversation: ID(try row.int(2)), seq: try row.int(3))
         )
       }

@@ -65,7 +65,7 @@ extension WriteTransaction {
           """, id.number, earlier.revision, earlier.text, earlier.entities, earlier.editedAt, earlier.editedBy)
       }
     }
-    for notice in seal.notices {
+    for notification in seal.notifications {
       // The recipient may have been deleted, and a job may not have removed the notifications of many recipients yet.
       let isRestored = try run { connection in
         try connection.execute(
@@ -75,12 +75,14 @@ extension WriteTransaction {
           from account
           where id = $8 and state = 'active'
           on conflict (message_id, user_id) where message_id is not null do nothing
-          """, notice.id, notice.kind, notice.conversation, id.number, notice.actor, notice.createdAt, notice.readAt,
-          notice.user) == 1
+          """, notification.id, notification.kind, notification.conversation, id.number, notification.actor,
+          notification.createdAt, notification.readAt,
+          notification.user) == 1
       }
       guard isRestored else { continue }
       try log(
-        .notificationCreated, in: .user(ID(notice.user)), subject: notice.id, revision: 0, actor: notice.actor ?? 0)
+        .notificationCreated, in: .user(ID(notification.user)), subject: notification.id, revision: 0,
+        actor: notification.actor ?? 0)
     }
   }
 }

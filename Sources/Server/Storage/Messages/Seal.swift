@@ -9,7 +9,7 @@ struct Seal {
   /// In stored form.
   var buttons: String?
   var revisions: [Revision] = []
-  var notices: [Notice] = []
+  var notifications: [SealedNotification] = []
 
   struct Revision {
     let revision: Int
@@ -20,7 +20,7 @@ struct Seal {
   }
 
   /// A notification about the message.
-  struct Notice {
+  struct SealedNotification {
     let id: Int
     let user: Int
     let kind: String
@@ -55,7 +55,7 @@ extension Seal: JSONWritable {
       json.field("sent_at", sentAt)
       if let buttons { json.field("buttons", buttons) }
       json.field("revisions", revisions)
-      json.field("notices", notices)
+      json.field("notifications", notifications)
     }
   }
 }
@@ -73,7 +73,7 @@ extension Seal: JSONReadable {
     sentAt = try object.optional("sent_at")
     buttons = try object.optional("buttons")
     revisions = try object.read("revisions")
-    notices = try object.read("notices")
+    notifications = try object.read("notifications")
     try object.finish()
   }
 }
@@ -134,7 +134,7 @@ extension Seal.Revision: JSONWritable, JSONReadable {
   }
 }
 
-extension Seal.Notice: JSONWritable, JSONReadable {
+extension Seal.SealedNotification: JSONWritable, JSONReadable {
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("id", id)

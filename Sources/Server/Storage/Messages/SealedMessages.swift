@@ -131,7 +131,7 @@ extension WriteTransaction {
           revision: try row.int(0), text: try row.text(1), entities: try row.optionalText(2), editedAt: try row.int(3),
           editedBy: try row.int(4))
       }
-      seal?.notices = try connection.all(
+      seal?.notifications = try connection.all(
         """
         select id, user_id, kind, conversation_id, actor_id, created_at, read_at
         from notification
@@ -140,7 +140,7 @@ extension WriteTransaction {
         limit $2
         """, id.number, Self.notificationChunk
       ) { row in
-        Seal.Notice(
+        Seal.SealedNotification(
           id: try row.int(0), user: try row.int(1), kind: try row.text(2), conversation: try row.optionalInt(3),
           actor: try row.optionalInt(4), createdAt: try row.int(5), readAt: try row.optionalInt(6))
       }

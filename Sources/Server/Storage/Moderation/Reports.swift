@@ -137,7 +137,7 @@ extension ReadTransaction {
   }
 
   /// Moderators of the site and of a forum, up to `limit` each.
-  public func keepersOfOrder(in forum: ID<Forum>?, limit: Int) throws(Refusal) -> [ID<User>] {
+  public func moderators(in forum: ID<Forum>?, limit: Int) throws(Refusal) -> [ID<User>] {
     try run { connection in
       let everywhere = try connection.all(
         """

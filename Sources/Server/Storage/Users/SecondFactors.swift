@@ -81,7 +81,7 @@ extension ReadTransaction {
 
   private static let lacksSecondFactor = SQL("select \(SecondFactorRule.isBroken) from account a where a.id = $3")
 
-  /// When the site began to require a second factor of a user: of all, at their sign-up, or with their first role of the
+  /// The time since which the site requires a second factor of a user: of all, at their sign-up, or with their first role of the
   /// staff.
   public func secondFactorRequiredSince(_ user: ID<User>) throws(Refusal) -> Int64? {
     try run { connection in
@@ -97,7 +97,7 @@ extension ReadTransaction {
     where a.id = $1 and \(SecondFactorRule.holds)
     """)
 
-  /// When the session's user last proved that it is theirs; nil for a token.
+  /// The time of the last proof that the session is its user's; nil for a token.
   public func provedAt(_ session: ID<Session>) throws(Refusal) -> Int64? {
     try run { connection in
       try connection.first("select proved_at from session where id = $1", session.number) { row in

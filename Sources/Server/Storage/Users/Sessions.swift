@@ -136,7 +136,7 @@ extension Session {
   }
 }
 
-/// When sessions end by themselves. Tokens of programs have no such end.
+/// The times at which sessions end by themselves. Tokens of programs have no such end.
 struct SessionLifetime {
   /// Without use, in milliseconds.
   let maxIdleTime: Int64

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// Which notifications leave the inbox, and when. The inbox has all of them.
+/// Rules for notifications that leave the inbox: kinds and times. The inbox has all of them.
 public struct NotificationSettings: Sendable, Hashable {
   /// Sends nothing until it is switched off.
   public var isPaused = false
@@ -9,7 +9,7 @@ public struct NotificationSettings: Sendable, Hashable {
   public var quietHours: QuietHours?
   /// Kinds that push messages tell of.
   public var push = NotificationKinds()
-  /// Kinds that mail tells of, if the user has confirmed an address.
+  /// Kinds that are mailed, if the user has confirmed an address.
   public var mail = NotificationKinds()
   /// The content of push messages, on a lock screen too.
   public var pushShows = PushContent.text

@@ -40,7 +40,7 @@ public struct MailTest: Sendable, Hashable {
     case refused
     /// The mail server refused the user or the password.
     case signInRefused = "sign_in_refused"
-    /// There was no answer, or no trusted TLS.
+    /// No answer, or no trusted TLS.
     case unavailable
   }
 

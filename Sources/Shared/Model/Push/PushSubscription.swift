@@ -9,7 +9,7 @@ public struct PushSubscription: Sendable, Hashable {
   public var service: String
   /// Milliseconds since 1970.
   public var createdAt: Int64
-  /// When the push service last accepted a message.
+  /// The time at which the push service last accepted a message.
   public var lastSentAt: Int64?
   /// Whether the session of this request made it.
   public var isCurrent: Bool
@@ -109,7 +109,7 @@ public struct PushTest: Sendable, Hashable {
     case gone
     /// The push service refused the message.
     case refused
-    /// There was no answer, or the push service takes no messages now.
+    /// No answer, or the push service takes no messages now.
     case unavailable
   }
 

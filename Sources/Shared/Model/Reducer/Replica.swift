@@ -13,8 +13,8 @@ public struct Replica: Sendable, Hashable {
   public internal(set) var me: User?
   public internal(set) var settings: SiteSettings?
   public internal(set) var users: [ID<User>: User] = [:]
-  public internal(set) var forums: [ID<Forum>: HeldForum] = [:]
-  public internal(set) var conversations: [ID<Conversation>: HeldConversation] = [:]
+  public internal(set) var forums: [ID<Forum>: ReplicaForum] = [:]
+  public internal(set) var conversations: [ID<Conversation>: ReplicaConversation] = [:]
   /// Notification levels that the user has set.
   public internal(set) var levels: [LevelScope: Level] = [:]
   public internal(set) var relations: [ID<User>: Set<Relation>] = [:]
@@ -59,7 +59,7 @@ public struct Replica: Sendable, Hashable {
 }
 
 /// A forum and the user's role in it.
-public struct HeldForum: Sendable, Hashable {
+public struct ReplicaForum: Sendable, Hashable {
   public internal(set) var forum: Forum
   public internal(set) var role: ForumRole?
   public internal(set) var groupAccess: GroupAccess?
@@ -144,12 +144,12 @@ extension Replica {
   }
 
   private mutating func change(
-    _ id: ID<Conversation>, _ event: ReceivedEvent, _ body: (inout HeldConversation) -> Void
+    _ id: ID<Conversation>, _ event: ReceivedEvent, _ body: (inout ReplicaConversation) -> Void
   ) {
-    guard var held = conversations.removeValue(forKey: id) else { return }
-    if held.isOlder(than: event) { body(&held) }
-    if held.unread == nil { needs.insert(.conversation(id)) }
-    conversations[id] = held
+    guard var known = conversations.removeValue(forKey: id) else { return }
+    if known.isOlder(than: event) { body(&known) }
+    if known.unread == nil { needs.insert(.conversation(id)) }
+    conversations[id] = known
   }
 }
 
@@ -168,7 +168,7 @@ extension Replica {
       }
       return
     }
-    guard let held = users[summary.id], summary.revision > held.summary.revision else { return }
+    guard let known = users[summary.id], summary.revision > known.summary.revision else { return }
     users[summary.id] = user
   }
 
@@ -177,8 +177,8 @@ extension Replica {
     let wasSilencing = relations[all.other]?.isSilencing ?? false
     relations[all.other] = all.kinds.isEmpty ? nil : all.kinds
     if all.kinds.isSilencing != wasSilencing { recount(event) }
-    for (id, held) in conversations where held.conversation.createdBy == all.other && held.asOf < event {
-      guard held.participation != nil else { continue }
+    for (id, known) in conversations where known.conversation.createdBy == all.other && known.asOf < event {
+      guard known.participation != nil else { continue }
       conversations[id]?.participation?.isRequest = all.requests.contains(id)
     }
   }
@@ -188,31 +188,31 @@ extension Replica {
     let recipient = recipient
     for id in conversations.keys where conversations[id]?.asOf ?? .max < event {
       conversations[id]?.recount(for: recipient)
-      if let held = conversations[id], held.unread == nil { needs.insert(.conversation(id)) }
+      if let known = conversations[id], known.unread == nil { needs.insert(.conversation(id)) }
     }
   }
 
-  private var recipient: HeldConversation.Recipient {
-    HeldConversation.Recipient(user: me?.summary.id, silenced: silenced)
+  private var recipient: ReplicaConversation.Recipient {
+    ReplicaConversation.Recipient(user: me?.summary.id, silenced: silenced)
   }
 
   private mutating func apply(_ role: ForumRole?, of user: ID<User>, in forum: ID<Forum>, _ event: Int) {
     guard user == me?.summary.id else { return }
-    guard let held = forums[forum] else {
+    guard let known = forums[forum] else {
       if role != nil { needs.insert(.forum(forum)) }
       return
     }
-    if event > held.asOf { forums[forum]?.role = role }
+    if event > known.asOf { forums[forum]?.role = role }
     // Only its members and groups may see a private forum.
-    if role == nil, held.forum.visibility != .public { needs.insert(.forum(forum)) }
+    if role == nil, known.forum.visibility != .public { needs.insert(.forum(forum)) }
   }
 
   private mutating func apply(_ forum: Forum, _ event: Int) {
-    guard let held = forums[forum.id] else {
-      forums[forum.id] = HeldForum(forum: forum, asOf: event)
+    guard let known = forums[forum.id] else {
+      forums[forum.id] = ReplicaForum(forum: forum, asOf: event)
       return
     }
-    guard forum.revision > held.forum.revision else { return }
+    guard forum.revision > known.forum.revision else { return }
     forums[forum.id]?.forum = forum
   }
 }
@@ -225,7 +225,7 @@ extension Replica {
     guard conversations[id] != nil else {
       // A topic of a subscribed forum. The user's own stream announces any other conversation first.
       guard case .forum = event.stream else { return }
-      conversations[id] = HeldConversation(conversation, asOf: event.id)
+      conversations[id] = ReplicaConversation(conversation, asOf: event.id)
       return
     }
     conversations[id]?.apply(conversation, event)
@@ -234,25 +234,25 @@ extension Replica {
 
   private mutating func apply(_ gained: GainedConversation, _ event: Int) {
     let id = gained.conversation.id
-    if let held = conversations[id], held.asOf >= event { return }
-    var held = HeldConversation(gained.conversation, asOf: event)
-    if let before = conversations[id] { held.keepMessages(of: before) }
-    held.gain(gained)
-    conversations[id] = held
+    if let known = conversations[id], known.asOf >= event { return }
+    var known = ReplicaConversation(gained.conversation, asOf: event)
+    if let before = conversations[id] { known.keepMessages(of: before) }
+    known.gain(gained)
+    conversations[id] = known
     // Earlier messages must be fetched.
     let fromSeq = gained.participation?.fromSeq ?? 1
-    if held.unread == nil || held.conversation.lastSeq >= fromSeq { needs.insert(.conversation(id)) }
+    if known.unread == nil || known.conversation.lastSeq >= fromSeq { needs.insert(.conversation(id)) }
     for participant in gained.conversation.participants ?? [] { requireProfile(of: participant.user) }
   }
 
   private mutating func apply(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent) {
     let id = message.conversation
-    guard var held = conversations.removeValue(forKey: id) else { return }
+    guard var known = conversations.removeValue(forKey: id) else { return }
     // The message before it is missing.
-    if message.seq > held.conversation.lastSeq + 1 { needs.insert(.conversation(id)) }
-    held.apply(message, kind, event, for: recipient)
-    if held.unread == nil { needs.insert(.conversation(id)) }
-    conversations[id] = held
+    if message.seq > known.conversation.lastSeq + 1 { needs.insert(.conversation(id)) }
+    known.apply(message, kind, event, for: recipient)
+    if known.unread == nil { needs.insert(.conversation(id)) }
+    conversations[id] = known
     requireProfile(of: message.author)
   }
 
@@ -277,7 +277,7 @@ extension Replica {
     forums[forum] = nil
     positions[.forum(forum)] = nil
     needs.remove(.forum(forum))
-    for (id, held) in conversations where held.conversation.forum == forum { drop(id) }
+    for (id, known) in conversations where known.conversation.forum == forum { drop(id) }
   }
 
   public mutating func drop(_ user: ID<User>) {
@@ -298,12 +298,12 @@ extension Replica {
     }
   }
 
-  public mutating func hold(_ counts: InboxCounts) {
+  public mutating func merge(_ counts: InboxCounts) {
     inbox = counts
     needs.remove(.inbox)
   }
 
-  public mutating func hold(_ user: User) {
+  public mutating func merge(_ user: User) {
     let id = user.summary.id
     needs.remove(.user(id))
     if let old = me?.summary, old.id == id {
@@ -312,49 +312,49 @@ extension Replica {
       me = user
       return
     }
-    if let held = users[id], held.summary.revision > user.summary.revision { return }
+    if let known = users[id], known.summary.revision > user.summary.revision { return }
     users[id] = user
   }
 
   /// Replaces a user whose state may be of a lost history.
   public mutating func replace(_ user: User) {
-    if var held = me, held.summary.id == user.summary.id {
-      held.summary.revision = 0
-      me = held
+    if var known = me, known.summary.id == user.summary.id {
+      known.summary.revision = 0
+      me = known
     } else {
       users[user.summary.id] = nil
     }
-    hold(user)
+    merge(user)
   }
 
   /// Replaces a forum whose state may be of a lost history.
   public mutating func replace(_ forum: ForumView, asOf event: Int) {
     forums[forum.forum.id] = nil
-    hold(forum, asOf: event)
+    merge(forum, asOf: event)
   }
 
   /// - Parameter event: the response includes at least the events up to this one.
-  public mutating func hold(_ forum: ForumView, asOf event: Int) {
+  public mutating func merge(_ forum: ForumView, asOf event: Int) {
     needs.remove(.forum(forum.forum.id))
     // Staff may fetch forums that they do not read; those are not cached.
     guard forum.forum.visibility != .private || forum.role != nil || forum.groupAccess != nil else {
       return drop(forum.forum.id)
     }
-    if let held = forums[forum.forum.id], held.asOf > event { return }
-    var new = HeldForum(forum: forum.forum, role: forum.role, groupAccess: forum.groupAccess, asOf: event)
-    if let held = forums[forum.forum.id], held.forum.revision > new.forum.revision { new.forum = held.forum }
+    if let known = forums[forum.forum.id], known.asOf > event { return }
+    var new = ReplicaForum(forum: forum.forum, role: forum.role, groupAccess: forum.groupAccess, asOf: event)
+    if let known = forums[forum.forum.id], known.forum.revision > new.forum.revision { new.forum = known.forum }
     forums[forum.forum.id] = new
   }
 
   /// Stores a response that includes at least the events up to `event`; its last offset says exactly which.
-  public mutating func hold(_ own: OwnConversation, asOf event: Int) {
+  public mutating func merge(_ own: OwnConversation, asOf event: Int) {
     let id = own.conversation.id
     let stream = EventStream.conversation(id)
-    var held = conversations[id] ?? HeldConversation(own.conversation, asOf: 0)
-    guard own.lastOffset >= max(held.asOfOffset, positions[stream]?.offset ?? 0) else { return }
+    var known = conversations[id] ?? ReplicaConversation(own.conversation, asOf: 0)
+    guard own.lastOffset >= max(known.asOfOffset, positions[stream]?.offset ?? 0) else { return }
     needs.remove(.conversation(id))
-    held.hold(own, asOf: event, me: me?.summary.id)
-    conversations[id] = held
+    known.merge(own, asOf: event, me: me?.summary.id)
+    conversations[id] = known
     // The messages still need the events up to here.
     if positions[stream] == nil { positions[stream] = Position(offset: own.lastOffset, event: event) }
     for participant in own.conversation.participants ?? [] { requireProfile(of: participant.user) }
@@ -366,20 +366,20 @@ extension Replica {
     let stream = EventStream.conversation(own.conversation.id)
     let before = positions[stream]
     drop(own.conversation.id)
-    hold(own, asOf: event)
+    merge(own, asOf: event)
     if let before, before.offset < own.lastOffset { positions[stream] = before }
   }
 
   /// Stores a conversation that the user reads without being a participant.
-  public mutating func hold(_ conversation: Conversation, offset: Int, asOf event: Int) {
-    conversations[conversation.id] = HeldConversation(conversation, asOf: event)
+  public mutating func merge(_ conversation: Conversation, offset: Int, asOf event: Int) {
+    conversations[conversation.id] = ReplicaConversation(conversation, asOf: event)
     positions[.conversation(conversation.id)] = Position(offset: offset, event: event)
   }
 
-  public mutating func hold(_ messages: [MessageView], asOf event: Int) {
+  public mutating func merge(_ messages: [MessageView], asOf event: Int) {
     for view in messages {
       // A response that is older than the applied actions does not satisfy the need.
-      if conversations[view.message.conversation]?.hold(view, asOf: event) ?? true {
+      if conversations[view.message.conversation]?.merge(view, asOf: event) ?? true {
         needs.remove(.message(view.message.id))
       }
       requireProfile(of: view.message.author)
@@ -396,10 +396,10 @@ extension Replica {
     relations = snapshot.relations
     inbox = snapshot.inbox
     for user in snapshot.users { users[user.summary.id] = user }
-    for forum in snapshot.forums { hold(forum, asOf: event) }
+    for forum in snapshot.forums { merge(forum, asOf: event) }
     for own in snapshot.conversations {
-      hold(own, asOf: event)
-      if let last = own.lastMessage { _ = conversations[own.conversation.id]?.hold(last, asOf: event) }
+      merge(own, asOf: event)
+      if let last = own.lastMessage { _ = conversations[own.conversation.id]?.merge(last, asOf: event) }
     }
     for (stream, offset) in snapshot.offsets { positions[stream] = Position(offset: offset, event: event) }
     needs = []

@@ -1,5 +1,5 @@
 /// A client's copy of a conversation and its cached messages.
-public struct HeldConversation: Sendable, Hashable {
+public struct ReplicaConversation: Sendable, Hashable {
   public internal(set) var conversation: Conversation
   /// Nil for non-participants.
   public internal(set) var participation: OwnConversation.Participation?
@@ -8,7 +8,7 @@ public struct HeldConversation: Sendable, Hashable {
   public internal(set) var readPosition = ReadPosition()
   /// Nil while the count must be fetched.
   public internal(set) var unread: Int? = 0
-  public internal(set) var messages: [Int: HeldMessage] = [:]
+  public internal(set) var messages: [Int: ReplicaMessage] = [:]
   /// Read positions of other users.
   public internal(set) var receipts: [ID<User>: ReadPosition] = [:]
   var seqs: [ID<Message>: Int] = [:]
@@ -31,7 +31,7 @@ public struct HeldConversation: Sendable, Hashable {
 }
 
 /// A message, the user's own actions on it, and the user's vote in its poll. The poll has the age of the actions.
-public struct HeldMessage: Sendable, Hashable {
+public struct ReplicaMessage: Sendable, Hashable {
   public internal(set) var message: Message
   /// The user's own actions; nil if unknown.
   public internal(set) var mine: Set<String>?
@@ -53,13 +53,13 @@ public struct HeldMessage: Sendable, Hashable {
   }
 }
 
-extension HeldConversation {
+extension ReplicaConversation {
   /// Whether an event is newer than the fields without a revision.
   func isOlder(than event: ReceivedEvent) -> Bool {
     event.stream == .conversation(conversation.id) ? event.offset > asOfOffset : event.id > asOf
   }
 
-  mutating func keepMessages(of other: HeldConversation) {
+  mutating func keepMessages(of other: ReplicaConversation) {
     messages = other.messages
     seqs = other.seqs
   }
@@ -102,13 +102,13 @@ extension HeldConversation {
   // MARK: Messages
 
   mutating func apply(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent, for recipient: Recipient) {
-    let held = self.held(message)
+    let known = self.known(message)
     let isNewer = isOlder(than: event)
-    if isNewer { count(message, before: held?.message, kind, for: recipient) }
+    if isNewer { count(message, before: known?.message, kind, for: recipient) }
     // A created message that was not cached has no own actions, unless it is old.
     let isNew = kind == .messageCreated
     var new =
-      held ?? HeldMessage(message: message, mine: isNew ? [] : nil, asOf: 0, actionsAsOf: isNew ? event.id : 0)
+      known ?? ReplicaMessage(message: message, mine: isNew ? [] : nil, asOf: 0, actionsAsOf: isNew ? event.id : 0)
     let content = new.message.content
     if message.revision > new.message.revision {
       new.message = message
@@ -119,7 +119,7 @@ extension HeldConversation {
     new.asOf = max(new.asOf, event.id)
     put(new)
     // The row includes the event, but a count of the cached messages did not.
-    if !isNewer, let held, isUnread(held.message, for: recipient) != isUnread(new.message, for: recipient) {
+    if !isNewer, let known, isUnread(known.message, for: recipient) != isUnread(new.message, for: recipient) {
       recount(for: recipient)
     }
     guard message.seq > conversation.lastSeq else { return }
@@ -128,58 +128,60 @@ extension HeldConversation {
   }
 
   /// The cached copy of the same message; nil if the server has lost the one that had its `seq`.
-  private func held(_ message: Message) -> HeldMessage? {
-    guard let held = messages[message.seq], held.message.isSame(as: message) else { return nil }
-    return held
+  private func known(_ message: Message) -> ReplicaMessage? {
+    guard let known = messages[message.seq], known.message.isSame(as: message) else { return nil }
+    return known
   }
 
-  private mutating func put(_ held: HeldMessage) {
-    let message = held.message
+  private mutating func put(_ known: ReplicaMessage) {
+    let message = known.message
     if let other = messages[message.seq]?.message.id, other != message.id { seqs[other] = nil }
-    messages[message.seq] = held
+    messages[message.seq] = known
     seqs[message.id] = message.seq
   }
 
   /// - Returns: whether the message is cached and no newer response has its actions.
   mutating func apply(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: Int) -> Bool {
-    guard let seq = seqs[message], let held = messages[seq], held.message.content != nil, event > held.actionsAsOf
+    guard let seq = seqs[message], let known = messages[seq], known.message.content != nil, event > known.actionsAsOf
     else { return false }
-    messages[seq]?.message.setActions(actions, poll: held.message.content?.poll)
-    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
+    messages[seq]?.message.setActions(actions, poll: known.message.content?.poll)
+    messages[seq]?.lastActionEvent = max(event, known.lastActionEvent)
     return true
   }
 
   mutating func setStar(_ isSet: Bool, on message: ID<Message>, _ event: Int) {
-    guard let seq = seqs[message], let held = messages[seq], event > held.actionsAsOf, held.mine != nil else { return }
+    guard let seq = seqs[message], let known = messages[seq], event > known.actionsAsOf, known.mine != nil else {
+      return
+    }
     if isSet { messages[seq]?.mine?.insert("star") } else { messages[seq]?.mine?.remove("star") }
-    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
+    messages[seq]?.lastActionEvent = max(event, known.lastActionEvent)
   }
 
   mutating func apply(_ poll: Poll, on message: ID<Message>, _ event: Int) {
-    guard let seq = seqs[message], let held = messages[seq], let content = held.message.content,
-      event > held.actionsAsOf
+    guard let seq = seqs[message], let known = messages[seq], let content = known.message.content,
+      event > known.actionsAsOf
     else { return }
     messages[seq]?.message.setActions(content.actions, poll: poll)
-    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
+    messages[seq]?.lastActionEvent = max(event, known.lastActionEvent)
   }
 
   mutating func setVote(_ options: [Int], on message: ID<Message>, _ event: Int) {
-    guard let seq = seqs[message], let held = messages[seq], event > held.actionsAsOf else { return }
+    guard let seq = seqs[message], let known = messages[seq], event > known.actionsAsOf else { return }
     messages[seq]?.vote = options
-    messages[seq]?.lastActionEvent = max(event, held.lastActionEvent)
+    messages[seq]?.lastActionEvent = max(event, known.lastActionEvent)
   }
 
   /// - Returns: whether its actions are not older than the cached ones.
-  mutating func hold(_ view: MessageView, asOf event: Int) -> Bool {
-    guard let held = held(view.message) else {
-      put(HeldMessage(view, asOf: event))
+  mutating func merge(_ view: MessageView, asOf event: Int) -> Bool {
+    guard let known = known(view.message) else {
+      put(ReplicaMessage(view, asOf: event))
       return true
     }
-    put(held.merged(with: HeldMessage(view, asOf: event)))
-    return held.acceptsActions(asOf: event)
+    put(known.merged(with: ReplicaMessage(view, asOf: event)))
+    return known.acceptsActions(asOf: event)
   }
 
-  mutating func hold(_ own: OwnConversation, asOf event: Int, me: ID<User>?) {
+  mutating func merge(_ own: OwnConversation, asOf event: Int, me: ID<User>?) {
     conversation = own.conversation
     participation = own.participation
     isOwn = own.participation != nil || (me != nil && own.conversation.owner == me)
@@ -195,7 +197,7 @@ extension HeldConversation {
 
 // The count follows the server's rules and is updated from events. The kind of the first event about an uncached
 // message gives its state before. An unknown count is fetched.
-extension HeldConversation {
+extension ReplicaConversation {
   /// The user of the count. Messages of muted and blocked authors never count as unread.
   struct Recipient {
     var user: ID<User>?
@@ -255,11 +257,11 @@ extension HeldConversation {
     }
     var count = 0
     for seq in (unreadAfter + 1)...conversation.lastSeq {
-      guard let held = messages[seq] else {
+      guard let known = messages[seq] else {
         unread = nil
         return
       }
-      if isUnread(held.message, for: recipient) { count += 1 }
+      if isUnread(known.message, for: recipient) { count += 1 }
     }
     unread = min(count, ConversationHead.maxUnread)
   }

@@ -2,7 +2,7 @@
 
 public import ParleyJSON
 
-extension HeldMessage: JSONWritable {
+extension ReplicaMessage: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("message", message)
@@ -15,7 +15,7 @@ extension HeldMessage: JSONWritable {
   }
 }
 
-extension HeldMessage: JSONReadable {
+extension ReplicaMessage: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     let mine: [String]? = try object.optional("mine")
@@ -28,7 +28,7 @@ extension HeldMessage: JSONReadable {
   }
 }
 
-extension HeldForum: JSONWritable {
+extension ReplicaForum: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("forum", forum)
@@ -39,7 +39,7 @@ extension HeldForum: JSONWritable {
   }
 }
 
-extension HeldForum: JSONReadable {
+extension ReplicaForum: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(
@@ -49,7 +49,7 @@ extension HeldForum: JSONReadable {
 }
 
 /// Without its messages, which have rows of their own.
-extension HeldConversation: JSONWritable {
+extension ReplicaConversation: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("conversation", conversation)
@@ -73,7 +73,7 @@ extension HeldConversation: JSONWritable {
   }
 }
 
-extension HeldConversation: JSONReadable {
+extension ReplicaConversation: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(try object.read("conversation"), asOf: try object.int("as_of"))

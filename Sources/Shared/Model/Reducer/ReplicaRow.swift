@@ -79,11 +79,11 @@ extension Replica {
       let user = try User(json: value)
       users[user.summary.id] = user
     case .forum:
-      let held = try HeldForum(json: value)
-      forums[held.forum.id] = held
+      let known = try ReplicaForum(json: value)
+      forums[known.forum.id] = known
     case .conversation:
-      let held = try HeldConversation(json: value)
-      conversations[held.conversation.id] = held
+      let known = try ReplicaConversation(json: value)
+      conversations[known.conversation.id] = known
     case .level:
       guard let scope = LevelScope(named: name.key) else { throw value.error(.invalid) }
       levels[scope] = try value.word()
@@ -116,8 +116,8 @@ extension Replica {
 
 extension Replica {
   /// Loads cached messages; newer copies in memory stay.
-  public mutating func bring(_ messages: [HeldMessage]) {
-    for held in messages { conversations[held.message.conversation]?.bring(held) }
+  public mutating func bring(_ messages: [ReplicaMessage]) {
+    for known in messages { conversations[known.message.conversation]?.bring(known) }
   }
 
   public mutating func setMessagesAside() {
@@ -127,9 +127,9 @@ extension Replica {
   /// Stores messages of a response, perhaps before their events.
   /// - Returns: the conversations whose unread counts are needed.
   @discardableResult
-  public mutating func hold(ahead messages: [MessageView], asOf event: Int) -> Set<ID<Conversation>> {
+  public mutating func merge(ahead messages: [MessageView], asOf event: Int) -> Set<ID<Conversation>> {
     let requested = askForCounts(aheadOf: messages)
-    hold(messages, asOf: event)
+    merge(messages, asOf: event)
     return requested
   }
 
@@ -143,8 +143,8 @@ extension Replica {
     var requested: Set<ID<Conversation>> = []
     for view in messages {
       let (id, message) = (view.message.conversation, view.message)
-      guard message.author != me?.summary.id, let held = conversations[id] else { continue }
-      if message.seq > held.conversation.lastSeq || held.mayChangeCount(message) {
+      guard message.author != me?.summary.id, let known = conversations[id] else { continue }
+      if message.seq > known.conversation.lastSeq || known.mayChangeCount(message) {
         needs.insert(.conversation(id))
         requested.insert(id)
       }
@@ -161,7 +161,7 @@ extension Replica {
   public mutating func move(to cursor: EventCursor) { self.cursor = cursor }
 }
 
-extension HeldConversation {
+extension ReplicaConversation {
   /// Whether an event is older than the row.
   public func includes(_ event: ReceivedEvent) -> Bool { !isOlder(than: event) }
 
@@ -171,15 +171,15 @@ extension HeldConversation {
   /// Whether a message may enter or leave the unread count.
   fileprivate func mayChangeCount(_ message: Message) -> Bool {
     guard isOwn, message.seq > unreadAfter else { return false }
-    guard let held = messages[message.seq]?.message else { return message.revision > 1 || message.tombstone != nil }
-    return (held.tombstone == nil) != (message.tombstone == nil)
+    guard let known = messages[message.seq]?.message else { return message.revision > 1 || message.tombstone != nil }
+    return (known.tombstone == nil) != (message.tombstone == nil)
   }
 
-  fileprivate mutating func bring(_ held: HeldMessage) {
-    let seq = held.message.seq
+  fileprivate mutating func bring(_ known: ReplicaMessage) {
+    let seq = known.message.seq
     guard messages[seq] == nil else { return }
-    messages[seq] = held
-    seqs[held.message.id] = seq
+    messages[seq] = known
+    seqs[known.message.id] = seq
   }
 
   fileprivate mutating func setMessagesAside() {
@@ -189,7 +189,7 @@ extension HeldConversation {
   }
 }
 
-extension HeldMessage {
+extension ReplicaMessage {
   /// A message of a response that includes all events up to `event`.
   public init(_ view: MessageView, asOf event: Int) {
     self.init(message: view.message, mine: view.mine, asOf: event, actionsAsOf: event)
@@ -203,7 +203,7 @@ extension HeldMessage {
   func acceptsActions(asOf event: Int) -> Bool { event >= max(actionsAsOf, lastActionEvent) }
 
   /// The newer revision and the newer actions of the same message: a response may have only one of them.
-  public func merged(with new: HeldMessage) -> HeldMessage {
+  public func merged(with new: ReplicaMessage) -> ReplicaMessage {
     var merged = self
     let isLater = new.message.revision > message.revision
     if isLater || new.message.revision == message.revision && new.asOf >= asOf {
@@ -227,7 +227,7 @@ extension Message {
   }
 
   /// Whether both have one `seq` of one conversation.
-  public func hasPlace(of other: Message) -> Bool { conversation == other.conversation && seq == other.seq }
+  public func hasPosition(of other: Message) -> Bool { conversation == other.conversation && seq == other.seq }
 
   /// Whether both were posted by one `client_id`.
   public func isResent(_ other: Message) -> Bool {

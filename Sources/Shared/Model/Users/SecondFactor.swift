@@ -7,7 +7,7 @@ public struct SecondFactor: Sendable, Hashable {
   public var recoveryCodesLeft: Int
   /// Whether the site requires one of this user.
   public var isRequired: Bool
-  /// When the requirement takes effect; from then on a user without it can change nothing else.
+  /// The time at which the requirement takes effect; from then on a user without it can change nothing else.
   public var dueAt: Int64?
 
   /// A requirement takes effect after seven days, in milliseconds.

@@ -71,7 +71,7 @@ internal import CParleyZlib
   /// Restarts the stream. The new one may refer to the output of the previous one.
   func resetKeepingWindow() { unsafe inflateResetKeep(stream) }
 
-  /// When inflating: the output before the start of the stream. zlib copies it.
+  /// Inflating: the output before the start of the stream. zlib copies it.
   func setWindow(_ window: [UInt8]) {
     unsafe window.withUnsafeBufferPointer { bytes in
       // zlib.h: a raw stream accepts a dictionary at any time.
@@ -79,7 +79,7 @@ internal import CParleyZlib
     }
   }
 
-  /// When inflating: whether the last consumed byte ended a block.
+  /// Inflating: whether the last consumed byte ended a block.
   var isBetweenBlocks: Bool {
     // zlib.h, inflate: data_type has bit 128 after the end of a block; the low bits count the unused bits.
     unsafe stream.pointee.data_type & (128 | 63) == 128

@@ -27,7 +27,7 @@ struct ClientCache {
     var phrases = Phrases(seed: 1)
     for first in stride(from: 1, through: messages, by: page) {
       let seen = (first...min(messages, first + page - 1)).map { MessageView(message($0, &phrases)) }
-      try await client.cache.hold(seen, asOf: 1)
+      try await client.cache.merge(seen, asOf: 1)
     }
   }
 

@@ -57,7 +57,7 @@ struct KitScene {
     try await parley.sync.fetchAll([room])
     let time = Clock.monotonic() - start
     times.record(time)
-    let count = await parley.cache.history(of: room).held.all.map(\.count).reduce(0, +)
+    let count = await parley.cache.history(of: room).cached.all.map(\.count).reduce(0, +)
     report(times, count: count, in: Double(time) / 1e9)
   }
 
