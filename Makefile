@@ -48,7 +48,7 @@ soak: build ## load one server for MINUTES=10 and watch its memory and descripto
 	@PARLEY_LARGE_FILE=2000 Tests/clients/run test_files
 	@Tests/autobahn/run --all
 
-endure: packages ## crash, cut the power and fuzz TIMES=20 as often as the tests do
+endure: packages ## crash, cut the power, fuzz and play schedules TIMES=20 as often as the tests do
 	@Tests/endure $(or $(TIMES),20)
 
 lint: ## check the format of the Swift code and the words of comments and commits
