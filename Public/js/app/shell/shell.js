@@ -118,6 +118,8 @@ export class Shell {
       const module = await pages[found.module]();
       page = await module[found.name](this, found.params, restore);
     } catch (error) {
+      // The library was closed: another page follows, of the next session or of none.
+      if (error?.name === 'AbortError') return undefined;
       page = faultPage(error);
     } finally {
       clearTimeout(waiting);
