@@ -188,6 +188,23 @@ ROWS = """async () => {
   return counts;
 }"""
 
+# The number of rows in each table that has any, by the user of the cache on disk.
+COPIES = """async () => {
+  const { browserStore } = await import('/js/parley/parley.js');
+  const { tables } = await import('/js/parley/store.js');
+  const copies = {};
+  for (const { name } of await indexedDB.databases()) {
+    const store = await browserStore(name);
+    const counts = copies[name.split(' ').pop()] = {};
+    for (const table of Object.keys(tables)) {
+      const { length } = await store.list(table);
+      if (length) counts[table] = length;
+    }
+    store.close();
+  }
+  return copies;
+}"""
+
 
 class SigningIn(Village):
     def test_a_wrong_password_shows_an_error_above_the_name(self):
@@ -326,6 +343,45 @@ class SigningIn(Village):
                 self.room(page)
                 expect(page.locator(".message.is-mine").filter(has_text=text).locator(".state")).to_have_attribute("title", "Sent")
                 self.assertEqual(page.evaluate(ROWS).get("sealed", 0), 0)
+
+    def test_an_unsent_message_is_sealed_while_another_user_is_signed_in(self):
+        lin, grace = (self.call("GET", "/users/me", token=self.tokens[name])["id"] for name in ("lin", "grace"))
+        page = self.signed_in("lin", anew=True)
+        self.room(page)
+        text = "Said before grace used the device"
+        refuse = lambda route: route.abort() if route.request.method == "POST" else route.fallback()
+        page.route("**/messages", refuse)
+        self.write(page, text)
+        unsent = page.locator(".message").filter(has_text=text)
+        expect(unsent).to_be_visible()
+        self.eventually(page, True, lambda: {"conversations", "outbox"} <= page.evaluate(COPIES)[lin].keys())
+        # Without signing out: the cookie of the browser is another user's.
+        self.sign_in(page.context, "grace", anew=True)
+        page.reload()
+        self.settle(page)
+        self.eventually(page, {"sealed": 1}, lambda: page.evaluate(COPIES).get(lin))
+        page.unroute_all()
+        self.room(page)
+        expect(self.write(page, "Said by grace").locator(".state")).to_have_attribute("title", "Sent")
+        expect(unsent).to_have_count(0)
+        self.assertEqual(page.evaluate(COPIES)[lin], {"sealed": 1})
+        self.assertEqual(self.authors(text), [])
+
+        self.sign_in(page.context, "lin", anew=True)
+        page.reload()
+        self.settle(page)
+        self.room(page)
+        expect(unsent.locator(".state")).to_have_attribute("title", "Sent")
+        self.assertEqual(self.authors(text), [lin])
+        self.eventually(page, [lin], lambda: list(page.evaluate(COPIES)))
+        self.assertNotIn("sealed", page.evaluate(COPIES)[lin])
+        # Requests that were on their way are refused.
+        self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
+
+    def authors(self, text):
+        """The authors of the messages with this text."""
+        page = self.call("GET", f"/conversations/{self.garden['room_id']}/messages", token=self.tokens["ada"])
+        return [it["author_id"] for it in page["data"] if it.get("text") == text]
 
 
 class Talking(Village):
