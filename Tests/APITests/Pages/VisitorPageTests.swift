@@ -216,7 +216,10 @@ import Testing
 
   @Test func `addresses of members lead to sign-in and back`() async throws {
     try await Village.open(.inMemory) { village in
-      for path in ["/you", "/you/profile", "/admin/reports", "/search?q=a%20b&x=1", "/f/12/new", "/f/12/settings"] {
+      let paths = [
+        "/feed", "/you", "/you/profile", "/admin/reports", "/search?q=a%20b&x=1", "/f/12/new", "/f/12/settings",
+      ]
+      for path in paths {
         let answer = try await village.page(path)
         #expect(answer.status == 302 && answer.fields["vary"]?.contains("Cookie") == true)
         let location = try #require(answer.fields["location"])

@@ -81,8 +81,8 @@ struct VisitorPages: Sendable {
 
   /// Addresses that visitors see after they have signed in.
   private static let signedIn = [
-    "/forums/new", "/f/{forum}/new", "/f/{forum}/settings", "/members", "/messages", "/messages/new", "/search", "/you",
-    "/you/{rest...}", "/admin", "/admin/{rest...}",
+    "/feed", "/forums/new", "/f/{forum}/new", "/f/{forum}/settings", "/members", "/messages", "/messages/new",
+    "/search", "/you", "/you/{rest...}", "/admin", "/admin/{rest...}",
   ]
 
   private func addFeeds(to routes: inout Router.Builder) {
