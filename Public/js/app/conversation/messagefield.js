@@ -5,10 +5,10 @@ import { allGroups } from '../core/groups.js';
 import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer.js';
 import { say, sayProblem } from '../core/text.js';
-import { toast } from '../parts/toast.js';
+import { draftKeeper } from './draftkeeper.js';
 import { findUsers } from '../state/users.js';
 import { canJoin } from '../state/forums.js';
-import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
+import { draftFilesOf, draftOf } from '../state/drafts.js';
 
 /** The composer of the page. */
 export function messageField(page) {
@@ -47,18 +47,6 @@ export function messageField(page) {
       return page.view.newest();
     },
   });
-}
-
-/** Keeps the draft, and says once that not all files fit into it. */
-function draftKeeper(site, id) {
-  let isWhole = true;
-  return async (text, replyTo, poll, files) => {
-    const keeping = keepDraft(site, id, text, replyTo, poll, files);
-    if (!files) return;
-    const wasWhole = isWhole;
-    isWhole = (await keeping) !== false;
-    if (wasWhole && !isWhole) toast(say('composer.filesNotKept'));
-  };
 }
 
 /** The groups whose members the user may notify. */
