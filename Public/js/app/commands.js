@@ -9,12 +9,13 @@ import { dialog } from './parts/dialog.js';
 import { toast } from './parts/toast.js';
 import { forumAddress, conversationAddress } from './core/router.js';
 import { conversationTitle, othersIn, ownConversations } from './core/titles.js';
-import { say, sayProblem } from './core/text.js';
+import { loadMoreText, say, sayProblem } from './core/text.js';
 import { findUsers } from './state/users.js';
 
 const MAX = 12;
 
-export function openCommands(shell) {
+export async function openCommands(shell) {
+  await loadMoreText();
   return commandMenu((words) => find(shell, words));
 }
 
@@ -73,7 +74,8 @@ async function find(shell, words) {
   ];
 }
 
-export function showKeys() {
+export async function showKeys() {
+  await loadMoreText();
   const rows = [
     'Ctrl K',
     '?',
@@ -105,7 +107,7 @@ export function showKeys() {
 export async function markAllRead(shell) {
   const { site } = shell;
   const { overview } = site;
-  await overview.load();
+  await Promise.all([overview.load(), loadMoreText()]);
   const unread = [...site.conversations.values()].filter((it) => it.unread_count > 0 && it.last_message_id);
   const ids = new Set([...unread.map((it) => it.id), ...overview.items.flatMap((it) => [it.conversation_id, ...it.topics.map((topic) => topic.id)])]);
   if (!overview.upTo || (!ids.size && !overview.mentions && !overview.notices.length)) return;
