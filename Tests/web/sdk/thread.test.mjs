@@ -1,0 +1,97 @@
+// The threads of the app: replies in order, live and unsent ones, the numbers of replies, and what is read.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ReplyCounts } from '../../../Public/js/app/state/replycounts.js';
+import { Thread } from '../../../Public/js/app/state/thread.js';
+import { ADA, FEEDS, GRACE, post, settled, site } from './feedsite.mjs';
+
+const FEED = FEEDS[GRACE];
+const reply = (to, text, author = ADA, more = {}) => post(text, author, { conversation_id: FEED, reply_to: to.id, ...more });
+const texts = ({ replies }) => replies.map(({ text }) => text);
+
+async function opened(place, ...chain) {
+  const thread = new Thread(place, place.parley.conversation(FEED), chain);
+  await thread.open();
+  return thread;
+}
+
+test('replies stand in order, page by page, without deleted ones and those of ignored users', async () => {
+  const root = post('root');
+  const place = site([], { page: 2 });
+  place.replies = [reply(root, 'a'), reply(root, 'b', '3'), reply(root, 'c', GRACE), reply(root, 'd', '4'), reply(root, 'gone', ADA, { deleted: true })];
+  place.relations.set('4', { mute: true });
+  const thread = await opened(place, root);
+  assert.equal(thread.post.text, 'root');
+  assert.deepEqual([texts(thread), thread.next], [['a', 'b'], '2']);
+  while (thread.next) await thread.load(thread.next);
+  assert.deepEqual(texts(thread), ['a', 'b', 'c']);
+});
+
+test('live replies and replies to these follow, and own unsent ones stand at the end', async () => {
+  const root = post('root');
+  const place = site([]);
+  const thread = await opened(place, root);
+  assert.deepEqual(place.topics, [`conversation:${FEED}`]);
+  const first = reply(root, 'first');
+  place.change([first, reply(first, 'below'), post('another post'), reply({ id: '999' }, 'elsewhere')]);
+  place.outbox.push({ id: 'c1', kind: 'send', conversation_id: FEED, body: { text: 'unsent', reply_to: root.id }, files: [], state: 'pending', created_at: '' });
+  place.outbox.push({ id: 'c2', kind: 'send', conversation_id: FEED, body: { text: 'other thread', reply_to: '999' }, files: [], state: 'pending', created_at: '' });
+  assert.deepEqual(texts(thread), ['first', 'below', 'unsent']);
+  place.change([{ ...first, text: 'edited' }]);
+  place.outbox.splice(0, 1);
+  assert.deepEqual(texts(thread), ['edited', 'below']);
+});
+
+test('without a network the cached replies are shown', async () => {
+  const root = post('root');
+  const place = site([]);
+  place.change([reply(root, 'cached')]);
+  place.fault = Object.assign(new Error(), { isTemporary: true });
+  assert.deepEqual(texts(await opened(place, root)), ['cached']);
+  place.fault = new Error('gone');
+  await assert.rejects(opened(place, root));
+});
+
+test('a thread is read up to the first unread reply of another one', async () => {
+  const [root, other] = [post('root'), post('other')];
+  const place = site([]);
+  Object.assign(place.parley.conversation(FEED), { read_up_to: other.seq });
+  place.me.id = GRACE;
+  place.replies = [reply(root, 'one'), reply(root, 'two')];
+  const two = place.replies[1];
+  const thread = await opened(place, root);
+  assert.equal((await thread.readUpTo()).id, two.id);
+  const between = reply(other, 'unread');
+  const last = reply(root, 'three');
+  place.change([between, last]);
+  assert.equal((await thread.readUpTo()).id, two.id);
+  place.parley.conversation(FEED).read_up_to = last.seq;
+  assert.equal(await thread.readUpTo(), null);
+});
+
+test('replies are counted once asked for, live, and without deleted ones', async () => {
+  const [root, other] = [post('root'), post('other')];
+  const place = site([]);
+  place.replies = [reply(root, 'one'), reply(root, 'two', ADA, { deleted: true })];
+  const counts = new ReplyCounts(place);
+  assert.equal(counts.of(root.id), null);
+  counts.ask(root.id);
+  counts.ask(root.id);
+  await settled();
+  assert.deepEqual([counts.of(root.id), place.asked], [{ n: 1, hasMore: false }, [root.id]]);
+  const live = reply(root, 'three');
+  place.change([live, reply(other, 'not asked for')]);
+  place.change([live]);
+  assert.equal(counts.of(root.id).n, 2);
+  place.change([{ ...live, deleted: true }]);
+  assert.equal(counts.of(root.id).n, 1);
+  place.fault = new Error();
+  counts.ask(other.id);
+  await settled();
+  assert.equal(counts.of(other.id), null);
+  place.fault = null;
+  counts.ask(other.id);
+  await settled();
+  assert.equal(counts.of(other.id).n, 0);
+});
