@@ -25,6 +25,7 @@ import { emojiPicker } from '/js/app/parts/emoji.js';
 import { entryRow } from '/js/app/parts/entry.js';
 import { empty, skeleton } from '/js/app/parts/empty.js';
 import { faceField } from '/js/app/parts/face.js';
+import { feedPost, newPosts } from '/js/app/parts/feedpost.js';
 import { choice, field } from '/js/app/parts/field.js';
 import { savingForm } from '/js/app/parts/form.js';
 import { groupBadge } from '/js/app/parts/groupbadge.js';
@@ -72,7 +73,7 @@ await loadText(query.get('lang') ?? 'en');
 if (query.get('dir')) root.dir = query.get('dir');
 await loadMailSheet();
 await loadPolls();
-await Promise.all(['report', 'lively', 'rows'].map((name) => loadSheet(`/css/parts/${name}.css`)));
+await Promise.all(['report', 'lively', 'rows', 'feed'].map((name) => loadSheet(`/css/parts/${name}.css`)));
 
 const picture = (hue, letter, ratio = 1) =>
   `data:image/svg+xml,${encodeURIComponent(
@@ -610,6 +611,14 @@ const parts = {
     wide(along(412, { isFlat: true })),
     timelinePill(12, 1042, act),
   ],
+  'Feed post': [
+    wide(feed('The first tomatoes are *red*. https://example.org', ada, { href: '/m/1', replies: { n: 3, hasMore: false } }, { actions: { like: { count: 12, mine: true }, 'reaction:🎉': { count: 2, mine: false } } })),
+    wide(feed('المرأة تقرأ في الحديقة', long, { href: '/m/2', replies: { n: 50, hasMore: true } }, { edited_at: at(3) })),
+    wide(feed('Not sent yet', ada, { mine: true, href: null }, { state: 'waiting' })),
+    wide(feed('Refused', ada, { mine: true, href: null }, { state: 'failed', fault: 'You can’t write here.' })),
+    wide(feed('A reply, where replies are turned off', grace, { mayReply: false })),
+    waiting(3),
+  ],
   'Empty state': [
     empty('Nothing here yet. The first message makes the place.', { picture: 'messages' }),
     empty('No forum yet. Make one, and people have a place to go.', {
@@ -684,6 +693,16 @@ const parts = {
   ],
   'Bottom bar': [wide(bottomBar({ here: '/', inbox: { unread: 4, loud: true }, messages: { unread: 2, loud: true } }))],
 };
+
+function waiting(n) {
+  const node = newPosts(act);
+  node.show(n);
+  return el('div.card', null, node);
+}
+
+function feed(text, author, view, more) {
+  return el('div.feed-list', null, feedPost(message(text, more), { author, act, ...view }));
+}
 
 function pollOf(more) {
   const options = [['In the park', 3], ['في الحديقة الكبيرة', 5], ['A very long answer that does not fit in one line, not even on a wide screen', 0]];

@@ -49,6 +49,7 @@ async function find(shell, words) {
     { words: say('navigation.inbox'), picture: 'inbox', keys: 'g i', on: go('/') },
     { words: say('navigation.forums'), picture: 'forums', keys: 'g f', on: go('/forums') },
     { words: say('navigation.messages'), picture: 'messages', keys: 'g m', on: go('/messages') },
+    { words: say('navigation.feed'), picture: 'globe', on: go('/feed') },
     site.me.role !== 'guest' && { words: say('navigation.members'), picture: 'users', on: go('/members') },
     { words: say('act.newConversation'), picture: 'plus', on: go('/messages/new') },
     site.mayMakeForums && { words: say('act.newForum'), picture: 'plus', on: go('/forums/new') },

@@ -10,6 +10,8 @@ import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 
 const EXCERPT = 200;
+/** The key of a reply to a post of a feed; that of a post is `feed`. */
+const REPLY = /^reply-([1-9]\d*)$/;
 /** The key of a new topic's text; that of its title has a suffix. */
 const NEW_TOPIC = /^new-topic-([1-9]\d*)(-title)?$/;
 
@@ -58,6 +60,8 @@ async function placeOf(site, { name, forum: id, title }) {
       const forum = await site.forum(id);
       return { place: say('drafts.newTopic', { forum: forum.title }), heading: title, href: forumAddress(forum, 'new') };
     }
+    const [, post] = REPLY.exec(name) ?? [];
+    if (post || name === 'feed') return { place: say('navigation.feed'), href: post ? `/m/${post}` : '/feed' };
     const conversation = await conversationOf(site, name);
     const forum = site.forums.get(conversation.forum_id);
     const words = conversationTitle(site, conversation);

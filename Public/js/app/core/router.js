@@ -11,6 +11,7 @@ const routes = [
   [/^\/t\/(?<id>\d+)(?:-[^/]*)?$/, 'conversation'],
   [/^\/c\/(?<id>\d+)(?:-[^/]*)?$/, 'conversation'],
   [/^\/m\/(?<message>\d+)$/, 'message'],
+  [/^\/feed$/, 'feed'],
   [/^\/messages$/, 'messages'],
   [/^\/messages\/new$/, 'newconversation'],
   [/^\/members$/, 'members'],

@@ -24,6 +24,7 @@ export function presenceIn(site, conversation) {
 export function conversationTitle(site, conversation) {
   if (conversation.title) return conversation.title;
   if (conversation.kind === 'room') return site.forums.get(conversation.forum_id)?.title ?? say('forum.room');
+  if (conversation.kind === 'feed') return say('navigation.feed');
   const names = othersIn(site, conversation).map(displayName);
   return names.length ? names.join(', ') : say('conversation.alone');
 }

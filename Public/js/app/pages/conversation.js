@@ -28,6 +28,8 @@ const MAX_TIMER = 2 ** 31 - 2;
 
 export async function open(shell, { id, query }, restore) {
   const conversation = await shell.site.conversation(id);
+  // The posts of a feed stand on the page of its owner.
+  if (conversation.kind === 'feed') return void shell.go(`/u/${conversation.owner_id}`, { replace: true });
   const forum = conversation.forum_id ? await shell.site.forum(conversation.forum_id) : null;
   return conversationPage(shell, conversation, { forum, message: query?.get('m'), restore });
 }

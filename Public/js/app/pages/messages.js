@@ -1,6 +1,6 @@
 // Direct and group conversations.
 
-import { el, redraw, spoken } from '../core/dom.js';
+import { el, icon, redraw, spoken } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { badge } from '../parts/badge.js';
@@ -44,6 +44,8 @@ export async function open(shell) {
       pageBar(say('navigation.messages'), {
         state: site.state,
         actions: [
+          // The places at the foot of a phone are four.
+          el('a.icon-button.phone-only', { href: '/feed', title: say('navigation.feed'), aria: { label: say('navigation.feed') } }, icon('globe')),
           site.me.role !== 'guest' && iconButton('users', say('navigation.members'), { on: () => shell.go('/members'), data: { act: 'members' } }),
           iconButton('plus', say('act.newConversation'), {
             on: () => shell.go('/messages/new'),

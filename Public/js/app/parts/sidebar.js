@@ -55,6 +55,7 @@ export function sidebar(view) {
         isHere: here === '/',
       }),
       sidebarLink(say('navigation.forums'), { href: '/forums', picture: 'forums', topics: view.topics, isHere: here === '/forums' }),
+      sidebarLink(say('navigation.feed'), { href: '/feed', picture: 'globe', isHere: here === '/feed' }),
       sections.map((section) => [
         el('div.sidebar-section', null, el('h2', null, section.title ?? say('navigation.forums'))),
         section.forums.map((it) =>

@@ -62,7 +62,7 @@ export class Keys {
   /** Opens the conversation before or after the open one in the sidebar. */
   #step(by, unreadOnly) {
     const { shell } = this;
-    const links = [...shell.side.querySelectorAll('.sidebar-list .sidebar-link:not([href="/"], [href="/forums"])')];
+    const links = [...shell.side.querySelectorAll('.sidebar-list .sidebar-link:not([href="/"], [href="/forums"], [href="/feed"])')];
     // Pressed again before the page is shown, it continues from the page that it leads to.
     const isHere = (it) => (this.toward ? it.getAttribute('href') === this.toward : it.getAttribute('aria-current'));
     const at = links.findIndex(isHere);

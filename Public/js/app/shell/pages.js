@@ -10,6 +10,7 @@ import { empty } from '../parts/empty.js';
 export const pages = {
   admin: () => later(import('../pages/admin.js')),
   signin: () => later(import('../pages/signin.js'), loadSheet('/css/parts/signin.css')),
+  feed: () => later(import('../pages/feed.js')),
   forum: () => import('../pages/forum.js'),
   forums: () => later(import('../pages/forums.js')),
   notfound: () => import('../pages/notfound.js'),

@@ -41,7 +41,7 @@ export class SystemNotifications {
     });
     shown.addEventListener('click', () => {
       focus();
-      this.go(conversationAddress(conversation));
+      this.go(conversation.kind === 'feed' ? `/m/${message.id}` : conversationAddress(conversation));
       shown.close();
     });
     this.open.set(conversation.id, shown);

@@ -1,0 +1,15 @@
+// The pictures of posts, opened in place.
+
+/** Opens pressed pictures of a list in the viewer. Returns a function that ends that. */
+export function openPictures(node) {
+  const press = async (event) => {
+    const link = event.target.closest?.('a.picture');
+    if (!link) return;
+    event.preventDefault();
+    const all = [...link.closest('article').querySelectorAll('a.picture')];
+    const { viewer } = await import('../parts/viewer.js');
+    viewer(all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })), all.indexOf(link));
+  };
+  node.addEventListener('click', press);
+  return () => node.removeEventListener('click', press);
+}

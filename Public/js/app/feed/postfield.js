@@ -1,0 +1,56 @@
+// The field of posts and replies.
+
+import { draftKeeper } from '../conversation/draftkeeper.js';
+import { findTags } from '../forum/tags.js';
+import { composer } from '../parts/composer.js';
+import { toast } from '../parts/toast.js';
+import { say, sayProblem } from '../core/text.js';
+import { draftFilesOf, draftOf } from '../state/drafts.js';
+import { findUsers } from '../state/users.js';
+
+/**
+ * @param {object} site
+ * @param {object} options `key` of the draft, `placeholder`, `verb`, `acts` of `feedActions`, `lastOwn()`: the message that ↑ edits
+ * @param {(draft: { text: string, files: object[], annotations?: object[] }) => Promise<any>} options.send
+ */
+export function postField(site, { key, placeholder, verb, rows, acts, lastOwn, send }) {
+  const { limits } = site.server;
+  const post = async (draft) => {
+    try {
+      await send(draft);
+    } catch (error) {
+      // It stands in the field again, and is a draft.
+      field.insert(draft.text);
+      field.take((draft.files ?? []).map(({ file }) => file));
+      toast(error.code === 'network' ? say('feed.firstOffline') : sayProblem(error));
+    }
+  };
+  const field = composer({
+    enterSends: false,
+    placeholder,
+    verb,
+    rows,
+    maxScalars: limits.message_scalars,
+    draft: draftOf(site, key),
+    draftFiles: draftFilesOf(site, key),
+    keep: draftKeeper(site, key),
+    users: (start) => findUsers(site, start),
+    tags: (start) => findTags(site, start),
+    lastOwn,
+    filesUpTo: limits.file_bytes ?? 0,
+    share: async () => (await import('../conversation/sharelink.js')).shareLink(site, post),
+    send: ({ text, editing, files }) => (editing ? acts().run(editing, 'save', text) : post({ text, files })),
+  });
+  return Object.assign(field, {
+    /** Fits the height to the text, once the field is in the page. */
+    fit() {
+      field.input.style.height = 'auto';
+      field.input.style.height = `${field.input.scrollHeight}px`;
+    },
+  });
+}
+
+/** Puts a post or reply into the outbox. @param {object} [more] fields of the message */
+export function sendTo(parley, conversation, { files = [], ...draft }, more = {}) {
+  return parley.send(conversation, { ...draft, ...more }, files.map(({ file }) => file));
+}
