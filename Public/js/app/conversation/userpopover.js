@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { say } from '../core/text.js';
+import { loadMoreText, say } from '../core/text.js';
 import { button } from '../parts/button.js';
 import { userCard } from '../parts/user.js';
 import { popover } from '../parts/popover.js';
@@ -19,5 +19,19 @@ export function showUserCard(shell, author, anchor) {
     !isMe && site.me && button(say('act.write'), { kind: 'primary', picture: 'messages', on: write }),
     el('a.button.button-plain', { href: `/u/${encodeURIComponent(user.name)}`, on: { click: () => node.close() } }, say('user.profile')),
   ].filter(Boolean);
-  const node = popover(anchor, displayName(user), userCard(user, { actions, presence: site.presenceOf(user.id) }));
+  const card = userCard(user, { actions, presence: site.presenceOf(user.id) });
+  const node = popover(anchor, displayName(user), card);
+  if (!isMe && site.me) addFollowButton(site, user, card.querySelector('.user-actions')).then(() => node.place?.());
+}
+
+/** The button comes after the others, so that none moves. Without a network there is none. */
+async function addFollowButton(site, user, actions) {
+  try {
+    const [{ followButton }] = await Promise.all([import('../feed/follow.js'), loadMoreText()]);
+    const node = followButton(site, user);
+    actions.append(node);
+    const unlisten = site.listen(['users'], () => (node.isConnected ? node.update() : unlisten()));
+  } catch {
+    // The card does without.
+  }
 }

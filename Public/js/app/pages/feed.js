@@ -18,8 +18,9 @@ import { openPictures } from '../feed/pictures.js';
 import { ReplyCounts } from '../state/replycounts.js';
 import { Timeline } from '../state/timeline.js';
 
-// Pages of messages load it with this one, in one script.
+// Other pages load them with this one, in one script.
 export { openThread } from '../feed/threadpage.js';
+export { fillWithPosts } from '../feed/userposts.js';
 
 const EVERYONE = '/feed?show=everyone';
 

@@ -3,6 +3,7 @@
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { report } from '../account/stepup.js';
+import { followButton } from '../feed/follow.js';
 import { destroy } from '../moderation/destroy.js';
 import { decisions, sanctionItems } from '../moderation/sanctions.js';
 import { button } from '../parts/button.js';
@@ -28,12 +29,14 @@ export async function open(shell, { name }) {
       picture: 'search',
       on: () => shell.go(`/search?q=${encodeURIComponent(`from:@${user.name}`)}`),
     });
+  const follow = site.me && !isMe ? followButton(site, user) : null;
   const actions = !site.me
     ? []
     : isMe
       ? [button(say('you.profile'), { kind: 'primary', on: () => shell.go('/you/profile') }), written]
       : [
           button(say('act.write'), { kind: 'primary', picture: 'messages', on: () => writeTo(shell, user) }),
+          follow,
           written,
           button(say('act.more'), {
             picture: 'more',
@@ -45,7 +48,15 @@ export async function open(shell, { name }) {
   const card = drawn(actions);
   const verbs = card.querySelector('.user-actions');
   // Buttons keep their nodes, or a press in progress would be lost.
-  const draw = () => redraw(card, ...drawn([]).children, verbs);
+  const draw = () => {
+    follow?.update();
+    redraw(card, ...drawn([]).children, verbs);
+  };
+  const section = el('div');
+  let posts = null;
+  let isClosed = false;
+  const filled = site.me && import('./feed.js').then((it) => it.fillWithPosts(shell, user, section));
+  if (filled) filled.then((it) => (isClosed ? it?.close() : (posts = it)), () => {});
   const unlisten = site.listen(['users', 'presence'], draw);
   return {
     title: displayName(user),
@@ -58,10 +69,15 @@ export async function open(shell, { name }) {
       el(
         'div.page-body',
         null,
-        el('div.page-column', null, el('div.user-page', null, card), decided),
+        el('div.page-column', null, el('div.user-page', null, card), decided, section),
       ),
     ],
-    close: unlisten,
+    pressed: (event) => posts?.pressed(event),
+    close() {
+      unlisten();
+      isClosed = true;
+      posts?.close();
+    },
   };
 }
 

@@ -8,8 +8,8 @@ export function popoverElement(title, content) {
 
 /**
  * Content beside its anchor, without dimming the page; a sheet on a phone. Escape and a press elsewhere close it, and the
- * focus returns.
- * @returns {{ close: () => void }}
+ * focus returns. `place` moves it after its size has changed.
+ * @returns {{ close: () => void, place?: () => void }}
  */
 export function popover(anchor, title, content) {
   if (matchMedia('(max-width: 699px)').matches) return dialog(title, content, { isSheet: true });
@@ -36,5 +36,5 @@ export function popover(anchor, title, content) {
   placeBeside(node, anchor);
   document.addEventListener('pointerdown', outside, true);
   node.focus({ preventScroll: true });
-  return { close };
+  return { close, place: () => placeBeside(node, anchor) };
 }
