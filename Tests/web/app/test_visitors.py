@@ -184,10 +184,12 @@ class Returning(Village):
         expect(page).to_have_url(f"{self.origin}/t/{self.topic['id']}?x=1")
 
     def test_a_page_for_members_asks_for_sign_in_and_returns(self):
-        page = self.page(self.context())
-        page.goto(f"{self.origin}/f/{self.garden['id']}/new")
-        self.sign_in_here(page)
-        expect(page).to_have_url(f"{self.origin}/f/{self.garden['id']}/new")
+        for path in (f"/f/{self.garden['id']}/new", "/feed"):
+            with self.subTest(path=path):
+                page = self.page(self.context())
+                page.goto(f"{self.origin}{path}")
+                self.sign_in_here(page)
+                expect(page).to_have_url(f"{self.origin}{path}")
 
     def test_other_origins_are_no_address_to_return_to(self):
         context = self.context()
