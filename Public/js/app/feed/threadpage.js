@@ -202,7 +202,7 @@ class ThreadPage {
     this.#ends.push(end);
   }
 
-  /** Where the actions reply and edit. */
+  /** The field of the actions "reply" and "edit". */
   #actsIn() {
     const page = this;
     return {
