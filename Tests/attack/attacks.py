@@ -52,7 +52,9 @@ class Probe:
         self.ask("POST", f"/conversations/{self.room}/messages", {"text": "wool"})
 
     def sign_in(self):
-        self.ask("POST", "/sessions", {"name": "ada", "password": PASSWORD})
+        """Signs in and out: a user's oldest session ends when there are too many."""
+        token = self.ask("POST", "/sessions", {"name": "ada", "password": PASSWORD})["token"]
+        self.ask("DELETE", "/sessions/current", token=token)
 
     def subscribe(self):
         """Opens a WebSocket, identifies itself and subscribes from the start of the log."""
