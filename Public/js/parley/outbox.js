@@ -18,7 +18,6 @@ import {
 } from './reducer.js';
 import { put } from './store.js';
 import { backOff } from './time.js';
-import { upload } from './upload.js';
 
 /** @typedef {import('./store.js').Source} Source @typedef {import('./store.js').Change} Change */
 /**
@@ -612,6 +611,10 @@ export class Outbox {
           const changed = (/** @type {PendingFile} */ one) => (one.id === file.id ? { ...one, ...change } : one);
           await this.#change(op.id, (held) => ({ ...held, files: held.files.map(changed) }));
         };
+        // Loaded with the first file. Without the network it is tried again later.
+        const { upload } = await import('./upload.js').catch((error) => {
+          throw networkProblem(error);
+        });
         const uploaded = await upload(this.client, blob, {
           name: file.name, type: file.type, clientId: file.id, uploadId: file.upload_id, signal, onProgress,
           onUpload: (id) => note({ upload_id: id }),
