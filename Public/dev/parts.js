@@ -676,18 +676,25 @@ const parts = {
       topics: 3,
       on: {},
       sections: [
+        { key: 'pinned', title: 'Pinned', list: 0, items: [{ key: 'f4', title: 'Notices', href: '/f/4', image: picture(200, 'N'), topics: 1 }] },
         {
+          key: 'a',
           title: 'Outside',
-          forums: [
-            { title: 'Garden', href: '/f/1', icon: picture(120, 'G'), unread: 6, topics: 3 },
-            { title: 'Bees', href: '/f/2', icon: picture(40, 'B') },
+          items: [
+            { key: 'f1', title: 'Garden', href: '/f/1', image: picture(120, 'G'), unread: 6, topics: 3 },
+            { key: 'f2', title: 'Bees', href: '/f/2', image: picture(40, 'B') },
           ],
         },
-        { title: 'Inside', forums: [{ title: 'Kitchen', href: '/f/3', icon: picture(0, 'K'), unread: 2, loud: true }] },
-      ],
-      conversations: [
-        { title: 'Grace Hopper', href: '/c/1', users: [grace], unread: 2, presence: { presence: 'online', last_seen_at: null } },
-        { title: 'Grace, 林 徽因', href: '/c/2', users: [grace, lin] },
+        { key: 'b', title: 'Inside', isFolded: true, items: [{ key: 'f3', title: 'Kitchen', unread: 2, loud: true }] },
+        {
+          key: 'messages',
+          title: 'Messages',
+          isLast: true,
+          items: [
+            { key: 'c1', title: 'Grace Hopper', href: '/c/1', users: [grace], unread: 2, loud: true, presence: { presence: 'online', last_seen_at: null } },
+            { key: 'c2', title: 'Grace, 林 徽因', href: '/c/2', users: [grace, lin] },
+          ],
+        },
       ],
     }),
   ],

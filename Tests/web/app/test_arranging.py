@@ -18,7 +18,7 @@ class Arranging(Village):
             const found = [];
             for (const it of document.querySelectorAll(".sidebar-list > *")) {
                 if (it.matches(".sidebar-section")) found.push([it.querySelector("h2").textContent]);
-                else if (it.matches("a[href^='/f/']")) found.at(-1).push(it.querySelector(".one-line").textContent);
+                else if (it.querySelector("a[href^='/f/']")) found.at(-1).push(it.querySelector(".one-line").textContent);
             }
             return found.filter((it) => it.length > 1);
         }""")

@@ -11,7 +11,8 @@ import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
 import { onPullToRefresh } from '../parts/touch.js';
-import { canJoin, forumSections, loadForums, unreadOf } from '../state/forums.js';
+import { arrangementOf } from '../state/sidebar.js';
+import { canJoin, forumSections, loadForums, newestByForum, unreadOf } from '../state/forums.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
 const PAGE = 100;
@@ -83,7 +84,8 @@ export async function open(shell, _, restore) {
 
 /** The first of them in the order of the staff, as many as are named. */
 export function tiles(site, max = Infinity) {
-  const sections = forumSections(site);
+  const sections = forumSections(site, arrangementOf(site).order);
+  const newest = newestByForum(site);
   let left = max;
   const shown = sections.map(({ title, forums }) => {
     const first = forums.slice(0, left);
@@ -105,7 +107,7 @@ export function tiles(site, max = Infinity) {
             creator: site.user(it.created_by),
             unread: site.me ? unreadOf(site, it) : 0,
             topics: site.overview.newTopicsOf(it.id),
-            at: newestIn(site, it, known?.last_activity_at),
+            at: newest(it) || null,
             isQuiet: known ? known.last_activity_at === null : false,
             last: last && { title: last.title, writer: displayName(site.user(last.author_id)), at: last.last_activity_at },
             members: known?.member_count,
@@ -132,13 +134,4 @@ function joinTile(site, forum) {
     { aria: { label: say('forum.joinNamed', { title: forum.title }) }, on: { click: ({ currentTarget }) => whileBusy(currentTarget, join) } },
     say('forum.join'),
   );
-}
-
-function newestIn(site, forum, known = null) {
-  let newest = known;
-  for (const it of site.conversations.values()) {
-    const at = it.forum_id === forum.id && it.last_message?.created_at;
-    if (at && (!newest || at > newest)) newest = at;
-  }
-  return newest;
 }

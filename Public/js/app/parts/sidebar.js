@@ -22,12 +22,12 @@ export function sidebarLink(words, { href, picture, image, users, presence, unre
 }
 
 /**
- * @param {object} view community {name, icon}, sections [{title, forums}], forums (how many there are, where not all
- *   stand here), conversations, me, state, here,
- *   inbox {unread, loud}, topics (how many are new), on {search, newForum, newConversation}
+ * @param {object} view community {name, icon}, sections [{key, title, items, isFolded, isLast, list}], forums (how many there are,
+ *   where not all stand here), me, state, here, inbox {unread, loud}, topics (how many are new),
+ *   on {search, newConversation, fold, entry, section}
  */
 export function sidebar(view) {
-  const { community, sections, conversations, me, inbox = {}, here = '', on = {} } = view;
+  const { community, sections, me, inbox = {}, here = '', on = {} } = view;
   return el(
     'aside.sidebar',
     null,
@@ -57,35 +57,10 @@ export function sidebar(view) {
       sidebarLink(say('navigation.forums'), { href: '/forums', picture: 'forums', topics: view.topics, isHere: here === '/forums' }),
       sidebarLink(say('navigation.feed'), { href: '/feed', picture: 'globe', isHere: here === '/feed' }),
       sections.map((section) => [
-        el('div.sidebar-section', null, el('h2', null, section.title ?? say('navigation.forums'))),
-        section.forums.map((it) =>
-          sidebarLink(it.title, {
-            href: it.href,
-            image: it.icon,
-            unread: it.unread,
-            topics: it.topics,
-            loud: it.loud,
-            isHere: here === it.href,
-          }),
-        ),
+        section.isLast && !!view.forums && allForums(view.forums),
+        sectionHead(section, on),
+        !section.isFolded && section.items.map((it) => entryRow(it, section.list, here, on)),
       ]),
-      !!view.forums && allForums(view.forums),
-      el(
-        'div.sidebar-section',
-        null,
-        el('h2', null, say('navigation.messages')),
-        iconButton('plus', say('act.newConversation'), { on: on.newConversation }),
-      ),
-      conversations.map((it) =>
-        sidebarLink(it.title, {
-          href: it.href,
-          users: it.users,
-          presence: it.presence,
-          unread: it.unread,
-          loud: true,
-          isHere: here === it.href,
-        }),
-      ),
     ),
     el(
       'footer.sidebar-foot',
@@ -93,6 +68,31 @@ export function sidebar(view) {
       sidebarLink(displayName(me), { href: '/you', users: [me], isHere: here === '/you' }),
     ),
   );
+}
+
+/** The heading of a section: it folds, and a folded one has the sums. `list`: the place among the user's own lists. */
+function sectionHead({ key, title, items, isFolded, isLast, list }, on) {
+  const sum = (name) => (isFolded ? items.reduce((all, it) => all + (it[name] ?? 0), 0) : 0);
+  return el(
+    'div.sidebar-section',
+    { data: { list } },
+    el('h2', null, el('button.sidebar-fold', { dir: 'auto', aria: { expanded: String(!isFolded) }, data: { act: `fold ${key}` }, on: { click: () => on.fold(key) } }, title)),
+    topicsBadge(sum('topics')),
+    badge(sum('unread'), { loud: items.some((it) => it.loud && it.unread) }),
+    iconButton('more', say('sidebar.arrange', { title }), { on: (event) => on.section(list ? list - 1 : null, event.currentTarget), data: { act: 'section' } }),
+    isLast && iconButton('plus', say('act.newConversation'), { on: on.newConversation }),
+  );
+}
+
+/** A link with its menu: for the pointer a button, for keys the menu key or Shift F10 on the link. */
+function entryRow(it, list, here, on) {
+  const open = (event) => {
+    event.preventDefault();
+    on.entry(it.key, event.currentTarget);
+  };
+  const link = set(sidebarLink(it.title, { ...it, isHere: here === it.href }), { on: { contextmenu: open } });
+  const more = set(iconButton('more', say('sidebar.arrange', { title: it.title }), { on: open }), { tabindex: '-1' });
+  return el('div.sidebar-row', { data: { entry: it.key, list } }, link, more);
 }
 
 /** It leads where another link does: by its own label it has the focus again when the places are drawn anew. */

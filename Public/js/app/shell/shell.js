@@ -13,7 +13,7 @@ import { bottomBar, sidebar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { LiveRegion } from './announcements.js';
 import { Keys } from './keys.js';
-import { navigation, unreadCounts } from './navigation.js';
+import { beginDrag, navigation, sidebarActions, unreadCounts } from './navigation.js';
 import { faultPage, pages } from './pages.js';
 import { StatusLines } from './statuslines.js';
 
@@ -36,10 +36,9 @@ export class Shell {
     this.restsUntil = 0;
     this.page = null;
     site.prove = async (problem) => (await import('../account/proof.js')).prove(site, problem);
-    this.node = el('div.shell');
+    this.node = el('div.shell', { on: { dragstart: (event) => beginDrag(this, event) } });
     site.addEventListener('event', ({ detail }) => detail.event === 'message.created' && this.notify(detail.data).catch(() => {}));
-    for (const name of ['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'])
-      site.addEventListener(name, () => this.soon());
+    site.listen(['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'], () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     site.addEventListener('failed', (event) => this.failed(event.detail));
     site.addEventListener('out', () => this.router.go(site.ban ? '/sign-in' : '/', { replace: true }));
@@ -186,10 +185,7 @@ export class Shell {
       if (this.node.children.length !== 1) this.node.replaceChildren(this.main);
       return;
     }
-    const view = navigation(site, this.page?.here ?? location.pathname, {
-      search: () => this.commands(),
-      newConversation: () => this.go('/messages/new'),
-    });
+    const view = navigation(site, this.page?.here ?? location.pathname, sidebarActions(this));
     const [side, bar] = [sidebar(view), bottomBar(view)];
     const held = document.activeElement;
     const isAtSide = this.side?.contains(held);

@@ -28,8 +28,8 @@ export function canJoin(site, forum) {
   return forum.visibility !== 'private' || site.isHost;
 }
 
-/** The forums by sections, both in the order of the staff. */
-export function forumSections(site) {
+/** The forums by sections, both in the order of the staff, or within a section the last active first. */
+export function forumSections(site, order) {
   const sections = new Map();
   const inOrder = [...site.forums.values()].sort((a, b) => a.position - b.position || compare(a.id, b.id));
   for (const it of inOrder) {
@@ -37,7 +37,19 @@ export function forumSections(site) {
     if (!sections.has(title)) sections.set(title, []);
     sections.get(title).push(it);
   }
+  if (order) {
+    const newest = newestByForum(site);
+    for (const forums of sections.values()) forums.sort((a, b) => compare(newest(b), newest(a)));
+  }
   return [...sections].map(([title, forums]) => ({ title, forums }));
+}
+
+/** Returns a function: the time of the newest message of a forum as far as known, or an empty text. */
+export function newestByForum(site) {
+  const newest = new Map([...site.activity].map(([id, it]) => [id, it.last_activity_at ?? '']));
+  for (const { forum_id: id, last_message: last } of site.conversations.values())
+    if (id && last?.created_at > (newest.get(id) ?? '')) newest.set(id, last.created_at);
+  return (forum) => newest.get(forum.id) ?? '';
 }
 
 /** The cached topics of a forum, last active first. */

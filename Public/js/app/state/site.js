@@ -53,6 +53,8 @@ export class SiteState extends SiteEvents {
     this.files = new Files(this);
     this.asked = new Map();
     this.typing = new Typing(this);
+    /** The arrangement of the sidebar, until the account has it. */
+    this.arranged = null;
     this.overview = new Overview(this);
   }
 
@@ -204,7 +206,7 @@ export class SiteState extends SiteEvents {
   /** Forgets the session. The library has erased or locked its cache. */
   #out(reason) {
     this.ban = reason?.params?.banned ? new Problem({ code: 'account_disabled', params: reason.params }) : null;
-    [this.me, this.parley, this.connection, this.isFollowed] = [null, null, null, false];
+    [this.me, this.parley, this.connection, this.arranged, this.isFollowed] = [null, null, null, null, false];
     this.overview.clear();
     this.files.clear();
     this.client = new Client();
