@@ -74,6 +74,25 @@ class Reactions(Village):
         card.get_by_role("link", name="View profile").click()
         expect(page).to_have_url(re.compile("/u/grace$"))
 
+    def test_the_card_of_a_user_has_the_menu_of_the_profile(self):
+        self.say("A word too much", "lin")
+        for name, wanted in (("grace", ["Mute", "Block", "Report"]), ("ada", ["Mute", "Block", "Report", "Warn", "Silence", "Ban"])):
+            page = self.signed_in(name)
+            self.room(page)
+            page.locator(".message-name").filter(has_text="Lin").last.click()
+            page.get_by_role("dialog", name="Lin").get_by_role("button", name="More").click()
+            expect(page.get_by_role("dialog", name="Lin")).to_have_count(0)
+            menu = page.get_by_role("menu")
+            for words in wanted:
+                expect(menu.get_by_role("menuitem", name=words, exact=True)).to_be_visible()
+            expect(menu.get_by_role("menuitem", name="Ban", exact=True)).to_have_count(int("Ban" in wanted))
+            self.photograph(page, f"user-menu-{name}-light")
+            if name == "grace":
+                menu.get_by_role("menuitem", name="Mute", exact=True).click()
+                self.eventually(page, ["lin"], lambda: [it["name"] for it in self.call("GET", "/me/muted", token=self.tokens["grace"])["data"]])
+                expect(page).to_have_url(re.compile("/room$"))
+            page.context.close()
+
 
 class Writing(Village):
     def test_keys_and_the_emoji_button_format_the_text(self):

@@ -3,7 +3,7 @@
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { loadMoreText, say } from '../core/text.js';
-import { button } from '../parts/button.js';
+import { button, iconButton } from '../parts/button.js';
 import { userCard } from '../parts/user.js';
 import { popover } from '../parts/popover.js';
 
@@ -15,9 +15,14 @@ export function showUserCard(shell, author, anchor) {
     node.close();
     (await import('../pages/newconversation.js')).writeTo(shell, user);
   };
+  const more = async () => {
+    node.close();
+    (await import('./usermenu.js')).showUserMenu(shell, user, anchor);
+  };
   const actions = [
     !isMe && site.me && button(say('act.write'), { kind: 'primary', picture: 'messages', on: write }),
     el('a.button.button-plain', { href: `/u/${encodeURIComponent(user.name)}`, on: { click: () => node.close() } }, say('user.profile')),
+    !isMe && site.me && iconButton('more', say('act.more'), { on: more }),
   ].filter(Boolean);
   const card = userCard(user, { actions, presence: site.presenceOf(user.id) });
   const node = popover(anchor, displayName(user), card);

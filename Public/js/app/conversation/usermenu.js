@@ -1,0 +1,114 @@
+// The menu of a user: mute, block, report, and the operations of moderators and staff.
+
+import { el } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { report } from '../account/stepup.js';
+import { destroy } from '../moderation/destroy.js';
+import { sanctionItems } from '../moderation/sanctions.js';
+import { ask, confirm, dialog } from '../parts/dialog.js';
+import { choice, field } from '../parts/field.js';
+import { menu } from '../parts/menu.js';
+import { toggle } from '../parts/switch.js';
+import { toast } from '../parts/toast.js';
+import { loadMoreText, say } from '../core/text.js';
+
+/** Opens the menu beside a name or avatar. */
+export async function showUserMenu(shell, user, anchor) {
+  await loadMoreText();
+  menu(anchor, userItems(shell, user), say('act.more'));
+}
+
+export function userItems(shell, user, changed = () => {}) {
+  const { site } = shell;
+  const done = async (work, words, undo) => {
+    try {
+      await work();
+      const isUndone = await toast(say(words, { name: displayName(user) }), undo && { undo: () => {} });
+      if (isUndone) await undo();
+    } catch (error) {
+      report(error);
+    }
+  };
+  const relation = (name, method) => site.call(method, `/users/${user.id}/${name}`);
+  const held = site.parley?.mirror.relations.get(user.id);
+  return [
+    held?.mute
+      ? { words: say('user.unmute'), picture: 'bell', on: () => done(() => relation('mute', 'DELETE'), 'user.unmuted') }
+      : { words: say('user.mute'), picture: 'bell-off', on: () => done(() => relation('mute', 'PUT'), 'user.muted') },
+    held?.block && {
+      words: say('user.unblock'),
+      picture: 'undo',
+      on: () => done(() => relation('block', 'DELETE'), 'user.unblocked'),
+    },
+    !held?.block && {
+      words: say('user.block'),
+      picture: 'lock',
+      danger: true,
+      on: () => done(() => relation('block', 'PUT'), 'user.blocked', () => relation('block', 'DELETE')),
+    },
+    {
+      words: say('act.report'),
+      picture: 'flag',
+      on: async () => {
+        const reason = await ask(
+          say('reportIt.userTitle', { name: displayName(user) }),
+          field(say('reportIt.field'), { lines: 3, required: true, hint: say('reportIt.hint'), limit: 500 }),
+          say('act.report'),
+        );
+        if (reason) await done(() => site.call('POST', '/reports', { body: { user: user.id, reason } }), 'reportIt.done');
+      },
+    },
+    ...(site.isModerator && !['owner', 'admin'].includes(user.role) ? [null, ...sanctionItems(shell, user, changed)] : []),
+    ...(site.isHost ? [null, ...hostItems(site, user, done)] : []),
+    site.me.role === 'owner' && site.me.id !== user.id && {
+      words: say('destroy.menu'),
+      picture: 'delete',
+      danger: true,
+      on: () => destroy(site, { user: user.id }).then((is) => is && changed(), report),
+    },
+  ].filter((it) => it !== false && it !== undefined);
+}
+
+/** Operations of staff on an account. */
+function hostItems(site, user, done) {
+  return [
+    {
+      words: say('user.reset'),
+      picture: 'key',
+      on: () =>
+        done(async () => {
+          const made = await site.call('POST', `/users/${user.id}/reset`);
+          dialog(say('user.reset'), [
+            el('p', null, say('user.resetSentence')),
+            Object.assign(field(say('invite.link'), { value: made.url })),
+          ]);
+        }, 'user.resetDone'),
+    },
+    {
+      words: say('user.resetFactor'),
+      picture: 'shield',
+      on: async () => {
+        if (await confirm(say('user.resetFactor'), say('user.resetFactorSentence', { name: displayName(user) }), say('twoStep.off')))
+          await done(() => site.call('POST', `/users/${user.id}/reset-second-factor`), 'user.resetFactorDone');
+      },
+    },
+    {
+      words: say('user.role'),
+      picture: 'shield',
+      on: async () => {
+        const field = choice(
+          say('user.roleField'),
+          ['admin', 'moderator', 'member', 'guest'].map((it) => [it, say(`role.${it}`)]),
+          { value: user.role },
+        );
+        const end = toggle(say('user.endSessions'), { checked: true });
+        const role = await ask(say('user.role'), Object.assign(el('div', null, field, end), { input: field.input }), say('act.save'));
+        if (role)
+          await done(async () => {
+            const body = { role, ...(end.input.checked ? { end_sessions: true } : {}) };
+            site.users.set(user.id, await site.call('PATCH', `/users/${user.id}`, { body }));
+          }, 'user.roleDone');
+      },
+    },
+  ];
+}
