@@ -53,6 +53,7 @@ export const tables = {
   drafts: { key: ['conversation_id'] },
   files: { key: ['id'] },
   sealed: { key: ['user_id'] },
+  answers: { key: ['name'] },
 };
 
 /**
@@ -237,7 +238,7 @@ export function compareKeys(a, b) {
   return a.length - b.length;
 }
 
-const version = 3;
+const version = 4;
 
 /** The wait for the browser to open and read a database, in milliseconds: WebKit sometimes never answers. */
 const patience = 10_000;

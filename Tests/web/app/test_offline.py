@@ -70,6 +70,17 @@ class Undatabased(Village):
         self.assert_accessible(page, "no database")
 
 
+# The names of the answers that are kept for use offline.
+KEPT = """async () => {
+  const { browserStore } = await import('/js/parley/parley.js');
+  const [{ name }] = (await indexedDB.databases()).filter((it) => it.name.startsWith('parley '));
+  const store = await browserStore(name);
+  const names = (await store.list('answers')).map((it) => it.name);
+  store.close();
+  return names;
+}"""
+
+
 class Offline(Cached):
     def test_it_starts_reads_searches_and_writes_and_sends_queued_messages_once(self):
         for number in range(60):
@@ -157,6 +168,38 @@ class Offline(Cached):
         expect(page.get_by_role("heading", name="Grace", level=1)).to_be_visible()
         expect(page).to_have_title(re.compile("Grace"))
         expect(page.locator(".page-bar-second")).to_contain_text("@grace")
+
+    def upload(self, name):
+        context = self.context()
+        self.sign_in(context, "grace")
+        answer = context.request.post(f"{self.origin}/api/v1/files?name={name}", data=b"beds", headers={
+            "Content-Type": "application/octet-stream", "Origin": self.origin})
+        self.assertEqual(answer.status, 201, answer.text())
+        return answer.json()
+
+    def test_topic_lists_and_the_names_of_files_are_there_offline(self):
+        forum = self.call("POST", "/forums", {"title": "Frost", "visibility": "members"}, self.tokens["ada"])
+        for title in ("First frost", "Last frost"):
+            self.call("POST", f"/forums/{forum['id']}/conversations", {"title": title, "text": "In October"}, self.tokens["grace"])
+        sent = self.upload("beds.pdf")
+        self.say("The plan", attachments=[sent["id"]])
+        page = self.cached()
+        self.go(page, f"/f/{forum['id']}/topics")
+        expect(page.get_by_text("Last frost")).to_be_visible()
+        self.room(page)
+        expect(page.get_by_text("beds.pdf")).to_be_visible()
+        context = page.context
+        self.eventually(page, True, lambda: page.evaluate(KEPT) == ["files", f"topics {forum['id']}"])
+        context.set_offline(True)
+        page.close()
+
+        page = self.page(context)
+        # Neither topic was opened or belongs to the user.
+        self.open(page, f"/f/{forum['id']}/topics")
+        for title in ("First frost", "Last frost"):
+            expect(page.get_by_text(title)).to_be_visible()
+        self.room(page)
+        expect(page.get_by_text("beds.pdf")).to_be_visible()
 
     def without_users(self, route):
         answer = route.fetch()

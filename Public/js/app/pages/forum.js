@@ -41,6 +41,7 @@ async function topics(shell, forum, query) {
   const wanted = query?.get('filter');
   const filter = filtersOf(site, forum).includes(wanted) ? wanted : null;
   const tag = query?.get('tag')?.replace(/^#/, '').toLowerCase() || null;
+  const name = `topics ${forum.id}`;
   let list = [];
   let next = null;
   const fetchPage = async (from) => {
@@ -50,6 +51,8 @@ async function topics(shell, forum, query) {
   };
   const load = async () => {
     const page = await fetchPage(next);
+    if (!next && !filter && !tag && site.parley)
+      import('../../parley/answers.js').then(({ keepAnswer }) => keepAnswer(site.parley, name, page.data)).catch(() => {});
     const listed = new Set(list.map(({ id }) => id));
     list.push(...page.data.filter(({ id }) => !listed.has(id)));
     next = page.next;
@@ -60,10 +63,13 @@ async function topics(shell, forum, query) {
     list = [...data, ...list.filter(({ id }) => !fresh.has(id))];
     draw();
   };
-  await load().catch((error) => {
-    // Offline: the topics on this device.
+  await load().catch(async (error) => {
+    // Offline: the list as it was seen last, and the other topics on this device.
     if (!error.isTemporary || !site.parley || filter) throw error;
-    list.push(...cachedTopics(site, forum));
+    const { keptAnswer } = await import('../../parley/answers.js');
+    const kept = (await keptAnswer(site.parley, name)) ?? [];
+    const listed = new Set(kept.map((it) => it.id));
+    list.push(...kept, ...cachedTopics(site, forum).filter((it) => !listed.has(it.id)));
   });
   const filters = filterBar(shell, forum, { filter, tag });
   const rows = el('div.topic-rows');

@@ -37,9 +37,27 @@ export class Files {
       const { data } = await this.#site.call('GET', '/files', { query: { ids: ids.join(',') } });
       for (const it of data) this.#known.set(it.id, it);
       if (data.length) this.#site.say('files', {});
+      await this.#keep(data);
     } catch (error) {
-      // They are fetched with the next drawing.
-      if (error.isTemporary) for (const id of ids) this.#known.delete(id);
+      if (error.isTemporary) await this.#takeKept(ids);
     }
+  }
+
+  /** Keeps facts for use offline. */
+  async #keep(data) {
+    const { parley } = this.#site;
+    if (parley && data.length) await (await import('./keptfiles.js')).keepFiles(parley, data);
+  }
+
+  /** Shows kept facts. The others are fetched with the next drawing. */
+  async #takeKept(ids) {
+    const { parley } = this.#site;
+    const none = new Map();
+    const kept = parley ? await import('./keptfiles.js').then((it) => it.keptFiles(parley), () => none) : none;
+    for (const id of ids) {
+      if (kept.has(id)) this.#known.set(id, kept.get(id));
+      else this.#known.delete(id);
+    }
+    if (ids.some((id) => kept.has(id))) this.#site.say('files', {});
   }
 }

@@ -1,0 +1,35 @@
+// Answers of the server that are kept for use offline, such as the first page of a list. They belong to the copy of the user,
+// which a sign-out erases, and to one history of the server: a restored server has others.
+
+import { put } from './store.js';
+
+/** The number of kept answers. */
+const max = 100;
+/** The age after which an answer is no longer used, in milliseconds. */
+const maxAge = 30 * 86_400_000;
+
+/**
+ * Keeps an answer under a name. Without a disk nothing is kept.
+ * @param {import('./parley.js').Parley} parley @param {string} name @param {any} value
+ */
+export async function keepAnswer({ store, mirror }, name, value) {
+  const { generation } = mirror;
+  try {
+    await store.update([], () => [put('answers', { name, generation, at: Date.now(), value })]);
+    const all = await store.list('answers');
+    if (all.length <= max) return;
+    const oldest = all.sort((one, other) => one.at - other.at).slice(0, all.length - max);
+    await store.update([], () => oldest.map((row) => ({ table: 'answers', key: row.name })));
+  } catch {
+    // The cache is closed, or the disk is full.
+  }
+}
+
+/**
+ * A kept answer; null if there is none of this history of the server.
+ * @param {import('./parley.js').Parley} parley @param {string} name @returns {Promise<any>}
+ */
+export async function keptAnswer({ store, mirror }, name) {
+  const row = await store.get('answers', name).catch(() => undefined);
+  return row?.generation === mirror.generation && Date.now() - row.at < maxAge ? row.value : null;
+}

@@ -1,0 +1,55 @@
+// Answers that are kept for use offline.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { keepAnswer, keptAnswer } from '../../../Public/js/parley/answers.js';
+import { eraseCopy } from '../../../Public/js/parley/sealing.js';
+import { memoryStore } from '../../../Public/js/parley/store.js';
+
+const copy = () => ({ store: memoryStore(), mirror: { generation: 0 } });
+
+test('an answer is kept until the history of the server is another one', async () => {
+  const parley = copy();
+  assert.equal(await keptAnswer(parley, 'topics 1'), null);
+  await keepAnswer(parley, 'topics 1', [{ id: '7' }]);
+  await keepAnswer(parley, 'topics 2', []);
+  assert.deepEqual(await keptAnswer(parley, 'topics 1'), [{ id: '7' }]);
+  parley.mirror.generation = 1;
+  assert.equal(await keptAnswer(parley, 'topics 1'), null);
+});
+
+test('an old answer is not used', async (t) => {
+  const parley = copy();
+  t.mock.timers.enable({ apis: ['Date'] });
+  await keepAnswer(parley, 'topics 1', []);
+  t.mock.timers.tick(29 * 86_400_000);
+  assert.deepEqual(await keptAnswer(parley, 'topics 1'), []);
+  t.mock.timers.tick(86_400_000);
+  assert.equal(await keptAnswer(parley, 'topics 1'), null);
+});
+
+test('of many answers the newest are kept', async (t) => {
+  const parley = copy();
+  t.mock.timers.enable({ apis: ['Date'] });
+  for (let number = 0; number < 110; number++) {
+    await keepAnswer(parley, `topics ${number}`, number);
+    t.mock.timers.tick(1);
+  }
+  const kept = await parley.store.list('answers');
+  assert.deepEqual(kept.map((it) => it.value).sort((a, b) => a - b), Array.from({ length: 100 }, (_, it) => it + 10));
+});
+
+test('the end of a session erases them', async () => {
+  const parley = copy();
+  await keepAnswer(parley, 'topics 1', []);
+  await eraseCopy(parley.store, '1');
+  assert.deepEqual(await parley.store.list('answers'), []);
+});
+
+test('a store that fails keeps nothing', async () => {
+  const fail = () => Promise.reject(new Error('no disk'));
+  const parley = { store: { get: fail, list: fail, update: fail }, mirror: { generation: 0 } };
+  await keepAnswer(parley, 'topics 1', []);
+  assert.equal(await keptAnswer(parley, 'topics 1'), null);
+});
