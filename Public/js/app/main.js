@@ -1,9 +1,9 @@
 // The entry point: loads texts, state and shell, and shows the first page. The bundler puts these modules and all that
 // they import into one script, which every other script imports.
 
-import { applyLook } from './core/theme.js';
+import { applyLook, remembered } from './core/theme.js';
 import { SiteState } from './state/site.js';
-import { keepLanguage, loadText } from './core/text.js';
+import { keepLanguage, loadText, useRegion } from './core/text.js';
 import { keepApp } from './shell/installation.js';
 import { Shell } from './shell/shell.js';
 // A small module of several pages: apart it would cost a request.
@@ -19,7 +19,7 @@ async function start() {
   // Some browsers keep a script's cookie for a week only.
   if (language) keepLanguage(language);
   try {
-    await Promise.all([loadText(language ?? document.documentElement.lang), site.open()]);
+    await Promise.all([loadText(language ?? document.documentElement.lang).then(() => useRegion(remembered())), site.open()]);
   } catch (error) {
     site.fault = error;
   }

@@ -105,6 +105,22 @@ class Languages(Site):
         page.locator("select").first.select_option(label=name)
         page.wait_for_function("code => document.documentElement.lang === code && document.body?.dataset.ready", arg=code)
 
+    def test_a_region_and_a_time_format_hold_at_once_and_on_the_next_device(self):
+        page = self.signed_in("lin", anew=True)
+        self.go(page, "/you/look")
+        example = "Dates, times and numbers:"
+        page.get_by_label("Region", exact=True).select_option("DE")
+        expect(page.get_by_text(example)).to_contain_text("1.234,5")
+        page.get_by_label("Time format").select_option("12")
+        expect(page.get_by_text(example)).to_contain_text(re.compile(r"\d.[ap]m", re.IGNORECASE))
+        self.photograph(page, "region")
+        kept = lambda: self.call("GET", "/me", token=self.tokens["lin"])["preferences"]
+        self.eventually(page, ("DE", "12"), lambda: (kept().get("region"), kept().get("clock")))
+        other = self.signed_in("lin", anew=True)
+        self.go(other, "/you/look")
+        expect(other.get_by_text(example)).to_contain_text("1.234,5")
+        self.call("PATCH", "/users/me", {"preferences": {}}, self.tokens["lin"])
+
     def test_a_chosen_language_holds_at_once_and_on_the_next_device(self):
         page = self.signed_in("grace", anew=True)
         self.go(page, "/you/look")

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { isolate, knows, number, say, sayProblem, sayWith, useText } from '../../../Public/js/app/core/text.js';
-import { brief, moment } from '../../../Public/js/app/core/times.js';
+import { isolate, knows, number, say, sayProblem, sayWith, useRegion, useText } from '../../../Public/js/app/core/text.js';
+import { brief, clock, moment } from '../../../Public/js/app/core/times.js';
 
 const TOP = new URL('../../../', import.meta.url);
 const read = (path) => readFileSync(new URL(path, TOP), 'utf8');
@@ -96,4 +96,21 @@ test('a future time has its day', () => {
   assert.equal(brief(on(28, 3, 21), now), '28 Nov');
   assert.equal(brief(on(23, 11, 55), now), '5 min');
   assert.equal(brief(on(23, 12, 0), now), 'now');
+});
+
+test('a chosen region and clock change dates, times and numbers, and no texts', () => {
+  const at = new Date(2026, 4, 3, 21, 4);
+  const seen = (chosen) => {
+    useRegion(chosen);
+    return [clock(at), number(1234.5)];
+  };
+  useText({}, 'en');
+  const before = seen({});
+  assert.deepEqual(seen({ region: 'DE' }), ['21:04', '1.234,5']);
+  assert.deepEqual(seen({ region: 'US' }).map((it) => it.replace('\u202f', ' ')), ['9:04 PM', '1,234.5']);
+  assert.equal(seen({ region: 'US', clock: '24' })[0], '21:04');
+  assert.match(seen({ region: 'DE', clock: '12' })[0], /^0?9:04.(pm|PM)$/);
+  // Other programs may have stored anything.
+  assert.deepEqual(seen({ region: 'x', clock: {} }), before);
+  assert.deepEqual(seen({}), before);
 });

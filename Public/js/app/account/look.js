@@ -1,12 +1,15 @@
-// The appearance of the app: language, theme, density.
+// The appearance of the app: language, region, clock, theme, density.
 
 import { refill } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { language, number, say } from '../core/text.js';
 import { rememberLook } from '../core/theme.js';
+import { full } from '../core/times.js';
 import { choice } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
 import { changeMe } from './changeme.js';
 import { chosenLanguage, languages, useLanguage } from './language.js';
+
+const REGIONS = 'AE AR AT AU BE BR CA CH CL CN CO CZ DE DK DZ EG ES FI FR GB GR HK HU IE IL IN IQ IT JO JP KR LB LU MA MX NL NO NZ PE PL PT RO RU SA SE SG TN TR TW UA US ZA'.split(' ');
 
 export async function look(shell, column) {
   const { site } = shell;
@@ -28,6 +31,8 @@ export async function look(shell, column) {
   refill(
     column,
     languageChoice(keep),
+    regionChoice(preferences.region, keep),
+    pick('clock', ['region', '24', '12'], 'region'),
     pick('theme', ['system', 'light', 'dark'], 'system'),
     pick('density', ['comfortable', 'compact'], 'comfortable'),
     pick('shape', ['bubbles', 'rows'], 'bubbles'),
@@ -42,6 +47,19 @@ export async function look(shell, column) {
       on: (on) => keep({ letters: on }),
     }),
   );
+}
+
+/** How dates, times and numbers are written; the language of the texts stays. */
+function regionChoice(region = '', keep) {
+  const names = new Intl.DisplayNames([language()], { type: 'region' });
+  const named = REGIONS.map((code) => [code, names.of(code)]).sort(([, one], [, other]) => one.localeCompare(other, language()));
+  return choice(say('look.region'), [['', say('look.region.browser')], ...named], {
+    value: region,
+    hint: say('look.regionHint', { example: `${full(new Date())} · ${number(1234.5)}` }),
+    on: async (code) => {
+      await keep({ region: code || undefined });
+    },
+  });
 }
 
 /** The account keeps the language for its next devices; this device loads the app in it. */

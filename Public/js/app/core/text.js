@@ -8,6 +8,8 @@ let messages = {};
 let plurals = new Intl.PluralRules('en');
 let chosen = 'en';
 let regional = 'en-GB';
+/** The locale of the browser in the language of the app. */
+let ofBrowser = regional;
 let isTurned = false;
 let isPseudo = false;
 /** @type {Promise<void> | undefined} */
@@ -61,8 +63,14 @@ export function useText(table, wanted = 'en') {
   isTurned = table['language.direction'] === 'rtl';
   // A browser may name a locale that `Intl` refuses, such as en-US@posix.
   const isRegional = new RegExp(`^${chosen}(-\\w+)+$`);
-  regional = globalThis.navigator?.languages?.find((it) => isRegional.test(it)) ?? (chosen === 'en' ? 'en-GB' : chosen);
+  regional = ofBrowser = globalThis.navigator?.languages?.find((it) => isRegional.test(it)) ?? (chosen === 'en' ? 'en-GB' : chosen);
   plurals = new Intl.PluralRules(chosen);
+}
+
+/** Takes the region and the clock that the user has chosen; without a choice those of the browser count. */
+export function useRegion({ region, clock } = {}) {
+  const hours = { 12: '-u-hc-h12', 24: '-u-hc-h23' }[clock] ?? '';
+  regional = (/^[A-Z]{2}$/.test(region) ? `${chosen}-${region}` : ofBrowser) + hours;
 }
 
 export function say(key, params) {
@@ -107,7 +115,7 @@ export function isolate(name) {
 /** From one name to the next, in the direction of reading. */
 export const arrow = () => (isTurned ? '←' : '→');
 
-/** The language with the first region that the browser has for it, for `Intl`. */
+/** The language with the chosen region, or with the first that the browser has for it, for `Intl`. */
 export const region = () => regional;
 
 /** As the language groups digits: 1,042. */

@@ -1,6 +1,7 @@
 // The look on this device: theme, density, direction; and the hue of the site.
 
 import { hueTokens } from './hue.js';
+import { useRegion } from './text.js';
 
 const root = document.documentElement;
 
@@ -30,13 +31,14 @@ export function keepWidth(width = Number(localStorage.getItem('sidebar')) || wid
 
 /** Kept on the device too, so that the first paint is right. */
 export function rememberLook(preferences, hue) {
-  const { theme, density, shape } = preferences;
-  localStorage.setItem('look', JSON.stringify({ theme, density, shape }));
+  const { theme, density, shape, region, clock } = preferences;
+  localStorage.setItem('look', JSON.stringify({ theme, density, shape, region, clock }));
   localStorage.setItem('hue', String(hue ?? 260));
   applyLook(preferences, hue);
+  useRegion(preferences);
 }
 
-function remembered() {
+export function remembered() {
   try {
     return JSON.parse(localStorage.getItem('look') ?? '{}') ?? {};
   } catch {
