@@ -134,6 +134,15 @@ class Sidebar(Village):
         self.say("And a lamp", "ada", self.forums["Books"]["room_id"])
         self.eventually(page, ["Books", "Kitchen"], lambda: [it for it in page.locator(".tile-title").all_inner_texts() if it != "Garden"])
 
+    def test_another_setting_keeps_the_arrangement(self):
+        page = self.signed_in("grace")
+        self.go(page, "/you/look")
+        self.arrange(page, "Books", "Pin")
+        self.eventually(page, ["Books"], lambda: self.seen(page).get("Pinned"))
+        page.get_by_label("Time format").select_option("24")
+        self.eventually(page, "24", lambda: self.call("GET", "/users/me", token=self.tokens["grace"])["preferences"].get("clock"))
+        self.assertEqual(len(self.kept("grace")["pinned"]), 1)
+
     def test_foreign_preferences_do_no_harm(self):
         self.call("PATCH", "/users/me", {"preferences": {"sidebar": {
             "pinned": "x", "sections": [None, {"title": 3, "items": []}, {"title": "Odd", "items": ["f0", "c0", "zz"]}], "folded": {}}}}, self.tokens["grace"])

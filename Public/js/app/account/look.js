@@ -13,11 +13,15 @@ const REGIONS = 'AE AR AT AU BE BR CA CH CL CN CO CZ DE DK DZ EG ES FI FR GB GR 
 
 export async function look(shell, column) {
   const { site } = shell;
-  const preferences = { ...site.me.preferences };
+  const chosen = {};
+  const { preferences } = site.me;
   const keep = async (more) => {
-    Object.assign(preferences, more);
-    rememberLook(preferences, site.server.hue);
-    await changeMe(shell, { preferences }).catch(() => {});
+    Object.assign(chosen, more);
+    // Other preferences may have changed meanwhile, such as the arrangement of the sidebar.
+    const all = { ...site.me.preferences, ...chosen };
+    rememberLook(all, site.server.hue);
+    regions.querySelector('.field-hint').textContent = regionHint();
+    await changeMe(shell, { preferences: all }).catch(() => {});
   };
   const pick = (name, values, fallback) =>
     choice(
@@ -28,10 +32,11 @@ export async function look(shell, column) {
         on: (value) => keep({ [name]: value }),
       },
     );
+  const regions = regionChoice(preferences.region, keep);
   refill(
     column,
     languageChoice(keep),
-    regionChoice(preferences.region, keep),
+    regions,
     pick('clock', ['region', '24', '12'], 'region'),
     pick('theme', ['system', 'light', 'dark'], 'system'),
     pick('density', ['comfortable', 'compact'], 'comfortable'),
@@ -55,12 +60,13 @@ function regionChoice(region = '', keep) {
   const named = REGIONS.map((code) => [code, names.of(code)]).sort(([, one], [, other]) => one.localeCompare(other, language()));
   return choice(say('look.region'), [['', say('look.region.browser')], ...named], {
     value: region,
-    hint: say('look.regionHint', { example: `${full(new Date())} · ${number(1234.5)}` }),
-    on: async (code) => {
-      await keep({ region: code || undefined });
-    },
+    hint: regionHint(),
+    on: (code) => keep({ region: code || undefined }),
   });
 }
+
+/** An example of a date, a time and a number. */
+const regionHint = () => say('look.regionHint', { example: `${full(new Date())} · ${number(1234.5)}` });
 
 /** The account keeps the language for its next devices; this device loads the app in it. */
 function languageChoice(keep) {
