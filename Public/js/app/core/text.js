@@ -11,7 +11,8 @@ let regional = 'en-GB';
 /** The locale of the browser in the language of the app. */
 let ofBrowser = regional;
 let isTurned = false;
-let isPseudo = false;
+/** Changes the texts of the pseudo-locale. */
+let pseudo = (texts) => texts;
 /** @type {Promise<void> | undefined} */
 let more;
 /** As long as browsers keep a cookie, in seconds. */
@@ -31,7 +32,11 @@ export function keepLanguage(code) {
 /** Loads the texts of a language; the page's own, if the server does not have it or the network is away. */
 export async function loadText(wanted) {
   const root = document.documentElement;
-  const texts = await table(wanted === 'en-XA' ? 'en' : wanted).catch(() => table((wanted = root.lang)));
+  if (wanted === 'en-XA') {
+    ({ pseudo } = await import('./pseudo.js'));
+    wanted = 'en';
+  }
+  const texts = await table(wanted).catch(() => table((wanted = root.lang)));
   useText(texts, wanted);
   root.lang = chosen;
   root.dir = texts['language.direction'];
@@ -41,7 +46,7 @@ export async function loadText(wanted) {
 export function loadMoreText() {
   if (!laterScripts()) return undefined;
   more ??= table(`${chosen}.more`).then(
-    (it) => Object.assign(messages, isPseudo ? pseudo(it) : it),
+    (it) => Object.assign(messages, pseudo(it)),
     (error) => {
       more = undefined;
       throw error;
@@ -57,9 +62,8 @@ async function table(name) {
 }
 
 export function useText(table, wanted = 'en') {
-  isPseudo = wanted === 'en-XA';
-  messages = isPseudo ? pseudo(table) : table;
-  chosen = isPseudo ? 'en' : wanted;
+  messages = pseudo(table);
+  chosen = wanted;
   isTurned = table['language.direction'] === 'rtl';
   // A browser may name a locale that `Intl` refuses, such as en-US@posix.
   const isRegional = new RegExp(`^${chosen}(-\\w+)+$`);
@@ -172,33 +176,4 @@ function dayAndTime(at) {
   const year = date.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
   const format = (parts) => new Intl.DateTimeFormat(regional, parts).format(date);
   return say('time.dayAt', { day: format({ day: 'numeric', month: 'short', year }), time: format({ timeStyle: 'short' }) });
-}
-
-/** The pseudo-locale: English with accents and a third longer, to reveal untranslated and truncated texts. */
-function pseudo(table) {
-  const accents = {
-    a: 'à',
-    e: 'é',
-    i: 'î',
-    o: 'ö',
-    u: 'ü',
-    c: 'ç',
-    n: 'ñ',
-    y: 'ý',
-    A: 'Å',
-    E: 'É',
-    I: 'Î',
-    O: 'Ö',
-    U: 'Ü',
-  };
-  const bend = (text) => {
-    const bent = text.replace(/\{\w+\}|[aeioucnyAEIOU]/g, (it) => accents[it] ?? it);
-    return `⟦${bent}${'~'.repeat(Math.ceil(text.length / 3))}⟧`;
-  };
-  return Object.fromEntries(
-    Object.entries(table).map(([key, value]) => [
-      key,
-      typeof value === 'string' ? bend(value) : Object.fromEntries(Object.entries(value).map(([k, v]) => [k, bend(v)])),
-    ]),
-  );
 }
