@@ -122,7 +122,15 @@ def run_class(module, name):
 KINDS = {"types": types, "node": node, "browser": browser}
 
 
+def make_sheets():
+    """Contact sheets of the screenshots."""
+    import sheets
+    return 0 if sheets.main() else 1
+
+
 def main(arguments):
+    if arguments == ["sheets"]:
+        return make_sheets()
     kinds = [name for name in arguments if name in KINDS] or list(KINDS)
     files = [name for name in arguments if name not in KINDS]
     passed = failed = 0
