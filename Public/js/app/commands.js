@@ -57,7 +57,7 @@ async function find(shell, words) {
     { words: say('you.look'), picture: 'palette', on: go('/you/look') },
     { words: say('you.profile'), picture: 'user', on: go('/you/profile') },
     site.isModerator && { words: say('admin.title'), picture: 'shield', on: go('/admin') },
-    site.isHost && { words: say('admin.invites'), picture: 'link', on: go('/admin/invites') },
+    site.isStaff && { words: say('admin.invites'), picture: 'link', on: go('/admin/invites') },
     { words: say('keys.title'), picture: 'settings', keys: '?', on: showKeys },
   ].filter(Boolean);
   const known = [...conversations, ...forums, ...topics, ...actions].filter((it) => fits(it.words, words));

@@ -13,7 +13,7 @@ const USES = [1, 5, 25, 100];
 
 /** The roles that the user may invite, as far as known. */
 function rolesBy(site) {
-  if (!site.isHost) return ['member', 'guest'];
+  if (!site.isStaff) return ['member', 'guest'];
   return site.me.role === 'owner' ? ['member', 'guest', 'moderator', 'admin'] : ['member', 'guest', 'moderator'];
 }
 

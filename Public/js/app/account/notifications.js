@@ -115,7 +115,7 @@ function snooze(page) {
 
 function kinds(page) {
   const { site } = page;
-  const offered = [...KINDS, ...(site.isModerator ? ['report'] : []), ...(site.isHost ? ['endpoint_disabled', 'alert'] : [])];
+  const offered = [...KINDS, ...(site.isModerator ? ['report'] : []), ...(site.isStaff ? ['endpoint_disabled', 'alert'] : [])];
   const switches = offered.map((kind) => {
     const node = toggle(say(`notify.kind.${kind}`), { on: (on) => page.keep({ push: { ...page.settings.push, [kind]: on } }) });
     page.parts.push(({ push }) => (node.input.checked = push[kind]));

@@ -50,9 +50,9 @@ export function messageField(page) {
 }
 
 /** The groups whose members the user may notify. */
-const mentionableGroups = ({ me, isHost }) =>
+const mentionableGroups = ({ me, isStaff }) =>
   allGroups().filter((it) =>
-    isHost || (it.mentionable_by === 'users' && me.role !== 'guest') || (it.mentionable_by !== 'staff' && me.groups?.includes(it.id)));
+    isStaff || (it.mentionable_by === 'users' && me.role !== 'guest') || (it.mentionable_by !== 'staff' && me.groups?.includes(it.id)));
 
 /** The words in the empty composer. They announce that writing joins the forum. */
 export function placeholder(page) {
@@ -72,7 +72,7 @@ export function cannotWrite(site, conversation, forum) {
   const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
   if ((conversation.locked || forum?.locked) && !keeps) return say('conversation.locked');
   if (!forum || canBeAmong(site, forum, forum.write)) return null;
-  if (forum.write === 'moderators') return say('conversation.hostsWrite');
+  if (forum.write === 'moderators') return say('conversation.moderatorsWrite');
   // Guests are added by others.
   return say('conversation.guestsRead');
 }

@@ -59,7 +59,7 @@ export function userItems(shell, user, changed = () => {}) {
       },
     },
     ...(site.isModerator && !['owner', 'admin'].includes(user.role) ? [null, ...sanctionItems(shell, user, changed)] : []),
-    ...(site.isHost ? [null, ...hostItems(site, user, done)] : []),
+    ...(site.isStaff ? [null, ...staffItems(site, user, done)] : []),
     site.me.role === 'owner' && site.me.id !== user.id && {
       words: say('destroy.menu'),
       picture: 'delete',
@@ -70,7 +70,7 @@ export function userItems(shell, user, changed = () => {}) {
 }
 
 /** Operations of staff on an account. */
-function hostItems(site, user, done) {
+function staffItems(site, user, done) {
   return [
     {
       words: say('user.reset'),

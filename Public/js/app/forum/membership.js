@@ -14,7 +14,7 @@ const PICTURES = { member: 'user', moderator: 'shield', admin: 'shield' };
 export const canManage = (site, forum) => site.isModerator || ['moderator', 'admin'].includes(forum?.role);
 
 /** Whether the user may edit a forum. */
-export const canEdit = (site, forum) => site.isHost || forum.role === 'admin';
+export const canEdit = (site, forum) => site.isStaff || forum.role === 'admin';
 
 /** Whether the user belongs to an audience of a forum. @param {'readers'|'members'|'moderators'} circle */
 export function isMember(site, forum, circle) {

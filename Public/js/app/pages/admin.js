@@ -43,7 +43,7 @@ export async function open(shell, { part }) {
 }
 
 /** The parts that not all moderators may open. */
-const mayOpen = (site) => ({ forums: site.isHost, emoji: site.isHost, bots: site.isHost, webhooks: site.isHost, endpoints: site.isHost, groups: site.isHost, rules: site.isHost, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
+const mayOpen = (site) => ({ forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** A number; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));

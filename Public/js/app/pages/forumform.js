@@ -28,7 +28,7 @@ function form(shell, forum) {
   const isWhole = !forum || canEdit(site, forum);
   const { title, ...names } = nameFields(site, forum, () => draw());
   const access = accessFields(site, forum);
-  const behavior = forum && behaviorFields(forum, isWhole, site.isHost);
+  const behavior = forum && behaviorFields(forum, isWhole, site.isStaff);
   const shownNames = () => ({ title: title.input.value, description: names.fields.description.input.value });
   const icon = iconFields(site, forum, shownNames, () => draw());
   const errors = errorsOf({ ...names.fields, ...behavior?.fields }, icon.fields);

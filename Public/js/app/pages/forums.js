@@ -34,10 +34,10 @@ export async function open(shell, _, restore) {
       column,
       site.forums.size
         ? tiles(site, count)
-        : empty(say(site.isHost ? 'forum.noneHost' : 'forum.none'), {
+        : empty(say(site.isStaff ? 'forum.noneHost' : 'forum.none'), {
             picture: 'forums',
             actions: mayMake
-              ? [make(), site.isHost && button(say('invite.people'), { on: () => shell.go('/admin/invites') })].filter(
+              ? [make(), site.isStaff && button(say('invite.people'), { on: () => shell.go('/admin/invites') })].filter(
                   Boolean,
                 )
               : [],
@@ -64,7 +64,7 @@ export async function open(shell, _, restore) {
       pageBar(say('navigation.forums'), {
         state: site.state,
         actions: [
-          site.isHost &&
+          site.isStaff &&
             site.forums.size > 1 &&
             iconButton('order', say('admin.forums'), { on: () => shell.go('/admin/forums'), data: { act: 'arrange' } }),
           mayMake && site.forums.size > 0 && make(true),

@@ -68,7 +68,7 @@ function loadRareText(site) {
 /** Topics in the empty inbox of a newcomer; loaded with the first drawing. */
 function newcomersTopics(site) {
   const node = el('div', { hidden: true });
-  const isNewcomer = !site.isHost && Date.now() - Date.parse(site.me?.created_at) < NEWCOMER;
+  const isNewcomer = !site.isStaff && Date.now() - Date.parse(site.me?.created_at) < NEWCOMER;
   let drawing = null;
   const show = (isEmpty) => {
     node.hidden = !isEmpty || !isNewcomer;

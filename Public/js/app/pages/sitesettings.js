@@ -19,7 +19,7 @@ const SESSION_DAYS = ['session_idle_days', 'session_max_days', 'staff_session_id
 export async function siteSettings(shell, column) {
   const { site } = shell;
   let kept = await site.call('GET', '/settings');
-  if (!site.isHost) return refill(column, readOnly(site, kept));
+  if (!site.isStaff) return refill(column, readOnly(site, kept));
   const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
   const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
   const rules = field(say('signIn.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });

@@ -25,7 +25,7 @@ export async function loadForums(site) {
 /** Whether the user may join a forum, as far as known: readers may, guests and groups of a private one are added by others. */
 export function canJoin(site, forum) {
   if (!site.me || !forum || forum.role || forum.archived || site.me.role === 'guest') return false;
-  return forum.visibility !== 'private' || site.isHost;
+  return forum.visibility !== 'private' || site.isStaff;
 }
 
 /** The forums by sections, both in the order of the staff, or within a section the last active first. */

@@ -58,18 +58,18 @@ export class SiteState extends SiteEvents {
     this.overview = new Overview(this);
   }
 
-  get isHost() {
+  get isStaff() {
     return ['owner', 'admin'].includes(this.me?.role);
   }
 
   get isModerator() {
-    return this.isHost || this.me?.role === 'moderator';
+    return this.isStaff || this.me?.role === 'moderator';
   }
 
   /** Whether the user belongs to the audience of a site setting. @param {'people'|'moderators'|'staff'} [circle] */
   isAmong(circle = 'users') {
     if (!this.me || this.me.role === 'guest') return false;
-    return { users: true, moderators: this.isModerator, staff: this.isHost }[circle] ?? false;
+    return { users: true, moderators: this.isModerator, staff: this.isStaff }[circle] ?? false;
   }
 
   get mayInvite() {

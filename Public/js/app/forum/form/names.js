@@ -33,13 +33,13 @@ export function nameFields(site, forum, onInput) {
   return {
     title,
     fields: { title, description, section },
-    nodes: [title, description, site.isHost && [section, known]],
+    nodes: [title, description, site.isStaff && [section, known]],
     values() {
       const chosen = section.input.value.trim() || null;
       return {
         title: title.input.value.trim(),
         description: description.input.value.trim(),
-        ...(site.isHost && (chosen || forum) ? { section: chosen } : {}),
+        ...(site.isStaff && (chosen || forum) ? { section: chosen } : {}),
       };
     },
   };
