@@ -13,7 +13,7 @@ from test_pages import Site
 # The main pages; the others have the same parts.
 MAIN = (
     "inbox", "forums", "topics", "room", "about", "topic", "new-topic", "new-forum", "direct", "messages", "search", "user", "you", "profile",
-    "look", "privacy", "admin", "settings", "invites", "order", "reports", "gone")
+    "look", "privacy", "admin", "settings", "invites", "order", "reports", "notifications", "groups", "bots", "webhooks", "endpoints", "rules", "gone")
 
 
 def texts(code):

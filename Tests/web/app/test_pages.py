@@ -48,6 +48,9 @@ class Site(Village):
             "messages": "/messages", "members": "/members", "drafts": "/you/drafts", "new-message": "/messages/new", "search": "/search?q=key", "user": "/u/grace", "you": "/you",
             "profile": "/you/profile", "look": "/you/look", "privacy": "/you/privacy", "password": "/you/password", "sessions": "/you/sessions",
             "tokens": "/you/tokens", "stars": "/you/stars", "admin": "/admin", "settings": "/admin/settings", "invites": "/admin/invites",
+            "groups": "/you/groups", "notifications": "/you/notifications", "twostep": "/you/twostep", "signins": "/you/signins",
+            "emoji": "/admin/emoji", "admin-groups": "/admin/groups", "bots": "/admin/bots", "webhooks": "/admin/webhooks",
+            "endpoints": "/admin/endpoints", "rules": "/admin/rules",
             "people": "/admin/users", "order": "/admin/forums", "reports": "/admin/reports", "backups": "/admin/backups", "audit": "/admin/audit", "gone": "/c/999999",
         }
 
@@ -90,6 +93,17 @@ class Pages(Site):
                 page.evaluate("document.documentElement.dir = 'rtl'")
                 self.photograph(page, f"{name}-long-rtl")
                 self.assert_fits(page, name)
+
+    def test_every_page_fits_a_wide_window_and_a_zoom_of_200_percent(self):
+        page = self.signed_in("ada")
+        # A zoom halves the window that a page sees.
+        for name, (width, height) in {"wide": (1920, 1080), "zoomed": (720, 450), "narrow": (320, 640)}.items():
+            page.set_viewport_size({"width": width, "height": height})
+            for page_name, address in self.addresses().items():
+                with self.subTest(page=f"{page_name}-{name}"):
+                    self.go(page, address)
+                    self.photograph(page, f"{page_name}-{name}")
+                    self.assert_fits(page, page_name)
 
     def test_titles_stand_above_their_columns(self):
         page = self.signed_in("ada")
