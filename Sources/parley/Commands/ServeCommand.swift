@@ -45,13 +45,7 @@ enum ServeCommand {
     Allocator.configure(cores: checked.loops)
     let share = try FileSystem.share(settings.text(.share))
 
-    try FileSystem.makeFolder(data)
-    if let mode = FileSystem.openPermissions(data) {
-      logError(
-        "Other users of this machine can open the data folder \(data) (mode \(mode)). Close it: chmod 700 \(data)")
-    }
-    let folder = try FileSystem.lock(data)
-    if folder.hasEndedRestore { Terminal.log(.restore, ["result": "ok"], "An interrupted restore was completed.") }
+    let folder = try openDataFolder(data)
     let limits = try settings.limits(diskSize: folder.diskSize)
     let inherited = ServiceManager.inheritedSockets()
     let sockets = try sockets(settings, inherited.filter { !$0.isRedirect }.map(\.socket))
@@ -67,15 +61,13 @@ enum ServeCommand {
     let store = try openStore(folder, FileSystem.migrations(share), logError) { publisher.enqueue($0) }
     await store.eraseAgain()
     let community = Community(store, publisher: publisher, bounds: Bounds(of: limits))
-    let outgoing = checked.allowsOutgoing ? try OutgoingRequests(community) : nil
-    let push = checked.allowsOutgoing ? await OutgoingPush(community, addresses, share: share, log: logError) : nil
-    let mail = try await OutgoingMail.make(checked.mail, community, share: share, log: logError)
+    var outgoing = try await Outgoing(checked, community, share: share, log: logError)
     let api = API(
-      community, release: .current, rates: checked.rates, previews: outgoing?.previews, outgoing: outgoing?.webhooks,
-      push: push?.service, mail: mail?.service, log: logError)
+      community, release: .current, rates: checked.rates, previews: outgoing.requests?.previews,
+      outgoing: outgoing.requests?.webhooks, push: outgoing.push?.service, mail: outgoing.mail?.service, log: logError)
 
     let probes = DoctorProbes(addresses)
-    let metrics = Metrics(store, push: push, certificates: certificates)
+    let metrics = Metrics(store, push: outgoing.push, certificates: certificates)
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
     }
@@ -89,15 +81,13 @@ enum ServeCommand {
     try await server.start()
     metrics.use(server)
     let metricsServer = try await metricsServer(metricsSocket, metrics, limits, logError)
-    let pushing = push.map { push in Task { await push.deliverer.run() } }
-    let mailing = mail.map { mail in Task { await mail.deliverer.run() } }
-    let deliveries = outgoing.map { outgoing in Task { await outgoing.deliverer.start() } }
+    outgoing.start()
     let events = MachineEvents(data: folder.path)
     events.start(now: Clock.wall() / 1_000_000)
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let status = StatusReporter(
-      api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: push, mail: mail,
-      backupInterval: checked.backups?.interval, events: events)
+      api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: outgoing.push,
+      mail: outgoing.mail, backupInterval: checked.backups?.interval, events: events)
     status.use(server)
     let running = RunningSettings(checked, arguments: arguments)
     let doctor = DoctorReporter(probes, status, running) { server.limits }
@@ -105,33 +95,14 @@ enum ServeCommand {
     let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: checked.eventAge, checksIntegrity: true) { Allocator.trim() }
-    let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
-    let backups = every(ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
     let alerts = AlertMonitor(checked.alerts, community, status, data: folder.path, origin: origin, log: logError)
-    let alerting = every(AlertMonitor.interval) { await alerts.check() }
-    let clock = every(.seconds(1)) {
-      let (monotonic, wall) = (Clock.monotonic() / 1_000_000, Clock.wall() / 1_000_000)
-      community.hub.tick(now: monotonic, wall: wall)
-      events.examineClock(wall: wall, monotonic: monotonic)
-    }
-    // On its own thread: under load the shared pool is busy, too.
-    let shedding = every(.seconds(1), on: SerialQueue("parley.memory")) { await server.shedMemory() }
-    let checkCertificate: @Sendable () -> Void = {
-      let names = addresses.publicOrigins.map(\.host)
-      certificates?.warnings(publicNames: names, now: Clock.wall() / 1_000_000_000).forEach {
-        Terminal.log(.certificate, ["result": "warning"], $0)
-      }
-    }
-    checkCertificate()
-    let certificateCheck = every(.seconds(86_400), isDelayed: true) { checkCertificate() }
-    let watchdog = ServiceManager.watchdogInterval.map { interval in
-      every(interval / 2) {
-        // A blocked event loop sends nothing, and the service manager restarts the daemon.
-        await server.waitForLoops()
-        ServiceManager.notify("WATCHDOG=1")
-      }
-    }
+    var writing = PeriodicTasks()
+    writing.add(every: Housekeeping.interval) { await housekeeper.tick() }
+    writing.add(every: ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
+    writing.add(every: AlertMonitor.interval) { await alerts.check() }
+    let checkCertificate = certificateCheck(certificates, addresses)
+    let watching = periodicTasks(server, community, events, checkCertificate)
     try await printSetupLink(api.community, origin)
     for address in metricsServer?.addresses ?? [] { Terminal.print("metrics on http://\(address)/metrics\n") }
     printAddresses(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
@@ -151,30 +122,15 @@ enum ServeCommand {
       checkCertificate()
     }
     // End long polls and event streams.
-    clock.cancel()
-    certificateCheck.cancel()
-    watchdog?.cancel()
-    shedding.cancel()
-    await shedding.value
+    await watching.stop()
     community.hub.close()
     await redirect?.stop(within: 0)
     await metricsServer?.stop(within: 0)
     await stop(server, signals.events)
     // No more requests. Commit pending writes.
-    housekeeping.cancel()
-    backups.cancel()
-    alerting.cancel()
-    await housekeeping.value
-    await alerting.value
-    await backups.value
+    await writing.stop()
     await control?.stop()
-    deliveries?.cancel()
-    await outgoing?.stop()
-    pushing?.cancel()
-    await push?.stop()
-    mailing?.cancel()
-    mail?.stop()
-    await mailing?.value
+    await outgoing.stop()
     await store.close()
     events.stop()
     return 0
@@ -200,19 +156,53 @@ enum ServeCommand {
     }
   }
 
-  /// Repeats `work` until the task is cancelled, at once or first after the interval.
-  private static func every(
-    _ interval: Duration, isDelayed: Bool = false, on executor: SerialQueue? = nil,
-    _ work: @escaping @Sendable () async -> Void
-  ) -> Task<Void, Never> {
-    Task(executorPreference: executor) {
-      if isDelayed { try? await Task.sleep(for: interval) }
-      while !Task.isCancelled {
-        await work()
-        // Cancellation ends the sleep with an error; the loop condition tests it.
-        try? await Task.sleep(for: interval)
+  private static func openDataFolder(_ data: String) throws -> DataFolder {
+    try FileSystem.makeFolder(data)
+    if let mode = FileSystem.openPermissions(data) {
+      Terminal.log(
+        "Other users of this machine can open the data folder \(data) (mode \(mode)). Close it: chmod 700 \(data)")
+    }
+    let folder = try FileSystem.lock(data)
+    if folder.hasEndedRestore { Terminal.log(.restore, ["result": "ok"], "An interrupted restore was completed.") }
+    return folder
+  }
+
+  /// Warns of a certificate, now and once a day.
+  private static func certificateCheck(
+    _ certificates: Certificates?, _ addresses: Addresses
+  ) -> @Sendable () -> Void {
+    let names = addresses.publicOrigins.map(\.host)
+    let check: @Sendable () -> Void = {
+      certificates?.warnings(publicNames: names, now: Clock.wall() / 1_000_000_000).forEach {
+        Terminal.log(.certificate, ["result": "warning"], $0)
       }
     }
+    check()
+    return check
+  }
+
+  /// Starts the tasks that write nothing: presence, memory, the certificate, the watchdog.
+  private static func periodicTasks(
+    _ server: Server, _ community: Community, _ events: MachineEvents,
+    _ checkCertificate: @escaping @Sendable () -> Void
+  ) -> PeriodicTasks {
+    var tasks = PeriodicTasks()
+    tasks.add(every: .seconds(1)) {
+      let (monotonic, wall) = (Clock.monotonic() / 1_000_000, Clock.wall() / 1_000_000)
+      community.hub.tick(now: monotonic, wall: wall)
+      events.examineClock(wall: wall, monotonic: monotonic)
+    }
+    // On its own thread: under load the shared pool is busy, too.
+    tasks.add(every: .seconds(1), on: SerialQueue("parley.memory")) { await server.shedMemory() }
+    tasks.add(every: .seconds(86_400), isDelayed: true) { checkCertificate() }
+    if let interval = ServiceManager.watchdogInterval {
+      tasks.add(every: interval / 2) {
+        // A blocked event loop sends nothing, and the service manager restarts the daemon.
+        await server.waitForLoops()
+        ServiceManager.notify("WATCHDOG=1")
+      }
+    }
+    return tasks
   }
 
   private static func checkDescriptors(_ limits: Limits) {

@@ -1,0 +1,34 @@
+import Community
+
+/// Everything that the daemon sends to other servers: link previews and webhooks, push messages, mail.
+struct Outgoing {
+  let requests: OutgoingRequests?
+  let push: OutgoingPush?
+  let mail: OutgoingMail?
+  private var deliveries: [Task<Void, Never>] = []
+  private var mailing: Task<Void, Never>?
+
+  init(
+    _ settings: DaemonSettings, _ community: Community, share: String, log: @escaping @Sendable (String) -> Void
+  ) async throws {
+    requests = settings.allowsOutgoing ? try OutgoingRequests(community) : nil
+    push = settings.allowsOutgoing ? await OutgoingPush(community, settings.addresses, share: share, log: log) : nil
+    mail = try await OutgoingMail.make(settings.mail, community, share: share, log: log)
+  }
+
+  mutating func start() {
+    if let requests { deliveries.append(Task { await requests.deliverer.start() }) }
+    if let push { deliveries.append(Task { await push.deliverer.run() }) }
+    mailing = mail.map { mail in Task { await mail.deliverer.run() } }
+  }
+
+  /// Ends all deliveries.
+  func stop() async {
+    for delivery in deliveries { delivery.cancel() }
+    await requests?.stop()
+    await push?.stop()
+    mailing?.cancel()
+    mail?.stop()
+    await mailing?.value
+  }
+}
