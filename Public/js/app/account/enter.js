@@ -2,12 +2,13 @@
 
 import { el, refill } from '../core/dom.js';
 import { backAddress, forumAddress } from '../core/router.js';
+import { compare } from '../core/order.js';
 import { say } from '../core/text.js';
+import { newestByForum } from '../state/forums.js';
 import { codeField } from './codefield.js';
 import { signInForm } from './signinform.js';
 import { takeLanguage } from './language.js';
 import { device } from './newcomer.js';
-import { compare } from '../core/order.js';
 
 /** The address to return to: the page that asked for a session, or `?back=` of the address, with its fragment. */
 export const returnAddress = (back, query) => backAddress(back ?? (query?.get('back') ?? '/') + location.hash);
@@ -50,7 +51,8 @@ export async function goIn(shell, me, address) {
 export async function arrive(shell, me, forumID = null) {
   const { site } = shell;
   await site.enter(me);
-  const joined = [...site.forums.values()].filter((it) => it.role).sort((a, b) => compare(b.last_message_id ?? b.id, a.last_message_id ?? a.id));
+  const newest = newestByForum(site);
+  const joined = [...site.forums.values()].filter((it) => it.role).sort((a, b) => compare(newest(b), newest(a)) || compare(b.id, a.id));
   const forum = joined.find(({ id }) => id === forumID) ?? joined.find(({ id }) => id === site.parley.settings?.arrival_forum) ?? joined.find((it) => it.is_default) ?? joined[0];
   shell.arrival = { site: site.server.name, forums: joined.map(({ title }) => title) };
   shell.entered();
