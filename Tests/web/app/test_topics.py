@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 from test_flows import Village
-from test_talking import png
+from test_messages import png
 
 
 class Composer(Village):
