@@ -11,7 +11,7 @@ import { Problem } from './problem.js';
 const announcement = 1_000;
 
 /** The number of pages of earlier messages that are fetched after a message is sent. */
-const mostPages = 50;
+const maxPages = 50;
 
 /**
  * Sends a message and waits until the server has it. A sent message is returned also if an earlier one cannot be fetched.
@@ -37,7 +37,7 @@ export async function sendAndWait(parley, conversation, message, files = [], opt
 async function heldUpTo({ pages }, sent, from) {
   const { conversation_id: conversation, seq } = sent;
   try {
-    if (from < seq) await pages.complete(conversation, from, seq - 1, { mostPages }).catch(() => {});
+    if (from < seq) await pages.complete(conversation, from, seq - 1, { maxPages }).catch(() => {});
     const [first] = rangeAt((await pages.history(conversation)).held, seq) ?? [seq];
     const held = await pages.held(conversation, Math.max(from, first), seq);
     return held[held.length - 1]?.id === sent.id ? held : [sent];

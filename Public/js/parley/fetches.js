@@ -10,10 +10,10 @@ import { wait } from './time.js';
 
 /** @typedef {import('./store.js').Source} Source @typedef {import('./reducer.js').Rows} Rows */
 
-const mostUsers = 100;
+const maxUsers = 100;
 const aMinute = 60_000;
 /** The most names that are known to be gone. */
-const mostGone = 1_000;
+const maxGone = 1_000;
 
 export class Fetches {
   #sync;
@@ -105,7 +105,7 @@ export class Fetches {
    */
   #together(name) {
     const isUser = (/** @type {string} */ one) => /^user:[1-9]\d*$/.test(one);
-    return isUser(name) && this.#sync.mirror.me ? [...this.#wanted].filter(isUser).slice(0, mostUsers) : [name];
+    return isUser(name) && this.#sync.mirror.me ? [...this.#wanted].filter(isUser).slice(0, maxUsers) : [name];
   }
 
   /** @param {string[]} names @returns {Promise<void>} */
@@ -125,7 +125,7 @@ export class Fetches {
     this.#gone.set(name, now);
     // After a minute they are fetched again.
     for (const [one, at] of this.#gone) {
-      if (now - at < aMinute && this.#gone.size <= mostGone) break;
+      if (now - at < aMinute && this.#gone.size <= maxGone) break;
       this.#gone.delete(one);
     }
   }

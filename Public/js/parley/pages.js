@@ -164,12 +164,12 @@ export class Pages {
   /**
    * Fetches the uncached parts of a range.
    * @param {string} conversation @param {number} from @param {number} to
-   * @param {{ isForced?: boolean, mostPages?: number, signal?: AbortSignal, onPage?: (done: number) => void }} options
-   *   `isForced` fetches cached messages too. `mostPages`: the older parts stay uncached if they need more.
+   * @param {{ isForced?: boolean, maxPages?: number, signal?: AbortSignal, onPage?: (done: number) => void }} options
+   *   `isForced` fetches cached messages too. `maxPages`: the older parts stay uncached if they need more.
    */
-  async complete(conversation, from, to, { isForced = false, mostPages = Infinity, signal, onPage } = {}) {
+  async complete(conversation, from, to, { isForced = false, maxPages = Infinity, signal, onPage } = {}) {
     if (isForced) await this.forget(conversation, from, to);
-    for (let rounds = 0; rounds < mostPages; rounds++) {
+    for (let rounds = 0; rounds < maxPages; rounds++) {
       const history = await this.history(conversation);
       const gaps = missing(history.held, Math.max(from, history.from), to);
       const gap = gaps[gaps.length - 1];

@@ -12,7 +12,7 @@ import { verify } from './verify.js';
 /** @typedef {import('./store.js').Source} Source @typedef {import('./reducer.js').Rows} Rows @typedef {import('./sync.js').Sync} Sync */
 
 /** Rows that one transaction changes, and messages that one request names, at most. */
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 
 /**
  * Compares the copy of a topic whose offset was forgotten: its missed events cannot be named.
@@ -124,8 +124,8 @@ async function forgetThings(sync, compared) {
       return isOther && (ahead >= covered || known > covered);
     };
     const ids = sync.mirror.idsOf(table).filter(isBeyond);
-    for (let first = 0; first < ids.length; first += mostAtOnce) {
-      const some = ids.slice(first, first + mostAtOnce);
+    for (let first = 0; first < ids.length; first += maxAtOnce) {
+      const some = ids.slice(first, first + maxAtOnce);
       const names = some.map((id) => `${table.slice(0, -1)}:${id}`);
       await sync.keep([['site', 'wanted'], ...some.map((id) => /** @type {Source} */ ([table, id]))], (rows) => {
         for (const id of some) {
@@ -145,10 +145,10 @@ async function forgetThings(sync, compared) {
  */
 async function forgetAges(sync, id) {
   const messages = await sync.pages.held(id, 1, Number.MAX_SAFE_INTEGER);
-  for (let first = 0; first === 0 || first < messages.length; first += mostAtOnce) {
+  for (let first = 0; first === 0 || first < messages.length; first += maxAtOnce) {
     /** @type {Source[]} */
     const sources = [['conversations', id]];
-    for (const { seq } of messages.slice(first, first + mostAtOnce)) sources.push(['messages', [id, seq]]);
+    for (const { seq } of messages.slice(first, first + maxAtOnce)) sources.push(['messages', [id, seq]]);
     await sync.keep(sources, (rows) => {
       const conversation = rows.get('conversations', id);
       if (conversation) rows.put('conversations', { ...conversation, known: unknownAge });
@@ -213,8 +213,8 @@ function setAside(sync, id) {
 async function refreshActions(sync, id, asOf) {
   const isOlder = (/** @type {any} */ message) => agesOf(message).actions < asOf;
   const older = (await sync.pages.held(id, 1, Number.MAX_SAFE_INTEGER)).filter(isOlder);
-  for (let first = 0; first < older.length; first += mostAtOnce) {
-    const ids = older.slice(first, first + mostAtOnce).map((message) => message.id).join(',');
+  for (let first = 0; first < older.length; first += maxAtOnce) {
+    const ids = older.slice(first, first + maxAtOnce).map((message) => message.id).join(',');
     const { data } = await sync.client.calls.getMessages({ query: { ids }, signal: sync.signal });
     /** @type {[string, import('./store.js').Key][]} */
     const sources = data.map((/** @type {any} */ message) => ['messages', [id, message.seq]]);

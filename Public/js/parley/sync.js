@@ -31,7 +31,7 @@ const verifying = () => import('./verify.js');
 const control = ['lagging', 'reset', 'notice', 'complete', 'restarted'];
 
 /** Events that are kept in one transaction, at most. */
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 
 export class Sync {
   /**
@@ -174,7 +174,7 @@ export class Sync {
       while (this.#queue.length > 0 && !this.signal.aborted) {
         const isEvent = (/** @type {any} */ frame) => frame.event !== undefined && frame.offset !== undefined;
         const other = this.#queue.findIndex((frame) => !isEvent(frame));
-        const count = Math.min(mostAtOnce, other === -1 ? this.#queue.length : other);
+        const count = Math.min(maxAtOnce, other === -1 ? this.#queue.length : other);
         if (count > 0) await this.apply(this.#queue.splice(0, count));
         else await this.#control(this.#queue.shift());
       }

@@ -26,7 +26,7 @@ export function messageField(page) {
     polls: true,
     users: (start) => findUsers(site, start),
     groups: () => mentionableGroups(site),
-    get rings() {
+    get mentionsRoom() {
       return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
     },
     tags: (start) => findTags(site, start),

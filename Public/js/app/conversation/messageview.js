@@ -30,7 +30,7 @@ export class MessageView {
     this.rows = new MessageRows(this);
     this.whole = el('div.stream-inner', null, this.above, this.inner, this.below);
     this.node = el('div.stream', { role: 'group', tabindex: '-1', aria: { label: say('conversation.messages') } }, this.whole);
-    this.pillPlace = el('div.stream-pill');
+    this.pillBox = el('div.stream-pill');
     this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.onChange = () => this.soon();
     /** The time of the next allowed redraw, and its timer. */
@@ -218,7 +218,7 @@ export class MessageView {
     const key = wants ? `${this.unseen}` : '';
     if (this.pillKey === key) return;
     this.pillKey = key;
-    refill(this.pillPlace, wants && pill(this.unseen, () => this.newest()));
+    refill(this.pillBox, wants && pill(this.unseen, () => this.newest()));
   }
 
   /** Brings a message into view and marks it for two seconds. */

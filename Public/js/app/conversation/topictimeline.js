@@ -14,7 +14,7 @@ export function timelineOf(view, stream, conversation) {
   if (stream.latest < LEAST) return null;
   const newest = conversation.last_message?.created_at ?? stream.messages.at(-1)?.created_at;
   const ends = { began: new Date(conversation.created_at), ended: newest ? new Date(newest) : null };
-  const pillPlace = el('div.timeline-pill');
+  const pillBox = el('div.timeline-pill');
   /** The selected post while it loads, then the scroll position: posts near the end cannot be scrolled to the top. */
   let wanted = null;
   let chosen = null;
@@ -56,8 +56,8 @@ export function timelineOf(view, stream, conversation) {
     shown = `${n} ${last}`;
     // The pill stays in place, so that it keeps the focus.
     const pill = timelinePill(n, last, open);
-    const before = pillPlace.firstChild;
-    if (!before) refill(pillPlace, pill);
+    const before = pillBox.firstChild;
+    if (!before) refill(pillBox, pill);
     else {
       before.textContent = pill.textContent;
       before.setAttribute('aria-label', pill.getAttribute('aria-label'));
@@ -65,7 +65,7 @@ export function timelineOf(view, stream, conversation) {
   }
   return {
     rail,
-    pillPlace,
+    pillBox,
     moved() {
       planned ||= requestAnimationFrame(() => {
         planned = 0;

@@ -82,7 +82,7 @@ export function redraw(node, ...children) {
 /**
  * Remembers the focus. The returned function restores it, to the same node or to its replacement after a redraw.
  */
-export function wayBack(held = document.activeElement) {
+export function rememberFocus(held = document.activeElement) {
   const home = held?.closest?.('dialog, .panel, main, .shell');
   const message = held?.closest?.('[data-id]')?.dataset.id;
   return () => {

@@ -79,7 +79,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   // The counts of the tabs.
   page.listen(site, ['conversations', 'forums', 'overview'], () => top.changed?.());
   const seeing = new IntersectionObserver(
-    ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
+    ([{ isIntersecting }]) => top.classList.toggle('is-repeated-below', isIntersecting),
     { root: view.node },
   );
   if (head && !isBeside) seeing.observe(head);
@@ -221,7 +221,7 @@ function foot(page, line) {
   draw();
   page.signal.addEventListener('abort', () => clearTimeout(timer));
   page.listen(site, ['conversations', 'forums', 'me'], draw);
-  return el('footer.stream-foot', null, view.pillPlace, line?.pillPlace, site.me && typing, field, note);
+  return el('footer.stream-foot', null, view.pillBox, line?.pillBox, site.me && typing, field, note);
 }
 
 function bar(page, title) {

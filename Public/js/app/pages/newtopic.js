@@ -56,7 +56,7 @@ export function newTopic(shell, forum) {
     keep: (words, _, poll, files) => keep(key, words, poll, files),
     polls: true,
     users: (start) => findUsers(site, start),
-    rings: isMember(site, forum, forum.room_mention),
+    mentionsRoom: isMember(site, forum, forum.room_mention),
     tags: (start) => findTags(site, start),
     verb: say('topic.begin'),
     send: (draft) => post(shell, forum, { title, text, fault, titleKey, draft }),

@@ -41,7 +41,7 @@ export function completionList(items, { chosen = 0, label, on } = {}) {
   );
 }
 
-/** The completions of a word after its sign. `sources`: {users, groups, rings, tags}. */
+/** The completions of a word after its sign. `sources`: {users, groups, mentionsRoom, tags}. */
 async function suggestions(sign, start, sources) {
   if (sign === '@') {
     const users = (await sources.users?.(start).catch(() => [])) ?? [];
@@ -55,7 +55,7 @@ async function suggestions(sign, start, sources) {
         insert: `@${it.name} `,
         picture: avatar(it, { size: 1 }),
       })),
-      ...(sources.rings && 'room'.startsWith(start.toLowerCase()) ? [everybody] : []),
+      ...(sources.mentionsRoom && 'room'.startsWith(start.toLowerCase()) ? [everybody] : []),
     ];
   }
   if (sign === '#') {
@@ -103,7 +103,7 @@ async function replaceName(input, changed) {
  * @param {object} sources
  * @param {(start: string) => Promise<object[]>} [sources.users] users whose name starts with it
  * @param {() => {name: string}[]} [sources.groups] groups that the user may mention
- * @param {boolean} [sources.rings] whether @room notifies all members
+ * @param {boolean} [sources.mentionsRoom] whether @room notifies all members
  * @param {(start: string) => Promise<string[]>} [sources.tags] tags that start with it
  * @param {() => void} changed called after a completion was inserted
  */

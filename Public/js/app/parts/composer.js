@@ -22,7 +22,7 @@ const SHOWN_REST = 500;
  *   without `files` those of the draft stay
  * @param {() => Promise<File[]>} [options.draftFiles] the files of the draft
  * @param {(start: string) => Promise<object[]>} [options.users] users whose name starts with it
- * @param {boolean} [options.rings] whether @room notifies all members
+ * @param {boolean} [options.mentionsRoom] whether @room notifies all members
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
  * @param {number} [options.filesUpTo] the maximum file size; without it files are refused
  * @param {() => void} [options.share] asks for a link to share

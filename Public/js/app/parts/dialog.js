@@ -1,10 +1,10 @@
-import { el, icon, wayBack } from '../core/dom.js';
+import { el, icon, rememberFocus } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { button } from './button.js';
 
 /** A page over the page; Escape and the cross close it, and the focus goes back to where it was. */
 export function dialog(title, content, { actions = [], onClose, isSheet = false } = {}) {
-  const back = wayBack();
+  const back = rememberFocus();
   const node = dialogElement(title, content, { actions, isSheet, on: () => node.close() });
   node.addEventListener('close', () => {
     node.remove();

@@ -1,4 +1,4 @@
-import { el, icon, wayBack } from '../core/dom.js';
+import { el, icon, rememberFocus } from '../core/dom.js';
 import { placeBeside } from '../core/beside.js';
 
 /** Verbs, one a line. `items`: {words, second, picture, on, danger, keys, isChosen}, or null for a gap. */
@@ -30,7 +30,7 @@ export function menu(anchor, items, label) {
   const node = menuElement(items, label);
   const verbs = items.filter(Boolean);
   const buttons = [...node.querySelectorAll('[role^=menuitem]')];
-  const back = wayBack(anchor);
+  const back = rememberFocus(anchor);
   const close = (returnFocus = true) => {
     document.removeEventListener('pointerdown', outside, true);
     node.remove();

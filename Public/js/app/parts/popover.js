@@ -1,4 +1,4 @@
-import { el, wayBack } from '../core/dom.js';
+import { el, rememberFocus } from '../core/dom.js';
 import { placeBeside } from '../core/beside.js';
 import { dialog } from './dialog.js';
 
@@ -13,7 +13,7 @@ export function popoverElement(title, content) {
  */
 export function popover(anchor, title, content) {
   if (matchMedia('(max-width: 699px)').matches) return dialog(title, content, { isSheet: true });
-  const back = wayBack(anchor);
+  const back = rememberFocus(anchor);
   const node = popoverElement(title, content);
   const close = (returnsFocus = true) => {
     document.removeEventListener('pointerdown', outside, true);

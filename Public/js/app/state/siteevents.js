@@ -6,7 +6,7 @@ export class SiteEvents extends EventTarget {
   constructor() {
     super();
     this.said = new Set();
-    this.toldPresence = null;
+    this.presenceTimer = null;
   }
 
   say(name, detail) {
@@ -33,8 +33,8 @@ export class SiteEvents extends EventTarget {
 
   /** Gathers changes of presence: after a restart of the server they come for many users. */
   sayPresence() {
-    this.toldPresence ??= setTimeout(() => {
-      this.toldPresence = null;
+    this.presenceTimer ??= setTimeout(() => {
+      this.presenceTimer = null;
       this.say('presence', {});
     }, PRESENCE_GATHERS);
   }

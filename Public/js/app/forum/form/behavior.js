@@ -15,7 +15,7 @@ const PAUSES = [0, 10, 60, 600];
 
 /** `isWhole`: all fields. Moderators may change slow mode and the lock only. */
 export function behaviorFields(forum, isWhole, isStaff) {
-  const mention = roleChoice(forum, 'room_mention', say('forum.ringHint'));
+  const mention = roleChoice(forum, 'room_mention', say('forum.roomMentionHint'));
   const call = field(say('forum.callAddress'), {
     value: forum.call_url ?? '',
     type: 'url',
