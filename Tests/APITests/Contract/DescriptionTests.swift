@@ -52,7 +52,7 @@ import Web
     }
   }
 
-  @Test func `operations document their rate limits and body errors`() throws {
+  @Test func `operations document their rate limits, and errors of queries and bodies`() throws {
     for endpoint in API.endpoints {
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
       let statuses = Set((operation["responses"]?.members ?? [:]).keys)
@@ -62,6 +62,8 @@ import Web
       if endpoint.access != .webhook { needed.insert("401") }
       if endpoint.work != nil { needed.formUnion(["403", "429"]) }
       if operation["requestBody"] != nil { needed.formUnion(["400", "413", "415"]) }
+      let parameters = try (operation["parameters"]?.items ?? []).map { try description.resolved($0) }
+      if parameters.contains(where: { $0["in"] == .string("query") }) { needed.insert("400") }
       #expect(needed.subtracting(statuses).isEmpty, "\(endpoint.method.name) \(endpoint.path)")
     }
   }
