@@ -3,16 +3,12 @@
 import API
 import Community
 import Glibc
-import ParleyHTTPClient
 import ParleyModel
 import ParleyNetworking
 import ParleyWire
-import Previews
-import PubSub
 import Serving
 import Storage
 import Web
-import Webhooks
 
 extension Command {
   static let serve = Command(
