@@ -152,7 +152,7 @@ import Testing
       #expect(await numbers() == Array(all.prefix(20)))
       while await window.hasNewer { apply(try await window.newer(), to: &list) }
       #expect(await numbers() == Array(all.suffix(20)))
-      // An unsent message is shown whatever its text is; as a sent one it is filtered.
+      // The filter applies to sent messages, not to unsent ones.
       _ = try await ada.outbox.send(Draft("8"), in: garden)
       #expect(try await window.newest().messages.last?.text == "8")
       #expect(try await ada.outbox.sendAll() == nil)
