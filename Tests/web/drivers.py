@@ -142,7 +142,7 @@ class WebKit(Browser):
         stack.callback(self.ask, "", "DELETE", "")
 
     def has_stuck_database(self):
-        """WebKitGTK sometimes answers no request of IndexedDB any more, also in the next pages of the site."""
+        """WebKit answers no request of IndexedDB any more, also in the next pages of the site, if a page was left during a transaction."""
         return not self.ask("", "POST", "/execute/async", script=DATABASES_ANSWER, args=[])
 
     def ask(self, _, method, path, **given):

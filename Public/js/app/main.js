@@ -11,6 +11,9 @@ import './parts/tabs.js';
 
 start();
 
+// The library closes the cache of a page that is left. A page that the browser shows again needs it.
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
+
 /** Not at the top level: a script that is loaded meanwhile would wait for this one. */
 async function start() {
   const site = new SiteState();

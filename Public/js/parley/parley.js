@@ -14,10 +14,10 @@ import { Problem } from './problem.js';
 import { DeliveryReceipts } from './receipts.js';
 import { Rows, putMe, unknownAge } from './reducer.js';
 import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
-import { eraseOthers, openStore, put } from './store.js';
+import { eraseOthers, openStore, patience, put } from './store.js';
 import { Sync } from './sync.js';
 import { Tabs } from './tabs.js';
-import { backOff, isAbort, wait } from './time.js';
+import { backOff, isAbort, wait, within } from './time.js';
 import { MessageWindow } from './window.js';
 
 /** @typedef {import('./live.js').LiveState} LiveState */
@@ -124,7 +124,7 @@ export class Parley {
     const store = {
       ...opened,
       update: (...transition) => {
-        const isOver = this.#isClosed || this.#isErased || this.#locked !== null;
+        const isOver = this.#isClosed || this.#isLeaving || this.#isErased || this.#locked !== null;
         return isOver ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(...transition);
       },
     };
@@ -175,7 +175,7 @@ export class Parley {
 
   #isBack = () => this.outbox.kick({ isBack: true });
 
-  /** Removes a closed tab's subscriptions and tells the other tabs. */
+  /** Removes a closed tab's subscriptions and tells the other tabs. The store closes itself. */
   #leaves = (/** @type {Event} */ { type }) => {
     this.#isLeaving = type === 'pagehide';
     this.#announceTab();
@@ -787,17 +787,25 @@ export class Parley {
     this.outbox.stop();
     try {
       if (!isLocked) await this.#eraseCopy(user);
-      else if (user !== null) await lock(this.#opened, user);
+      else if (user !== null) await within(patience, lock(this.#opened, user));
       this.#leave();
     } catch (error) {
       this.#tell('fault', error);
     }
   }
 
-  /** @param {string | null} user Whose unsent work is sealed. @param {{ hasOperations?: boolean }} [options] */
+  /**
+   * Erases the copy. If the browser does not answer, the next sign-in of another user does it.
+   * @param {string | null} user Whose unsent work is sealed. @param {{ hasOperations?: boolean }} [options]
+   */
   async #eraseCopy(user, options) {
     this.#isErased = true;
-    if (!(await eraseCopy(this.#opened, user, options))) await this.#opened.erase();
+    const erase = async () => {
+      if (!(await eraseCopy(this.#opened, user, options))) await this.#opened.erase();
+      return true;
+    };
+    const isErased = await within(patience, erase());
+    if (!isErased) this.#tell('fault', new DOMException('the browser did not erase the copy', 'TimeoutError'));
   }
 
   /** Closes this Parley and those of the other tabs: their session has ended. */
@@ -1047,8 +1055,11 @@ export class Parley {
       if (!(error instanceof Problem)) throw error;
     }
     // The cache is erased even if a draft can't be stored.
-    await Promise.resolve(this.#keeping).catch(() => {});
-    await Promise.resolve((await this.#drafts?.catch(() => null))?.kept).catch(() => {});
+    const stored = async () => {
+      await Promise.resolve(this.#keeping).catch(() => {});
+      await (await this.#drafts)?.kept;
+    };
+    await within(patience, stored().catch(() => {}));
     await this.#eraseAll(isForGood ? null : (this.mirror.me?.id ?? null));
   }
 

@@ -17,7 +17,7 @@
 // | `files` | a name | the content of a pending upload or of a draft's file |
 // | `sealed` | user | unsent operations, drafts and lost messages after a session |
 
-import { wait } from './time.js';
+import { within } from './time.js';
 
 /** @typedef {string | number | (string | number)[]} Key */
 // The address of a row. A table's name may carry an index: `messages@id`. Without a key: all rows of the table. An index
@@ -240,8 +240,8 @@ export function compareKeys(a, b) {
 
 const version = 4;
 
-/** The wait for the browser to open and read a database, in milliseconds: WebKit sometimes never answers. */
-const patience = 10_000;
+/** The wait for the browser to open and read, or to erase, a database, in milliseconds. Some browsers never answer. */
+export const patience = 10_000;
 
 /**
  * Erases the copies of other users on this site. Their unsent operations stay, sealed.
@@ -272,9 +272,7 @@ export async function openStore(name, load) {
       store = it;
       return { store, loaded: await load(store), isDurable: true };
     });
-    const timer = new AbortController();
-    const opened = await Promise.race([opening.catch(() => undefined), wait(patience, timer.signal)]);
-    timer.abort();
+    const opened = await within(patience, opening.catch(() => undefined));
     if (opened) return opened;
     isLate = true;
     store?.close();
@@ -291,6 +289,7 @@ export async function openStore(name, load) {
  */
 export async function browserStore(name, { indexedDB = globalThis.indexedDB, onLost } = {}) {
   const database = await openDatabase(name, indexedDB, onLost);
+  const { begin, close } = transactionsOf(database);
   const openSource = (/** @type {IDBTransaction} */ transaction, /** @type {string} */ source) => {
     const [table, index] = source.split('@');
     const store = transaction.objectStore(table);
@@ -299,9 +298,9 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
   const tableOf = (/** @type {string} */ source) => source.split('@')[0];
 
   return {
-    get: (source, key) => answered(openSource(database.transaction(tableOf(source)), source).get(key)),
+    get: (source, key) => answered(openSource(begin(tableOf(source)), source).get(key)),
     list: (table, { from, to, limit = Infinity, newestFirst = false } = {}) => {
-      const store = database.transaction(table).objectStore(table);
+      const store = begin(table).objectStore(table);
       const range = rangeOf(from, to);
       if (!newestFirst) return answered(store.getAll(range, Number.isFinite(limit) ? limit : undefined));
       return new Promise((resolve, reject) => {
@@ -321,7 +320,7 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
       new Promise((resolve, reject) => {
         // All tables: the closure decides after reading which rows it writes.
         const durability = isDurable ? 'strict' : 'default';
-        const transaction = database.transaction(Object.keys(tables), 'readwrite', { durability });
+        const transaction = begin(Object.keys(tables), 'readwrite', { durability });
         /** @type {Change[]} */
         let changes = [];
         /** @type {unknown} */
@@ -335,9 +334,11 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
               else if ('row' in change) store.put(change.row);
               else store.delete(change.key);
             }
+            // Without a wait for the answers: the page may be left before they come.
+            transaction.commit();
           } catch (error) {
             fault = error;
-            transaction.abort();
+            abort(transaction);
           }
         };
         transaction.oncomplete = () => resolve(changes);
@@ -356,10 +357,10 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
         });
       }),
     erase: async () => {
-      database.close();
+      close();
       await answered(indexedDB.deleteDatabase(name));
     },
-    close: () => database.close(),
+    close,
   };
 }
 
@@ -384,6 +385,42 @@ async function openDatabase(name, indexedDB, onLost) {
   };
   database.onclose = () => onLost?.();
   return database;
+}
+
+/**
+ * The transactions of a database. A page that is left aborts them and closes the database: otherwise WebKit answers no request of
+ * the site's next pages.
+ * @param {IDBDatabase} database
+ */
+function transactionsOf(database) {
+  /** @type {Set<IDBTransaction>} */
+  const running = new Set();
+  const begin = (/** @type {Parameters<IDBDatabase['transaction']>} */ ...options) => {
+    const transaction = database.transaction(...options);
+    running.add(transaction);
+    for (const end of ['complete', 'abort']) transaction.addEventListener(end, () => running.delete(transaction));
+    return transaction;
+  };
+  const close = () => {
+    globalThis.removeEventListener?.('pagehide', leave);
+    database.close();
+  };
+  const leave = () => {
+    for (const transaction of running) abort(transaction);
+    close();
+  };
+  globalThis.addEventListener?.('pagehide', leave);
+  return { begin, close };
+}
+
+/**
+ * Aborts a transaction, unless it has been committed.
+ * @param {IDBTransaction} transaction
+ */
+function abort(transaction) {
+  try {
+    transaction.abort();
+  } catch {}
 }
 
 /** @param {Key} [from] @param {Key} [to] */

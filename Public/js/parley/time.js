@@ -20,6 +20,19 @@ export function wait(milliseconds, signal) {
 }
 
 /**
+ * Resolves as a promise does, or to undefined after some milliseconds.
+ * @template T @param {number} milliseconds @param {Promise<T>} promise @returns {Promise<T | undefined>}
+ */
+export async function within(milliseconds, promise) {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([promise, wait(milliseconds, timer.signal).then(() => undefined)]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/**
  * Returns the delay before the next attempt: exponential backoff with jitter in the upper half, so that clients do not
  * reconnect in lockstep.
  * @param {number} tries Number of failed attempts.

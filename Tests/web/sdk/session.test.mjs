@@ -142,7 +142,7 @@ for (const [name, leave] of Object.entries(ways)) {
   test(`${name} erases the copy and seals what is unsent`, async () => {
     const store = memoryStore();
     const parley = await leave(store);
-    await until(async () => (await store.list('sealed')).length > 0, 'the seal');
+    await until(() => parley.me === null, 'the erasure');
     assert.deepEqual(isShown(parley), nothing);
     const { sealed, ...rest } = await read(store);
     assert.deepEqual(Object.values(rest).flat(), []);
@@ -262,6 +262,25 @@ test('without room for its file a draft keeps its text, and signing out still er
   await parley.signOut({ isForced: true });
   const { sealed: _, ...others } = await read(store);
   assert.deepEqual(Object.values(others).flat(), []);
+});
+
+test('a sign-out ends without an answer of the database', async (t) => {
+  const memory = memoryStore();
+  const { parley } = await begun(memory);
+  const faults = [];
+  parley.on('fault', (fault) => faults.push(fault.name));
+  memory.update = () => new Promise(() => {});
+  parley.store.update = memory.update;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let isOut = false;
+  const leaving = parley.signOut({ isForced: true }).then(() => (isOut = true));
+  for (let seconds = 0; seconds < 30 && !isOut; seconds++) {
+    t.mock.timers.tick(1_000);
+    await new Promise(setImmediate);
+  }
+  assert.ok(isOut);
+  await leaving;
+  assert.deepEqual(faults, ['TimeoutError']);
 });
 
 test('a user who leaves for good leaves no drafts', async () => {

@@ -46,12 +46,11 @@ export class Deletions {
     while (this.#site.parley?.operations().some((it) => ids.includes(it.id)) && Date.now() < deadline) await wait(STEP);
   }
 
-  /** A page that is left can't wait for its outbox. The request outlives it; the outbox may repeat it. */
+  /** A page that is left can't write to its outbox. The request outlives it; the outbox repeats it at the end of the hold. */
   #leave() {
     const { client } = this.#site;
-    for (const [operation, { message }] of this.#held) {
+    for (const { message } of this.#held.values()) {
       fetch(`${client.base}/messages/${message.id}`, { method: 'DELETE', keepalive: true }).catch(() => {});
-      this.end(operation).catch(() => {});
     }
   }
 }
