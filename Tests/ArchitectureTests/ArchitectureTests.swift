@@ -166,6 +166,13 @@ private let forbidden: [String] = [
   }
 }
 
+@Test func `a folder of the sources has at most 20 files`() throws {
+  let files = try Package.files(under: "Sources", ending: ".swift")
+  let folders = Dictionary(grouping: files) { $0.path.split(separator: "/").dropLast().joined(separator: "/") }
+  #expect(folders.count > 80)
+  for (folder, files) in folders { #expect(files.count <= 20, "\(folder)") }
+}
+
 @Test func `targets import only modules that their layer allows`() throws {
   let statement = try Regex(
     #"^(?:@[a-z_]+ )?(?:(?:public|package|internal|private) )?import (?:(?:struct|class|enum|func) )?(\w+)"#)
