@@ -184,7 +184,7 @@ enum Help {
 
   static var user: String {
     """
-    parley user add NAME [--role ROLE] --password-stdin
+    parley user create NAME [--role ROLE] --password-stdin
     parley user list [--json]
     parley user role NAME ROLE
     parley user disable NAME
@@ -227,13 +227,13 @@ enum Help {
 
   static var bot: String {
     """
-    parley bot add NAME [--display-name TEXT] [--scope SCOPE] [--forum ID ...]
+    parley bot create NAME [--display-name TEXT] [--scope SCOPE] [--forum ID ...]
     parley bot tokens NAME [--json]
-    parley bot renew NAME [--scope SCOPE]
-    parley bot revoke NAME TOKEN
+    parley bot create-token NAME [--scope SCOPE]
+    parley bot revoke-token NAME TOKEN
 
-    add creates a bot: a user without a password, owned by the site's owner. It prints the API token, which is shown only
-    once; renew prints another one, and revoke ends one that tokens lists.
+    create makes a bot: a user without a password, owned by the site's owner. It prints the API token, which is shown only
+    once; create-token prints another one, and revoke-token revokes one that tokens lists.
     \(controlSocket)
 
     Settings
@@ -245,7 +245,7 @@ enum Help {
     """
     parley bot tokens NAME [--json]
 
-    Lists the valid tokens of a bot with their last use. parley bot revoke takes the id.
+    Lists the valid tokens of a bot with their last use. parley bot revoke-token takes the id.
     \(controlSocket)
 
     Settings
@@ -255,9 +255,10 @@ enum Help {
 
   static var botRenewal: String {
     """
-    parley bot renew NAME [--scope SCOPE]
+    parley bot create-token NAME [--scope SCOPE]
 
-    Prints another token of a bot, which is shown only once. The earlier ones stay valid until parley bot revoke.
+    Prints another token of a bot, which is shown only once. The earlier ones stay valid until
+    parley bot revoke-token.
     \(controlSocket)
 
     Settings
@@ -267,7 +268,7 @@ enum Help {
 
   static var botRevocation: String {
     """
-    parley bot revoke NAME TOKEN
+    parley bot revoke-token NAME TOKEN
 
     Revokes a token of a bot at once. TOKEN is an id that parley bot tokens lists.
     \(controlSocket)

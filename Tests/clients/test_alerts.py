@@ -189,7 +189,7 @@ class Alerts(ServingTest):
 
     def test_the_inbox_of_the_staff_without_any_receiver(self):
         with self.serve() as server:
-            subprocess.run([PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", self.site / "data"],
+            subprocess.run([PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", self.site / "data"],
                            input="wool and needles\n", text=True, check=True, capture_output=True)
             token = call(server, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
             inbox = lambda: [(it["kind"], it["alert"]) for it in call(server, "GET", "/inbox", token=token)["data"]]

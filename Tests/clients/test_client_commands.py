@@ -262,7 +262,7 @@ class Offline(Home, RestartingTest):
 
     def test_another_user_sees_no_data_of_the_first(self):
         self.sign_in()
-        self.tell("user", "add", "grace", "--password-stdin", "--data", str(self.data), given=PASSWORD + "\n")
+        self.tell("user", "create", "grace", "--password-stdin", "--data", str(self.data), given=PASSWORD + "\n")
         self.server.stop()
         self.assertRegex(self.tell("post", self.room, "of ada", warning="Can’t reach the server"), QUEUED)
         self.server = self.serve()

@@ -21,7 +21,7 @@ class Commands(Home, FollowingTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        subprocess.run([PARLEY, "user", "add", "grace", "--password-stdin", "--data", cls.data],
+        subprocess.run([PARLEY, "user", "create", "grace", "--password-stdin", "--data", cls.data],
                        input=PASSWORD + "\n", text=True, check=True, capture_output=True)
 
     def setUp(self):
@@ -167,7 +167,7 @@ class Commands(Home, FollowingTest):
         self.assertEqual(second["text"], "a secret")
         self.assertIn("  a secret\n", self.tell("read", "@grace"))
         self.check_refused(2, "There is no user alan", "read", "@alan")
-        subprocess.run([PARLEY, "user", "add", "alan", "--password-stdin", "--data", self.data], input=PASSWORD + "\n",
+        subprocess.run([PARLEY, "user", "create", "alan", "--password-stdin", "--data", self.data], input=PASSWORD + "\n",
                        text=True, check=True, capture_output=True)
         self.check_refused(2, "parley dm alan TEXT", "read", "@alan")
         self.check_refused(1, "There is no user lovelace", "dm", "lovelace", "hello")

@@ -117,7 +117,7 @@ class Config(ServingTest):
     def test_sighup_changes_the_quotas_of_files(self):
         self.write("limit-file = 1000000")
         with self.start(*parley(self.data, "--config", self.file)) as server:
-            subprocess.run([PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", os.path.join(self.data, "data")],
+            subprocess.run([PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", os.path.join(self.data, "data")],
                            input="wool and needles\n", text=True, check=True, capture_output=True)
             token = call(server, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
             photo = os.path.join(self.data, "photo")

@@ -59,7 +59,7 @@ class Destroy(RestartingTest):
 
     def test_a_user(self):
         self.assertIn("needs an owner", self.destroy("user", "ada").stderr)
-        subprocess.run([PARLEY, "user", "add", "grace", "--role", "owner", "--password-stdin", "--data", self.data],
+        subprocess.run([PARLEY, "user", "create", "grace", "--role", "owner", "--password-stdin", "--data", self.data],
                        input="wool and needles\n", text=True, check=True, capture_output=True)
         self.check(self.destroy("user", "ada"), "user ada")
 

@@ -122,7 +122,7 @@ class Examples(ServingTest):
         data = folder / "data"
         server = self.enterContext(self.start(*parley(folder, *RATES, "--outgoing", "off")))
         for name, role, password in USERS:
-            command(data, "user", "add", name, "--role", role, "--password-stdin", given=password + "\n")
+            command(data, "user", "create", name, "--role", role, "--password-stdin", given=password + "\n")
         token = command(data, "token", "ada", "--scope", "admin")
         return server, folder, {**os.environ, "SITE": server.url, "TOKEN": token, "PARLEY_DATA": str(data)}
 
@@ -195,8 +195,8 @@ class FirstHour(ServingTest):
         folder.mkdir()
         data = folder / "data"
         server = self.enterContext(self.start(*parley(folder, *RATES)))
-        command(data, "user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
-        command(data, "user", "add", "dice", "--role", "bot", "--password-stdin", given="needles and wool\n")
+        command(data, "user", "create", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+        command(data, "user", "create", "dice", "--role", "bot", "--password-stdin", given="needles and wool\n")
         ada, dice = command(data, "token", "ada", "--scope", "admin"), command(data, "token", "dice", "--scope", "write")
         forum = call(server, "POST", "/forums", {"title": "Games", "visibility": "public"}, ada)
         room = forum["room_id"]

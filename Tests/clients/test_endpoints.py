@@ -32,7 +32,7 @@ class EndpointTest(ServingTest):
         self.addCleanup(lambda: self.receiver and self.receiver.kill())
         self.addCleanup(lambda: self.daemon and self.daemon.stop())
         self.serve()
-        self.say("user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+        self.say("user", "create", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
         self.token = self.say("token", "ada", "--scope", "admin").strip()
 
     def serve(self):

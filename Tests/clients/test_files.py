@@ -61,7 +61,7 @@ class Site(ServingTest):
         self.open()
         for name, role in [("ada", "owner"), ("grace", "member")]:
             subprocess.run(
-                [PARLEY, "user", "add", name, "--role", role, "--password-stdin", "--data", f"{self.folder}/data"],
+                [PARLEY, "user", "create", name, "--role", role, "--password-stdin", "--data", f"{self.folder}/data"],
                 input=PASSWORD + "\n", text=True, check=True, capture_output=True)
         self.tokens = {}
         for name in ["ada", "grace"]:

@@ -75,7 +75,7 @@ class GeneratedClients(ServingTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, "--outgoing", "off")))
-        cls.command("user", "add", "ada", "--role", "owner", "--password-stdin", given="correct horse battery")
+        cls.command("user", "create", "ada", "--role", "owner", "--password-stdin", given="correct horse battery")
         cls.token = cls.command("token", "ada", "--scope", "write")
         cls.room = call(cls.server, "POST", "/forums", {"title": "garden", "visibility": "public"}, cls.token)["room_id"]
         cls.picture = Path(cls.folder, "picture.png")

@@ -23,7 +23,7 @@ class Hints(ServingTest):
     def cookie(self, server):
         """Signs in a new owner and returns the cookie."""
         subprocess.run(
-            [PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", os.path.join(self.data, "data")],
+            [PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", os.path.join(self.data, "data")],
             input=PASSWORD + "\n", text=True, check=True, capture_output=True)
         answer = self.curl("--json", json.dumps({"name": "ada", "password": PASSWORD}), "--header", f"Origin: {server.url}",
                            f"{server.url}/api/v1/sessions")

@@ -79,7 +79,7 @@ class SignInFailures(ServingTest):
         with self.start(*parley(
                 self.folder, "--trusted-proxy", "127.0.0.0/8", "--rate-login", "1000", "--rate-login-burst", "1000",
                 "--rate-guessing", "3", "--rate-guessing-burst", "3")) as server:
-            subprocess.run([PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", data],
+            subprocess.run([PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", data],
                            input=PASSWORD + "\n", text=True, check=True, capture_output=True)
 
             def sign_in(address, name="ada", password="wrong"):

@@ -29,7 +29,7 @@ class Mailing(ServingTest):
         self.daemon = self.serve()
         self.tokens, self.sessions = {}, {}
         for name, role in (("ada", "owner"), ("lin", "member")):
-            self.say("user", "add", name, "--role", role, "--password-stdin", given="wool and needles\n")
+            self.say("user", "create", name, "--role", role, "--password-stdin", given="wool and needles\n")
             self.sessions[name] = call(
                 self.daemon, "POST", "/sessions", {"name": name, "password": "wool and needles"})["token"]
 

@@ -43,7 +43,7 @@ class Metrics(ServingTest):
 
     def test_counts_follow_requests_and_writes(self):
         for name, role in (("ada", "owner"), ("lin", "member")):
-            self.say("user", "add", name, "--role", role, "--password-stdin", given="wool and needles\n")
+            self.say("user", "create", name, "--role", role, "--password-stdin", given="wool and needles\n")
         token = self.say("token", "ada", "--scope", "admin")
         before = self.metrics()
         forum = call(self.server, "POST", "/forums", {"title": "Knitting"}, token)
@@ -76,7 +76,7 @@ class Metrics(ServingTest):
 
     def test_the_site_shows_them_to_owners_and_admins_alone(self):
         for name, role in (("ada", "owner"), ("mod", "moderator")):
-            self.say("user", "add", name, "--role", role, "--password-stdin", given="wool and needles\n")
+            self.say("user", "create", name, "--role", role, "--password-stdin", given="wool and needles\n")
         url = f"{self.server.url}/metrics"
         tokens = {
             None: 401, self.say("token", "ada", "--scope", "read"): 403, self.say("token", "mod", "--scope", "admin"): 403,

@@ -34,7 +34,7 @@ class Push(ServingTest):
         self.addCleanup(self.daemon.stop)
         self.tokens = {}
         for name, role in (("ada", "owner"), ("lin", "member")):
-            self.say("user", "add", name, "--role", role, "--password-stdin", given="wool and needles\n")
+            self.say("user", "create", name, "--role", role, "--password-stdin", given="wool and needles\n")
             self.tokens[name] = self.say("token", name, "--scope", "write").strip()
         self.forum = self.ask("ada", "POST", "/forums", {"title": "Knitting"})
         self.ask("lin", "PUT", f"/forums/{self.forum['id']}/members/me", {})

@@ -78,7 +78,7 @@ class Undone(ServingTest):
             self.ada = self.ask("POST", f"/links/{code}", {"name": "ada", "password": PASSWORD})["token"]
             room = self.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"}, self.ada)["room_id"]
             for name in ("grace", "linus"):
-                self.run_parley("user", "add", name, "--password-stdin", given=PASSWORD + "\n")
+                self.run_parley("user", "create", name, "--password-stdin", given=PASSWORD + "\n")
             self.grace, self.linus = self.sign_in("grace"), self.sign_in("linus")
             self.room = f"/conversations/{room}/messages"
             self.ask("POST", self.room, {"text": "my home address"}, self.grace)

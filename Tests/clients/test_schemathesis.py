@@ -36,8 +36,8 @@ class Everything(ServingTest):
         cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, "--outgoing", "off")))
         cls.base = f"{cls.server.url}/api/v1"
         Path(cls.folder, "schemathesis.toml").write_text(CONFIGURATION)
-        cls.command("user", "add", "ada", "--role", "owner", "--password-stdin")
-        cls.command("user", "add", "grace", "--password-stdin")
+        cls.command("user", "create", "ada", "--role", "owner", "--password-stdin")
+        cls.command("user", "create", "grace", "--password-stdin")
 
     @classmethod
     def command(cls, *arguments):
@@ -69,7 +69,7 @@ class Everything(ServingTest):
 
     def test_operations_that_revoke_the_credential(self):
         # Others may have banned or deleted the earlier users.
-        self.command("user", "add", "linus", "--password-stdin")
+        self.command("user", "create", "linus", "--password-stdin")
         for name in ENDING:
             token = self.command("token", "linus", "--scope", "admin")
             self.examine("--header", f"Authorization: Bearer {token}", f"--include-name={name}", examples=10)

@@ -43,7 +43,7 @@ class Status(ServingTest):
         with self.start(*parley(
                 self.folder, *ENDLESS, "--public-url", "https://wool.example", "--smtp-url", f"smtp://127.0.0.1:{free_port()}")) as daemon:
             subprocess.run(
-                [PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", self.data],
+                [PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", self.data],
                 input="wool and needles\n", text=True, capture_output=True, check=True, timeout=60)
             token = call(daemon, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
             call(daemon, "PUT", "/me/email", {"address": "ada@example.org"}, token)

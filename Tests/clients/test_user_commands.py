@@ -42,7 +42,7 @@ class Site(ServingTest):
         self.assertEqual(done.stdout, "")
 
     def add(self, name, *arguments):
-        return self.say("user", "add", name, *arguments, "--password-stdin", given=PASSWORD + "\n")
+        return self.say("user", "create", name, *arguments, "--password-stdin", given=PASSWORD + "\n")
 
     def users(self):
         lines = [json.loads(line) for line in self.say("user", "list", "--json").splitlines()]
@@ -73,10 +73,10 @@ class AtRest(Site):
         self.check_refused(self.parley("user", "role", "ada", "member"), 1, "needs an owner")
         self.add("ada", "--role", "owner")
         for arguments, given, words in [
-                (("user", "add", "Ada", "--password-stdin"), PASSWORD, "The name is taken"),
-                (("user", "add", "grace", "--password-stdin"), "short", "The password is too short"),
-                (("user", "add", "me", "--password-stdin"), PASSWORD, "The name is invalid"),
-                (("user", "add", "grace", "--role", "queen", "--password-stdin"), PASSWORD, "The role is invalid"),
+                (("user", "create", "Ada", "--password-stdin"), PASSWORD, "The name is taken"),
+                (("user", "create", "grace", "--password-stdin"), "short", "The password is too short"),
+                (("user", "create", "me", "--password-stdin"), PASSWORD, "The name is invalid"),
+                (("user", "create", "grace", "--role", "queen", "--password-stdin"), PASSWORD, "The role is invalid"),
                 (("user", "role", "ada", "member"), None, "needs an owner"),
                 (("user", "disable", "ada"), None, "needs an owner"),
                 (("user", "reset", "grace"), None, "No user"),
@@ -91,14 +91,14 @@ class AtRest(Site):
 
     def test_invalid_arguments_exit_with_2(self):
         for arguments, words in [
-                (("user",), "needs one of add"), (("user", "love"), "needs one of add"),
-                (("user", "add", "--password-stdin"), "needs a NAME"), (("user", "add", "ada"), "--password-stdin"),
-                (("user", "add", "ada", "--password", "x"), "Unknown argument --password"),
-                (("user", "add", "ada", "--password-stdin"), "contains no password"),
+                (("user",), "needs one of create"), (("user", "love"), "needs one of add"),
+                (("user", "create", "--password-stdin"), "needs a NAME"), (("user", "create", "ada"), "--password-stdin"),
+                (("user", "create", "ada", "--password", "x"), "Unknown argument --password"),
+                (("user", "create", "ada", "--password-stdin"), "contains no password"),
                 (("user", "role", "ada"), "needs a ROLE"), (("user", "reset", "a/b"), "is not a valid name"),
                 (("invite", "--uses", "0"), "--uses"), (("invite", "--expires", "never"), "--expires"),
-                (("token",), "needs a NAME"), (("bot",), "needs one of add"), (("bot", "ad"), "Did you mean parley bot add?"),
-                (("bot", "add"), "needs a NAME"), (("bots", "all"), "Unknown argument all")]:
+                (("token",), "needs a NAME"), (("bot",), "needs one of create"), (("bot", "creat"), "Did you mean parley bot create?"),
+                (("bot", "create"), "needs a NAME"), (("bots", "all"), "Unknown argument all")]:
             with self.subTest(arguments):
                 self.check_refused(self.parley(*arguments, given=""), 2, words)
         self.assertEqual(self.users(), {})
@@ -110,15 +110,15 @@ class AtRest(Site):
         self.assertRegex(self.say("invite", "--uses", "3", "--expires", "7d", "--role", "guest"),
                          r"\Ahttps://chat\.example\.org/i/[0-9a-f]{32}\n\Z")
         self.assertRegex(self.say("token", "ada", "--scope", "write", "--name", "backup"), r"\Aparley_[0-9A-Za-z]{49}\n\Z")
-        self.assertRegex(self.say("bot", "add", "dice"), r"\Aparley_[0-9A-Za-z]{49}\n\Z")
+        self.assertRegex(self.say("bot", "create", "dice"), r"\Aparley_[0-9A-Za-z]{49}\n\Z")
 
     def test_bots_are_created_and_listed_with_their_owner(self):
-        self.assertEqual(self.parley("bot", "add", "dice").returncode, 1, "there is no owner")
+        self.assertEqual(self.parley("bot", "create", "dice").returncode, 1, "there is no owner")
         self.add("ada", "--role", "owner")
-        self.say("bot", "add", "dice", "--display-name", "Dice", "--scope", "read")
+        self.say("bot", "create", "dice", "--display-name", "Dice", "--scope", "read")
         for arguments in (("dice",), ("die", "--scope", "admin"), ("die", "--forum", "7"), ("a/b",)):
             with self.subTest(arguments):
-                self.assertEqual(self.parley("bot", "add", *arguments).returncode, 1)
+                self.assertEqual(self.parley("bot", "create", *arguments).returncode, 1)
         self.assertEqual([line.split() for line in self.say("bots").splitlines()],
                          [["NAME", "OWNER", "STATE", "TOKENS", "LAST", "USED"], ["dice", "ada", "active", "1", "never"]])
         bot = json.loads(self.say("bots", "--json"))

@@ -25,7 +25,7 @@ class Hooked(ServingTest):
         super().setUpClass()
         cls.data = str(Path(cls.folder) / "data")
         cls.server = cls.enterClassContext(cls.start(*parley(cls.folder)))
-        cls.say("user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+        cls.say("user", "create", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
         cls.token = cls.say("token", "ada", "--scope", "admin").strip()
 
     @classmethod
@@ -125,7 +125,7 @@ class Curl(Hooked):
                     if round == 0:
                         run = lambda *arguments, given=None: subprocess.run(
                             [PARLEY, *arguments, "--data", Path(folder) / "data"], input=given, check=True, capture_output=True, text=True).stdout
-                        run("user", "add", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+                        run("user", "create", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
                         token = run("token", "ada", "--scope", "admin").strip()
                         room = call(server, "POST", "/forums", {"title": "Builds"}, token)["room_id"]
                         path = run("webhooks", "create", room, "Builds").strip().split("/api/v1")[1]
@@ -232,11 +232,11 @@ class Commands(Hooked):
             listed = [json.loads(line) for line in run("webhooks", "list", "--remote", "--json").stdout.splitlines()]
             self.assertIn(made["id"], [it["id"] for it in listed])
             self.assertEqual(run("webhooks", "delete", made["id"], "--remote", "--json").stdout, "{}\n")
-            token = run("bot", "add", "afar", "--remote").stdout.strip()
+            token = run("bot", "create", "afar", "--remote").stdout.strip()
             self.assertEqual(call(self.server, "GET", "/me", token=token)["name"], "afar")
-            renewed = run("bot", "renew", "afar", "--remote").stdout.strip()
+            renewed = run("bot", "create-token", "afar", "--remote").stdout.strip()
             old = next(line.split()[0] for line in reversed(run("bot", "tokens", "afar", "--remote").stdout.splitlines()))
-            self.assertEqual(run("bot", "revoke", "afar", old, "--remote").returncode, 0)
+            self.assertEqual(run("bot", "revoke-token", "afar", old, "--remote").returncode, 0)
             self.assertEqual(call(self.server, "GET", "/me", token=renewed)["name"], "afar")
             with self.assertRaises(HTTPError) as refused:
                 call(self.server, "GET", "/me", token=token)

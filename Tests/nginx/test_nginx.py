@@ -87,7 +87,7 @@ class ParleyBehindNginx(ServingTest):
         cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, "--trusted-proxy", "127.0.0.1/32")))
         cls.proxy = cls.enterClassContext(proxy("nginx-before-parley", cls.server))
         subprocess.run(
-            [PARLEY, "user", "add", "ada", "--role", "owner", "--password-stdin", "--data", Path(cls.folder) / "data"],
+            [PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", Path(cls.folder) / "data"],
             input=cls.password + "\n", text=True, check=True, capture_output=True)
         cls.token = call(cls.proxy, "POST", "/sessions", {"name": "ada", "password": cls.password})["token"]
 

@@ -16,14 +16,14 @@ extension Command {
   ///
   /// - Parameter isRemote: whether `--remote` sends them to the server of `parley login`.
   static func control(
-    _ name: String, operands: [String] = [], summary: String, settings: [Setting] = [], isRemote: Bool = false,
-    help: @autoclosure @escaping @Sendable () -> String,
+    _ name: String, operands: [String] = [], summary: String, settings: [Setting] = [],
+    operations: [String] = [], isRemote: Bool = false, help: @autoclosure @escaping @Sendable () -> String,
     run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
   ) -> Command {
     let printsResponse = !settings.contains { $0.name == Setting.json.name }
     let own = settings + (printsResponse ? [.json] : []) + (isRemote ? Setting.ofRemote : [])
     return Command(
-      name, operands: operands, summary: summary, settings: own + [.data, .config, .share],
+      name, operands: operands, summary: summary, settings: own + [.data, .config, .share], operations: operations,
       help: help() + (printsResponse ? Help.jsonResponse : "") + (isRemote ? Help.remote : "")
     ) { arguments in
       do {

@@ -11,7 +11,7 @@ extension API {
   static let controlEndpoints: [Endpoint] = [
     Endpoint(.post, "/setup", .anyone, createSetupLink),
     Endpoint(.get, "/users", .anyone, listAllUsers),
-    Endpoint(.post, "/users", .anyone, addUser),
+    Endpoint(.post, "/users", .anyone, createUser),
     Endpoint(.patch, "/users/{id}", .controlSocket, updateUser),
     Endpoint(.post, "/users/{id}/reset", .controlSocket, createPasswordReset),
     Endpoint(.post, "/users/{id}/reset-second-factor", .controlSocket, resetSecondFactor),
@@ -52,7 +52,7 @@ extension API {
     return try .page(try context.view.listAllUsers(page), context)
   }
 
-  @Sendable private static func addUser(_ context: RequestContext) async throws -> Response {
+  @Sendable private static func createUser(_ context: RequestContext) async throws -> Response {
     let user = try await context.body { body in
       OperatorUser(
         name: try body.string("name"), role: try body.optionalWord("role") ?? .member,

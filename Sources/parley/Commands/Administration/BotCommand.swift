@@ -1,4 +1,4 @@
-// `parley bot add` and `parley bots`: creates bots and lists them.
+// `parley bot create` and `parley bots`: creates bots and lists them.
 
 import ParleyJSON
 
@@ -13,8 +13,8 @@ extension Command {
 
   /// Prints only the token, for scripts.
   static let addBot = Command.control(
-    "bot add", operands: ["NAME"], summary: "create a bot and print its API token", settings: botSettings,
-    isRemote: true, help: Help.bot
+    "bot create", operands: ["NAME"], summary: "create a bot and print its API token", settings: botSettings,
+    operations: ["createBot"], isRemote: true, help: Help.bot
   ) { settings, client in
     let forums = settings.all(.botForums)
     var response = try await client.response(.post, "/bots") { json in
@@ -27,7 +27,7 @@ extension Command {
   }
 
   static let bots = Command.control(
-    "bots", summary: "list the bots", settings: [.json], isRemote: true, help: Help.bots
+    "bots", summary: "list the bots", settings: [.json], operations: ["listBots"], isRemote: true, help: Help.bots
   ) { settings, client in
     try await UserCommand.printList(settings, of: "/bots", from: client, query: "&include=users") { bots, users in
       var rows = [["NAME", "OWNER", "STATE", "TOKENS", "LAST USED"]]
@@ -48,14 +48,15 @@ extension Command {
 enum BotCommand {
   static let subcommands = [
     Command.control(
-      "bot tokens", operands: ["NAME"], summary: "list the tokens of a bot", settings: [.json], isRemote: true,
-      help: Help.botTokens, run: tokens),
+      "bot tokens", operands: ["NAME"], summary: "list the tokens of a bot", settings: [.json],
+      operations: ["listBotTokens"], isRemote: true, help: Help.botTokens, run: tokens),
     Command.control(
-      "bot renew", operands: ["NAME"], summary: "create another token of a bot and print it", settings: [.botScope],
-      isRemote: true, help: Help.botRenewal, run: renew),
+      "bot create-token", operands: ["NAME"], summary: "create another token of a bot and print it",
+      settings: [.botScope],
+      operations: ["createBotToken"], isRemote: true, help: Help.botRenewal, run: renew),
     Command.control(
-      "bot revoke", operands: ["NAME", "TOKEN"], summary: "revoke a token of a bot", isRemote: true,
-      help: Help.botRevocation, run: revoke),
+      "bot revoke-token", operands: ["NAME", "TOKEN"], summary: "revoke a token of a bot",
+      operations: ["revokeBotToken"], isRemote: true, help: Help.botRevocation, run: revoke),
   ]
 
   private static func path(_ name: String) throws -> String { try UserCommand.path(name, in: "/bots") + "/tokens" }

@@ -13,31 +13,35 @@ extension Command {
 enum EndpointCommand {
   static let subcommands = [
     Command.control(
-      "endpoints list", summary: "list the outgoing webhooks", settings: [.json], isRemote: true, help: Help.endpoints,
+      "endpoints list", summary: "list the outgoing webhooks", settings: [.json], operations: ["listWebhookEndpoints"],
+      isRemote: true, help: Help.endpoints,
       run: list),
     Command.control(
       "endpoints create", operands: ["NAME", "URL", "TOPICS"],
       summary: "send the events of topics to a URL, and print the secret", settings: [.events],
-      isRemote: true, help: Help.newEndpoint, run: create),
+      operations: ["createWebhookEndpoint"], isRemote: true, help: Help.newEndpoint, run: create),
     Command.control(
       "endpoints enable", operands: ["ENDPOINT"], summary: "resume the deliveries to an endpoint",
-      isRemote: true, help: Help.endpointChanges, run: { try await enable(true, $0, $1) }),
+      operations: ["updateWebhookEndpoint"], isRemote: true, help: Help.endpointChanges,
+      run: { try await enable(true, $0, $1) }),
     Command.control(
       "endpoints disable", operands: ["ENDPOINT"], summary: "stop the deliveries to an endpoint",
-      isRemote: true, help: Help.endpointChanges, run: { try await enable(false, $0, $1) }),
+      operations: ["updateWebhookEndpoint"], isRemote: true, help: Help.endpointChanges,
+      run: { try await enable(false, $0, $1) }),
     Command.control(
       "endpoints rotate", operands: ["ENDPOINT"], summary: "replace the secret of an endpoint and print the new one",
-      isRemote: true, help: Help.endpointChanges, run: rotate),
+      operations: ["rotateWebhookEndpointSecret"], isRemote: true, help: Help.endpointChanges, run: rotate),
     Command.control(
-      "endpoints delete", operands: ["ENDPOINT"], summary: "delete an endpoint", isRemote: true,
+      "endpoints delete", operands: ["ENDPOINT"], summary: "delete an endpoint", operations: ["deleteWebhookEndpoint"],
+      isRemote: true,
       help: Help.endpointChanges, run: delete
     ),
     Command.control(
       "endpoints deliveries", operands: ["ENDPOINT"], summary: "list the attempts of the last 30 days",
-      settings: [.json], isRemote: true, help: Help.endpoints, run: deliveries),
+      settings: [.json], operations: ["listWebhookDeliveries"], isRemote: true, help: Help.endpoints, run: deliveries),
     Command.control(
       "endpoints redeliver", operands: ["ENDPOINT", "DELIVERY"], summary: "deliver an event again",
-      isRemote: true, help: Help.endpointChanges, run: redeliver),
+      operations: ["redeliverWebhook"], isRemote: true, help: Help.endpointChanges, run: redeliver),
   ]
 
   private static func list(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {

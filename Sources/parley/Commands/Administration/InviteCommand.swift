@@ -3,7 +3,8 @@ import ParleyJSON
 extension Command {
   /// Prints only the link, for scripts.
   static let invite = Command.control(
-    "invite", summary: "print an invite link", settings: [.role, .uses, .expires, .forum], help: Help.invite
+    "invite", summary: "print an invite link", settings: [.role, .uses, .expires, .forum],
+    operations: ["createInvite"], help: Help.invite
   ) { settings, client in
     let uses = try settings.number(.uses, in: 1...10_000)
     let expires = try settings.timestamp(.expires)

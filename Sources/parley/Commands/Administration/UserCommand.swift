@@ -13,24 +13,27 @@ extension Command {
 
 enum UserCommand {
   static let subcommands = [
-    subcommand("add", operands: ["NAME"], settings: [.role, .passwordStdin], "add a user", run: add),
-    subcommand("list", settings: [.json], "list the users", run: list),
-    subcommand("role", operands: ["NAME", "ROLE"], "set the role of a user", run: setRole),
-    subcommand("disable", operands: ["NAME"], "disable a user and revoke the sessions", run: disable),
-    subcommand("enable", operands: ["NAME"], "enable a disabled user", run: enable),
+    subcommand("create", operands: ["NAME"], settings: [.role, .passwordStdin], "create a user", run: create),
+    subcommand("list", settings: [.json], operations: ["listUsers"], "list the users", run: list),
+    subcommand("role", operands: ["NAME", "ROLE"], operations: ["updateUser"], "set the role of a user", run: setRole),
     subcommand(
-      "reset", operands: ["NAME"], settings: [.secondFactor], "print a password reset link", run: createPasswordReset),
+      "disable", operands: ["NAME"], operations: ["updateUser"], "disable a user and revoke the sessions", run: disable),
+    subcommand("enable", operands: ["NAME"], operations: ["updateUser"], "enable a disabled user", run: enable),
+    subcommand(
+      "reset", operands: ["NAME"], settings: [.secondFactor], operations: ["createPasswordReset", "resetSecondFactor"],
+      "print a password reset link", run: createPasswordReset),
   ]
 
   private static func subcommand(
-    _ word: String, operands: [String] = [], settings: [Setting] = [], _ summary: String,
+    _ word: String, operands: [String] = [], settings: [Setting] = [], operations: [String] = [], _ summary: String,
     run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
   ) -> Command {
     .control(
-      "user \(word)", operands: operands, summary: summary, settings: settings, help: Help.user, run: body)
+      "user \(word)", operands: operands, summary: summary, settings: settings, operations: operations,
+      help: Help.user, run: body)
   }
 
-  @Sendable private static func add(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+  @Sendable private static func create(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
     guard settings.isOn(.passwordStdin) else {
       throw Settings.UsageError(message: "--password-stdin is required: the password is read from standard input.")
     }

@@ -13,16 +13,18 @@ extension Command {
 enum WebhookCommand {
   static let subcommands = [
     Command.control(
-      "webhooks list", summary: "list the incoming webhooks", settings: [.json], isRemote: true, help: Help.webhooks,
+      "webhooks list", summary: "list the incoming webhooks", settings: [.json], operations: ["listWebhooks"],
+      isRemote: true, help: Help.webhooks,
       run: list),
     Command.control(
       "webhooks create", operands: ["CONVERSATION", "NAME"], summary: "create a webhook and print its URL",
-      isRemote: true, help: Help.webhookChanges, run: create),
+      operations: ["createWebhook"], isRemote: true, help: Help.webhookChanges, run: create),
     Command.control(
       "webhooks rotate", operands: ["WEBHOOK"], summary: "replace the URL of a webhook and print the new one",
-      isRemote: true, help: Help.webhookChanges, run: rotate),
+      operations: ["rotateWebhookSecret"], isRemote: true, help: Help.webhookChanges, run: rotate),
     Command.control(
-      "webhooks delete", operands: ["WEBHOOK"], summary: "delete a webhook", isRemote: true, help: Help.webhookChanges,
+      "webhooks delete", operands: ["WEBHOOK"], summary: "delete a webhook", operations: ["deleteWebhook"],
+      isRemote: true, help: Help.webhookChanges,
       run: delete),
   ]
 

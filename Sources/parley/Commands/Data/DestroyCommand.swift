@@ -21,8 +21,10 @@ enum DestroyCommand {
   private static let timeout = 3_600
 
   private static func subcommand(_ word: String, operand: String, _ summary: String) -> Command {
-    .control("destroy \(word)", operands: [operand], summary: summary, settings: [.reason], help: Help.destroy) {
-      settings, client in
+    .control(
+      "destroy \(word)", operands: [operand], summary: summary, settings: [.reason], operations: ["destroyContent"],
+      help: Help.destroy
+    ) { settings, client in
       guard let reason = settings.text(.reason) else {
         throw Settings.UsageError(
           message: "--reason is required. The audit log keeps it for ever: do not quote the content.")
