@@ -27,7 +27,8 @@ import Testing
       guard let kind = try tx.standing(of: author, in: scope)?.kind else { throw .notFound }
       return try tx.recipients(of: message, in: kind)
     }
-    return found.users.map { "\(byID[$0.user] ?? "?") \($0.cause)" } + (found.forum.map { ["forum \($0)"] } ?? [])
+    return found.users.map { "\(byID[$0.candidate.user] ?? "?") \($0.cause)" }
+      + (found.forum.map { ["forum \($0)"] } ?? [])
   }
 
   private func level(_ level: String, of name: String, _ scope: String, _ village: Village) async throws {

@@ -62,7 +62,8 @@ extension WriteTransaction {
         found.level != .nothing, try mayRead(member, progress.conversation)
       else { continue }
       try addNotification(
-        .mention, of: member, in: progress.conversation, message: progress.message, by: progress.author)
+        .mention, of: member, in: progress.conversation, message: progress.message, by: progress.author,
+        as: found)
     }
     progress.last = members.last ?? progress.last
     return members.count < limit

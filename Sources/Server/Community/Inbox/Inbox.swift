@@ -99,10 +99,10 @@ extension WriteTransaction {
     of message: NewMessage, stored: StoredMessage, in kind: Conversation.Kind
   ) throws(Refusal) {
     let recipients = try recipients(of: message, in: kind)
-    for user in recipients.users {
+    for recipient in recipients.users {
       try addNotification(
-        user.cause.kind, of: user.user, in: message.conversation, message: stored.id, by: message.author,
-        after: user.offset)
+        recipient.cause.kind, of: recipient.candidate.user, in: message.conversation, message: stored.id,
+        by: message.author, as: recipient.candidate)
     }
     for group in recipients.groups {
       try notify(group, of: stored.id, in: message.conversation, by: message.author)

@@ -15,10 +15,8 @@ enum NotificationCause: String, Sendable, Hashable {
 /// The recipients of a message's notifications.
 struct NotificationRecipients: Sendable, Hashable {
   struct Recipient: Sendable, Hashable {
-    let user: ID<User>
+    let candidate: NotificationCandidate
     let cause: NotificationCause
-    /// The last offset of the user's stream.
-    let offset: Int
   }
 
   /// Recipients notified individually, without duplicates: at most `Bounds.mentions` and two more.
@@ -29,14 +27,14 @@ struct NotificationRecipients: Sendable, Hashable {
   /// Groups whose members are notified, as mentioned, in chunks. They may include some of `users`.
   var groups: [ID<UserGroup>] = []
 
-  fileprivate func includes(_ user: ID<User>) -> Bool { users.contains { $0.user == user } }
+  fileprivate func includes(_ user: ID<User>) -> Bool { users.contains { $0.candidate.user == user } }
 
   /// Adds a user whose level allows it; at most once.
   fileprivate mutating func add(_ candidate: NotificationCandidate, _ cause: NotificationCause) {
     guard !includes(candidate.user) else { return }
     switch (candidate.level, cause) {
     case (.everything, _), (.mentions, .mention), (.mentions, .reply), (.mentions, .room):
-      users.append(Recipient(user: candidate.user, cause: cause, offset: candidate.offset))
+      users.append(Recipient(candidate: candidate, cause: cause))
     case (.mentions, .direct), (.nothing, _): break
     }
   }

@@ -2,12 +2,14 @@ public import ParleyModel
 import ParleySQLite
 
 /// A user who may be notified of a message.
-public struct NotificationCandidate: Sendable {
+public struct NotificationCandidate: Sendable, Hashable {
   public let user: ID<User>
   /// For the conversation.
   public let level: Level
   /// The last offset of the user's stream.
-  public let offset: Int
+  let offset: Int
+  /// Whether a device of the user gets push messages.
+  let hasPush: Bool
 }
 
 extension ReadTransaction {
@@ -47,7 +49,8 @@ extension ReadTransaction {
   private static func candidate(_ tables: String, where condition: String, author: String) -> SQL {
     SQL(
       """
-      select a.id, coalesce(l.level, case when c.kind = 'room' then f.level end), c.kind, coalesce(e.head, 0)
+      select a.id, coalesce(l.level, case when c.kind = 'room' then f.level end), c.kind, coalesce(e.head, 0),
+        exists (select 1 from push_subscription s where s.user_id = a.id)
       \(tables)
       join conversation c on c.id = $1
       left join level l on l.user_id = a.id and l.scope_id = c.id
@@ -101,5 +104,6 @@ extension NotificationCandidate {
     user = ID(try row.int(0))
     level = try row.optionalWord(1) ?? Level.usual(in: try row.word(2))
     offset = try row.int(3)
+    hasPush = try row.bool(4)
   }
 }

@@ -50,11 +50,11 @@ extension WriteTransaction {
 
   /// Adds a notification; at most one per message and recipient.
   ///
-  /// - Parameter offset: the last offset of the user's stream, for a caller that has read it.
+  /// - Parameter candidate: the user as read in this transaction.
   public func addNotification(
     _ kind: Notification.Kind, of user: ID<User>, in conversation: ID<Conversation>? = nil,
     message: ID<Message>? = nil, report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, session: ID<Session>? = nil,
-    alert: String? = nil, by actor: ID<User>?, after offset: Int? = nil
+    alert: String? = nil, by actor: ID<User>?, as candidate: NotificationCandidate? = nil
   ) throws(Refusal) {
     let id = nextID()
     let isNew = try run { connection in
@@ -68,10 +68,11 @@ extension WriteTransaction {
         sanction?.number, actor?.number, Int(now), session?.number, alert) == 1
     }
     guard isNew else { return }
-    try enqueuePush(id, kind, of: user, in: conversation)
+    if candidate?.hasPush != false { try enqueuePush(id, kind, of: user, in: conversation) }
     if kind.isSecurity { try mailNotification(.notification(ID(id)), of: user) }
     try log(
-      .notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number, after: offset)
+      .notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number,
+      after: candidate?.offset)
   }
 
   /// Marks notifications as read up to `entry`. Returns whether more may remain.
