@@ -3,10 +3,10 @@
 import { el } from './core/dom.js';
 import { fits, fold } from './core/fold.js';
 import { displayName } from './core/displayname.js';
-import { avatar } from './parts/avatar.js';
-import { commandMenu } from './parts/commands.js';
-import { dialog } from './parts/dialog.js';
-import { toast } from './parts/toast.js';
+import { avatar } from './parts/user/avatar.js';
+import { commandMenu } from './parts/overlays/commands.js';
+import { dialog } from './parts/overlays/dialog.js';
+import { toast } from './parts/overlays/toast.js';
 import { forumAddress, conversationAddress } from './core/router.js';
 import { conversationTitle, othersIn, ownConversations } from './core/titles.js';
 import { loadMoreText, say, sayProblem } from './core/text.js';

@@ -7,7 +7,7 @@ import { keepLanguage, loadText, useRegion } from './core/text.js';
 import { keepApp } from './shell/installation.js';
 import { Shell } from './shell/shell.js';
 // A small module of several pages: apart it would cost a request.
-import './parts/tabs.js';
+import './parts/navigation/tabs.js';
 
 start();
 

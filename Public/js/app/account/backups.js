@@ -3,9 +3,9 @@
 import { el, refill } from '../core/dom.js';
 import { bytes, say } from '../core/text.js';
 import { moment } from '../core/times.js';
-import { button, whileBusy } from '../parts/button.js';
-import { confirm } from '../parts/dialog.js';
-import { empty } from '../parts/empty.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { confirm } from '../parts/overlays/dialog.js';
+import { empty } from '../parts/lists/empty.js';
 import { report } from './stepup.js';
 
 /** Milliseconds between two looks at a running backup. */

@@ -1,7 +1,7 @@
 // A change of the own account from the settings.
 
 import { sayProblem } from '../core/text.js';
-import { toast } from '../parts/toast.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** Saves at once and reports errors. */
 export async function changeMe(shell, body) {

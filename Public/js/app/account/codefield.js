@@ -1,7 +1,7 @@
 // The field of a sign-in code.
 
 import { say } from '../core/text.js';
-import { field } from '../parts/field.js';
+import { field } from '../parts/forms/field.js';
 
 /** A code of an authenticator app. Browsers and password managers fill it in. */
 export function codeField(hint = null) {

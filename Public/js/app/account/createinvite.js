@@ -1,9 +1,9 @@
 // The form of a new invite: role, number of uses, expiry. Its link is shown once.
 
 import { el } from '../core/dom.js';
-import { copyLine } from '../parts/copyline.js';
-import { ask, dialog } from '../parts/dialog.js';
-import { choice } from '../parts/field.js';
+import { copyLine } from '../parts/forms/copyline.js';
+import { ask, dialog } from '../parts/overlays/dialog.js';
+import { choice } from '../parts/forms/field.js';
 import { say } from '../core/text.js';
 import { report } from './stepup.js';
 

@@ -6,8 +6,8 @@ import { conversationAddress, forumAddress } from '../core/router.js';
 import { say } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 import { conversationTitle } from '../core/titles.js';
-import { button } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
+import { button } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
 
 const EXCERPT = 200;
 /** The key of a reply to a post of a feed; that of a post is `feed`. */

@@ -4,11 +4,11 @@ import { el, icon, redraw } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
-import { button, whileBusy } from '../parts/button.js';
-import { confirm } from '../parts/dialog.js';
-import { field } from '../parts/field.js';
-import { savingForm } from '../parts/form.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { confirm } from '../parts/overlays/dialog.js';
+import { field } from '../parts/forms/field.js';
+import { savingForm } from '../parts/forms/form.js';
+import { toast } from '../parts/overlays/toast.js';
 import { report } from './stepup.js';
 
 const PATH = '/me/email';

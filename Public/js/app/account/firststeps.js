@@ -3,8 +3,8 @@
 import { el, icon, refill } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text.js';
-import { iconButton } from '../parts/button.js';
-import { toast } from '../parts/toast.js';
+import { iconButton } from '../parts/forms/button.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** Fills the node with the steps that are left, unless the owner has closed the list. */
 export async function firstSteps(shell, node) {

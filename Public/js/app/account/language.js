@@ -2,7 +2,7 @@
 // pages in it; without a choice the browser's languages count.
 
 import { keepLanguage, say } from '../core/text.js';
-import { toast } from '../parts/toast.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** The languages of the bundle; with `--dev` the page does not name them. */
 const codes = () => document.querySelector('meta[name="languages"]')?.content.split(' ') ?? [document.documentElement.lang];

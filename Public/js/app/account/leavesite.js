@@ -1,9 +1,9 @@
 // Deactivating or deleting the own account, with or without erasing its messages.
 
 import { el } from '../core/dom.js';
-import { ask, confirm } from '../parts/dialog.js';
-import { choice, field } from '../parts/field.js';
-import { toast } from '../parts/toast.js';
+import { ask, confirm } from '../parts/overlays/dialog.js';
+import { choice, field } from '../parts/forms/field.js';
+import { toast } from '../parts/overlays/toast.js';
 import { say } from '../core/text.js';
 import { report } from './stepup.js';
 

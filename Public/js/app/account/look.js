@@ -4,8 +4,8 @@ import { refill } from '../core/dom.js';
 import { language, number, say } from '../core/text.js';
 import { rememberLook } from '../core/theme.js';
 import { full } from '../core/times.js';
-import { choice } from '../parts/field.js';
-import { toggle } from '../parts/switch.js';
+import { choice } from '../parts/forms/field.js';
+import { toggle } from '../parts/forms/switch.js';
 import { changeMe } from './changeme.js';
 import { chosenLanguage, languages, useLanguage } from './language.js';
 

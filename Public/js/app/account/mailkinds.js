@@ -2,7 +2,7 @@
 
 import { el, freshID, refill } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { toggle } from '../parts/switch.js';
+import { toggle } from '../parts/forms/switch.js';
 import { isConfirmed } from './email.js';
 
 /** The group of the notification settings; null if the server sends no mail. */

@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { field } from '../parts/field.js';
+import { field } from '../parts/forms/field.js';
 import { signInForm, link, noticePage } from './signinform.js';
 
 /** Whether a link was used, was replaced, or is too old. */

@@ -2,9 +2,9 @@
 
 import { el, freshID, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { banner } from '../parts/banner.js';
-import { button } from '../parts/button.js';
-import { savingForm } from '../parts/form.js';
+import { banner } from '../parts/navigation/banner.js';
+import { button } from '../parts/forms/button.js';
+import { savingForm } from '../parts/forms/form.js';
 import { emailField, emailOf, loadMailSheet } from './email.js';
 
 /** The form, with the own address. */

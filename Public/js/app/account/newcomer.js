@@ -1,9 +1,9 @@
 // The fields of an account: name, password, picture; the name of this device.
 
 import { say, sayProblem } from '../core/text.js';
-import { faceField } from '../parts/face.js';
-import { field } from '../parts/field.js';
-import { toast } from '../parts/toast.js';
+import { faceField } from '../parts/forms/face.js';
+import { field } from '../parts/forms/field.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** The device name for the list of sessions. */
 export function device() {

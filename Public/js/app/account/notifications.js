@@ -4,9 +4,9 @@
 import { el, freshID } from '../core/dom.js';
 import { region, say, sayProblem } from '../core/text.js';
 import { clock, moment, morning } from '../core/times.js';
-import { choice, field } from '../parts/field.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { choice, field } from '../parts/forms/field.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 import { emailOf } from './email.js';
 import { mailKinds } from './mailkinds.js';
 import { pushContents } from './pushcontents.js';

@@ -3,11 +3,11 @@
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
-import { button, iconButton, whileBusy } from '../parts/button.js';
-import { ask, confirm } from '../parts/dialog.js';
-import { empty } from '../parts/empty.js';
-import { field } from '../parts/field.js';
-import { toast } from '../parts/toast.js';
+import { button, iconButton, whileBusy } from '../parts/forms/button.js';
+import { ask, confirm } from '../parts/overlays/dialog.js';
+import { empty } from '../parts/lists/empty.js';
+import { field } from '../parts/forms/field.js';
+import { toast } from '../parts/overlays/toast.js';
 import { addPasskey, canUsePasskeys } from './passkey.js';
 
 const report = (error) => error.code !== 'step_up_required' && toast(error.sentence ?? sayProblem(error));

@@ -1,7 +1,7 @@
 // Sign-in with a passkey: a button, and an offer in the autofill of the name.
 
 import { say } from '../core/text.js';
-import { button, whileBusy } from '../parts/button.js';
+import { button, whileBusy } from '../parts/forms/button.js';
 import { canUsePasskeys, offerPasskeys, signInByPasskey } from './passkey.js';
 
 /** Adds both to the sign-in page that `make` returns for the button; it is null in a browser without passkeys. */

@@ -2,11 +2,11 @@
 
 import { refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { button } from '../parts/button.js';
-import { field } from '../parts/field.js';
-import { savingForm } from '../parts/form.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { button } from '../parts/forms/button.js';
+import { field } from '../parts/forms/field.js';
+import { savingForm } from '../parts/forms/form.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 
 export async function password(shell, column) {
   const { site } = shell;

@@ -2,13 +2,13 @@
 
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { button, whileBusy } from '../parts/button.js';
-import { confirm } from '../parts/dialog.js';
-import { choice, field } from '../parts/field.js';
-import { savingForm } from '../parts/form.js';
-import { userRow } from '../parts/user.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { confirm } from '../parts/overlays/dialog.js';
+import { choice, field } from '../parts/forms/field.js';
+import { savingForm } from '../parts/forms/form.js';
+import { userRow } from '../parts/user/user.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 import { changeMe } from './changeme.js';
 
 export async function privacy(shell, column) {
@@ -48,7 +48,7 @@ export async function privacy(shell, column) {
       el('p.second', null, say('farewell.lead')),
       button(say('farewell.verb'), {
         kind: 'danger',
-        on: async () => (await import('../account/leavesite.js')).leaveSite(shell),
+        on: async () => (await import('./leavesite.js')).leaveSite(shell),
       }),
     ),
   );

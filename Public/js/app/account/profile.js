@@ -2,12 +2,12 @@
 
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { avatar } from '../parts/avatar.js';
-import { button, whileBusy } from '../parts/button.js';
-import { squared } from '../parts/face.js';
-import { field } from '../parts/field.js';
-import { pictureField } from '../parts/picture.js';
-import { toast } from '../parts/toast.js';
+import { avatar } from '../parts/user/avatar.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { squared } from '../parts/forms/face.js';
+import { field } from '../parts/forms/field.js';
+import { pictureField } from '../parts/forms/picture.js';
+import { toast } from '../parts/overlays/toast.js';
 import { changeMe } from './changeme.js';
 import { statusForm } from './status.js';
 

@@ -2,9 +2,9 @@
 
 import { el } from '../core/dom.js';
 import { loadMoreText, say, sayProblem } from '../core/text.js';
-import { button, whileBusy } from '../parts/button.js';
-import { dialog } from '../parts/dialog.js';
-import { field } from '../parts/field.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { dialog } from '../parts/overlays/dialog.js';
+import { field } from '../parts/forms/field.js';
 import { codeField } from './codefield.js';
 import { canUsePasskeys, provePasskey } from './passkey.js';
 

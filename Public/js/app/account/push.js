@@ -3,9 +3,9 @@
 
 import { el } from '../core/dom.js';
 import { language, say, sayProblem } from '../core/text.js';
-import { button, whileBusy } from '../parts/button.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** Whether the browser and the server can send push messages here. */
 export const canPush = (site) => !!site.server?.vapid_key && 'PushManager' in window && 'serviceWorker' in navigator;

@@ -3,10 +3,10 @@
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
-import { button, whileBusy } from '../parts/button.js';
-import { ask, dialog } from '../parts/dialog.js';
-import { field } from '../parts/field.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { ask, dialog } from '../parts/overlays/dialog.js';
+import { field } from '../parts/forms/field.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** A row of a session or token, with a button that ends it if there is a `verb`. */
 function endable(site, words, second, verb, path) {

@@ -2,7 +2,7 @@
 
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { button } from '../parts/button.js';
+import { button } from '../parts/forms/button.js';
 
 /** `work` runs when the form is sent. */
 export function signInForm({ site, title, lead, above = [], controls, verb, work, problem, foot, isFirst = false, isWide = false, steps = null }) {

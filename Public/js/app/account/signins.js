@@ -3,9 +3,9 @@
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
-import { button, whileBusy } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
+import { toast } from '../parts/overlays/toast.js';
 
 export async function signIns(shell, column) {
   const list = el('div.setting-list');

@@ -3,8 +3,8 @@
 import { displayName } from '../core/displayname.js';
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { avatar } from '../parts/avatar.js';
-import { rich } from '../parts/rich.js';
+import { avatar } from '../parts/user/avatar.js';
+import { rich } from '../parts/message/rich.js';
 import { signInForm, link } from './signinform.js';
 import { arrive, goIn, signInAddress } from './enter.js';
 import { newcomer } from './newcomer.js';

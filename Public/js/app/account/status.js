@@ -4,10 +4,10 @@ import { el } from '../core/dom.js';
 import { statusLine } from '../core/status.js';
 import { say } from '../core/text.js';
 import { startOfDay } from '../core/times.js';
-import { button, whileBusy } from '../parts/button.js';
-import { emojiPicker } from '../parts/emoji.js';
-import { choice, field } from '../parts/field.js';
-import { popover } from '../parts/popover.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { emojiPicker } from '../parts/composer/emoji.js';
+import { choice, field } from '../parts/forms/field.js';
+import { popover } from '../parts/overlays/popover.js';
 
 const MINUTE = 60_000;
 const DAYS_OF_WEEK = 7;

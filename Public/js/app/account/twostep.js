@@ -4,14 +4,14 @@ import { el, refill } from '../core/dom.js';
 import { qr } from '../core/qr.js';
 import { say } from '../core/text.js';
 import { moment, time } from '../core/times.js';
-import { button, whileBusy } from '../parts/button.js';
-import { copyButton } from '../parts/copyline.js';
-import { confirm } from '../parts/dialog.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { copyButton } from '../parts/forms/copyline.js';
+import { confirm } from '../parts/overlays/dialog.js';
 import { codeField } from './codefield.js';
 import { report } from './stepup.js';
-import { savingForm } from '../parts/form.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { savingForm } from '../parts/forms/form.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 
 const PATH = '/me/second-factor';
 

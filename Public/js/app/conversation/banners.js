@@ -3,9 +3,9 @@
 import { backOff, wait } from '../../parley/time.js';
 import { el } from '../core/dom.js';
 import { list, say, sayProblem } from '../core/text.js';
-import { banner } from '../parts/banner.js';
-import { iconButton } from '../parts/button.js';
-import { toast } from '../parts/toast.js';
+import { banner } from '../parts/navigation/banner.js';
+import { iconButton } from '../parts/forms/button.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** The banners of the conversation, in their order. */
 export function banners(page) {

@@ -3,11 +3,11 @@
 import { el, icon, redraw, refill } from '../core/dom.js';
 import { forumFacts } from '../forum/facts.js';
 import { canManage, memberMenu } from '../forum/membership.js';
-import { button, whileBusy } from '../parts/button.js';
-import { ask, confirm } from '../parts/dialog.js';
-import { choice, field } from '../parts/field.js';
-import { userRow } from '../parts/user.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { ask, confirm } from '../parts/overlays/dialog.js';
+import { choice, field } from '../parts/forms/field.js';
+import { userRow } from '../parts/user/user.js';
+import { toast } from '../parts/overlays/toast.js';
 import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { bytes, isolate, say, sayProblem } from '../core/text.js';

@@ -1,7 +1,7 @@
 // The draft of a field, kept as it is written.
 
 import { say } from '../core/text.js';
-import { toast } from '../parts/toast.js';
+import { toast } from '../parts/overlays/toast.js';
 import { keepDraft } from '../state/drafts.js';
 
 /** Keeps a draft, and says once that not all files fit into it. */

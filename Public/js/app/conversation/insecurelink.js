@@ -1,8 +1,8 @@
 // A warning before links without TLS open: the connection can be read and modified in transit.
 
 import { el } from '../core/dom.js';
-import { button } from '../parts/button.js';
-import { dialog } from '../parts/dialog.js';
+import { button } from '../parts/forms/button.js';
+import { dialog } from '../parts/overlays/dialog.js';
 import { say } from '../core/text.js';
 
 export function confirmInsecureLink(link) {

@@ -2,8 +2,8 @@
 
 import { say, sayProblem } from '../core/text.js';
 import { clock, moment, morning } from '../core/times.js';
-import { menu } from '../parts/menu.js';
-import { toast } from '../parts/toast.js';
+import { menu } from '../parts/overlays/menu.js';
+import { toast } from '../parts/overlays/toast.js';
 
 const HOUR = 3_600_000;
 const MONDAY = 1;

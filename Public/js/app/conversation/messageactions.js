@@ -2,18 +2,18 @@
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { button } from '../parts/button.js';
-import { ask, confirm, dialog } from '../parts/dialog.js';
+import { button } from '../parts/forms/button.js';
+import { ask, confirm, dialog } from '../parts/overlays/dialog.js';
 import { report } from '../account/stepup.js';
 import { rememberEmoji } from '../core/recentemoji.js';
-import { field } from '../parts/field.js';
-import { userRow } from '../parts/user.js';
-import { popover } from '../parts/popover.js';
-import { toast } from '../parts/toast.js';
+import { field } from '../parts/forms/field.js';
+import { userRow } from '../parts/user/user.js';
+import { popover } from '../parts/overlays/popover.js';
+import { toast } from '../parts/overlays/toast.js';
 import { messageItems, showMessageMenu } from './messagemenu.js';
 import { Deletions } from '../state/deletions.js';
 import { plain } from '../core/plain.js';
-import { rich } from '../parts/rich.js';
+import { rich } from '../parts/message/rich.js';
 import { topicAddress } from '../core/router.js';
 import { isolate, list, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
@@ -62,7 +62,7 @@ export class MessageActions {
 
   /** Opens the picker at the message, or at the pressed button. @param {Element} [anchor] */
   async pick(message, anchor = document.querySelector(`[data-id="${CSS.escape(message.id)}"]`)) {
-    const { emojiPicker } = await import('../parts/emoji.js');
+    const { emojiPicker } = await import('../parts/composer/emoji.js');
     const picker = emojiPicker((emoji) => {
       node.close();
       this.run(message, 'react', { emoji, on: true });

@@ -3,7 +3,7 @@
 import { canBeAmong, canManage, isMember, silenceIn } from '../forum/membership.js';
 import { allGroups } from '../core/groups.js';
 import { findTags } from '../forum/tags.js';
-import { composer } from '../parts/composer.js';
+import { composer } from '../parts/composer/composer.js';
 import { say, sayProblem } from '../core/text.js';
 import { draftKeeper } from './draftkeeper.js';
 import { findUsers } from '../state/users.js';

@@ -3,8 +3,8 @@
 import { displayName } from '../core/displayname.js';
 import { say } from '../core/text.js';
 import { report } from '../account/stepup.js';
-import { menu } from '../parts/menu.js';
-import { messageSheet } from '../parts/sheet.js';
+import { menu } from '../parts/overlays/menu.js';
+import { messageSheet } from '../parts/message/sheet.js';
 
 /** A menu at the message, or a sheet on a phone. @param {object} acts the actions of the conversation */
 export function showMessageMenu(acts, message, anchor) {

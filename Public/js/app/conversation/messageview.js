@@ -3,7 +3,7 @@
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { pill } from '../parts/lines.js';
+import { pill } from '../parts/message/lines.js';
 import { say } from '../core/text.js';
 import { MessageRows } from './messagerows.js';
 

@@ -2,10 +2,10 @@
 
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { confirm, dialog } from '../parts/dialog.js';
-import { userRow } from '../parts/user.js';
-import { loadPolls } from '../parts/poll.js';
-import { showMoreButton } from '../parts/showmore.js';
+import { confirm, dialog } from '../parts/overlays/dialog.js';
+import { userRow } from '../parts/user/user.js';
+import { loadPolls } from '../parts/message/poll.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
 
 const PAGE = 50;
 

@@ -1,7 +1,7 @@
 // The subtitle of a conversation: presence, or the number of people.
 
 import { el } from '../core/dom.js';
-import { presenceWords } from '../parts/presence.js';
+import { presenceWords } from '../parts/user/presence.js';
 import { isolate, say } from '../core/text.js';
 import { countOnline, loadMembers, membersIn } from '../state/members.js';
 import { othersIn } from '../core/titles.js';

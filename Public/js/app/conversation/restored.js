@@ -1,8 +1,8 @@
 // Own messages that a restore removed from the server, with the choice to send them again.
 
 import { el } from '../core/dom.js';
-import { button } from '../parts/button.js';
-import { dialog } from '../parts/dialog.js';
+import { button } from '../parts/forms/button.js';
+import { dialog } from '../parts/overlays/dialog.js';
 import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { isolate, say } from '../core/text.js';

@@ -3,10 +3,10 @@
 
 import { upload } from '../../parley/upload.js';
 import { el, refill } from '../core/dom.js';
-import { button, whileBusy } from '../parts/button.js';
-import { dialog } from '../parts/dialog.js';
-import { field } from '../parts/field.js';
-import { embed, linkPreview } from '../parts/preview.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { dialog } from '../parts/overlays/dialog.js';
+import { field } from '../parts/forms/field.js';
+import { embed, linkPreview } from '../parts/message/preview.js';
 import { plain } from '../core/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { isolate, say, sayProblem } from '../core/text.js';

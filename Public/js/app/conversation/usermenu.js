@@ -5,11 +5,11 @@ import { displayName } from '../core/displayname.js';
 import { report } from '../account/stepup.js';
 import { destroy } from '../moderation/destroy.js';
 import { sanctionItems } from '../moderation/sanctions.js';
-import { ask, confirm, dialog } from '../parts/dialog.js';
-import { choice, field } from '../parts/field.js';
-import { menu } from '../parts/menu.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { ask, confirm, dialog } from '../parts/overlays/dialog.js';
+import { choice, field } from '../parts/forms/field.js';
+import { menu } from '../parts/overlays/menu.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 import { loadMoreText, say } from '../core/text.js';
 
 /** Opens the menu beside a name or avatar. */

@@ -3,9 +3,9 @@
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { loadMoreText, say } from '../core/text.js';
-import { button, iconButton } from '../parts/button.js';
-import { userCard } from '../parts/user.js';
-import { popover } from '../parts/popover.js';
+import { button, iconButton } from '../parts/forms/button.js';
+import { userCard } from '../parts/user/user.js';
+import { popover } from '../parts/overlays/popover.js';
 
 export function showUserCard(shell, author, anchor) {
   const { site } = shell;

@@ -1,8 +1,8 @@
 // The actions on a post of a feed or a reply: those of messages, without the ones that feeds don't have.
 
 import { MessageActions } from '../conversation/messageactions.js';
-import { menu } from '../parts/menu.js';
-import { messageSheet } from '../parts/sheet.js';
+import { menu } from '../parts/overlays/menu.js';
+import { messageSheet } from '../parts/message/sheet.js';
 import { say } from '../core/text.js';
 
 /** Feeds have no pins, and no lists of readers. */

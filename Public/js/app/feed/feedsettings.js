@@ -3,10 +3,10 @@
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { report } from '../account/stepup.js';
-import { dialog } from '../parts/dialog.js';
-import { choice } from '../parts/field.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { dialog } from '../parts/overlays/dialog.js';
+import { choice } from '../parts/forms/field.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 import { ownFeed } from '../state/feedcache.js';
 
 const READERS = ['listed', 'users', 'anyone'];

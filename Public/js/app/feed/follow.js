@@ -3,8 +3,8 @@
 import { displayName } from '../core/displayname.js';
 import { say } from '../core/text.js';
 import { report } from '../account/stepup.js';
-import { button, whileBusy } from '../parts/button.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { toast } from '../parts/overlays/toast.js';
 
 export const follows = ({ parley }, id) => parley.mirror.relations.get(id)?.follow === true;
 

@@ -7,7 +7,7 @@ export function openPictures(node) {
     if (!link) return;
     event.preventDefault();
     const all = [...link.closest('article').querySelectorAll('a.picture')];
-    const { viewer } = await import('../parts/viewer.js');
+    const { viewer } = await import('../parts/media/viewer.js');
     viewer(all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })), all.indexOf(link));
   };
   node.addEventListener('click', press);

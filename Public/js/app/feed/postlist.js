@@ -4,7 +4,7 @@ import { el, focusAgain } from '../core/dom.js';
 import { isMentioned } from '../core/groups.js';
 import { isLetter } from '../core/rowkeys.js';
 import { statusLine } from '../core/status.js';
-import { feedPost } from '../parts/feedpost.js';
+import { feedPost } from '../parts/message/feedpost.js';
 
 /** A message without the fields that no redraw shows. */
 const withoutAge = ({ known: _, actions_known: __, star_known: ___, ...message }) => message;

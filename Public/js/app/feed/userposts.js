@@ -3,10 +3,10 @@
 import { displayName } from '../core/displayname.js';
 import { el, redraw, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { button } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
-import { loadFeedSheet } from '../parts/feedpost.js';
-import { showMoreButton } from '../parts/showmore.js';
+import { button } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
+import { loadFeedSheet } from '../parts/message/feedpost.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
 import { UserPosts } from '../state/userposts.js';
 import { feedActions } from './feedactions.js';
 import { PostList } from './postlist.js';

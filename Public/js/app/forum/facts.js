@@ -2,11 +2,11 @@
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { rich } from '../parts/rich.js';
+import { rich } from '../parts/message/rich.js';
 import { forumAddress } from '../core/router.js';
 import { say, sayWith } from '../core/text.js';
 import { full, time } from '../core/times.js';
-import { avatar } from '../parts/avatar.js';
+import { avatar } from '../parts/user/avatar.js';
 import { fetchUser } from '../state/users.js';
 
 /** The creator of a forum, with the day and the time of its creation. */

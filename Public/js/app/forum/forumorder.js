@@ -2,12 +2,12 @@
 // step is kept at once.
 
 import { el, refill } from '../core/dom.js';
-import { iconButton } from '../parts/button.js';
-import { ask } from '../parts/dialog.js';
-import { empty } from '../parts/empty.js';
-import { field } from '../parts/field.js';
-import { menu } from '../parts/menu.js';
-import { toast } from '../parts/toast.js';
+import { iconButton } from '../parts/forms/button.js';
+import { ask } from '../parts/overlays/dialog.js';
+import { empty } from '../parts/lists/empty.js';
+import { field } from '../parts/forms/field.js';
+import { menu } from '../parts/overlays/menu.js';
+import { toast } from '../parts/overlays/toast.js';
 import { forumIcon } from '../core/titles.js';
 import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text.js';

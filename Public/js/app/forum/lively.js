@@ -4,7 +4,7 @@ import { displayName } from '../core/displayname.js';
 import { redraw } from '../core/dom.js';
 import { topicAddress } from '../core/router.js';
 import { loadSheet } from '../core/sheet.js';
-import { livelyTopics } from '../parts/livelytopics.js';
+import { livelyTopics } from '../parts/lists/livelytopics.js';
 import { loadForums } from '../state/forums.js';
 
 const MAX = 3;

@@ -1,9 +1,9 @@
 // Forum membership: joining, leaving, and managing the members of a forum or group.
 
-import { button, iconButton, whileBusy } from '../parts/button.js';
-import { confirm } from '../parts/dialog.js';
-import { menu } from '../parts/menu.js';
-import { toast } from '../parts/toast.js';
+import { button, iconButton, whileBusy } from '../parts/forms/button.js';
+import { confirm } from '../parts/overlays/dialog.js';
+import { menu } from '../parts/overlays/menu.js';
+import { toast } from '../parts/overlays/toast.js';
 import { displayName } from '../core/displayname.js';
 import { say, sayProblem } from '../core/text.js';
 import { canJoin } from '../state/forums.js';

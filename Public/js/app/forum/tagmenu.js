@@ -1,8 +1,8 @@
 // The menu of a forum's most used tags.
 
 import { number, say, sayProblem } from '../core/text.js';
-import { menu } from '../parts/menu.js';
-import { toast } from '../parts/toast.js';
+import { menu } from '../parts/overlays/menu.js';
+import { toast } from '../parts/overlays/toast.js';
 import { topicsAddress } from './topictags.js';
 import { cachedTopics } from '../state/forums.js';
 

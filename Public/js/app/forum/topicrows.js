@@ -1,5 +1,5 @@
 import { displayName } from '../core/displayname.js';
-import { topicRow } from '../parts/topicrow.js';
+import { topicRow } from '../parts/lists/topicrow.js';
 import { topicAddress } from '../core/router.js';
 import { tagLinks } from './topictags.js';
 

@@ -3,9 +3,9 @@
 import { allGroups } from '../core/groups.js';
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { showMoreButton } from '../parts/showmore.js';
-import { empty } from '../parts/empty.js';
-import { entryRow } from '../parts/entry.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
+import { empty } from '../parts/lists/empty.js';
+import { entryRow } from '../parts/lists/entry.js';
 import { forumAddress } from '../core/router.js';
 import { isolate, knows, number, say, sayWith } from '../core/text.js';
 

@@ -2,11 +2,11 @@
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { button } from '../parts/button.js';
-import { dialog } from '../parts/dialog.js';
-import { choice } from '../parts/field.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { button } from '../parts/forms/button.js';
+import { dialog } from '../parts/overlays/dialog.js';
+import { choice } from '../parts/forms/field.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 import { report } from '../account/stepup.js';
 import { say, sayProblem } from '../core/text.js';
 import { countMessages, durations, reasonField, startOf, starts, until } from './sanctionform.js';

@@ -2,9 +2,9 @@
 
 import { el } from '../core/dom.js';
 import { loadMoreText, say } from '../core/text.js';
-import { ask, dialog } from '../parts/dialog.js';
-import { field } from '../parts/field.js';
-import { toast } from '../parts/toast.js';
+import { ask, dialog } from '../parts/overlays/dialog.js';
+import { field } from '../parts/forms/field.js';
+import { toast } from '../parts/overlays/toast.js';
 
 const REASON = 500;
 

@@ -3,11 +3,11 @@
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { say, sayProblem } from '../core/text.js';
-import { button } from '../parts/button.js';
-import { dialog } from '../parts/dialog.js';
-import { choice, field } from '../parts/field.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { button } from '../parts/forms/button.js';
+import { dialog } from '../parts/overlays/dialog.js';
+import { choice, field } from '../parts/forms/field.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 
 const ACTIONS = ['hold', 'refuse', 'report'];
 const LIMITS = { name: 100, mentions: 50, posts: 100 };

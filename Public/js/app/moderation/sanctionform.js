@@ -1,7 +1,7 @@
 // Durations, reasons and numbers that the moderation dialogs share.
 
 import { displayName } from '../core/displayname.js';
-import { field } from '../parts/field.js';
+import { field } from '../parts/forms/field.js';
 import { say } from '../core/text.js';
 
 const HOUR = 3_600_000;

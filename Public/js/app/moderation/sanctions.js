@@ -2,11 +2,11 @@
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { button } from '../parts/button.js';
-import { ask, dialog } from '../parts/dialog.js';
-import { entryRow } from '../parts/entry.js';
-import { choice } from '../parts/field.js';
-import { toast } from '../parts/toast.js';
+import { button } from '../parts/forms/button.js';
+import { ask, dialog } from '../parts/overlays/dialog.js';
+import { entryRow } from '../parts/lists/entry.js';
+import { choice } from '../parts/forms/field.js';
+import { toast } from '../parts/overlays/toast.js';
 import { report } from '../account/stepup.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';

@@ -3,12 +3,12 @@
 import { el, icon, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { everyPage } from '../core/everypage.js';
-import { button } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
-import { field } from '../parts/field.js';
-import { userRow } from '../parts/user.js';
-import { pageBar } from '../parts/sidebar.js';
-import { toast } from '../parts/toast.js';
+import { button } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
+import { field } from '../parts/forms/field.js';
+import { userRow } from '../parts/user/user.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { toast } from '../parts/overlays/toast.js';
 import { backups, mayBackUp } from '../account/backups.js';
 import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';

@@ -4,16 +4,16 @@ import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { isolate, say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
-import { button } from '../parts/button.js';
-import { copyLine } from '../parts/copyline.js';
-import { dialog } from '../parts/dialog.js';
-import { empty } from '../parts/empty.js';
-import { choice, field } from '../parts/field.js';
-import { savingForm } from '../parts/form.js';
-import { userRow } from '../parts/user.js';
-import { showMoreButton } from '../parts/showmore.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { button } from '../parts/forms/button.js';
+import { copyLine } from '../parts/forms/copyline.js';
+import { dialog } from '../parts/overlays/dialog.js';
+import { empty } from '../parts/lists/empty.js';
+import { choice, field } from '../parts/forms/field.js';
+import { savingForm } from '../parts/forms/form.js';
+import { userRow } from '../parts/user/user.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** Fills the column. */
 export async function botsPage({ site }, column) {

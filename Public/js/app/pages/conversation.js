@@ -3,11 +3,11 @@
 import { el, refill } from '../core/dom.js';
 import { forumTabs } from '../forum/forumhead.js';
 import { asItIs, attend, canManage, silenceIn } from '../forum/membership.js';
-import { avatar, avatarPair } from '../parts/avatar.js';
-import { iconButton } from '../parts/button.js';
-import { typingLine } from '../parts/lines.js';
-import { pageBar } from '../parts/sidebar.js';
-import { toast } from '../parts/toast.js';
+import { avatar, avatarPair } from '../parts/user/avatar.js';
+import { iconButton } from '../parts/forms/button.js';
+import { typingLine } from '../parts/message/lines.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { toast } from '../parts/overlays/toast.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
 import { conversationTitle, othersIn } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
@@ -259,7 +259,7 @@ async function openViewer(event, node) {
   if (!link) return;
   event.preventDefault();
   const all = [...node.querySelectorAll('a.picture')];
-  const { viewer } = await import('../parts/viewer.js');
+  const { viewer } = await import('../parts/media/viewer.js');
   viewer(
     all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })),
     all.indexOf(link),

@@ -2,12 +2,12 @@
 
 import { el, refill } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { button, whileBusy } from '../parts/button.js';
-import { confirm } from '../parts/dialog.js';
-import { empty } from '../parts/empty.js';
-import { field } from '../parts/field.js';
-import { pictureField } from '../parts/picture.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { confirm } from '../parts/overlays/dialog.js';
+import { empty } from '../parts/lists/empty.js';
+import { field } from '../parts/forms/field.js';
+import { pictureField } from '../parts/forms/picture.js';
+import { toast } from '../parts/overlays/toast.js';
 
 /** Fills the column. */
 export async function customEmojiPage({ site }, column) {

@@ -1,15 +1,15 @@
 // A forum: topics and room as tabs, about page, settings.
 
 import { el, redraw } from '../core/dom.js';
-import { showMoreButton } from '../parts/showmore.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
 import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
 import { attend } from '../forum/membership.js';
 import { cachedTopics } from '../state/forums.js';
 import { latestTopics, onTopicActivity, topicRows } from '../forum/topicrows.js';
-import { button } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
+import { button } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
 import { isLetter, stepRows } from '../core/rowkeys.js';
 import { conversationPage } from './conversation.js';
 import { presenceLine } from '../conversation/presenceline.js';

@@ -10,8 +10,8 @@ import { iconFields } from '../forum/form/icon.js';
 import { nameFields } from '../forum/form/names.js';
 import { canEdit, canManage } from '../forum/membership.js';
 import { Problem } from '../../parley/problem.js';
-import { button, whileBusy } from '../parts/button.js';
-import { pageBar } from '../parts/sidebar.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
 
 export function open(shell) {
   return form(shell, null);

@@ -2,15 +2,15 @@
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { button, iconButton, whileBusy } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
-import { pageBar } from '../parts/sidebar.js';
-import { tile } from '../parts/tile.js';
-import { toast } from '../parts/toast.js';
+import { button, iconButton, whileBusy } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { tile } from '../parts/lists/tile.js';
+import { toast } from '../parts/overlays/toast.js';
 import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
-import { onPullToRefresh } from '../parts/touch.js';
+import { onPullToRefresh } from '../parts/lists/touch.js';
 import { arrangementOf } from '../state/sidebar.js';
 import { canJoin, forumSections, loadForums, newestByForum, unreadOf } from '../state/forums.js';
 

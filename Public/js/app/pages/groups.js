@@ -3,16 +3,16 @@
 import { el, freshID, icon, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { isolate, say, sayProblem } from '../core/text.js';
-import { button, whileBusy } from '../parts/button.js';
-import { confirm, dialog } from '../parts/dialog.js';
-import { empty } from '../parts/empty.js';
-import { choice, field } from '../parts/field.js';
-import { savingForm } from '../parts/form.js';
-import { groupBadge } from '../parts/groupbadge.js';
-import { userRow } from '../parts/user.js';
-import { showMoreButton } from '../parts/showmore.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { confirm, dialog } from '../parts/overlays/dialog.js';
+import { empty } from '../parts/lists/empty.js';
+import { choice, field } from '../parts/forms/field.js';
+import { savingForm } from '../parts/forms/form.js';
+import { groupBadge } from '../parts/user/groupbadge.js';
+import { userRow } from '../parts/user/user.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 
 const MENTIONERS = ['members', 'users', 'staff'];
 

@@ -2,14 +2,14 @@
 
 import { el, icon, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { avatar, avatarPair } from '../parts/avatar.js';
-import { button } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
-import { inboxHeading, inboxRow } from '../parts/inboxrow.js';
+import { avatar, avatarPair } from '../parts/user/avatar.js';
+import { button } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
+import { inboxHeading, inboxRow } from '../parts/lists/inboxrow.js';
 import { focusedRow, isLetter, stepRows } from '../core/rowkeys.js';
-import { pageBar } from '../parts/sidebar.js';
-import { tabs } from '../parts/tabs.js';
-import { toast } from '../parts/toast.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { tabs } from '../parts/navigation/tabs.js';
+import { toast } from '../parts/overlays/toast.js';
 import { excerpt } from '../core/plain.js';
 import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
 import { conversationTitle, forumIcon, othersIn } from '../core/titles.js';

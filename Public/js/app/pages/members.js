@@ -3,13 +3,13 @@
 import { el, redraw, refill } from '../core/dom.js';
 import { allGroups, groupsOf } from '../core/groups.js';
 import { say, sayProblem } from '../core/text.js';
-import { empty } from '../parts/empty.js';
-import { choice, field } from '../parts/field.js';
-import { groupBadge } from '../parts/groupbadge.js';
-import { userRow } from '../parts/user.js';
-import { showMoreButton } from '../parts/showmore.js';
-import { pageBar } from '../parts/sidebar.js';
-import { toast } from '../parts/toast.js';
+import { empty } from '../parts/lists/empty.js';
+import { choice, field } from '../parts/forms/field.js';
+import { groupBadge } from '../parts/user/groupbadge.js';
+import { userRow } from '../parts/user/user.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { toast } from '../parts/overlays/toast.js';
 
 const LIMIT = 50;
 /** The list follows the words after this pause, in milliseconds. */

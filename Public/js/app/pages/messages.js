@@ -2,12 +2,12 @@
 
 import { el, icon, redraw, spoken } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { avatar, avatarPair } from '../parts/avatar.js';
-import { badge } from '../parts/badge.js';
-import { button, iconButton } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
-import { presenceWords, withPresence } from '../parts/presence.js';
-import { pageBar } from '../parts/sidebar.js';
+import { avatar, avatarPair } from '../parts/user/avatar.js';
+import { badge } from '../parts/navigation/badge.js';
+import { button, iconButton } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
+import { presenceWords, withPresence } from '../parts/user/presence.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
 import { excerpt } from '../core/plain.js';
 import { conversationAddress } from '../core/router.js';
 import { conversationTitle, othersIn, ownConversations, presenceIn } from '../core/titles.js';

@@ -2,12 +2,12 @@
 
 import { el, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { avatar } from '../parts/avatar.js';
-import { button, whileBusy } from '../parts/button.js';
-import { field } from '../parts/field.js';
-import { userRow } from '../parts/user.js';
-import { pageBar } from '../parts/sidebar.js';
-import { toast } from '../parts/toast.js';
+import { avatar } from '../parts/user/avatar.js';
+import { button, whileBusy } from '../parts/forms/button.js';
+import { field } from '../parts/forms/field.js';
+import { userRow } from '../parts/user/user.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { toast } from '../parts/overlays/toast.js';
 import { conversationAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
 import { findUsers } from '../state/users.js';

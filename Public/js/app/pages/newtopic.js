@@ -2,16 +2,16 @@
 
 import { upload } from '../../parley/upload.js';
 import { el, refill } from '../core/dom.js';
-import { rich } from '../parts/rich.js';
+import { rich } from '../parts/message/rich.js';
 import { forumAddress, topicAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
 import { isMember } from '../forum/membership.js';
 import { similarTopics } from '../forum/similartopics.js';
 import { findTags } from '../forum/tags.js';
-import { composer } from '../parts/composer.js';
-import { field } from '../parts/field.js';
-import { pageBar } from '../parts/sidebar.js';
-import { toast } from '../parts/toast.js';
+import { composer } from '../parts/composer/composer.js';
+import { field } from '../parts/forms/field.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { toast } from '../parts/overlays/toast.js';
 import { findUsers } from '../state/users.js';
 import { canJoin } from '../state/forums.js';
 import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';

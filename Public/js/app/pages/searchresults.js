@@ -7,8 +7,8 @@ import { forumAddress } from '../core/router.js';
 import { conversationTitle, forumIcon } from '../core/titles.js';
 import { isolate, say } from '../core/text.js';
 import { moment, time } from '../core/times.js';
-import { avatar } from '../parts/avatar.js';
-import { userRow } from '../parts/user.js';
+import { avatar } from '../parts/user/avatar.js';
+import { userRow } from '../parts/user/user.js';
 
 /** People and forums whose names have the words. */
 export function named({ people, forums }) {

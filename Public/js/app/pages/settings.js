@@ -8,11 +8,11 @@ import { privacy } from '../account/privacy.js';
 import { profile } from '../account/profile.js';
 import { sessions, tokens } from '../account/sessions.js';
 import { stars } from '../account/stars.js';
-import { button } from '../parts/button.js';
-import { confirm } from '../parts/dialog.js';
-import { userRow } from '../parts/user.js';
-import { pageBar } from '../parts/sidebar.js';
-import { toast } from '../parts/toast.js';
+import { button } from '../parts/forms/button.js';
+import { confirm } from '../parts/overlays/dialog.js';
+import { userRow } from '../parts/user/user.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { toast } from '../parts/overlays/toast.js';
 
 const parts = { profile, groups, look, notifications, email, privacy, password, passkeys, twostep, sessions, signins, tokens, stars, drafts };
 const pictures = {

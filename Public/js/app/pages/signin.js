@@ -9,8 +9,8 @@ import { isOld, oldReset } from '../account/mailpages.js';
 import { device, passwordField } from '../account/newcomer.js';
 import { passkeySignIn } from '../account/passkeysignin.js';
 import { join } from '../account/signup.js';
-import { field } from '../parts/field.js';
-import { rich } from '../parts/rich.js';
+import { field } from '../parts/forms/field.js';
+import { rich } from '../parts/message/rich.js';
 import { tiles } from './forums.js';
 import { loadForums } from '../state/forums.js';
 

@@ -4,13 +4,13 @@ import { mailTest } from '../account/mailtest.js';
 import { pushContents } from '../account/pushcontents.js';
 import { el, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
-import { rich } from '../parts/rich.js';
-import { button } from '../parts/button.js';
-import { choice, field } from '../parts/field.js';
-import { savingForm } from '../parts/form.js';
-import { pictureField } from '../parts/picture.js';
-import { toggle } from '../parts/switch.js';
-import { toast } from '../parts/toast.js';
+import { rich } from '../parts/message/rich.js';
+import { button } from '../parts/forms/button.js';
+import { choice, field } from '../parts/forms/field.js';
+import { savingForm } from '../parts/forms/form.js';
+import { pictureField } from '../parts/forms/picture.js';
+import { toggle } from '../parts/forms/switch.js';
+import { toast } from '../parts/overlays/toast.js';
 import { say } from '../core/text.js';
 
 /** The lifetimes of sessions, in days. */

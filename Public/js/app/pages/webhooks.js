@@ -6,16 +6,16 @@ import { displayName } from '../core/displayname.js';
 import { everyPage } from '../core/everypage.js';
 import { isolate, say } from '../core/text.js';
 import { moment } from '../core/times.js';
-import { button } from '../parts/button.js';
-import { copyLine } from '../parts/copyline.js';
-import { confirm, dialog } from '../parts/dialog.js';
-import { empty } from '../parts/empty.js';
-import { choice, field } from '../parts/field.js';
-import { savingForm } from '../parts/form.js';
-import { userRow } from '../parts/user.js';
-import { pictureField } from '../parts/picture.js';
-import { showMoreButton } from '../parts/showmore.js';
-import { toggle } from '../parts/switch.js';
+import { button } from '../parts/forms/button.js';
+import { copyLine } from '../parts/forms/copyline.js';
+import { confirm, dialog } from '../parts/overlays/dialog.js';
+import { empty } from '../parts/lists/empty.js';
+import { choice, field } from '../parts/forms/field.js';
+import { savingForm } from '../parts/forms/form.js';
+import { userRow } from '../parts/user/user.js';
+import { pictureField } from '../parts/forms/picture.js';
+import { showMoreButton } from '../parts/lists/showmore.js';
+import { toggle } from '../parts/forms/switch.js';
 
 const MAX_NAME = 64;
 

@@ -1,6 +1,6 @@
 // The app kept for when there is no network; and newer versions of it, offered and never forced.
 
-import { toast } from '../parts/toast.js';
+import { toast } from '../parts/overlays/toast.js';
 import { laterScripts } from '../core/bundle.js';
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';

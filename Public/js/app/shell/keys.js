@@ -1,7 +1,7 @@
 // The global keyboard shortcuts. A page handles its own keys first.
 
 import { isLetter } from '../core/rowkeys.js';
-import { undoLast } from '../parts/toast.js';
+import { undoLast } from '../parts/overlays/toast.js';
 
 /** The second key after `g`. */
 const PAGES = { i: '/', f: '/forums', m: '/messages' };

@@ -3,8 +3,8 @@
 import { el } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
 import { loadMoreText, say } from '../core/text.js';
-import { button } from '../parts/button.js';
-import { empty } from '../parts/empty.js';
+import { button } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
 
 /** Named one by one, so that the bundler makes a script of each. */
 export const pages = {

@@ -1,10 +1,10 @@
 // The menus of the sidebar: pinned entries, own sections, moves, the order of forums; also its moves by drag and its folds.
 
 import { loadMoreText, say, sayProblem } from '../core/text.js';
-import { ask, confirm } from '../parts/dialog.js';
-import { field } from '../parts/field.js';
-import { menu } from '../parts/menu.js';
-import { toast } from '../parts/toast.js';
+import { ask, confirm } from '../parts/overlays/dialog.js';
+import { field } from '../parts/forms/field.js';
+import { menu } from '../parts/overlays/menu.js';
+import { toast } from '../parts/overlays/toast.js';
 import { loadForums } from '../state/forums.js';
 import { arrangementOf } from '../state/sidebar.js';
 

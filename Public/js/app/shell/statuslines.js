@@ -2,8 +2,8 @@
 
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { banner } from '../parts/banner.js';
-import { sign } from '../parts/sign.js';
+import { banner } from '../parts/navigation/banner.js';
+import { sign } from '../parts/navigation/sign.js';
 
 /** The time that "back online" is shown, in milliseconds. */
 const BACK_TIME = 2_000;

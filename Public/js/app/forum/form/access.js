@@ -3,7 +3,7 @@
 import { el } from '../../core/dom.js';
 import { allGroups } from '../../core/groups.js';
 import { say } from '../../core/text.js';
-import { choice } from '../../parts/field.js';
+import { choice } from '../../parts/forms/field.js';
 
 /** The roles that a permission is given to. */
 export const roleChoice = (forum, name, hint) =>

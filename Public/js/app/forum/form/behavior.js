@@ -1,8 +1,8 @@
 // The behaviour of a forum: calls, slow mode, switches. A new forum has the defaults.
 
 import { say } from '../../core/text.js';
-import { choice, field } from '../../parts/field.js';
-import { toggle } from '../../parts/switch.js';
+import { choice, field } from '../../parts/forms/field.js';
+import { toggle } from '../../parts/forms/switch.js';
 import { roleChoice } from './access.js';
 
 /** Boolean fields with a switch of their own, in the order of the form. */

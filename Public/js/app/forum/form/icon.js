@@ -4,9 +4,9 @@ import { el, refill } from '../../core/dom.js';
 import { iconOf } from '../../core/identicons.js';
 import { say } from '../../core/text.js';
 import { forumIcon } from '../../core/titles.js';
-import { field } from '../../parts/field.js';
-import { pictureField } from '../../parts/picture.js';
-import { tile } from '../../parts/tile.js';
+import { field } from '../../parts/forms/field.js';
+import { pictureField } from '../../parts/forms/picture.js';
+import { tile } from '../../parts/lists/tile.js';
 
 /** `names` returns the current title and description. `onChange` is called when the icon changes. */
 export function iconFields(site, forum, names, onChange) {

@@ -2,7 +2,7 @@
 
 import { el } from '../../core/dom.js';
 import { say } from '../../core/text.js';
-import { field } from '../../parts/field.js';
+import { field } from '../../parts/forms/field.js';
 
 const sectionsID = 'known-sections';
 

@@ -1,0 +1,72 @@
+// The files of a message that is being written: cards with names, sizes and faults.
+
+import { el, refill } from '../../core/dom.js';
+import { bytes, say } from '../../core/text.js';
+import { attachment } from '../media/attachment.js';
+
+/**
+ * @param {number} maxBytes the maximum size of a file; 0: files are refused
+ * @param {object} on
+ * @param {() => void} on.change called when the files have changed
+ * @param {() => void} on.remove called after the user removed a file
+ * @param {() => void} [on.keep] called after the user added or removed files
+ */
+export function composerFiles(maxBytes, on) {
+  const node = el('div.composer-files', { hidden: true });
+  const picker = el('input', { type: 'file', multiple: true, hidden: true, aria: { label: say('composer.attach') } });
+  let files = [];
+
+  function add(chosen, event) {
+    if (!maxBytes || !chosen.length) return;
+    event?.preventDefault();
+    for (const file of chosen) {
+      files.push({
+        file,
+        name: file.name,
+        size: file.size,
+        picture: file.type.startsWith('image/') ? URL.createObjectURL(file) : null,
+        failed: file.size > maxBytes ? say('file.tooLarge', { max: bytes(maxBytes) }) : null,
+      });
+    }
+    draw();
+    on.keep?.();
+  }
+
+  function draw() {
+    node.hidden = !files.length;
+    refill(node, files.map((it) => attachment(it, { failed: it.failed, onRemove: () => remove(it) })));
+    on.change();
+  }
+
+  function remove(file) {
+    files = files.filter((it) => it !== file);
+    if (file.picture) URL.revokeObjectURL(file.picture);
+    draw();
+    on.keep?.();
+    on.remove();
+  }
+
+  picker.addEventListener('change', () => {
+    add([...picker.files]);
+    picker.value = '';
+  });
+
+  return {
+    node,
+    picker,
+    add,
+    /** Pasted or dropped files of an event. */
+    addFrom: (event, transfer) => add([...(transfer?.files ?? [])], event),
+    clear() {
+      for (const it of files) if (it.picture) URL.revokeObjectURL(it.picture);
+      files = [];
+      draw();
+    },
+    get all() {
+      return files;
+    },
+    get hasFault() {
+      return files.some((it) => it.failed);
+    },
+  };
+}
