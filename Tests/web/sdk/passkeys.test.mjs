@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { answerOf, canUsePasskeys, creationOptions, requestOptions } from '../../../Public/js/app/account/passkey.js';
+import { answerOf, canUsePasskeys, creationOptions, requestOptions } from '../../../Public/js/app/account/security/passkey.js';
 
 const bytes = (...values) => Uint8Array.from(values);
 /** `-_` and no padding, and the bytes that they stand for. */

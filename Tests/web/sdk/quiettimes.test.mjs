@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { allows, isQuiet } from '../../../Public/js/app/account/quiettimes.js';
+import { allows, isQuiet } from '../../../Public/js/app/account/notifications/quiettimes.js';
 
 const all = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 const night = { from: '22:00', to: '07:00', days: all, time_zone: 'Europe/Berlin' };

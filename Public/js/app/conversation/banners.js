@@ -26,7 +26,7 @@ function steps({ shell, site, listen, signal }) {
   const show = async () => {
     for (let tries = 1; isOn && !signal.aborted; tries++) {
       try {
-        const { firstSteps } = await import('../account/firststeps.js');
+        const { firstSteps } = await import('../admin/firststeps.js');
         return await firstSteps(shell, node);
       } catch (error) {
         if (error.isTemporary === false) return undefined;

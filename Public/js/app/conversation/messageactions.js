@@ -4,7 +4,7 @@ import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { button } from '../parts/forms/button.js';
 import { ask, confirm, dialog } from '../parts/overlays/dialog.js';
-import { report } from '../account/stepup.js';
+import { report } from '../account/security/stepup.js';
 import { rememberEmoji } from '../core/recentemoji.js';
 import { field } from '../parts/forms/field.js';
 import { userRow } from '../parts/user/user.js';

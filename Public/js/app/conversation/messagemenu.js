@@ -2,7 +2,7 @@
 
 import { displayName } from '../core/displayname.js';
 import { say } from '../core/text.js';
-import { report } from '../account/stepup.js';
+import { report } from '../account/security/stepup.js';
 import { menu } from '../parts/overlays/menu.js';
 import { messageSheet } from '../parts/message/sheet.js';
 

@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { report } from '../account/stepup.js';
+import { report } from '../account/security/stepup.js';
 import { destroy } from '../moderation/destroy.js';
 import { sanctionItems } from '../moderation/sanctions.js';
 import { ask, confirm, dialog } from '../parts/overlays/dialog.js';

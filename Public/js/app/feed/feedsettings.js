@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { report } from '../account/stepup.js';
+import { report } from '../account/security/stepup.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { choice } from '../parts/forms/field.js';
 import { toggle } from '../parts/forms/switch.js';

@@ -7,7 +7,7 @@ import { dialog } from '../parts/overlays/dialog.js';
 import { choice } from '../parts/forms/field.js';
 import { toggle } from '../parts/forms/switch.js';
 import { toast } from '../parts/overlays/toast.js';
-import { report } from '../account/stepup.js';
+import { report } from '../account/security/stepup.js';
 import { say, sayProblem } from '../core/text.js';
 import { countMessages, durations, reasonField, startOf, starts, until } from './sanctionform.js';
 

@@ -12,7 +12,7 @@ import { messageElement } from '../parts/message/message.js';
 import { reportCard, reportedPost } from '../parts/lists/report.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { toast } from '../parts/overlays/toast.js';
-import { report as reportFault } from '../account/stepup.js';
+import { report as reportFault } from '../account/security/stepup.js';
 import { banDialog, resolveReports } from './ban.js';
 import { destroy, mayDestroy } from './destroy.js';
 import { sanctionsFor } from './sanctions.js';

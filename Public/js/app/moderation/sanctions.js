@@ -7,7 +7,7 @@ import { ask, dialog } from '../parts/overlays/dialog.js';
 import { entryRow } from '../parts/lists/entry.js';
 import { choice } from '../parts/forms/field.js';
 import { toast } from '../parts/overlays/toast.js';
-import { report } from '../account/stepup.js';
+import { report } from '../account/security/stepup.js';
 import { say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { banDialog } from './ban.js';

@@ -9,7 +9,7 @@ import { field } from '../parts/forms/field.js';
 import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
-import { backups, mayBackUp } from '../account/backups.js';
+import { backups, mayBackUp } from '../admin/backups.js';
 import { bytes, isolate, say, sayProblem } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { notFound } from './notfound.js';
@@ -147,7 +147,7 @@ async function invites(shell, column) {
     const make = button(say('invite.make'), {
       kind: 'primary',
       picture: 'plus',
-      on: async () => (await import('../account/createinvite.js')).createInvite(site, draw),
+      on: async () => (await import('../admin/createinvite.js')).createInvite(site, draw),
     });
     refill(
       column,

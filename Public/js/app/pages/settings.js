@@ -2,12 +2,12 @@
 
 import { el, icon } from '../core/dom.js';
 import { say, sayProblem } from '../core/text.js';
-import { look } from '../account/look.js';
-import { password } from '../account/password.js';
-import { privacy } from '../account/privacy.js';
-import { profile } from '../account/profile.js';
-import { sessions, tokens } from '../account/sessions.js';
-import { stars } from '../account/stars.js';
+import { look } from '../account/settings/look.js';
+import { password } from '../account/security/password.js';
+import { privacy } from '../account/settings/privacy.js';
+import { profile } from '../account/settings/profile.js';
+import { sessions, tokens } from '../account/security/sessions.js';
+import { stars } from '../account/settings/stars.js';
 import { button } from '../parts/forms/button.js';
 import { confirm } from '../parts/overlays/dialog.js';
 import { userRow } from '../parts/user/user.js';
@@ -33,12 +33,12 @@ const pictures = {
 };
 
 async function notifications(shell, column) {
-  const page = await import('../account/notifications.js');
+  const page = await import('../account/notifications/notifications.js');
   return page.notifications(shell, column);
 }
 
 async function email(shell, column) {
-  return (await import('../account/email.js')).emailSettings(shell, column);
+  return (await import('../account/email/email.js')).emailSettings(shell, column);
 }
 
 async function groups(shell, column) {
@@ -109,19 +109,19 @@ export function settingLink(href, picture, words, second) {
 }
 
 async function passkeys(shell, column) {
-  return (await import('../account/passkeys.js')).passkeys(shell, column);
+  return (await import('../account/security/passkeys.js')).passkeys(shell, column);
 }
 
 async function twostep(shell, column) {
-  return (await import('../account/twostep.js')).twoStep(shell, column);
+  return (await import('../account/security/twostep.js')).twoStep(shell, column);
 }
 
 async function signins(shell, column) {
-  return (await import('../account/signins.js')).signIns(shell, column);
+  return (await import('../account/security/signins.js')).signIns(shell, column);
 }
 
 async function drafts(shell, column) {
-  return (await import('../account/drafts.js')).drafts(shell, column);
+  return (await import('../account/settings/drafts.js')).drafts(shell, column);
 }
 
 /** Signs out and erases the cache; asks if messages are unsent. */

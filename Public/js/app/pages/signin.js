@@ -3,20 +3,20 @@
 import { displayName } from '../core/displayname.js';
 import { el } from '../core/dom.js';
 import { say } from '../core/text.js';
-import { signInForm, sentence } from '../account/signinform.js';
-import { askCode, goIn, returnAddress, signInAddress } from '../account/enter.js';
-import { isOld, oldReset } from '../account/mailpages.js';
-import { device, passwordField } from '../account/newcomer.js';
-import { passkeySignIn } from '../account/passkeysignin.js';
-import { join } from '../account/signup.js';
+import { signInForm, sentence } from '../account/signin/form.js';
+import { askCode, goIn, returnAddress, signInAddress } from '../account/signin/enter.js';
+import { isOld, oldReset } from '../account/email/mailpages.js';
+import { device, passwordField } from '../account/signin/newcomer.js';
+import { passkeySignIn } from '../account/security/passkeysignin.js';
+import { join } from '../account/signin/signup.js';
 import { field } from '../parts/forms/field.js';
 import { rich } from '../parts/message/rich.js';
 import { tiles } from './forums.js';
 import { loadForums } from '../state/forums.js';
 
-export { setUp } from '../account/setup.js';
-export { invite } from '../account/signup.js';
-export { confirmAddress, forgot } from '../account/mailpages.js';
+export { setUp } from '../account/signin/setup.js';
+export { invite } from '../account/signin/signup.js';
+export { confirmAddress, forgot } from '../account/email/mailpages.js';
 
 export async function signIn(shell, { back, query }) {
   const { site } = shell;

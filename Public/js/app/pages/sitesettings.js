@@ -1,7 +1,7 @@
 // The settings of the community: a form for administrators, text for moderators.
 
-import { mailTest } from '../account/mailtest.js';
-import { pushContents } from '../account/pushcontents.js';
+import { mailTest } from '../admin/mailtest.js';
+import { pushContents } from '../account/notifications/pushcontents.js';
 import { el, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
 import { rich } from '../parts/message/rich.js';

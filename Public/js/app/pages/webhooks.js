@@ -1,6 +1,6 @@
 // The incoming webhooks of the site: list, create, change, new URL, delete. For staff. A URL is shown once.
 
-import { report } from '../account/stepup.js';
+import { report } from '../account/security/stepup.js';
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { everyPage } from '../core/everypage.js';

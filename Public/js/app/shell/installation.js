@@ -26,7 +26,7 @@ export async function keepApp(shell) {
   // After a reconnect the server may have a newer version.
   shell.site.addEventListener('state', () => shell.site.state === 'online' && check());
   if (shell.site.me) navigator.storage?.persist?.().catch(() => {});
-  if (localStorage.push) (await import('../account/push.js')).heal(shell.site);
+  if (localStorage.push) (await import('../account/notifications/push.js')).heal(shell.site);
 }
 
 /** Loads the scripts of the other pages now: after an upgrade the server has others in their place. */

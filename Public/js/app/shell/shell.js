@@ -35,7 +35,7 @@ export class Shell {
     this.keys = new Keys(this);
     this.restsUntil = 0;
     this.page = null;
-    site.prove = async (problem) => (await import('../account/proof.js')).prove(site, problem);
+    site.prove = async (problem) => (await import('../account/security/proof.js')).prove(site, problem);
     this.node = el('div.shell', { on: { dragstart: (event) => beginDrag(this, event) } });
     site.addEventListener('event', ({ detail }) => detail.event === 'message.created' && this.notify(detail.data).catch(() => {}));
     site.listen(['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'], () => this.soon());

@@ -1,6 +1,6 @@
 // System notifications of new messages, for users who do not look. Loaded with the first message that no visible tab shows.
 
-import { allows } from '../account/quiettimes.js';
+import { allows } from '../account/notifications/quiettimes.js';
 import { isMentioned } from '../core/groups.js';
 import { conversationAddress } from '../core/router.js';
 

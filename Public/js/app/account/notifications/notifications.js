@@ -1,0 +1,176 @@
+// Settings of notifications: on this device, by kind, by mail, and the times without any. Each change is stored at once, and other
+// devices show it.
+
+import { el, freshID } from '../../core/dom.js';
+import { region, say, sayProblem } from '../../core/text.js';
+import { clock, moment, morning } from '../../core/times.js';
+import { choice, field } from '../../parts/forms/field.js';
+import { toggle } from '../../parts/forms/switch.js';
+import { toast } from '../../parts/overlays/toast.js';
+import { emailOf } from '../email/email.js';
+import { mailKinds } from '../email/mailkinds.js';
+import { pushContents } from './pushcontents.js';
+import { isQuiet } from './quiettimes.js';
+
+const HOUR = 3_600_000;
+const KINDS = ['mention', 'reply', 'direct', 'room', 'request'];
+/** As the server writes the days of a week, and a Monday to name them. */
+const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+const A_MONDAY = Date.UTC(2026, 0, 5);
+const NIGHT = { from: '22:00', to: '07:00' };
+
+const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The ends of a snooze that the page offers. */
+const snoozes = {
+  hour: (now) => new Date(now.getTime() + HOUR),
+  tomorrow: (now) => morning(now, 1),
+  week: (now) => new Date(now.getTime() + 7 * 24 * HOUR),
+};
+
+/** Fills the column. Returns the function that ends its updates. */
+export async function notifications(shell, column) {
+  const { site } = shell;
+  const { calls } = site.client;
+  const push = 'Notification' in window && (await import('./push.js'));
+  const page = { site, parts: [] };
+  const load = async () => {
+    const email = site.server.mail ? emailOf(site) : null;
+    [page.settings, page.email] = await Promise.all([calls.getNotificationSettings(), email]);
+  };
+  await load();
+  const draw = () => {
+    for (const part of page.parts) part(page.settings);
+  };
+  /** Stores a change; throws what the server refuses, after the controls show the old value again. */
+  page.keep = async (body) => {
+    try {
+      page.settings = await calls.updateNotificationSettings({ body });
+    } catch (error) {
+      toast(sayProblem(error));
+      throw error;
+    } finally {
+      draw();
+    }
+  };
+  column.append(stateLine(page), ...devices(shell, page, push), ...kinds(page), ...quietHours(page));
+  draw();
+  return site.parley.on('event', async (event) => {
+    if (event.event !== 'preferences.updated') return;
+    await load().catch(() => {});
+    draw();
+  });
+}
+
+/** The present effect of the settings. */
+function stateLine(page) {
+  const line = el('p.second', { role: 'status' });
+  page.parts.push((settings) => (line.textContent = words(settings, new Date())));
+  return line;
+}
+
+function words({ paused, snoozed_until: end, quiet_hours: hours }, now) {
+  if (paused) return say('notify.now.paused');
+  if (end && new Date(end) > now) return say('notify.now.snoozed', { at: moment(new Date(end)) });
+  if (hours && isQuiet(hours, now)) return say('notify.now.quiet', { at: hourWords(hours.to) });
+  return say('notify.now.sent');
+}
+
+const hourWords = (text) => clock(new Date(2026, 0, 1, ...text.split(':').map(Number)));
+
+function devices(shell, page, push) {
+  const { site } = page;
+  const shows = choice(
+    say('push.shows'),
+    pushContents(site.parley.settings?.push_shows).map((it) => [it, say(`push.shows.${it}`)]),
+    { hint: say('push.showsHint'), on: (value) => page.keep({ push_shows: value }).catch(() => {}) },
+  );
+  const pause = toggle(say('notify.pause'), { hint: say('notify.pauseHint'), on: (paused) => page.keep({ paused }) });
+  page.parts.push((settings) => {
+    shows.input.value = settings.push_shows;
+    // The site may show less.
+    if (!shows.input.value) shows.input.selectedIndex = 0;
+    pause.input.checked = settings.paused;
+  });
+  return [push && push.deviceSettings(shell), pause, snooze(page), site.server.vapid_key && shows].filter(Boolean);
+}
+
+function snooze(page) {
+  const now = new Date();
+  const options = Object.entries(snoozes).map(([key, end]) => [key, say(`notify.snooze.${key}`, { time: clock(end(now)) })]);
+  const node = choice(say('notify.snooze'), [['', say('notify.snooze.off')], ...options, ['until', '']], {
+    on: (key) => {
+      if (key !== 'until') page.keep({ snoozed_until: snoozes[key]?.(new Date()).toISOString() ?? null }).catch(() => {});
+    },
+  });
+  const until = node.input.lastElementChild;
+  page.parts.push(({ snoozed_until: end }) => {
+    const isOn = end && new Date(end) > new Date();
+    until.hidden = !isOn;
+    until.textContent = isOn ? say('notify.snooze.until', { at: moment(new Date(end)) }) : '';
+    node.input.value = isOn ? 'until' : '';
+  });
+  return node;
+}
+
+function kinds(page) {
+  const { site } = page;
+  const offered = [...KINDS, ...(site.isModerator ? ['report'] : []), ...(site.isStaff ? ['endpoint_disabled', 'alert'] : [])];
+  const switches = offered.map((kind) => {
+    const node = toggle(say(`notify.kind.${kind}`), { on: (on) => page.keep({ push: { ...page.settings.push, [kind]: on } }) });
+    page.parts.push(({ push }) => (node.input.checked = push[kind]));
+    return node;
+  });
+  const id = freshID('push');
+  return [
+    el('section', { aria: { labelledby: id } }, el('h2.section-title', { id }, say('notify.kinds')), switches),
+    mailKinds(page, offered),
+    el('p.second', null, say('notify.security')),
+  ].filter(Boolean);
+}
+
+function quietHours(page) {
+  const keep = (change) => page.keep({ quiet_hours: { ...page.settings.quiet_hours, ...change } }).catch(() => {});
+  const zone = ownZone();
+  const isOn = toggle(say('notify.quiet'), {
+    hint: say('notify.quietHint'),
+    on: (on) => page.keep({ quiet_hours: on ? { ...NIGHT, days: DAYS, time_zone: zone } : null }),
+  });
+  const times = ['from', 'to'].map((it) => {
+    const node = field(say(`notify.quiet.${it}`), { type: 'time', required: true });
+    node.input.addEventListener('change', () => node.input.value && keep({ [it]: node.input.value }));
+    page.parts.push(({ quiet_hours: hours }) => (node.input.value = hours?.[it] ?? NIGHT[it]));
+    return node;
+  });
+  const zones = choice(say('notify.quiet.zone'), zoneNames(zone).map((it) => [it, it.replaceAll('_', ' ')]), {
+    on: (name) => keep({ time_zone: name }),
+  });
+  const details = el('div.quiet-hours', null, el('div.field-pair', null, times), weekdays(page, keep), zones);
+  page.parts.push(({ quiet_hours: hours }) => {
+    isOn.input.checked = !!hours;
+    details.hidden = !hours;
+    const name = hours?.time_zone ?? zone;
+    if (![...zones.input.options].some((it) => it.value === name)) zones.input.append(el('option', { value: name }, name));
+    zones.input.value = name;
+  });
+  return [isOn, details];
+}
+
+function weekdays(page, keep) {
+  const short = new Intl.DateTimeFormat(region(), { weekday: 'short', timeZone: 'UTC' });
+  const long = new Intl.DateTimeFormat(region(), { weekday: 'long', timeZone: 'UTC' });
+  const chips = DAYS.map((day, index) => {
+    const date = new Date(A_MONDAY + index * 24 * HOUR);
+    const node = el('button.chip', { type: 'button', aria: { label: long.format(date) } }, short.format(date));
+    node.addEventListener('click', () => {
+      const days = new Set(page.settings.quiet_hours.days);
+      if (!days.delete(day)) days.add(day);
+      if (days.size) keep({ days: DAYS.filter((it) => days.has(it)) });
+    });
+    page.parts.push(({ quiet_hours: hours }) => node.setAttribute('aria-pressed', String(hours?.days.includes(day) ?? true)));
+    return node;
+  });
+  return el('div.chips', { role: 'group', aria: { label: say('notify.quiet.days') } }, chips);
+}
+
+const zoneNames = (own) => [...new Set([own, ...(Intl.supportedValuesOf?.('timeZone') ?? [])])].sort();
