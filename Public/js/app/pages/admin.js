@@ -109,27 +109,27 @@ async function overview(shell, column) {
 }
 
 async function settings(shell, column) {
-  const { siteSettings } = await import('./sitesettings.js');
+  const { siteSettings } = await import('../admin/sitesettings.js');
   return siteSettings(shell, column);
 }
 
 async function emoji(shell, column) {
-  const { customEmojiPage } = await import('./customemoji.js');
+  const { customEmojiPage } = await import('../admin/customemoji.js');
   return customEmojiPage(shell, column);
 }
 
 async function bots(shell, column) {
-  const { botsPage } = await import('./bots.js');
+  const { botsPage } = await import('../admin/bots.js');
   return botsPage(shell, column);
 }
 
 async function webhooks(shell, column) {
-  const { webhooksPage } = await import('./webhooks.js');
+  const { webhooksPage } = await import('../admin/webhooks.js');
   return webhooksPage(shell, column);
 }
 
 async function endpoints(shell, column) {
-  const { endpointsPage } = await import('./endpoints.js');
+  const { endpointsPage } = await import('../admin/endpoints.js');
   return endpointsPage(shell, column);
 }
 

@@ -1,6 +1,6 @@
 // The settings of the community: a form for administrators, text for moderators.
 
-import { mailTest } from '../admin/mailtest.js';
+import { mailTest } from './mailtest.js';
 import { pushContents } from '../account/notifications/pushcontents.js';
 import { el, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
