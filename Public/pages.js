@@ -3,7 +3,7 @@
 
 (() => {
   const { lang } = document.documentElement;
-  // The region is the browser's, as in the app (core/text.js).
+  // The region is the browser's, as in the app (core/text/text.js).
   const isRegional = new RegExp(`^${lang}(-\\w+)+$`);
   const region = navigator.languages.find((it) => isRegional.test(it)) ?? (lang === 'en' ? 'en-GB' : lang);
   const format = new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeStyle: 'short' });

@@ -3,7 +3,7 @@
 
 import { el, icon } from '/js/app/core/dom.js';
 import { loadSheet } from '/js/app/core/sheet.js';
-import { loadText } from '/js/app/core/text.js';
+import { loadText } from '/js/app/core/text/text.js';
 import { attachment, progressBar } from '/js/app/parts/media/attachment.js';
 import { avatar, avatarPair } from '/js/app/parts/user/avatar.js';
 import { badge } from '/js/app/parts/navigation/badge.js';

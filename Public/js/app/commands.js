@@ -1,7 +1,7 @@
 // The command menu: people, forums, topics and every action by name; the list of keys; and "everything is read".
 
 import { el } from './core/dom.js';
-import { fits, fold } from './core/fold.js';
+import { fits, fold } from './core/text/fold.js';
 import { displayName } from './core/displayname.js';
 import { avatar } from './parts/user/avatar.js';
 import { commandMenu } from './parts/overlays/commands.js';
@@ -9,7 +9,7 @@ import { dialog } from './parts/overlays/dialog.js';
 import { toast } from './parts/overlays/toast.js';
 import { forumAddress, conversationAddress } from './core/router.js';
 import { conversationTitle, othersIn, ownConversations } from './core/titles.js';
-import { loadMoreText, say, sayProblem } from './core/text.js';
+import { loadMoreText, say, sayProblem } from './core/text/text.js';
 import { findUsers } from './state/users.js';
 
 const MAX = 12;

@@ -3,7 +3,7 @@
 
 import { applyLook, remembered } from './core/theme.js';
 import { SiteState } from './state/site.js';
-import { keepLanguage, loadText, useRegion } from './core/text.js';
+import { keepLanguage, loadText, useRegion } from './core/text/text.js';
 import { keepApp } from './shell/installation.js';
 import { Shell } from './shell/shell.js';
 // A small module of several pages: apart it would cost a request.

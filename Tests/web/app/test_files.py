@@ -142,7 +142,7 @@ class Files(unittest.TestCase):
                 self.assertNotRegex(code, forbidden)
 
     def test_used_icons_exist(self):
-        drawn = set(re.findall(r"^  '?([\w-]+)'?:", (PUBLIC / "js" / "app" / "core" / "icons.js").read_text(), re.MULTILINE))
+        drawn = set(re.findall(r"^  '?([\w-]+)'?:", (PUBLIC / "js" / "app" / "core" / "pictures" / "icons.js").read_text(), re.MULTILINE))
         for file in APP:
             text = file.read_text()
             asked = set(re.findall(r"\bicon\('([\w-]+)'", text)) | set(re.findall(r"picture: '([\w-]+)'", text))

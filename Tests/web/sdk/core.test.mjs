@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { everyPage } from '../../../Public/js/app/core/everypage.js';
-import { isInCode } from '../../../Public/js/app/core/incode.js';
+import { isInCode } from '../../../Public/js/app/core/text/incode.js';
 
 /** Texts with the caret at `|`. */
 const CODE = [

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { blossom, faceOf, quilt } from '../../../Public/js/app/core/identicons.js';
+import { blossom, faceOf, quilt } from '../../../Public/js/app/core/pictures/identicons.js';
 import { sha256 } from '../../../Public/js/parley/sha256.js';
 
 /** SplitMix64, as in the Swift tests. */

@@ -125,7 +125,7 @@ test('a cycle is found through static and dynamic imports', () => {
 });
 
 test('every icon has a drawing', async () => {
-  const { icons } = await import('../../../Public/js/app/core/icons.js');
+  const { icons } = await import('../../../Public/js/app/core/pictures/icons.js');
   const used = /(?:\bicon\(|\biconButton\(|\bpicture: )'([a-z-]+)'/g;
   const missing = [...app.map(([file]) => path.join(root, file)), path.join(root, '../dev/parts.js')].flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(used)].map((match) => match[1]).filter((name) => !(name in icons)));

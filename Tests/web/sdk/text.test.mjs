@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { isolate, knows, number, say, sayProblem, sayWith, useRegion, useText } from '../../../Public/js/app/core/text.js';
-import { brief, clock, moment } from '../../../Public/js/app/core/times.js';
+import { isolate, knows, number, say, sayProblem, sayWith, useRegion, useText } from '../../../Public/js/app/core/text/text.js';
+import { brief, clock, moment } from '../../../Public/js/app/core/text/times.js';
 
 const TOP = new URL('../../../', import.meta.url);
 const read = (path) => readFileSync(new URL(path, TOP), 'utf8');

@@ -1,8 +1,8 @@
 // The backups on the server: create, download, delete. For owners.
 
 import { el, refill } from '../core/dom.js';
-import { bytes, say } from '../core/text.js';
-import { moment } from '../core/times.js';
+import { bytes, say } from '../core/text/text.js';
+import { moment } from '../core/text/times.js';
 import { button, whileBusy } from '../parts/forms/button.js';
 import { confirm } from '../parts/overlays/dialog.js';
 import { empty } from '../parts/lists/empty.js';

@@ -4,7 +4,7 @@ import { el } from '../core/dom.js';
 import { copyLine } from '../parts/forms/copyline.js';
 import { ask, dialog } from '../parts/overlays/dialog.js';
 import { choice } from '../parts/forms/field.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { report } from '../account/security/stepup.js';
 
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 // The custom emoji of the site: list, add, delete. For staff.
 
 import { el, refill } from '../core/dom.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { button, whileBusy } from '../parts/forms/button.js';
 import { confirm } from '../parts/overlays/dialog.js';
 import { empty } from '../parts/lists/empty.js';

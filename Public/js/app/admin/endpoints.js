@@ -2,8 +2,8 @@
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { isolate, say, sayProblem } from '../core/text.js';
-import { moment } from '../core/times.js';
+import { isolate, say, sayProblem } from '../core/text/text.js';
+import { moment } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
 import { copyLine } from '../parts/forms/copyline.js';
 import { confirm, dialog } from '../parts/overlays/dialog.js';

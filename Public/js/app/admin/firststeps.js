@@ -2,7 +2,7 @@
 
 import { el, icon, refill } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { iconButton } from '../parts/forms/button.js';
 import { toast } from '../parts/overlays/toast.js';
 

@@ -1,7 +1,7 @@
 // A test mail: staff see what the mail server says.
 
 import { el, freshID, refill } from '../core/dom.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { banner } from '../parts/navigation/banner.js';
 import { button } from '../parts/forms/button.js';
 import { savingForm } from '../parts/forms/form.js';

@@ -11,7 +11,7 @@ import { savingForm } from '../parts/forms/form.js';
 import { pictureField } from '../parts/forms/picture.js';
 import { toggle } from '../parts/forms/switch.js';
 import { toast } from '../parts/overlays/toast.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 
 /** The lifetimes of sessions, in days. */
 const SESSION_DAYS = ['session_idle_days', 'session_max_days', 'staff_session_idle_days', 'staff_session_max_days'];

@@ -2,7 +2,7 @@
 
 import { backOff, wait } from '../../parley/time.js';
 import { el } from '../core/dom.js';
-import { list, say, sayProblem } from '../core/text.js';
+import { list, say, sayProblem } from '../core/text/text.js';
 import { banner } from '../parts/navigation/banner.js';
 import { iconButton } from '../parts/forms/button.js';
 import { toast } from '../parts/overlays/toast.js';

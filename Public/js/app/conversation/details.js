@@ -8,10 +8,10 @@ import { ask, confirm } from '../parts/overlays/dialog.js';
 import { choice, field } from '../parts/forms/field.js';
 import { userRow } from '../parts/user/user.js';
 import { toast } from '../parts/overlays/toast.js';
-import { plain } from '../core/plain.js';
+import { plain } from '../core/text/plain.js';
 import { conversationTitle } from '../core/titles.js';
-import { bytes, isolate, say, sayProblem } from '../core/text.js';
-import { moment, time } from '../core/times.js';
+import { bytes, isolate, say, sayProblem } from '../core/text/text.js';
+import { moment, time } from '../core/text/times.js';
 import { checkedUpTo, verify } from '../state/messages.js';
 
 /** The files that a panel shows. */

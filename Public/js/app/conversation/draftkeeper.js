@@ -1,6 +1,6 @@
 // The draft of a field, kept as it is written.
 
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { toast } from '../parts/overlays/toast.js';
 import { keepDraft } from '../state/drafts.js';
 

@@ -1,7 +1,7 @@
 // The notification level of a topic, at its head: Follow, Normal or Mute. Reading a topic changes none of them.
 
 import { el, icon } from '../core/dom.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { toast } from '../parts/overlays/toast.js';
 
 const PICTURES = { everything: 'bell', mentions: 'topic', nothing: 'close' };

@@ -3,7 +3,7 @@
 import { el } from '../core/dom.js';
 import { button } from '../parts/forms/button.js';
 import { dialog } from '../parts/overlays/dialog.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 
 export function confirmInsecureLink(link) {
   const open = button(say('link.open'), {

@@ -1,7 +1,7 @@
 // Puts off a conversation of the inbox: the menu of times, and the way back.
 
-import { say, sayProblem } from '../core/text.js';
-import { clock, moment, morning } from '../core/times.js';
+import { say, sayProblem } from '../core/text/text.js';
+import { clock, moment, morning } from '../core/text/times.js';
 import { menu } from '../parts/overlays/menu.js';
 import { toast } from '../parts/overlays/toast.js';
 

@@ -5,18 +5,18 @@ import { displayName } from '../core/displayname.js';
 import { button } from '../parts/forms/button.js';
 import { ask, confirm, dialog } from '../parts/overlays/dialog.js';
 import { report } from '../account/security/stepup.js';
-import { rememberEmoji } from '../core/recentemoji.js';
+import { rememberEmoji } from '../core/emoji/recent.js';
 import { field } from '../parts/forms/field.js';
 import { userRow } from '../parts/user/user.js';
 import { popover } from '../parts/overlays/popover.js';
 import { toast } from '../parts/overlays/toast.js';
 import { messageItems, showMessageMenu } from './messagemenu.js';
 import { Deletions } from '../state/deletions.js';
-import { plain } from '../core/plain.js';
+import { plain } from '../core/text/plain.js';
 import { rich } from '../parts/message/rich.js';
 import { topicAddress } from '../core/router.js';
-import { isolate, list, say, sayProblem } from '../core/text.js';
-import { moment, time } from '../core/times.js';
+import { isolate, list, say, sayProblem } from '../core/text/text.js';
+import { moment, time } from '../core/text/times.js';
 import { fetchUser } from '../state/users.js';
 
 /** So many names stand in the sentence about a reaction; the others are counted. */

@@ -4,7 +4,7 @@ import { canBeAmong, canManage, isMember, silenceIn } from '../forum/membership.
 import { allGroups } from '../core/groups.js';
 import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer/composer.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { draftKeeper } from './draftkeeper.js';
 import { findUsers } from '../state/users.js';
 import { canJoin } from '../state/forums.js';

@@ -1,7 +1,7 @@
 // The menu of a message: one list for the menu, the sheet, the keyboard and the toolbar.
 
 import { displayName } from '../core/displayname.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { report } from '../account/security/stepup.js';
 import { menu } from '../parts/overlays/menu.js';
 import { messageSheet } from '../parts/message/sheet.js';

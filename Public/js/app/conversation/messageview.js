@@ -4,7 +4,7 @@
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { pill } from '../parts/message/lines.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { MessageRows } from './messagerows.js';
 
 const NEAR = 600;

@@ -1,7 +1,7 @@
 // Operations on a poll besides voting: the list of votes, and closing it. Presses of the buttons of bots.
 
 import { el } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { confirm, dialog } from '../parts/overlays/dialog.js';
 import { userRow } from '../parts/user/user.js';
 import { loadPolls } from '../parts/message/poll.js';

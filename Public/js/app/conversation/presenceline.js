@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { presenceWords } from '../parts/user/presence.js';
-import { isolate, say } from '../core/text.js';
+import { isolate, say } from '../core/text/text.js';
 import { countOnline, loadMembers, membersIn } from '../state/members.js';
 import { othersIn } from '../core/titles.js';
 

@@ -3,10 +3,10 @@
 import { el } from '../core/dom.js';
 import { button } from '../parts/forms/button.js';
 import { dialog } from '../parts/overlays/dialog.js';
-import { plain } from '../core/plain.js';
+import { plain } from '../core/text/plain.js';
 import { conversationTitle } from '../core/titles.js';
-import { isolate, say } from '../core/text.js';
-import { moment, time } from '../core/times.js';
+import { isolate, say } from '../core/text/text.js';
+import { moment, time } from '../core/text/times.js';
 
 export function showLostMessages(site) {
   const { parley } = site;

@@ -7,10 +7,10 @@ import { button, whileBusy } from '../parts/forms/button.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { field } from '../parts/forms/field.js';
 import { embed, linkPreview } from '../parts/message/preview.js';
-import { plain } from '../core/plain.js';
+import { plain } from '../core/text/plain.js';
 import { conversationTitle } from '../core/titles.js';
-import { isolate, say, sayProblem } from '../core/text.js';
-import { moment, time } from '../core/times.js';
+import { isolate, say, sayProblem } from '../core/text/text.js';
+import { moment, time } from '../core/text/times.js';
 import { searchMessages } from '../state/messagesearch.js';
 
 const PAUSE = 300;

@@ -2,8 +2,8 @@
 
 import { el, icon, redraw } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
-import { say } from '../core/text.js';
-import { brief } from '../core/times.js';
+import { say } from '../core/text/text.js';
+import { brief } from '../core/text/times.js';
 import { tagLinks } from '../forum/topictags.js';
 import { followButton } from './following.js';
 

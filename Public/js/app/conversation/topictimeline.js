@@ -4,7 +4,7 @@ import { el, refill } from '../core/dom.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { timeline, timelinePill } from '../parts/lists/timeline.js';
 import { toast } from '../parts/overlays/toast.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 
 /** Shorter ones are scrolled through sooner than one could choose. */
 const LEAST = 10;

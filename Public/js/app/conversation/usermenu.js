@@ -10,7 +10,7 @@ import { choice, field } from '../parts/forms/field.js';
 import { menu } from '../parts/overlays/menu.js';
 import { toggle } from '../parts/forms/switch.js';
 import { toast } from '../parts/overlays/toast.js';
-import { loadMoreText, say } from '../core/text.js';
+import { loadMoreText, say } from '../core/text/text.js';
 
 /** Opens the menu beside a name or avatar. */
 export async function showUserMenu(shell, user, anchor) {

@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { loadMoreText, say } from '../core/text.js';
+import { loadMoreText, say } from '../core/text/text.js';
 import { button, iconButton } from '../parts/forms/button.js';
 import { userCard } from '../parts/user/user.js';
 import { popover } from '../parts/overlays/popover.js';

@@ -1,4 +1,4 @@
-import { say } from './text.js';
+import { say } from './text/text.js';
 
 /** Returns a user's name for display. Deleted and unknown users have a generic one. */
 export function displayName(user) {

@@ -1,6 +1,6 @@
 // Creates elements. Strings become text nodes only and are never parsed as HTML.
 
-import { icons } from './icons.js';
+import { icons } from './pictures/icons.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const PROPERTIES = new Set(['value', 'checked', 'disabled', 'selected', 'indeterminate', 'hidden', 'tabIndex']);

@@ -1,7 +1,7 @@
 // The look on this device: theme, density, direction; and the hue of the site.
 
 import { hueTokens } from './hue.js';
-import { useRegion } from './text.js';
+import { useRegion } from './text/text.js';
 
 const root = document.documentElement;
 

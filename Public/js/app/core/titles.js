@@ -1,7 +1,7 @@
 // Titles, icons and presence of forums and conversations, as lists and headers show them.
 
 import { displayName } from './displayname.js';
-import { say } from './text.js';
+import { say } from './text/text.js';
 
 /** The participants of a conversation without the user. */
 export function othersIn(site, conversation) {

@@ -3,7 +3,7 @@
 import { MessageActions } from '../conversation/messageactions.js';
 import { menu } from '../parts/overlays/menu.js';
 import { messageSheet } from '../parts/message/sheet.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 
 /** Feeds have no pins, and no lists of readers. */
 const MISSING = new Set(['pin', 'status']);

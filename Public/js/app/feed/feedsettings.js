@@ -1,7 +1,7 @@
 // The readers of the own feed, and the lock of its replies.
 
 import { el } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { report } from '../account/security/stepup.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { choice } from '../parts/forms/field.js';

@@ -1,7 +1,7 @@
 // Following a user: their posts stand on the page of feeds.
 
 import { displayName } from '../core/displayname.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { report } from '../account/security/stepup.js';
 import { button, whileBusy } from '../parts/forms/button.js';
 import { toast } from '../parts/overlays/toast.js';

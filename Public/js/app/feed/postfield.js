@@ -4,7 +4,7 @@ import { draftKeeper } from '../conversation/draftkeeper.js';
 import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer/composer.js';
 import { toast } from '../parts/overlays/toast.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { draftFilesOf, draftOf } from '../state/drafts.js';
 import { findUsers } from '../state/users.js';
 

@@ -3,7 +3,7 @@
 import { displayName } from '../core/displayname.js';
 import { el, redraw } from '../core/dom.js';
 import { isLetter } from '../core/rowkeys.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { empty } from '../parts/lists/empty.js';
 import { loadFeedSheet } from '../parts/message/feedpost.js';
 import { showMoreButton } from '../parts/lists/showmore.js';

@@ -2,7 +2,7 @@
 
 import { displayName } from '../core/displayname.js';
 import { el, redraw, refill } from '../core/dom.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { loadFeedSheet } from '../parts/message/feedpost.js';

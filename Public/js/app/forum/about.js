@@ -13,7 +13,7 @@ import { toast } from '../parts/overlays/toast.js';
 import { rich } from '../parts/message/rich.js';
 import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { canJoin, loadForums } from '../state/forums.js';
 
 export async function about(shell, forum) {

@@ -4,8 +4,8 @@ import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { rich } from '../parts/message/rich.js';
 import { forumAddress } from '../core/router.js';
-import { say, sayWith } from '../core/text.js';
-import { full, time } from '../core/times.js';
+import { say, sayWith } from '../core/text/text.js';
+import { full, time } from '../core/text/times.js';
 import { avatar } from '../parts/user/avatar.js';
 import { fetchUser } from '../state/users.js';
 

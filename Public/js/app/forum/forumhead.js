@@ -2,7 +2,7 @@
 
 import { el, icon, redraw } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { forumIcon } from '../core/titles.js';
 import { button, iconButton } from '../parts/forms/button.js';
 import { pageBar } from '../parts/navigation/sidebar.js';

@@ -10,7 +10,7 @@ import { menu } from '../parts/overlays/menu.js';
 import { toast } from '../parts/overlays/toast.js';
 import { forumIcon } from '../core/titles.js';
 import { loadSheet } from '../core/sheet.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { forumSections, loadForums } from '../state/forums.js';
 import { compare } from '../core/order.js';
 

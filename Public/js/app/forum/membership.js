@@ -5,7 +5,7 @@ import { confirm } from '../parts/overlays/dialog.js';
 import { menu } from '../parts/overlays/menu.js';
 import { toast } from '../parts/overlays/toast.js';
 import { displayName } from '../core/displayname.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { canJoin } from '../state/forums.js';
 
 const PICTURES = { member: 'user', moderator: 'shield', admin: 'shield' };

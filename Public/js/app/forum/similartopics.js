@@ -1,7 +1,7 @@
 // Topics similar to a title, shown while the user types it.
 
 import { el, refill } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { topicRows } from './topicrows.js';
 import { searchMessages } from '../state/messagesearch.js';
 

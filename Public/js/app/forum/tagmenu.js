@@ -1,6 +1,6 @@
 // The menu of a forum's most used tags.
 
-import { number, say, sayProblem } from '../core/text.js';
+import { number, say, sayProblem } from '../core/text/text.js';
 import { menu } from '../parts/overlays/menu.js';
 import { toast } from '../parts/overlays/toast.js';
 import { topicsAddress } from './topictags.js';

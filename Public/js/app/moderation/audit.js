@@ -7,7 +7,7 @@ import { showMoreButton } from '../parts/lists/showmore.js';
 import { empty } from '../parts/lists/empty.js';
 import { entryRow } from '../parts/lists/entry.js';
 import { forumAddress } from '../core/router.js';
-import { isolate, knows, number, say, sayWith } from '../core/text.js';
+import { isolate, knows, number, say, sayWith } from '../core/text/text.js';
 
 /** Fills `column` with the log, newest first. Returns what ends it. */
 export async function auditLog(shell, column) {

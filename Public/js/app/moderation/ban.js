@@ -8,7 +8,7 @@ import { choice } from '../parts/forms/field.js';
 import { toggle } from '../parts/forms/switch.js';
 import { toast } from '../parts/overlays/toast.js';
 import { report } from '../account/security/stepup.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { countMessages, durations, reasonField, startOf, starts, until } from './sanctionform.js';
 
 /**

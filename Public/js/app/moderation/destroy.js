@@ -1,7 +1,7 @@
 // Destroys illegal content for good: a message with its files, or a user. For owners.
 
 import { el } from '../core/dom.js';
-import { loadMoreText, say } from '../core/text.js';
+import { loadMoreText, say } from '../core/text/text.js';
 import { ask, dialog } from '../parts/overlays/dialog.js';
 import { field } from '../parts/forms/field.js';
 import { toast } from '../parts/overlays/toast.js';

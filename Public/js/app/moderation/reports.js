@@ -2,11 +2,11 @@
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { excerpt } from '../core/plain.js';
+import { excerpt } from '../core/text/plain.js';
 import { forumAddress } from '../core/router.js';
 import { loadSheet } from '../core/sheet.js';
-import { list, say } from '../core/text.js';
-import { brief, moment } from '../core/times.js';
+import { list, say } from '../core/text/text.js';
+import { brief, moment } from '../core/text/times.js';
 import { empty } from '../parts/lists/empty.js';
 import { messageElement } from '../parts/message/message.js';
 import { reportCard, reportedPost } from '../parts/lists/report.js';

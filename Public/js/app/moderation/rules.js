@@ -2,7 +2,7 @@
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { button } from '../parts/forms/button.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { choice, field } from '../parts/forms/field.js';

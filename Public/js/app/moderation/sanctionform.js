@@ -2,7 +2,7 @@
 
 import { displayName } from '../core/displayname.js';
 import { field } from '../parts/forms/field.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 
 const HOUR = 3_600_000;
 const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 * HOUR };

@@ -8,8 +8,8 @@ import { entryRow } from '../parts/lists/entry.js';
 import { choice } from '../parts/forms/field.js';
 import { toast } from '../parts/overlays/toast.js';
 import { report } from '../account/security/stepup.js';
-import { say, sayProblem } from '../core/text.js';
-import { moment } from '../core/times.js';
+import { say, sayProblem } from '../core/text/text.js';
+import { moment } from '../core/text/times.js';
 import { banDialog } from './ban.js';
 import { countMessages, durations, reasonField, startOf, starts, until } from './sanctionform.js';
 

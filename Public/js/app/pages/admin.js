@@ -10,8 +10,8 @@ import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { backups, mayBackUp } from '../admin/backups.js';
-import { bytes, isolate, say, sayProblem } from '../core/text.js';
-import { moment } from '../core/times.js';
+import { bytes, isolate, say, sayProblem } from '../core/text/text.js';
+import { moment } from '../core/text/times.js';
 import { notFound } from './notfound.js';
 import { settingLink } from './settings.js';
 

@@ -10,7 +10,7 @@ import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
 import { conversationTitle, othersIn } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { banners } from '../conversation/banners.js';
 import { keys } from '../conversation/keys.js';
 import { cannotWrite, dropFiles, messageField, placeholder } from '../conversation/messagefield.js';

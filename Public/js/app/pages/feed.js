@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../core/dom.js';
 import { isLetter } from '../core/rowkeys.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { iconButton } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { loadFeedSheet, newPosts } from '../parts/message/feedpost.js';

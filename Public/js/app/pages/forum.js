@@ -3,7 +3,7 @@
 import { el, redraw } from '../core/dom.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { forumAddress } from '../core/router.js';
-import { loadMoreText, say } from '../core/text.js';
+import { loadMoreText, say } from '../core/text/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
 import { attend } from '../forum/membership.js';
 import { cachedTopics } from '../state/forums.js';

@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { forumIcon } from '../core/titles.js';
 import { accessFields } from '../forum/form/access.js';
 import { behaviorFields } from '../forum/form/behavior.js';

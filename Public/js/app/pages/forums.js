@@ -9,7 +9,7 @@ import { tile } from '../parts/lists/tile.js';
 import { toast } from '../parts/overlays/toast.js';
 import { forumAddress } from '../core/router.js';
 import { forumIcon } from '../core/titles.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { onPullToRefresh } from '../parts/lists/touch.js';
 import { arrangementOf } from '../state/sidebar.js';
 import { canJoin, forumSections, loadForums, newestByForum, unreadOf } from '../state/forums.js';

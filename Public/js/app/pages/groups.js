@@ -2,7 +2,7 @@
 
 import { el, freshID, icon, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { isolate, say, sayProblem } from '../core/text.js';
+import { isolate, say, sayProblem } from '../core/text/text.js';
 import { button, whileBusy } from '../parts/forms/button.js';
 import { confirm, dialog } from '../parts/overlays/dialog.js';
 import { empty } from '../parts/lists/empty.js';

@@ -10,11 +10,11 @@ import { focusedRow, isLetter, stepRows } from '../core/rowkeys.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { tabs } from '../parts/navigation/tabs.js';
 import { toast } from '../parts/overlays/toast.js';
-import { excerpt } from '../core/plain.js';
+import { excerpt } from '../core/text/plain.js';
 import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
 import { conversationTitle, forumIcon, othersIn } from '../core/titles.js';
-import { loadMoreText, say, sayProblem } from '../core/text.js';
-import { moment } from '../core/times.js';
+import { loadMoreText, say, sayProblem } from '../core/text/text.js';
+import { moment } from '../core/text/times.js';
 import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
 
 /** The value of `?show=`, and the groups that it shows. */

@@ -2,7 +2,7 @@
 
 import { el, redraw, refill } from '../core/dom.js';
 import { allGroups, groupsOf } from '../core/groups.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { empty } from '../parts/lists/empty.js';
 import { choice, field } from '../parts/forms/field.js';
 import { groupBadge } from '../parts/user/groupbadge.js';

@@ -1,6 +1,6 @@
 // A permalink: opens a message in its current conversation.
 
-import { loadMoreText } from '../core/text.js';
+import { loadMoreText } from '../core/text/text.js';
 import { forumTabs } from '../forum/forumhead.js';
 import { conversationPage } from './conversation.js';
 import { presenceLine } from '../conversation/presenceline.js';

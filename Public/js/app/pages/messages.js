@@ -8,11 +8,11 @@ import { button, iconButton } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { presenceWords, withPresence } from '../parts/user/presence.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
-import { excerpt } from '../core/plain.js';
+import { excerpt } from '../core/text/plain.js';
 import { conversationAddress } from '../core/router.js';
 import { conversationTitle, othersIn, ownConversations, presenceIn } from '../core/titles.js';
-import { say } from '../core/text.js';
-import { time } from '../core/times.js';
+import { say } from '../core/text/text.js';
+import { time } from '../core/text/times.js';
 
 export async function open(shell) {
   const { site } = shell;

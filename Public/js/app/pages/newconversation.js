@@ -9,7 +9,7 @@ import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { conversationAddress } from '../core/router.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { findUsers } from '../state/users.js';
 
 /** A whole address, as far as can be seen: one that another may have said to be found by. */

@@ -4,7 +4,7 @@ import { upload } from '../../parley/upload.js';
 import { el, refill } from '../core/dom.js';
 import { rich } from '../parts/message/rich.js';
 import { forumAddress, topicAddress } from '../core/router.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { isMember } from '../forum/membership.js';
 import { similarTopics } from '../forum/similartopics.js';
 import { findTags } from '../forum/tags.js';

@@ -1,9 +1,9 @@
 // The search page: operators as buttons, hits with context.
 
 import { el, redraw, refill } from '../core/dom.js';
-import { fits } from '../core/fold.js';
+import { fits } from '../core/text/fold.js';
 import { conversationTitle } from '../core/titles.js';
-import { language, say, sayProblem } from '../core/text.js';
+import { language, say, sayProblem } from '../core/text/text.js';
 import { empty } from '../parts/lists/empty.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { pageBar } from '../parts/navigation/sidebar.js';

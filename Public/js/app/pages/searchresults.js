@@ -2,11 +2,11 @@
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
-import { plain } from '../core/plain.js';
+import { plain } from '../core/text/plain.js';
 import { forumAddress } from '../core/router.js';
 import { conversationTitle, forumIcon } from '../core/titles.js';
-import { isolate, say } from '../core/text.js';
-import { moment, time } from '../core/times.js';
+import { isolate, say } from '../core/text/text.js';
+import { moment, time } from '../core/text/times.js';
 import { avatar } from '../parts/user/avatar.js';
 import { userRow } from '../parts/user/user.js';
 

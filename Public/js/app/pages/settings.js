@@ -1,7 +1,7 @@
 // The settings of a user: the list of their pages, and the way out.
 
 import { el, icon } from '../core/dom.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { look } from '../account/settings/look.js';
 import { password } from '../account/security/password.js';
 import { privacy } from '../account/settings/privacy.js';

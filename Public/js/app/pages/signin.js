@@ -2,7 +2,7 @@
 
 import { displayName } from '../core/displayname.js';
 import { el } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { signInForm, sentence } from '../account/signin/form.js';
 import { askCode, goIn, returnAddress, signInAddress } from '../account/signin/enter.js';
 import { isOld, oldReset } from '../account/email/mailpages.js';

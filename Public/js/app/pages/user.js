@@ -8,7 +8,7 @@ import { button } from '../parts/forms/button.js';
 import { menu } from '../parts/overlays/menu.js';
 import { userCard } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { writeTo } from './newconversation.js';
 import { userItems } from '../conversation/usermenu.js';
 import { userNamed } from '../state/users.js';

@@ -1,7 +1,7 @@
 // Sentences for screen readers.
 
 import { el } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 
 /** New messages are gathered for this long, in milliseconds. */
 const GATHER_TIME = 3_000;

@@ -3,7 +3,7 @@
 import { toast } from '../parts/overlays/toast.js';
 import { laterScripts } from '../core/bundle.js';
 import { el } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 
 const AGAIN = 60 * 60_000;
 

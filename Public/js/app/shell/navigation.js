@@ -4,7 +4,7 @@ import { conversationAddress, forumAddress } from '../core/router.js';
 import { conversationTitle, forumIcon, othersIn, ownConversations, presenceIn } from '../core/titles.js';
 import { forumSections, newestByForum, unreadByForum } from '../state/forums.js';
 import { compare } from '../core/order.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { arrangementOf } from '../state/sidebar.js';
 
 /** Maximum number of forums in the sidebar. */

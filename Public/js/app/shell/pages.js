@@ -2,7 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
-import { loadMoreText, say } from '../core/text.js';
+import { loadMoreText, say } from '../core/text/text.js';
 import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 

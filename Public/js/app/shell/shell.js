@@ -1,11 +1,11 @@
 // The frame around every page: sidebar, bottom bar, the page and the panel beside it.
 
 import { el, focusAgain, isTyping } from '../core/dom.js';
-import { excerpt } from '../core/plain.js';
+import { excerpt } from '../core/text/plain.js';
 import { match, Router } from '../core/router.js';
-import { say, sayProblem } from '../core/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { rememberLook } from '../core/theme.js';
-import { clock } from '../core/times.js';
+import { clock } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
 import { sidebarEdge } from '../parts/navigation/edge.js';
 import { skeleton } from '../parts/lists/empty.js';

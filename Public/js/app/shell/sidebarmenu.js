@@ -1,6 +1,6 @@
 // The menus of the sidebar: pinned entries, own sections, moves, the order of forums; also its moves by drag and its folds.
 
-import { loadMoreText, say, sayProblem } from '../core/text.js';
+import { loadMoreText, say, sayProblem } from '../core/text/text.js';
 import { ask, confirm } from '../parts/overlays/dialog.js';
 import { field } from '../parts/forms/field.js';
 import { menu } from '../parts/overlays/menu.js';

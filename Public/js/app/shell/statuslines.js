@@ -1,7 +1,7 @@
 // The lines below the header of a page: offline, back online, and messages lost by a restore of the server.
 
 import { el } from '../core/dom.js';
-import { say } from '../core/text.js';
+import { say } from '../core/text/text.js';
 import { banner } from '../parts/navigation/banner.js';
 import { sign } from '../parts/navigation/sign.js';
 

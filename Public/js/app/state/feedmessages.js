@@ -1,7 +1,7 @@
 // Messages of feeds for a view: rows of the cache with the user's unsent operations, renewed at each change of the cache.
 
 import { withOperations } from '../../parley/outbox.js';
-import { sayProblem } from '../core/text.js';
+import { sayProblem } from '../core/text/text.js';
 import { isIgnored, noteEvents } from './feedcache.js';
 
 export class FeedMessages extends EventTarget {

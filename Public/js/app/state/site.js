@@ -8,7 +8,7 @@ import { Client } from '../../parley/client.js';
 import { Parley } from '../../parley/parley.js';
 import { Problem } from '../../parley/problem.js';
 import { forgetPictures } from '../core/bundle.js';
-import { useEmoji } from '../core/customemoji.js';
+import { useEmoji } from '../core/emoji/custom.js';
 import { useGroups } from '../core/groups.js';
 import { displayName } from '../core/displayname.js';
 import { compareVersions } from '../core/order.js';

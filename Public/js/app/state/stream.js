@@ -1,6 +1,6 @@
 // The messages of a conversation for a view: the library's window, with unsent messages at its end.
 
-import { sayProblem } from '../core/text.js';
+import { sayProblem } from '../core/text/text.js';
 import { canJoin } from './forums.js';
 
 /** The maximum number of unsent messages shown; the offline notice has the total. */

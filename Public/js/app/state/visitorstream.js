@@ -1,7 +1,7 @@
 // The messages of one conversation as a visitor sees them: a window over the server's pages, kept nowhere.
 
 import { find } from '../../parley/find.js';
-import { useEmoji } from '../core/customemoji.js';
+import { useEmoji } from '../core/emoji/custom.js';
 import { useGroups } from '../core/groups.js';
 
 let marks = null;

@@ -2,8 +2,8 @@
 
 import { el, icon, redraw } from '../../core/dom.js';
 import { loadSheet } from '../../core/sheet.js';
-import { say, sayProblem } from '../../core/text.js';
-import { moment } from '../../core/times.js';
+import { say, sayProblem } from '../../core/text/text.js';
+import { moment } from '../../core/text/times.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { confirm } from '../../parts/overlays/dialog.js';
 import { field } from '../../parts/forms/field.js';

@@ -1,7 +1,7 @@
 // The kinds of notifications that mail tells of: switches with a confirmed address, otherwise what is missing.
 
 import { el, freshID, refill } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { isConfirmed } from './email.js';
 

@@ -1,7 +1,7 @@
 // Pages that mail leads to: a forgotten password, and the link that confirms an address.
 
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { field } from '../../parts/forms/field.js';
 import { signInForm, link, noticePage } from '../signin/form.js';
 

@@ -2,8 +2,8 @@
 // devices show it.
 
 import { el, freshID } from '../../core/dom.js';
-import { region, say, sayProblem } from '../../core/text.js';
-import { clock, moment, morning } from '../../core/times.js';
+import { region, say, sayProblem } from '../../core/text/text.js';
+import { clock, moment, morning } from '../../core/text/times.js';
 import { choice, field } from '../../parts/forms/field.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';

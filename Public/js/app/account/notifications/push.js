@@ -2,7 +2,7 @@
 // URL and keys.
 
 import { el } from '../../core/dom.js';
-import { language, say, sayProblem } from '../../core/text.js';
+import { language, say, sayProblem } from '../../core/text/text.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';

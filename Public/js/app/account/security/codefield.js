@@ -1,6 +1,6 @@
 // The field of a sign-in code.
 
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { field } from '../../parts/forms/field.js';
 
 /** A code of an authenticator app. Browsers and password managers fill it in. */

@@ -1,6 +1,6 @@
 // The browser's part of passkeys (WebAuthn): options and answers as JSON, and its errors in words.
 
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 /** Whether the browser makes passkeys at this address: a secure one with a host name. */
 export const canUsePasskeys = () => Boolean(globalThis.PublicKeyCredential) && !/^\[|^[\d.]+$/.test(location.hostname);

@@ -1,8 +1,8 @@
 // The passkeys of the account: add, rename, delete.
 
 import { el, refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text.js';
-import { moment } from '../../core/times.js';
+import { say, sayProblem } from '../../core/text/text.js';
+import { moment } from '../../core/text/times.js';
 import { button, iconButton, whileBusy } from '../../parts/forms/button.js';
 import { ask, confirm } from '../../parts/overlays/dialog.js';
 import { empty } from '../../parts/lists/empty.js';

@@ -1,6 +1,6 @@
 // Sign-in with a passkey: a button, and an offer in the autofill of the name.
 
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { canUsePasskeys, offerPasskeys, signInByPasskey } from './passkey.js';
 

@@ -1,7 +1,7 @@
 // A new password.
 
 import { refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text.js';
+import { say, sayProblem } from '../../core/text/text.js';
 import { button } from '../../parts/forms/button.js';
 import { field } from '../../parts/forms/field.js';
 import { savingForm } from '../../parts/forms/form.js';

@@ -1,7 +1,7 @@
 // Step-up: asks for the password, and for a code with two-step sign-in, before a sensitive request is repeated.
 
 import { el } from '../../core/dom.js';
-import { loadMoreText, say, sayProblem } from '../../core/text.js';
+import { loadMoreText, say, sayProblem } from '../../core/text/text.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { dialog } from '../../parts/overlays/dialog.js';
 import { field } from '../../parts/forms/field.js';

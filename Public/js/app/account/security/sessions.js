@@ -1,8 +1,8 @@
 // The sessions and tokens of the user.
 
 import { el, refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text.js';
-import { moment, time } from '../../core/times.js';
+import { say, sayProblem } from '../../core/text/text.js';
+import { moment, time } from '../../core/text/times.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { ask, dialog } from '../../parts/overlays/dialog.js';
 import { field } from '../../parts/forms/field.js';

@@ -1,8 +1,8 @@
 // The sign-ins to the account and the failed attempts, and what to do about a foreign one.
 
 import { el, refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text.js';
-import { moment, time } from '../../core/times.js';
+import { say, sayProblem } from '../../core/text/text.js';
+import { moment, time } from '../../core/text/times.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { empty } from '../../parts/lists/empty.js';
 import { toast } from '../../parts/overlays/toast.js';

@@ -1,9 +1,9 @@
 // Two-step sign-in: sets up an authenticator app with a QR code, shows the recovery codes once, and turns it off.
 
 import { el, refill } from '../../core/dom.js';
-import { qr } from '../../core/qr.js';
-import { say } from '../../core/text.js';
-import { moment, time } from '../../core/times.js';
+import { qr } from '../../core/pictures/qr.js';
+import { say } from '../../core/text/text.js';
+import { moment, time } from '../../core/text/times.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { copyButton } from '../../parts/forms/copyline.js';
 import { confirm } from '../../parts/overlays/dialog.js';

@@ -1,6 +1,6 @@
 // A change of the own account from the settings.
 
-import { sayProblem } from '../../core/text.js';
+import { sayProblem } from '../../core/text/text.js';
 import { toast } from '../../parts/overlays/toast.js';
 
 /** Saves at once and reports errors. */

@@ -1,10 +1,10 @@
 // The unsent texts on this device: messages and topics that were begun. The newest comes first.
 
 import { el, redraw } from '../../core/dom.js';
-import { excerpt } from '../../core/plain.js';
+import { excerpt } from '../../core/text/plain.js';
 import { conversationAddress, forumAddress } from '../../core/router.js';
-import { say } from '../../core/text.js';
-import { moment, time } from '../../core/times.js';
+import { say } from '../../core/text/text.js';
+import { moment, time } from '../../core/text/times.js';
 import { conversationTitle } from '../../core/titles.js';
 import { button } from '../../parts/forms/button.js';
 import { empty } from '../../parts/lists/empty.js';

@@ -1,7 +1,7 @@
 // The choice of a language: on the device, and in the preferences of the account for its next devices. The server begins its
 // pages in it; without a choice the browser's languages count.
 
-import { keepLanguage, say } from '../../core/text.js';
+import { keepLanguage, say } from '../../core/text/text.js';
 import { toast } from '../../parts/overlays/toast.js';
 
 /** The languages of the bundle; with `--dev` the page does not name them. */

@@ -4,7 +4,7 @@ import { el } from '../../core/dom.js';
 import { ask, confirm } from '../../parts/overlays/dialog.js';
 import { choice, field } from '../../parts/forms/field.js';
 import { toast } from '../../parts/overlays/toast.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { report } from '../security/stepup.js';
 
 const WAYS = ['deactivate', 'leave', 'erase'];

@@ -1,9 +1,9 @@
 // The appearance of the app: language, region, clock, theme, density.
 
 import { refill } from '../../core/dom.js';
-import { language, number, say } from '../../core/text.js';
+import { language, number, say } from '../../core/text/text.js';
 import { rememberLook } from '../../core/theme.js';
-import { full } from '../../core/times.js';
+import { full } from '../../core/text/times.js';
 import { choice } from '../../parts/forms/field.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { changeMe } from './changeme.js';

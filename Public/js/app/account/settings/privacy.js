@@ -1,7 +1,7 @@
 // Privacy: receipts, presence, discovery, muted and blocked users; leaving the site.
 
 import { el, refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text.js';
+import { say, sayProblem } from '../../core/text/text.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { confirm } from '../../parts/overlays/dialog.js';
 import { choice, field } from '../../parts/forms/field.js';

@@ -1,7 +1,7 @@
 // The own profile: name, picture, status, biography.
 
 import { el, refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text.js';
+import { say, sayProblem } from '../../core/text/text.js';
 import { avatar } from '../../parts/user/avatar.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { squared } from '../../parts/forms/face.js';

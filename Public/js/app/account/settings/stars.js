@@ -2,9 +2,9 @@
 
 import { displayName } from '../../core/displayname.js';
 import { el, refill } from '../../core/dom.js';
-import { plain } from '../../core/plain.js';
-import { isolate, say } from '../../core/text.js';
-import { moment, time } from '../../core/times.js';
+import { plain } from '../../core/text/plain.js';
+import { isolate, say } from '../../core/text/text.js';
+import { moment, time } from '../../core/text/times.js';
 
 export async function stars(shell, column) {
   const { site } = shell;

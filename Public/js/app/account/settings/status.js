@@ -2,8 +2,8 @@
 
 import { el } from '../../core/dom.js';
 import { statusLine } from '../../core/status.js';
-import { say } from '../../core/text.js';
-import { startOfDay } from '../../core/times.js';
+import { say } from '../../core/text/text.js';
+import { startOfDay } from '../../core/text/times.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { emojiPicker } from '../../parts/composer/emoji.js';
 import { choice, field } from '../../parts/forms/field.js';

@@ -3,7 +3,7 @@
 import { el, refill } from '../../core/dom.js';
 import { backAddress, forumAddress } from '../../core/router.js';
 import { compare } from '../../core/order.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { newestByForum } from '../../state/forums.js';
 import { codeField } from '../security/codefield.js';
 import { signInForm } from './form.js';

@@ -1,7 +1,7 @@
 // The frame of the pages before signing in: one column, errors above the fields, and a spinner in the icon.
 
 import { el, refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text.js';
+import { say, sayProblem } from '../../core/text/text.js';
 import { button } from '../../parts/forms/button.js';
 
 /** `work` runs when the form is sent. */

@@ -1,6 +1,6 @@
 // The fields of an account: name, password, picture; the name of this device.
 
-import { say, sayProblem } from '../../core/text.js';
+import { say, sayProblem } from '../../core/text/text.js';
 import { faceField } from '../../parts/forms/face.js';
 import { field } from '../../parts/forms/field.js';
 import { toast } from '../../parts/overlays/toast.js';

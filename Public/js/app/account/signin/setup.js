@@ -2,7 +2,7 @@
 
 import { el, refill } from '../../core/dom.js';
 import { forumAddress } from '../../core/router.js';
-import { say, sayProblem } from '../../core/text.js';
+import { say, sayProblem } from '../../core/text/text.js';
 import { applyLook } from '../../core/theme.js';
 import { copyLine } from '../../parts/forms/copyline.js';
 import { field } from '../../parts/forms/field.js';
@@ -142,7 +142,7 @@ function begin(shell) {
   firstInvite(site).then(
     async (invite) => {
       link.input.value = inviteAddress(invite);
-      const { qr } = await import('../../core/qr.js');
+      const { qr } = await import('../../core/pictures/qr.js');
       refill(code, qr(link.input.value, say('invite.qr')));
     },
     (error) => toast(sayProblem(error)),

@@ -2,7 +2,7 @@
 
 import { displayName } from '../../core/displayname.js';
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { avatar } from '../../parts/user/avatar.js';
 import { rich } from '../../parts/message/rich.js';
 import { signInForm, link } from './form.js';

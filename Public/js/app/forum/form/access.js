@@ -2,7 +2,7 @@
 
 import { el } from '../../core/dom.js';
 import { allGroups } from '../../core/groups.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { choice } from '../../parts/forms/field.js';
 
 /** The roles that a permission is given to. */

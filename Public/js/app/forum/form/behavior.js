@@ -1,6 +1,6 @@
 // The behaviour of a forum: calls, slow mode, switches. A new forum has the defaults.
 
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { choice, field } from '../../parts/forms/field.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { roleChoice } from './access.js';

@@ -1,8 +1,8 @@
 // The icon: an address or an uploaded picture. A tile shows the forum as it will look.
 
 import { el, refill } from '../../core/dom.js';
-import { iconOf } from '../../core/identicons.js';
-import { say } from '../../core/text.js';
+import { iconOf } from '../../core/pictures/identicons.js';
+import { say } from '../../core/text/text.js';
 import { forumIcon } from '../../core/titles.js';
 import { field } from '../../parts/forms/field.js';
 import { pictureField } from '../../parts/forms/picture.js';

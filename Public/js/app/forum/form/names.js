@@ -1,7 +1,7 @@
 // Title, description and section.
 
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { field } from '../../parts/forms/field.js';
 
 const sectionsID = 'known-sections';

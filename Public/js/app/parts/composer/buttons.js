@@ -1,7 +1,7 @@
 // The buttons of the composer: files and links, emoji, preview, send.
 
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { button, iconButton } from '../forms/button.js';
 import { formatBar } from './format.js';
 import { menu } from '../overlays/menu.js';

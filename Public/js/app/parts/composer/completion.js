@@ -1,10 +1,10 @@
 // Completion of @users, #tags and :emoji: while the user types in a field.
 
-import { emojiMark } from '../../core/customemoji.js';
+import { emojiMark } from '../../core/emoji/custom.js';
 import { el, freshID, icon, refill } from '../../core/dom.js';
 import { displayName } from '../../core/displayname.js';
-import { isInCode } from '../../core/incode.js';
-import { say } from '../../core/text.js';
+import { isInCode } from '../../core/text/incode.js';
+import { say } from '../../core/text/text.js';
 import { avatar } from '../user/avatar.js';
 
 /** No completion is selected. */

@@ -3,7 +3,7 @@
 
 import { el, isTyping, refill } from '../../core/dom.js';
 import { rich } from '../message/rich.js';
-import { number, say } from '../../core/text.js';
+import { number, say } from '../../core/text/text.js';
 import { completion } from './completion.js';
 import { composerButtons, isTouch } from './buttons.js';
 import { composerFiles } from './files.js';

@@ -1,9 +1,9 @@
 // The emoji that have a name here, and the site's own: for `:name:` in the composer and for the picker. Few enough to be looked through.
 
-import { customEmoji, emojiMark } from '../../core/customemoji.js';
+import { customEmoji, emojiMark } from '../../core/emoji/custom.js';
 import { el } from '../../core/dom.js';
-import { MAX_RECENT, recentEmoji, rememberEmoji } from '../../core/recentemoji.js';
-import { say } from '../../core/text.js';
+import { MAX_RECENT, recentEmoji, rememberEmoji } from '../../core/emoji/recent.js';
+import { say } from '../../core/text/text.js';
 
 /** Names with an underscore have several words. */
 const table = `

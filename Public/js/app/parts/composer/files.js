@@ -1,7 +1,7 @@
 // The files of a message that is being written: cards with names, sizes and faults.
 
 import { el, refill } from '../../core/dom.js';
-import { bytes, say } from '../../core/text.js';
+import { bytes, say } from '../../core/text/text.js';
 import { attachment } from '../media/attachment.js';
 
 /**

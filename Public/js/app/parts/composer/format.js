@@ -1,7 +1,7 @@
 // Markdown around the selection of a text field, and the toolbar for it.
 
 import { el, icon } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { menu } from '../overlays/menu.js';
 
 /** The toolbar's buttons: name, drawing or sign, and what they do to the field. */

@@ -1,7 +1,7 @@
 // The poll of a message that is being written: options, how one votes, and when it closes.
 
 import { el, refill } from '../../core/dom.js';
-import { number, say } from '../../core/text.js';
+import { number, say } from '../../core/text/text.js';
 import { button, iconButton } from '../forms/button.js';
 import { choice } from '../forms/field.js';
 import { toggle } from '../forms/switch.js';

@@ -1,7 +1,7 @@
 // The message that the composer is about.
 
 import { el, icon, refill } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { iconButton } from '../forms/button.js';
 
 /** The line above the field: the message that is edited or replied to. `leave` is called by its close button. */

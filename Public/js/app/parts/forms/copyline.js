@@ -1,5 +1,5 @@
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { button } from './button.js';
 import { toast } from '../overlays/toast.js';
 

@@ -1,6 +1,6 @@
 import { el } from '../../core/dom.js';
-import { faceOf } from '../../core/identicons.js';
-import { say } from '../../core/text.js';
+import { faceOf } from '../../core/pictures/identicons.js';
+import { say } from '../../core/text/text.js';
 import { button } from './button.js';
 import { pictureField } from './picture.js';
 

@@ -1,5 +1,5 @@
 import { el } from '../../core/dom.js';
-import { sayProblem } from '../../core/text.js';
+import { sayProblem } from '../../core/text/text.js';
 import { whileBusy } from './button.js';
 
 /** A form with a save button that shows a spinner, and an error message above the fields. */

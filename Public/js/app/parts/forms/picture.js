@@ -1,5 +1,5 @@
 import { el } from '../../core/dom.js';
-import { bytes, say } from '../../core/text.js';
+import { bytes, say } from '../../core/text/text.js';
 import { button } from './button.js';
 
 /**

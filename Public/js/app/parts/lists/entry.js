@@ -1,6 +1,6 @@
 import { el } from '../../core/dom.js';
-import { isolate, say } from '../../core/text.js';
-import { moment, time } from '../../core/times.js';
+import { isolate, say } from '../../core/text/text.js';
+import { moment, time } from '../../core/text/times.js';
 import { avatar } from '../user/avatar.js';
 
 /**

@@ -1,6 +1,6 @@
 import { el } from '../../core/dom.js';
-import { isolate, say } from '../../core/text.js';
-import { time } from '../../core/times.js';
+import { isolate, say } from '../../core/text/text.js';
+import { time } from '../../core/text/times.js';
 
 /** The topics with the newest activity, for a user who has read nothing yet. @param {{ title, href, forum, writer, at }[]} topics */
 export function livelyTopics(topics) {

@@ -1,6 +1,6 @@
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
-import { time } from '../../core/times.js';
+import { say } from '../../core/text/text.js';
+import { time } from '../../core/text/times.js';
 import { avatar } from '../user/avatar.js';
 import { button } from '../forms/button.js';
 

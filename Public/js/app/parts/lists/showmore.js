@@ -1,6 +1,6 @@
 // The foot of a list that has more to show.
 
-import { say, sayProblem } from '../../core/text.js';
+import { say, sayProblem } from '../../core/text/text.js';
 import { button, whileBusy } from '../forms/button.js';
 import { toast } from '../overlays/toast.js';
 

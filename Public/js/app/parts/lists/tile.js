@@ -1,7 +1,7 @@
 import { el, icon } from '../../core/dom.js';
 import { displayName } from '../../core/displayname.js';
-import { isolate, number, say } from '../../core/text.js';
-import { time } from '../../core/times.js';
+import { isolate, number, say } from '../../core/text/text.js';
+import { time } from '../../core/text/times.js';
 import { avatar } from '../user/avatar.js';
 import { topicsBadge } from '../navigation/badge.js';
 

@@ -1,6 +1,6 @@
 import { el, set } from '../../core/dom.js';
-import { number, say } from '../../core/text.js';
-import { brief } from '../../core/times.js';
+import { number, say } from '../../core/text/text.js';
+import { brief } from '../../core/text/times.js';
 
 const STEPS = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
 

@@ -1,6 +1,6 @@
 import { el, icon, spoken } from '../../core/dom.js';
-import { arrow, isolate, number, say } from '../../core/text.js';
-import { time } from '../../core/times.js';
+import { arrow, isolate, number, say } from '../../core/text/text.js';
+import { time } from '../../core/text/times.js';
 
 /** A topic in a list: title, excerpt, first and last author, number of replies, unread count; a dot if it is new. Its tags are links of their own. */
 export function topicRow(topic, { href, author, last, at, excerpt, isNew = false, unread = 0, forum, replies = 0, isHere = false, tags } = {}) {

@@ -1,6 +1,6 @@
 // Touches, and the touch gesture of lists: pull to refresh.
 
-import { sayProblem } from '../../core/text.js';
+import { sayProblem } from '../../core/text/text.js';
 import { skeleton } from './empty.js';
 import { toast } from '../overlays/toast.js';
 

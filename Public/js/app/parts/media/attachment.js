@@ -1,5 +1,5 @@
 import { el, icon } from '../../core/dom.js';
-import { bytes, say } from '../../core/text.js';
+import { bytes, say } from '../../core/text/text.js';
 import { iconButton } from '../forms/button.js';
 
 /** A file: on its way (with progress and a way to stop it), failed, or there to be opened. */

@@ -1,7 +1,7 @@
 // The pictures of a message. A picture with a preview shows it; without one, a small original; a large one on request.
 
 import { el } from '../../core/dom.js';
-import { bytes, number, say } from '../../core/text.js';
+import { bytes, number, say } from '../../core/text/text.js';
 import { attachment } from './attachment.js';
 import { button } from '../forms/button.js';
 import { isPlayable, player } from './player.js';

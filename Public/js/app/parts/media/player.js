@@ -1,7 +1,7 @@
 // Audio and video of a message, played in place. Nothing is fetched before the first press but the length.
 
 import { el } from '../../core/dom.js';
-import { bytes, say } from '../../core/text.js';
+import { bytes, say } from '../../core/text/text.js';
 
 /** The formats that the server sends for display: with a decoder in every browser. */
 const TYPES = new Set([

@@ -1,5 +1,5 @@
 import { el, icon } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { iconButton } from '../forms/button.js';
 
 /** The image viewer: one image at a time, in the size of the window. Only it loads originals. */

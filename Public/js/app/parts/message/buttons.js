@@ -1,7 +1,7 @@
 // The buttons under a bot's message. A press is sent to the bot, which changes the message to show the outcome.
 
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 const KINDS = { primary: 'button-primary', danger: 'button-danger' };
 

@@ -1,5 +1,5 @@
 import { el, icon, refill } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { toast } from '../overlays/toast.js';
 
 /** A block of code in a message, with the one thing that people do with it. */
@@ -31,7 +31,7 @@ export function codeBlock(text, language) {
 
 /** Colours the code once the highlighter is there. Offline without it, the code stays plain. */
 async function colour(node, text, language) {
-  const { highlight } = await import('../../core/highlight.js').catch(() => ({}));
+  const { highlight } = await import('../../core/text/highlight.js').catch(() => ({}));
   const pieces = highlight?.(text, language);
   if (pieces) refill(node, pieces.map((it) => (it.kind ? el(`span.code-${it.kind}`, null, it.text) : it.text)));
 }

@@ -3,7 +3,7 @@
 
 import { el, icon, spoken } from '../../core/dom.js';
 import { loadSheet } from '../../core/sheet.js';
-import { number, say } from '../../core/text.js';
+import { number, say } from '../../core/text/text.js';
 import { messageElement } from './message.js';
 
 /** The style of feeds, which few pages show. */

@@ -1,8 +1,8 @@
 // The quiet lines between messages.
 
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
-import { day, full } from '../../core/times.js';
+import { say } from '../../core/text/text.js';
+import { day, full } from '../../core/text/times.js';
 
 export function dayLine(date) {
   return el(

@@ -1,14 +1,14 @@
 // One message, as a bubble (rooms, direct, groups) or as a post (topics). The caller supplies the context: position in a
 // group of messages, author, quoted message, delivery status.
 
-import { emojiMark } from '../../core/customemoji.js';
+import { emojiMark } from '../../core/emoji/custom.js';
 import { el, icon, spoken } from '../../core/dom.js';
-import { recentEmoji } from '../../core/recentemoji.js';
+import { recentEmoji } from '../../core/emoji/recent.js';
 import { displayName } from '../../core/displayname.js';
 import { isEmojiAlone, rich } from './rich.js';
 import { statusEmoji, statusLine } from '../../core/status.js';
-import { say } from '../../core/text.js';
-import { clock, moment, time } from '../../core/times.js';
+import { say } from '../../core/text/text.js';
+import { clock, moment, time } from '../../core/text/times.js';
 import { attachment } from '../media/attachment.js';
 import { avatar } from '../user/avatar.js';
 import { iconButton } from '../forms/button.js';

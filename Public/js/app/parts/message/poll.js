@@ -3,8 +3,8 @@
 import { voted } from '../../../parley/outbox.js';
 import { el, icon, redraw, spoken } from '../../core/dom.js';
 import { loadSheet } from '../../core/sheet.js';
-import { loadMoreText, number, region, say, sayWith } from '../../core/text.js';
-import { time } from '../../core/times.js';
+import { loadMoreText, number, region, say, sayWith } from '../../core/text/text.js';
+import { time } from '../../core/text/times.js';
 
 const SHEET = '/css/parts/poll.css';
 const MINUTE = 60_000;

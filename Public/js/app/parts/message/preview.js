@@ -1,5 +1,5 @@
 import { el, icon, safeAddress } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 /** The annotation type of embedded content; link cards have the oEmbed type `link` (oembed.com §2.3.4.4). */
 const EMBED = 'net.app.core.oembed';

@@ -1,6 +1,6 @@
-import { emojiMark } from '../../core/customemoji.js';
+import { emojiMark } from '../../core/emoji/custom.js';
 import { el, spoken } from '../../core/dom.js';
-import { number, say } from '../../core/text.js';
+import { number, say } from '../../core/text/text.js';
 
 /** A press on a touch screen that lasts so long shows the names, in milliseconds. */
 const HELD = 500;

@@ -2,9 +2,9 @@
 
 import { groupNamed } from '../../core/groups.js';
 import { buildNodes, parseMarkup } from '../../../parley/markup.js';
-import { withEmoji } from '../../core/customemoji.js';
+import { withEmoji } from '../../core/emoji/custom.js';
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { codeBlock } from './code.js';
 
 const EMOJI = /\p{Extended_Pictographic}/u;

@@ -1,7 +1,7 @@
 import { el, icon } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { dialog } from '../overlays/dialog.js';
-import { quick } from '../../core/recentemoji.js';
+import { quick } from '../../core/emoji/recent.js';
 
 /** The action sheet of a message: six reactions, then actions. Opened by a long press or the button. */
 export function sheetElement(items, onReact) {

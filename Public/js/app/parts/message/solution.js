@@ -1,6 +1,6 @@
 import { el, icon } from '../../core/dom.js';
 import { displayName } from '../../core/displayname.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { rich } from './rich.js';
 
 /** The answer of a topic, repeated under the first post. Files and polls stand at the answer. */

@@ -1,5 +1,5 @@
 import { el, icon } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 /** A deleted message: one line with the actor and the reason. */
 export function tombstone(message, { movedTo, undo } = {}) {

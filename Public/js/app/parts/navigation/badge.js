@@ -1,5 +1,5 @@
 import { el, icon, spoken } from '../../core/dom.js';
-import { number, say } from '../../core/text.js';
+import { number, say } from '../../core/text/text.js';
 
 const MAX = 999;
 const shown = (count) => (count > MAX ? `${MAX}+` : number(count));

@@ -1,6 +1,6 @@
 import { el } from '../../core/dom.js';
 import { keepWidth, widths } from '../../core/theme.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 const STEP = 10;
 

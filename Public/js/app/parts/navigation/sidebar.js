@@ -1,6 +1,6 @@
 import { el, icon, set, spoken } from '../../core/dom.js';
 import { displayName } from '../../core/displayname.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { avatar, avatarPair } from '../user/avatar.js';
 import { badge, topicsBadge } from './badge.js';
 import { iconButton } from '../forms/button.js';

@@ -1,5 +1,5 @@
 import { el, icon } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 /** The state of the connection: a green check, a red cross, or on its way. @param {"online"|"offline"|"connecting"} state */
 export function sign(state, { withWord = false } = {}) {

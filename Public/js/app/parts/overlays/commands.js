@@ -1,5 +1,5 @@
 import { el, icon } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 /** People, forums, topics, actions by name. `find(words)` gives {words, second, picture, on} and may take a while. */
 export function commandMenu(find) {

@@ -1,5 +1,5 @@
 import { el, icon, rememberFocus } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 import { button } from '../forms/button.js';
 
 /** A page over the page; Escape and the cross close it, and the focus goes back to where it was. */

@@ -1,5 +1,5 @@
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
+import { say } from '../../core/text/text.js';
 
 let shelf;
 function site() {

@@ -2,7 +2,7 @@
 
 import { el } from '../../core/dom.js';
 import { hex } from '../../core/hue.js';
-import { isolate } from '../../core/text.js';
+import { isolate } from '../../core/text/text.js';
 
 export function groupBadge({ name, hue }) {
   const dot = el('span', { aria: { hidden: 'true' } }, '● ');

@@ -1,6 +1,6 @@
 import { el } from '../../core/dom.js';
-import { say } from '../../core/text.js';
-import { moment } from '../../core/times.js';
+import { say } from '../../core/text/text.js';
+import { moment } from '../../core/text/times.js';
 
 /**
  * Returns the presence as text; empty if unknown.

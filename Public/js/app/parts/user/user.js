@@ -4,8 +4,8 @@ import { groupsOf } from '../../core/groups.js';
 import { groupBadge } from './groupbadge.js';
 import { rich } from '../message/rich.js';
 import { statusLine } from '../../core/status.js';
-import { isolate, say } from '../../core/text.js';
-import { moment } from '../../core/times.js';
+import { isolate, say } from '../../core/text/text.js';
+import { moment } from '../../core/text/times.js';
 import { avatar } from './avatar.js';
 import { presenceWords, withPresence } from './presence.js';
 

@@ -1,6 +1,6 @@
 // The emoji used last on this device.
 
-import { isUnknownEmoji } from './customemoji.js';
+import { isUnknownEmoji } from './custom.js';
 
 export const quick = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
 

@@ -1,7 +1,7 @@
 // Times as people say them: "now", "4 min", "21:04" or "9:04 PM" by region, "Yesterday 21:04", "3 May". The full one stands
 // in `<time>`.
 
-import { el } from './dom.js';
+import { el } from '../dom.js';
 import { region, say } from './text.js';
 
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 // Generated pictures for users and forums without one, the same as on the server (`Picture` in Sources/Shared/Model). They
 // are drawn here for names and titles that the server does not know yet. A test compares both.
 
-import { sha256 } from '../../parley/sha256.js';
+import { sha256 } from '../../../parley/sha256.js';
 
 const WHITE = '#ffffff';
 /** Ground, light, dark. */

@@ -1,4 +1,4 @@
-import { parseMarkup, plainText } from '../../parley/markup.js';
+import { parseMarkup, plainText } from '../../../parley/markup.js';
 import { say } from './text.js';
 
 /** One line of a Markdown text, for lists. */

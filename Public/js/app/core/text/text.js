@@ -2,7 +2,7 @@
 // is an object of plural forms, chosen by `n`. The bundled app has two files of a language: texts of the first view, and
 // texts that only later pages use.
 
-import { laterScripts } from './bundle.js';
+import { laterScripts } from '../bundle.js';
 
 let messages = {};
 let plurals = new Intl.PluralRules('en');

@@ -1,6 +1,6 @@
 // The custom emoji of the site: pictures that stand for `:name:`.
 
-import { el } from './dom.js';
+import { el } from '../dom.js';
 
 const NAME = /:([a-z0-9_-]{2,32}):/g;
 
