@@ -1,6 +1,6 @@
 // The actions on a post of a feed or a reply: those of messages, without the ones that feeds don't have.
 
-import { MessageActions } from '../conversation/messageactions.js';
+import { MessageActions } from '../conversation/messages/actions.js';
 import { menu } from '../parts/overlays/menu.js';
 import { messageSheet } from '../parts/message/sheet.js';
 import { say } from '../core/text/text.js';

@@ -16,8 +16,8 @@ import { keys } from '../conversation/keys.js';
 import { cannotWrite, dropFiles, messageField, placeholder } from '../conversation/messagefield.js';
 import { openStream } from '../conversation/opening.js';
 import { presenceLine, showPresence } from '../conversation/presenceline.js';
-import { quoteSelection } from '../conversation/quoting.js';
-import { MessageView } from '../conversation/messageview.js';
+import { quoteSelection } from '../conversation/messages/quoting.js';
+import { MessageView } from '../conversation/messages/view.js';
 import { markRead, messageWith } from '../state/messages.js';
 
 /** The width with room for a topic beside the list. */
@@ -37,8 +37,8 @@ export async function open(shell, { id, query }, restore) {
 /** The whole page of a conversation; `tabs` stand under the head of a forum's room. */
 export async function conversationPage(shell, conversation, { forum, message, tabs, restore } = {}) {
   const { site } = shell;
-  const loading = conversation.kind === 'topic' ? import('../conversation/topicparts.js') : null;
-  const gestures = navigator.maxTouchPoints ? import('../conversation/gestures.js') : null;
+  const loading = conversation.kind === 'topic' ? import('../conversation/topic/parts.js') : null;
+  const gestures = navigator.maxTouchPoints ? import('../conversation/messages/gestures.js') : null;
   // A fault of the stream is told first.
   for (const it of [loading, gestures]) it?.catch(() => {});
   const { stream, readUpTo } = await openStream(site, conversation, message ?? restore?.anchor?.id ?? null);
@@ -268,7 +268,7 @@ async function openViewer(event, node) {
 
 /** The message actions, loaded when the user comes near a message. */
 function whenAsked(page) {
-  const load = () => import('../conversation/messageactions.js').then(({ MessageActions }) => (load.acts ??= new MessageActions(page)));
+  const load = () => import('../conversation/messages/actions.js').then(({ MessageActions }) => (load.acts ??= new MessageActions(page)));
   return {
     load: () => load().catch(() => {}),
     run: async (message, verb, detail) => (await load()).run(message, verb, detail),

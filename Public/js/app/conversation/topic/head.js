@@ -1,10 +1,10 @@
 // The title of a topic above its posts.
 
-import { el, icon, redraw } from '../core/dom.js';
-import { forumAddress } from '../core/router.js';
-import { say } from '../core/text/text.js';
-import { brief } from '../core/text/times.js';
-import { tagLinks } from '../forum/topictags.js';
+import { el, icon, redraw } from '../../core/dom.js';
+import { forumAddress } from '../../core/router.js';
+import { say } from '../../core/text/text.js';
+import { brief } from '../../core/text/times.js';
+import { tagLinks } from '../../forum/topictags.js';
 import { followButton } from './following.js';
 
 /** The title of a topic with its signs, redrawn with it. */

@@ -1,16 +1,16 @@
 // The elements of a message list: messages with day lines and the line of new ones. An element that looks the same stays.
 
-import { el, focusAgain, refill } from '../core/dom.js';
-import { displayName } from '../core/displayname.js';
-import { emojiVersion } from '../core/emoji/custom.js';
-import { isMentioned } from '../core/groups.js';
-import { statusLine } from '../core/status.js';
-import { empty } from '../parts/lists/empty.js';
-import { dayLine, newLine } from '../parts/message/lines.js';
-import { messageElement } from '../parts/message/message.js';
-import { plain } from '../core/text/plain.js';
-import { say } from '../core/text/text.js';
-import { startOfDay } from '../core/text/times.js';
+import { el, focusAgain, refill } from '../../core/dom.js';
+import { displayName } from '../../core/displayname.js';
+import { emojiVersion } from '../../core/emoji/custom.js';
+import { isMentioned } from '../../core/groups.js';
+import { statusLine } from '../../core/status.js';
+import { empty } from '../../parts/lists/empty.js';
+import { dayLine, newLine } from '../../parts/message/lines.js';
+import { messageElement } from '../../parts/message/message.js';
+import { plain } from '../../core/text/plain.js';
+import { say } from '../../core/text/text.js';
+import { startOfDay } from '../../core/text/times.js';
 
 const GROUP = 5 * 60_000;
 

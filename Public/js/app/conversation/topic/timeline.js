@@ -1,10 +1,10 @@
 // The position in a long topic, and the way to any of its posts: beside the text where there is room, else behind a number.
 
-import { el, refill } from '../core/dom.js';
-import { dialog } from '../parts/overlays/dialog.js';
-import { timeline, timelinePill } from '../parts/lists/timeline.js';
-import { toast } from '../parts/overlays/toast.js';
-import { say, sayProblem } from '../core/text/text.js';
+import { el, refill } from '../../core/dom.js';
+import { dialog } from '../../parts/overlays/dialog.js';
+import { timeline, timelinePill } from '../../parts/lists/timeline.js';
+import { toast } from '../../parts/overlays/toast.js';
+import { say, sayProblem } from '../../core/text/text.js';
 
 /** Shorter ones are scrolled through sooner than one could choose. */
 const LEAST = 10;

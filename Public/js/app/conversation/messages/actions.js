@@ -1,23 +1,23 @@
 // The actions on a message.
 
-import { el } from '../core/dom.js';
-import { displayName } from '../core/displayname.js';
-import { button } from '../parts/forms/button.js';
-import { ask, confirm, dialog } from '../parts/overlays/dialog.js';
-import { report } from '../account/security/stepup.js';
-import { rememberEmoji } from '../core/emoji/recent.js';
-import { field } from '../parts/forms/field.js';
-import { userRow } from '../parts/user/user.js';
-import { popover } from '../parts/overlays/popover.js';
-import { toast } from '../parts/overlays/toast.js';
-import { messageItems, showMessageMenu } from './messagemenu.js';
-import { Deletions } from '../state/deletions.js';
-import { plain } from '../core/text/plain.js';
-import { rich } from '../parts/message/rich.js';
-import { topicAddress } from '../core/router.js';
-import { isolate, list, say, sayProblem } from '../core/text/text.js';
-import { moment, time } from '../core/text/times.js';
-import { fetchUser } from '../state/users.js';
+import { el } from '../../core/dom.js';
+import { displayName } from '../../core/displayname.js';
+import { button } from '../../parts/forms/button.js';
+import { ask, confirm, dialog } from '../../parts/overlays/dialog.js';
+import { report } from '../../account/security/stepup.js';
+import { rememberEmoji } from '../../core/emoji/recent.js';
+import { field } from '../../parts/forms/field.js';
+import { userRow } from '../../parts/user/user.js';
+import { popover } from '../../parts/overlays/popover.js';
+import { toast } from '../../parts/overlays/toast.js';
+import { messageItems, showMessageMenu } from './menu.js';
+import { Deletions } from '../../state/deletions.js';
+import { plain } from '../../core/text/plain.js';
+import { rich } from '../../parts/message/rich.js';
+import { topicAddress } from '../../core/router.js';
+import { isolate, list, say, sayProblem } from '../../core/text/text.js';
+import { moment, time } from '../../core/text/times.js';
+import { fetchUser } from '../../state/users.js';
 
 /** So many names stand in the sentence about a reaction; the others are counted. */
 const NAMED = 3;
@@ -62,7 +62,7 @@ export class MessageActions {
 
   /** Opens the picker at the message, or at the pressed button. @param {Element} [anchor] */
   async pick(message, anchor = document.querySelector(`[data-id="${CSS.escape(message.id)}"]`)) {
-    const { emojiPicker } = await import('../parts/composer/emoji.js');
+    const { emojiPicker } = await import('../../parts/composer/emoji.js');
     const picker = emojiPicker((emoji) => {
       node.close();
       this.run(message, 'react', { emoji, on: true });
@@ -183,7 +183,7 @@ export class MessageActions {
   }
 
   async destroy(message) {
-    const { destroy } = await import('../moderation/destroy.js');
+    const { destroy } = await import('../../moderation/destroy.js');
     await destroy(this.site, { message: message.id });
   }
 
@@ -264,7 +264,7 @@ export class MessageActions {
   /** The card of an author, beside the pressed name or avatar. @param {{ author: object, anchor: Element }} detail */
   async card(_, { author, anchor }) {
     if (!author?.name) return;
-    const { showUserCard } = await import('./userpopover.js');
+    const { showUserCard } = await import('../userpopover.js');
     showUserCard(this.shell, author, anchor);
   }
 

@@ -1,6 +1,6 @@
 // Touch gestures on messages: long press and swipe. Only devices with a touch screen load them.
 
-import { onTouch } from '../parts/lists/touch.js';
+import { onTouch } from '../../parts/lists/touch.js';
 
 /** Durations in milliseconds and distances in CSS pixels: the tolerance of a long press, and the minimum of a swipe. */
 const HELD = 500;

@@ -1,11 +1,11 @@
 // The message list of a conversation: opens at the first unread message, sticks to the newest, loads older ones at the top,
 // and keeps the scroll position when messages arrive.
 
-import { el, refill } from '../core/dom.js';
-import { displayName } from '../core/displayname.js';
-import { pill } from '../parts/message/lines.js';
-import { say } from '../core/text/text.js';
-import { MessageRows } from './messagerows.js';
+import { el, refill } from '../../core/dom.js';
+import { displayName } from '../../core/displayname.js';
+import { pill } from '../../parts/message/lines.js';
+import { say } from '../../core/text/text.js';
+import { MessageRows } from './rows.js';
 
 const NEAR = 600;
 const AT_END = 40;

@@ -1,10 +1,10 @@
 // The menu of a message: one list for the menu, the sheet, the keyboard and the toolbar.
 
-import { displayName } from '../core/displayname.js';
-import { say } from '../core/text/text.js';
-import { report } from '../account/security/stepup.js';
-import { menu } from '../parts/overlays/menu.js';
-import { messageSheet } from '../parts/message/sheet.js';
+import { displayName } from '../../core/displayname.js';
+import { say } from '../../core/text/text.js';
+import { report } from '../../account/security/stepup.js';
+import { menu } from '../../parts/overlays/menu.js';
+import { messageSheet } from '../../parts/message/sheet.js';
 
 /** A menu at the message, or a sheet on a phone. @param {object} acts the actions of the conversation */
 export function showMessageMenu(acts, message, anchor) {
@@ -27,7 +27,7 @@ function sanctions(acts, message, mine) {
   const author = acts.site.user(message.author_id);
   if (mine || !acts.canModerate || (!isModerator && !acts.forum) || ['owner', 'admin'].includes(author.role)) return [];
   const impose = (name) => async () => {
-    const { sanctionsFor } = await import('../moderation/sanctions.js');
+    const { sanctionsFor } = await import('../../moderation/sanctions.js');
     await sanctionsFor(acts.site, author, () => {}, name === 'silence' && !isModerator ? acts.forum.id : null)[name]();
   };
   const entry = (name, picture) => ({

@@ -1,10 +1,10 @@
 // The parts of a topic's page that other conversations don't have. They are loaded with the first topic.
 
-import { markRead } from '../state/messages.js';
+import { markRead } from '../../state/messages.js';
 
-export { besideTopics } from '../forum/besidetopics.js';
-export { topicHead } from './topichead.js';
-export { timelineOf } from './topictimeline.js';
+export { besideTopics } from '../../forum/besidetopics.js';
+export { topicHead } from './head.js';
+export { timelineOf } from './timeline.js';
 
 /**
  * An opened topic is not new any more, even if its first post is longer than the screen. The overview may learn of a topic after

@@ -1,8 +1,8 @@
 // The notification level of a topic, at its head: Follow, Normal or Mute. Reading a topic changes none of them.
 
-import { el, icon } from '../core/dom.js';
-import { say, sayProblem } from '../core/text/text.js';
-import { toast } from '../parts/overlays/toast.js';
+import { el, icon } from '../../core/dom.js';
+import { say, sayProblem } from '../../core/text/text.js';
+import { toast } from '../../parts/overlays/toast.js';
 
 const PICTURES = { everything: 'bell', mentions: 'topic', nothing: 'close' };
 
@@ -18,7 +18,7 @@ export function followButton(site, conversation, now, changed) {
   );
 
   async function choose(anchor) {
-    const { menu } = await import('../parts/overlays/menu.js');
+    const { menu } = await import('../../parts/overlays/menu.js');
     const items = Object.entries(PICTURES).map(([it, picture]) => ({
       picture,
       words: say(`follow.set.${it}`),

@@ -1,11 +1,11 @@
 // Operations on a poll besides voting: the list of votes, and closing it. Presses of the buttons of bots.
 
-import { el } from '../core/dom.js';
-import { say } from '../core/text/text.js';
-import { confirm, dialog } from '../parts/overlays/dialog.js';
-import { userRow } from '../parts/user/user.js';
-import { loadPolls } from '../parts/message/poll.js';
-import { showMoreButton } from '../parts/lists/showmore.js';
+import { el } from '../../core/dom.js';
+import { say } from '../../core/text/text.js';
+import { confirm, dialog } from '../../parts/overlays/dialog.js';
+import { userRow } from '../../parts/user/user.js';
+import { loadPolls } from '../../parts/message/poll.js';
+import { showMoreButton } from '../../parts/lists/showmore.js';
 
 const PAGE = 50;
 

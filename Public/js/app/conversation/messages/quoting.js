@@ -1,7 +1,7 @@
 // A button beside selected text of a message: it quotes the text in the composer.
 
-import { el, icon } from '../core/dom.js';
-import { say } from '../core/text/text.js';
+import { el, icon } from '../../core/dom.js';
+import { say } from '../../core/text/text.js';
 
 /** Maximum length of a quote. */
 const MAX = 2_000;
