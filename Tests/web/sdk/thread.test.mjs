@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ReplyCounts } from '../../../Public/js/app/state/replycounts.js';
-import { Thread } from '../../../Public/js/app/state/thread.js';
+import { ReplyCounts } from '../../../Public/js/app/state/feed/replycounts.js';
+import { Thread } from '../../../Public/js/app/state/feed/thread.js';
 import { ADA, FEEDS, GRACE, post, settled, site } from './feedsite.mjs';
 
 const FEED = FEEDS[GRACE];

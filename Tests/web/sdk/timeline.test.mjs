@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Timeline } from '../../../Public/js/app/state/timeline.js';
+import { Timeline } from '../../../Public/js/app/state/feed/timeline.js';
 import { ADA, FEEDS, GRACE, post, settled, site, stored } from './feedsite.mjs';
 
 const texts = ({ posts }) => posts.map(({ text }) => text);

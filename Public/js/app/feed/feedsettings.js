@@ -7,7 +7,7 @@ import { dialog } from '../parts/overlays/dialog.js';
 import { choice } from '../parts/forms/field.js';
 import { toggle } from '../parts/forms/switch.js';
 import { toast } from '../parts/overlays/toast.js';
-import { ownFeed } from '../state/feedcache.js';
+import { ownFeed } from '../state/feed/cache.js';
 
 const READERS = ['listed', 'users', 'anyone'];
 

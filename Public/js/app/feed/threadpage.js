@@ -13,7 +13,7 @@ import { feedActions } from './feedactions.js';
 import { openPictures } from './pictures.js';
 import { postField, sendTo } from './postfield.js';
 import { PostList } from './postlist.js';
-import { Thread } from '../state/thread.js';
+import { Thread } from '../state/feed/thread.js';
 import { fetchUser } from '../state/users.js';
 
 /** The longest chain of replies to replies that leads to a post. */

@@ -7,7 +7,7 @@ import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { loadFeedSheet } from '../parts/message/feedpost.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
-import { UserPosts } from '../state/userposts.js';
+import { UserPosts } from '../state/feed/userposts.js';
 import { feedActions } from './feedactions.js';
 import { PostList } from './postlist.js';
 

@@ -15,8 +15,8 @@ import { feedActions } from '../feed/feedactions.js';
 import { postField, sendTo } from '../feed/postfield.js';
 import { PostList } from '../feed/postlist.js';
 import { openPictures } from '../feed/pictures.js';
-import { ReplyCounts } from '../state/replycounts.js';
-import { Timeline } from '../state/timeline.js';
+import { ReplyCounts } from '../state/feed/replycounts.js';
+import { Timeline } from '../state/feed/timeline.js';
 
 // Other pages load them with this one, in one script.
 export { openThread } from '../feed/threadpage.js';

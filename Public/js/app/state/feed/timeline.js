@@ -1,8 +1,8 @@
 // The newest posts of followed users, or of everyone, newest first. Cached posts are shown at once, the server's answer after.
 // New posts of others wait until the reader asks for them, so that no text moves while it is read.
 
-import { cachedMessages, loadPage, ownFeed } from './feedcache.js';
-import { FeedMessages } from './feedmessages.js';
+import { cachedMessages, loadPage, ownFeed } from './cache.js';
+import { FeedMessages } from './messages.js';
 
 const PAGE = 30;
 const PATHS = { following: '/timeline', everyone: '/timeline/global' };

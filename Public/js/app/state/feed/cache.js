@@ -1,7 +1,7 @@
 // Messages of feeds in the library's cache. Timelines and lists of replies name single messages of many conversations; the
 // cache keeps them as pages of these.
 
-import { moveCursor } from '../../parley/ids.js';
+import { moveCursor } from '../../../parley/ids.js';
 
 /** The newest event of the feeds that this tab has received, by the library's object. The cursor may be before it. */
 const newest = new WeakMap();

@@ -1,7 +1,7 @@
 // The newest posts of one user's feed, newest first.
 
-import { loadPage } from './feedcache.js';
-import { FeedMessages } from './feedmessages.js';
+import { loadPage } from './cache.js';
+import { FeedMessages } from './messages.js';
 
 const PAGE = 50;
 /** Pages of one load: of a feed with many replies the rest follows with the next. */

@@ -1,8 +1,8 @@
 // Messages of feeds for a view: rows of the cache with the user's unsent operations, renewed at each change of the cache.
 
-import { withOperations } from '../../parley/outbox.js';
-import { sayProblem } from '../core/text/text.js';
-import { isIgnored, noteEvents } from './feedcache.js';
+import { withOperations } from '../../../parley/outbox.js';
+import { sayProblem } from '../../core/text/text.js';
+import { isIgnored, noteEvents } from './cache.js';
 
 export class FeedMessages extends EventTarget {
   rows = new Map();
@@ -39,7 +39,7 @@ export class FeedMessages extends EventTarget {
     return false;
   }
 
-  /** Whether an unsent message belongs to the view. @param {import('../../parley/outbox.js').Operation} operation */
+  /** Whether an unsent message belongs to the view. @param {import('../../../parley/outbox.js').Operation} operation */
   isShown(_operation) {
     return false;
   }

@@ -1,7 +1,7 @@
 // A post of a feed with its replies, oldest first. The cached ones are shown at once, the server's answer after.
 
-import { loadPage } from './feedcache.js';
-import { FeedMessages } from './feedmessages.js';
+import { loadPage } from './cache.js';
+import { FeedMessages } from './messages.js';
 
 const PAGE = 50;
 

@@ -1,6 +1,6 @@
 // The numbers of replies to posts, asked for as posts come into view. Their replies are in the cache from then on.
 
-import { loadPage } from './feedcache.js';
+import { loadPage } from './cache.js';
 
 const PAGE = 50;
 /** Requests at once. */
