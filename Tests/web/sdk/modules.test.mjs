@@ -1,5 +1,5 @@
-// The structure of Public/js: no import cycles, static or dynamic; no import of a higher layer; short functions and files;
-// every part in the gallery.
+// The structure of Public/js: no import cycles, static or dynamic; no import of a higher layer; short functions, files
+// and folders; every part in the gallery.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ const ts = createRequire(import.meta.url)('/usr/share/nodejs/typescript');
 
 const MAX_FUNCTION = 80;
 const MAX_FILE = 300;
+const MAX_FOLDER = 20;
 /** A folder imports folders before it, and no folder beside it. Folders that are not named are screens. */
 const LAYERS = [['core'], ['state', 'parts'], ['screens'], ['shell'], ['main.js']];
 
@@ -109,6 +110,12 @@ test('functions are short', () => {
 test('files of the app are short', () => {
   const lengths = app.map(([file]) => [file, readFileSync(path.join(root, file), 'utf8').split('\n').length - 1]);
   assert.deepEqual(tooLong(lengths, MAX_FILE), []);
+});
+
+test('folders of the app have few modules', () => {
+  const counts = new Map();
+  for (const [file] of app) counts.set(path.dirname(file), (counts.get(path.dirname(file)) ?? 0) + 1);
+  assert.deepEqual(tooLong([...counts], MAX_FOLDER), []);
 });
 
 test('the gallery shows every part', () => {
