@@ -369,7 +369,8 @@ export class Parley {
 
   /**
    * @param {string} conversation
-   * @param {{ text?: string, reply_to?: string, annotations?: any[], machine_only?: boolean, poll?: any, buttons?: any[] }} message
+   * @param {{ text?: string, reply_to?: string, annotations?: any[], attachments?: string[], machine_only?: boolean, poll?: any,
+   *   buttons?: any[] }} message
    * @param {Blob[]} files
    * @param {{ joins?: string }} [options] `joins`: the forum that the user joins before the message is posted.
    */
@@ -1112,6 +1113,7 @@ export { Client, MessageWindow, Problem };
 export {
   deleteAndWait, editAndWait, removeActionAndWait, retryAndWait, sendAndWait, setActionAndWait, setVoteAndWait,
 } from './awaited.js';
+export { copyOf, forward, mention, messageOfPayload, privateChannel, replyTo, replyToAll } from './compose.js';
 export { browserStore, memoryStore } from './store.js';
 export { buildNodes, parseMarkup, plainText } from './markup.js';
 export { newClientId, compareIds } from './ids.js';
