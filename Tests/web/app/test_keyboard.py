@@ -52,6 +52,8 @@ class Keyboard(Village):
         page.keyboard.press("Tab")
         page.keyboard.type("gf")
         expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
+        page.keyboard.type("gp")
+        expect(page.get_by_role("heading", name="Feed", level=1)).to_be_visible()
         page.keyboard.type("gm")
         expect(page.get_by_role("heading", name="Messages", level=1)).to_be_visible()
         self.room(page)

@@ -4,7 +4,7 @@ import { isLetter } from '../core/rowkeys.js';
 import { undoLast } from '../parts/overlays/toast.js';
 
 /** The second key after `g`. */
-const PAGES = { i: '/', f: '/forums', m: '/messages' };
+const PAGES = { i: '/', f: '/forums', p: '/feed', m: '/messages' };
 
 export class Keys {
   constructor(shell) {
