@@ -146,6 +146,7 @@ export const endpoints = /** @type {const} */ ({
   removeMessage: 'POST /messages/{id}/remove',
   restoreMessage: 'POST /messages/{id}/restore',
   listReplies: 'GET /messages/{id}/replies',
+  listReplyCounts: 'GET /messages/reply-counts',
   listRevisions: 'GET /messages/{id}/revisions',
   deleteRevision: 'DELETE /messages/{id}/revisions/{revision}',
   listReceipts: 'GET /messages/{id}/receipts',

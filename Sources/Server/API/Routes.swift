@@ -142,6 +142,7 @@ extension API {
     Endpoint(.get, "/conversations/{id}/digest", .anyone, counts: .digesting, getDigest),
     Endpoint(.get, "/messages", .anyone, getMessages),
     Endpoint(.get, "/messages/search", .anyone, counts: .searching, searchMessages),
+    Endpoint(.get, "/messages/reply-counts", .anyone, listReplyCounts),
     Endpoint(.get, "/messages/{id}", .anyone, getMessage),
     Endpoint(.patch, "/messages/{id}", .user(.write), editMessage),
     Endpoint(.delete, "/messages/{id}", .user(.write), deleteMessage),

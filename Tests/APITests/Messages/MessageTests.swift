@@ -498,6 +498,34 @@ import Testing
     }
   }
 
+  @Test func `replies to messages are counted as the caller reads them`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (room, other) = (try await village.garden().room, try await village.talk(.direct, ["grace", "linus"]))
+      let (root, plain) = (try await village.post("who?", in: room), try await village.post("me", in: room))
+      let secret = try await village.post("psst", in: other, as: "grace")
+      for name in ["grace", "linus"] { try await village.post("I", in: room, as: name, ["reply_to": root]) }
+      let last = try await village.post("no", in: room, as: "linus", ["reply_to": root])
+      func counts(_ name: String) async throws -> [String] {
+        let answer = try await village.request(
+          .get, "/messages/reply-counts?ids=\(plain),\(root),\(secret),424242", as: name)
+        #expect(answer.isNull("next") && answer.isNull("previous"))
+        let found = answer.find("data") as? [[String: Any]] ?? []
+        return found.map { "\($0["message_id"] as? String ?? ""):\($0["count"] as? Int ?? -1)" }
+      }
+      #expect(try await counts("ada") == ["\(plain):0", "\(root):3"])
+      #expect(try await counts("grace") == ["\(plain):0", "\(root):3", "\(secret):0"])
+      try await village.request(.delete, "/messages/\(last)", as: "linus")
+      #expect(try await counts("ada") == ["\(plain):0", "\(root):2"])
+      try await village.request(.put, "/users/@linus/mute", as: "ada")
+      #expect(try await counts("ada") == ["\(plain):0", "\(root):1"])
+      let missing = try await village.request(.get, "/messages/reply-counts", as: "ada")
+      #expect(missing.status == 400 && missing["errors.0.field"] == "ids")
+      let many = Array(repeating: root, count: ReplyCount.maxMessages + 1).joined(separator: ",")
+      let over = try await village.request(.get, "/messages/reply-counts?ids=\(many)", as: "ada")
+      #expect(over.status == 400 && over["errors.0.code"] == "too_many")
+    }
+  }
+
   @Test func `HTML is returned on request, also for long texts`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room

@@ -52,6 +52,9 @@ import Testing
     #expect(tagged.tags == ["garlic", "autumn"])
     #expect(try await ada.send(.listTopics(in: forum, tag: "#garlic")).elements.map(\.tags) == [tagged.tags])
     #expect(try await ada.send(.listTopics(in: forum, query: "GARL")).elements.map(\.id) == [tagged.id])
+    try await ada.send(.postMessage(in: room, "an answer", replyTo: start.message.id))
+    let counts = try await ada.send(.listReplyCounts(of: [start.message.id])).elements.map(\.value)
+    #expect(counts == [ReplyCount(start.message.id, count: 1)])
     let included = try await ada.send(.listTopics(in: forum, query: "garlic").including()).included
     #expect(included?.user(tagged.createdBy)?.summary.name == "ada" && included?.files.isEmpty == true)
     let single = try await ada.send(.getMessage(start.message.id).including(.users))

@@ -5,6 +5,7 @@ import test from 'node:test';
 import { ReplyCounts } from '../../../Public/js/app/state/feed/replycounts.js';
 import { Thread } from '../../../Public/js/app/state/feed/thread.js';
 import { ADA, FEEDS, GRACE, post, settled, site } from './feedsite.mjs';
+import { until } from './until.mjs';
 
 const FEED = FEEDS[GRACE];
 const reply = (to, text, author = ADA, more = {}) => post(text, author, { conversation_id: FEED, reply_to: to.id, ...more });
@@ -70,28 +71,35 @@ test('a thread is read up to the first unread reply of another one', async () =>
   assert.equal(await thread.readUpTo(), null);
 });
 
-test('replies are counted once asked for, live, and without deleted ones', async () => {
-  const [root, other] = [post('root'), post('other')];
+test('replies are counted once asked for, many posts in a request, live, and without deleted ones', async () => {
+  const [root, other, third] = [post('root'), post('other'), post('third')];
   const place = site([]);
   place.replies = [reply(root, 'one'), reply(root, 'two', ADA, { deleted: true })];
   const counts = new ReplyCounts(place);
+  const answered = (n) => until(() => place.asked.length === n, `${n} requests`).then(settled);
   assert.equal(counts.of(root.id), null);
-  counts.ask(root.id);
-  counts.ask(root.id);
-  await settled();
-  assert.deepEqual([counts.of(root.id), place.asked], [{ n: 1, hasMore: false }, [root.id]]);
+  for (const it of [root, other, root]) counts.ask(it.id);
+  await answered(1);
+  assert.deepEqual([counts.of(root.id), counts.of(other.id).n, place.asked], [{ n: 1, hasMore: false }, 0, [`${root.id},${other.id}`]]);
   const live = reply(root, 'three');
-  place.change([live, reply(other, 'not asked for')]);
-  place.change([live]);
+  place.replies.push(live);
+  place.change([live, reply(third, 'not asked for')]);
+  await answered(2);
   assert.equal(counts.of(root.id).n, 2);
-  place.change([{ ...live, deleted: true }]);
+  live.deleted = true;
+  place.change([live]);
+  await answered(3);
   assert.equal(counts.of(root.id).n, 1);
   place.fault = new Error();
-  counts.ask(other.id);
-  await settled();
-  assert.equal(counts.of(other.id), null);
+  counts.ask(third.id);
+  await answered(4);
+  assert.equal(counts.of(third.id), null);
   place.fault = null;
-  counts.ask(other.id);
-  await settled();
-  assert.equal(counts.of(other.id).n, 0);
+  counts.ask(third.id);
+  await answered(5);
+  assert.equal(counts.of(third.id).n, 0);
+  place.replies = Array.from({ length: 100 }, () => reply(third, 'busy'));
+  place.change([place.replies[0]]);
+  await answered(6);
+  assert.deepEqual(counts.of(third.id), { n: 100, hasMore: true });
 });

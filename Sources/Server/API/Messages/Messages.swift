@@ -81,6 +81,11 @@ extension API {
       context)
   }
 
+  @Sendable static func listReplyCounts(_ context: RequestContext) async throws -> Response {
+    let ids = try context.query { query in try query.messageIDs(max: ReplyCount.maxMessages) }
+    return .list(try await context.view.listReplyCounts(ids, for: context.caller))
+  }
+
   @Sendable static func listRevisions(_ context: RequestContext) async throws -> Response {
     let (page, include) = try context.query { query in (try query.page(), try query.include()) }
     return try .page(
@@ -227,8 +232,8 @@ extension Query {
   }
 
   /// The required, comma-separated `ids`.
-  fileprivate mutating func messageIDs() throws(Refusal) -> [ID<Message>] {
-    if let ids: [ID<Message>] = try ids() { return ids }
+  fileprivate mutating func messageIDs(max limit: Int = Self.maxPageSize) throws(Refusal) -> [ID<Message>] {
+    if let ids: [ID<Message>] = try ids(max: limit) { return ids }
     if !faults.contains(where: { $0.field == "ids" }) { _ = refuse("ids", .missing) as Bool? }
     return []
   }

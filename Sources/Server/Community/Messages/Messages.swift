@@ -176,6 +176,16 @@ extension CommunityView {
     return try await community.apply(show, to: seen, for: caller)
   }
 
+  /// The numbers of replies to messages, in the order of `ids`. Missing and unreadable messages are omitted. Replies are later than
+  /// their message, so a history that shows it shows them.
+  public func listReplyCounts(_ ids: [ID<Message>], for caller: Caller) async throws(Refusal) -> [ReplyCount] {
+    try await community.store.readInBackground(for: caller.turn) { tx throws(Refusal) in
+      try tx.readable(tx.messages(ids), by: caller).map { message throws(Refusal) in
+        try tx.replyCount(of: message.id, viewer: caller.user)
+      }
+    }
+  }
+
   /// The earlier revisions of a message, oldest first. Readable by its author and moderators, and by others if the
   /// forum allows it.
   public func listRevisions(

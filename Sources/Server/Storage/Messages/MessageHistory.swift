@@ -51,4 +51,23 @@ extension ReadTransaction {
     try complete(&messages)
     return messages
   }
+
+  /// The number of replies to a message, without tombstones and authors that the viewer mutes or blocks.
+  public func replyCount(of message: ID<Message>, viewer: ID<User>?) throws(Refusal) -> ReplyCount {
+    let count = try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from (
+          select 1
+          from message
+          where reply_to = $1 and deletion is null and machine_only = 0
+          and author_id not in (select other_id from relation where user_id = $2 and kind in ('mute', 'block'))
+          limit $3
+        )
+        """, message.number, viewer?.number, ReplyCount.maxCounted
+      ) { row in try row.int(0) }
+    }
+    return ReplyCount(message, count: count ?? 0)
+  }
 }

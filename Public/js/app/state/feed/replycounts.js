@@ -1,17 +1,17 @@
-// The numbers of replies to posts, asked for as posts come into view. Their replies are in the cache from then on.
+// The numbers of replies to posts, asked for as posts come into view, many at once, and again after a reply came or went.
 
-import { loadPage } from './cache.js';
+import { wait } from '../../../parley/time.js';
 
-const PAGE = 50;
-/** Requests at once. */
-const LANES = 2;
+/** The server counts the replies of this many posts in one request, and stops a count here. */
+const MAX = 100;
+/** The wait for further posts of a request, in milliseconds. */
+const PAUSE = 50;
 
 export class ReplyCounts extends EventTarget {
   #site;
-  /** The replies of a post that are not deleted, and whether there are more. */
   #known = new Map();
-  #queue = [];
-  #busy = 0;
+  #wanted = new Set();
+  #isAsking = false;
   #end;
 
   constructor(site) {
@@ -21,51 +21,43 @@ export class ReplyCounts extends EventTarget {
   }
 
   close() {
-    this.#queue = [];
+    this.#wanted.clear();
     this.#end();
   }
 
   /** The number of replies; null if unknown. @returns {{ n: number, hasMore: boolean } | null} */
   of(id) {
-    const known = this.#known.get(id);
-    return known?.ids ? { n: known.ids.size, hasMore: known.hasMore } : null;
+    const n = this.#known.get(id);
+    return n === undefined ? null : { n, hasMore: n === MAX };
   }
 
   ask(id) {
-    if (this.#known.has(id)) return;
-    this.#known.set(id, {});
-    this.#queue.push(id);
-    this.#work();
+    if (!this.#known.has(id)) this.#want(id);
   }
 
-  async #work() {
-    if (this.#busy >= LANES || !this.#queue.length) return;
-    const id = this.#queue.shift();
-    this.#busy += 1;
+  async #want(id) {
+    this.#wanted.add(id);
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    do {
+      await wait(PAUSE);
+      await this.#request([...this.#wanted].slice(0, MAX));
+    } while (this.#wanted.size > 0);
+    this.#isAsking = false;
+  }
+
+  /** Posts of a failed request are asked for when they come into view again. */
+  async #request(ids) {
+    for (const id of ids) this.#wanted.delete(id);
+    if (ids.length === 0) return;
     try {
-      const query = { limit: PAGE, include: 'users' };
-      const page = await loadPage(this.#site, () => this.#site.client.calls.listReplies({ id, query, tries: 1 }));
-      const live = page.data.filter((it) => !it.deleted).map((it) => it.id);
-      this.#known.set(id, { ids: new Set(live), hasMore: !!page.next });
+      const { data } = await this.#site.client.calls.listReplyCounts({ query: { ids: ids.join(',') }, tries: 1 });
+      for (const it of data) this.#known.set(it.message_id, it.count);
       this.dispatchEvent(new Event('change'));
-    } catch {
-      // It is asked for when the post comes into view again.
-      this.#known.delete(id);
-    } finally {
-      this.#busy -= 1;
-      this.#work();
-    }
+    } catch {}
   }
 
   #changed(changes) {
-    let isTouched = false;
-    for (const { table, row } of changes) {
-      const ids = table === 'messages' && row && this.#known.get(row.reply_to)?.ids;
-      if (!ids || ids.has(row.id) !== !!row.deleted) continue;
-      if (row.deleted) ids.delete(row.id);
-      else ids.add(row.id);
-      isTouched = true;
-    }
-    if (isTouched) this.dispatchEvent(new Event('change'));
+    for (const { table, row } of changes) if (table === 'messages' && this.#known.has(row?.reply_to)) this.#want(row.reply_to);
   }
 }

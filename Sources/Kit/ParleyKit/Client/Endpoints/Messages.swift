@@ -276,3 +276,13 @@ extension Request where Response == Resource<ButtonPress> {
     return Request(.post, "/messages/{id}/presses", [message.description], body: body).withClientID(clientID)
   }
 }
+
+extension Request where Response == Page<Resource<ReplyCount>> {
+  /// `GET /messages/reply-counts`
+  ///
+  /// - Parameter messages: at most `ReplyCount.maxMessages`.
+  public static func listReplyCounts(of messages: [ID<Message>]) -> Request {
+    Request(
+      .get, "/messages/reply-counts", query: [QueryItem("ids", messages.map(\.description).joined(separator: ","))])
+  }
+}
