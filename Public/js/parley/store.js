@@ -335,7 +335,7 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
               else store.delete(change.key);
             }
             // Without a wait for the answers: the page may be left before they come.
-            transaction.commit();
+            transaction.commit?.();
           } catch (error) {
             fault = error;
             abort(transaction);
