@@ -128,7 +128,7 @@ class Languages(Site):
         self.assertEqual(sorted(language.locator("option").all_inner_texts()), sorted([
             "Browser language", "Deutsch", "English", "Español", "Français", "العربية", "日本語"]))
         self.choose(page, "Deutsch", "de")
-        expect(page.get_by_role("heading", name=texts("de")["you.look"])).to_be_visible()
+        expect(page.get_by_role("heading", name=texts("de")["settings.appearance"])).to_be_visible()
         self.assertEqual(page.evaluate("document.documentElement.lang"), "de")
         self.assertEqual(self.call("GET", "/me", token=self.tokens["grace"])["preferences"]["language"], "de")
         # The pages of the server too, and all of it after a restart of the browser.
@@ -144,7 +144,7 @@ class Languages(Site):
         expect(other.get_by_role("heading", name=texts("de")["navigation.inbox"])).to_be_visible()
 
         self.go(page, "/you/look")
-        self.choose(page, texts("de")["look.language.browser"], "en")
+        self.choose(page, texts("de")["appearance.language.browser"], "en")
         expect(page.get_by_role("heading", name="Appearance and shortcuts")).to_be_visible()
         self.assertNotIn("language", self.call("GET", "/me", token=self.tokens["grace"])["preferences"])
 
@@ -192,7 +192,7 @@ class Languages(Site):
         expect(page.get_by_role("heading", name=texts("ar")["navigation.inbox"])).to_be_visible()
         # Later pages have their texts.
         self.go(page, "/you/look")
-        expect(page.get_by_role("heading", name=texts("ar")["you.look"])).to_be_visible()
+        expect(page.get_by_role("heading", name=texts("ar")["settings.appearance"])).to_be_visible()
         # Without a network there is no other language: the app says so and stays.
         for language in ("Deutsch", "Français", "Deutsch"):
             page.locator("select").first.select_option(label=language)

@@ -16,7 +16,7 @@ export function showLostMessages(site) {
     site.say('state');
   };
   const node = dialog(
-    say('lost.title'),
+    say('lostMessages.title'),
     parley.lost.map((it) => {
       const conversation = site.conversations.get(it.conversation_id);
       return el(
@@ -28,8 +28,8 @@ export function showLostMessages(site) {
     }),
     {
       actions: [
-        button(say('lost.discard'), { on: () => end(() => parley.discardLost()) }),
-        button(say('lost.send'), { kind: 'primary', on: () => end(() => parley.sendLost()) }),
+        button(say('lostMessages.discard'), { on: () => end(() => parley.discardLost()) }),
+        button(say('lostMessages.send'), { kind: 'primary', on: () => end(() => parley.sendLost()) }),
       ],
     },
   );

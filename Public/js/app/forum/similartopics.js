@@ -27,7 +27,7 @@ export function beginnings(title) {
 export function similarTopics(site, forum) {
   const rows = el('div.topic-rows');
   const told = el('p.spoken', { role: 'status' });
-  const title = say('alike.title');
+  const title = say('similarTopics.title');
   const list = el('section', { hidden: true, aria: { label: title } }, el('h2.section-title', null, title), rows);
   const node = el('div', null, told, list);
   let newest = null;
@@ -42,7 +42,7 @@ export function similarTopics(site, forum) {
     if (words !== wanted.join(' ') || (list.hidden && !found.length)) return;
     list.hidden = !found.length;
     refill(rows, topicRows(site, found));
-    told.textContent = found.length ? say('alike.found', { n: found.length }) : '';
+    told.textContent = found.length ? say('similarTopics.found', { n: found.length }) : '';
   }
   return Object.assign(node, {
     /** The current title. */

@@ -18,7 +18,7 @@ import { moment } from '../core/text/times.js';
 import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
 
 /** The value of `?show=`, and the groups that it shows. */
-const TABS = { all: null, new: ['newTopics'], unread: ['unread'], mentions: ['notices', 'mentions'], direct: ['direct'] };
+const TABS = { all: null, new: ['newTopics'], unread: ['unread'], mentions: ['notifications', 'mentions'], direct: ['direct'] };
 const EXCERPT = 140;
 /** For so long after sign-up an empty inbox shows topics, in milliseconds. */
 const NEWCOMER = 7 * 86_400_000;

@@ -53,10 +53,10 @@ export async function open(shell, { part }) {
     const content = el('div.page-column');
     const close = await parts[part](shell, content);
     return {
-      title: say(`you.${part}`),
+      title: say(`settings.${part}`),
       here: '/you',
       node: [
-        pageBar(say(`you.${part}`), { back: () => shell.router.back('/you'), state: site.state }),
+        pageBar(say(`settings.${part}`), { back: () => shell.router.back('/you'), state: site.state }),
         el('div.page-body', null, content),
       ],
       close,
@@ -76,8 +76,8 @@ export async function open(shell, { part }) {
           userRow(site.me, { href: `/u/${encodeURIComponent(site.me.name)}` }),
           el(
             'nav.setting-list',
-            { aria: { label: say('you.settings') } },
-            offered.map((it) => settingLink(`/you/${it}`, pictures[it], say(`you.${it}`))),
+            { aria: { label: say('settings.title') } },
+            offered.map((it) => settingLink(`/you/${it}`, pictures[it], say(`settings.${it}`))),
           ),
           !site.isModerator &&
             site.mayInvite &&

@@ -28,7 +28,7 @@ export async function open(shell, { name }) {
   const actions = !site.me
     ? []
     : isMe
-      ? [button(say('you.profile'), { kind: 'primary', on: () => shell.go('/you/profile') }), written]
+      ? [button(say('settings.profile'), { kind: 'primary', on: () => shell.go('/you/profile') }), written]
       : [
           button(say('act.write'), { kind: 'primary', picture: 'messages', on: () => writeTo(shell, user) }),
           follow,

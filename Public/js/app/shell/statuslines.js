@@ -32,9 +32,9 @@ export class StatusLines {
     );
     this.#line('memory-line', site.me && site.parley?.isDurable === false && say('offline.inMemory'), { kind: 'warn' });
     this.#line('back-line', this.#isBack(waiting) && say('offline.back'), { kind: 'good' });
-    this.#line('lost-line', lost.length > 0 && say('lost.line', { n: lost.length }), {
+    this.#line('lost-line', lost.length > 0 && say('lostMessages.line', { n: lost.length }), {
       kind: 'warn',
-      actions: [el('button.text-button', { on: { click: () => this.#showLostMessages() } }, say('lost.look'))],
+      actions: [el('button.text-button', { on: { click: () => this.#showLostMessages() } }, say('lostMessages.review'))],
     });
   }
 

@@ -28,7 +28,7 @@ export function inboxGroups(site) {
   const both = (wanted) => [...items.filter(wanted).map((it) => itemRow(site, it)), ...held.filter(wanted).map((it) => heldRow(it))];
 
   const groups = [
-    group('notices', null, claim(noticeRows(overview.notices.filter((it) => it.kind !== 'request')))),
+    group('notifications', null, claim(noticeRows(overview.notices.filter((it) => it.kind !== 'request')))),
     group('direct', null, claim([...requestRows(site), ...both(isConversation)])),
     group('mentions', null, claim([...items, ...forums].filter(isCalled).map((it) => itemRow(site, it)))),
   ];

@@ -67,9 +67,9 @@ export function deviceSettings(shell) {
   const test = button(say('push.send'), { on: () => whileBusy(test, () => check(site)).catch((error) => toast(sayProblem(error))) });
   const foot = el('div.form-foot', null, test);
   const draw = () => (foot.hidden = owner() !== site.me.id || !canPush(site));
-  const device = toggle(say('look.notices'), {
+  const device = toggle(say('push.device'), {
     checked: Notification.permission === 'granted' && site.me.preferences?.notices !== false,
-    hint: say('look.noticesHint'),
+    hint: say('push.deviceHint'),
     on: async (on) => {
       if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
       await site.updateMe({ preferences: { ...site.me.preferences, notices: on } });

@@ -12,17 +12,17 @@ const WAYS = ['deactivate', 'leave', 'erase'];
 export async function leaveSite(shell) {
   const { site } = shell;
   const password = field(say('signIn.password'), { type: 'password', autocomplete: 'current-password', required: true });
-  const meaning = el('p.second', { role: 'status' }, say('farewell.deactivateSentence'));
+  const meaning = el('p.second', { role: 'status' }, say('leaveSite.deactivateSentence'));
   const way = choice(
-    say('farewell.how'),
-    WAYS.map((it) => [it, say(`farewell.${it}`)]),
-    { on: (value) => (meaning.textContent = say(`farewell.${value}Sentence`)) },
+    say('leaveSite.how'),
+    WAYS.map((it) => [it, say(`leaveSite.${it}`)]),
+    { on: (value) => (meaning.textContent = say(`leaveSite.${value}Sentence`)) },
   );
   const controls = Object.assign(el('div', null, way, el('div.field', null, meaning), password), { input: way.input });
-  const how = await ask(say('farewell.title', { name: site.server.name }), controls, say('farewell.verb'));
+  const how = await ask(say('leaveSite.title', { name: site.server.name }), controls, say('leaveSite.verb'));
   if (!how) return;
   const { unsent } = site.parley;
-  if (unsent && !(await confirm(say('farewell.title', { name: site.server.name }), say('signOut.waiting', { n: unsent }), say('farewell.verb')))) return;
+  if (unsent && !(await confirm(say('leaveSite.title', { name: site.server.name }), say('signOut.waiting', { n: unsent }), say('leaveSite.verb')))) return;
   try {
     await site.call('DELETE', '/users/me', { body: { how, password: password.input.value } });
   } catch (error) {

@@ -25,8 +25,8 @@ export async function look(shell, column) {
   };
   const pick = (name, values, fallback) =>
     choice(
-      say(`look.${name}`),
-      values.map((it) => [it, say(`look.${name}.${it}`)]),
+      say(`appearance.${name}`),
+      values.map((it) => [it, say(`appearance.${name}.${it}`)]),
       {
         value: preferences[name] ?? fallback,
         on: (value) => keep({ [name]: value }),
@@ -41,14 +41,14 @@ export async function look(shell, column) {
     pick('theme', ['system', 'light', 'dark'], 'system'),
     pick('density', ['comfortable', 'compact'], 'comfortable'),
     pick('shape', ['bubbles', 'rows'], 'bubbles'),
-    toggle(say('look.tombstones'), {
+    toggle(say('appearance.tombstones'), {
       checked: preferences.tombstones !== false,
-      hint: say('look.tombstonesHint'),
+      hint: say('appearance.tombstonesHint'),
       on: (on) => keep({ tombstones: on }),
     }),
-    toggle(say('look.letters'), {
+    toggle(say('appearance.letters'), {
       checked: preferences.letters !== false,
-      hint: say('look.lettersHint'),
+      hint: say('appearance.lettersHint'),
       on: (on) => keep({ letters: on }),
     }),
   );
@@ -58,7 +58,7 @@ export async function look(shell, column) {
 function regionChoice(region = '', keep) {
   const names = new Intl.DisplayNames([language()], { type: 'region' });
   const named = REGIONS.map((code) => [code, names.of(code)]).sort(([, one], [, other]) => one.localeCompare(other, language()));
-  return choice(say('look.region'), [['', say('look.region.browser')], ...named], {
+  return choice(say('appearance.region'), [['', say('appearance.region.browser')], ...named], {
     value: region,
     hint: regionHint(),
     on: (code) => keep({ region: code || undefined }),
@@ -66,13 +66,13 @@ function regionChoice(region = '', keep) {
 }
 
 /** An example of a date, a time and a number. */
-const regionHint = () => say('look.regionHint', { example: `${full(new Date())} · ${number(1234.5)}` });
+const regionHint = () => say('appearance.regionHint', { example: `${full(new Date())} · ${number(1234.5)}` });
 
 /** The account keeps the language for its next devices; this device loads the app in it. */
 function languageChoice(keep) {
-  return choice(say('look.language'), [['', say('look.language.browser')], ...languages()], {
+  return choice(say('appearance.language'), [['', say('appearance.language.browser')], ...languages()], {
     value: chosenLanguage() ?? '',
-    hint: say('look.languageHint'),
+    hint: say('appearance.languageHint'),
     on: async (code) => {
       await keep({ language: code || undefined });
       useLanguage(code || null);

@@ -41,12 +41,12 @@ export async function privacy(shell, column) {
       },
     ),
     lists,
-    el('h2.section-title', null, say('farewell.verb')),
+    el('h2.section-title', null, say('leaveSite.verb')),
     el(
       'div.panel-block',
       null,
-      el('p.second', null, say('farewell.lead')),
-      button(say('farewell.verb'), {
+      el('p.second', null, say('leaveSite.lead')),
+      button(say('leaveSite.verb'), {
         kind: 'danger',
         on: async () => (await import('./leavesite.js')).leaveSite(shell),
       }),

@@ -19,11 +19,11 @@ export async function profile(shell, column) {
     limit: limits.display_name_scalars,
     autocomplete: 'name',
   });
-  const bio = field(say('you.bio'), {
+  const bio = field(say('profile.bio'), {
     value: site.me.bio,
     lines: 4,
     limit: limits.bio_scalars,
-    hint: say('you.bioHint'),
+    hint: say('profile.bioHint'),
   });
   const face = el('div.profile-face', null, avatar(site.me, { size: 4 }));
   const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => take(() => site.client.calls.deleteAvatar({ id: 'me' })) });
@@ -44,7 +44,7 @@ export async function profile(shell, column) {
       toast(sayProblem(error));
     }
   };
-  const own = pictureField(say('you.picture'), {
+  const own = pictureField(say('profile.picture'), {
     maxBytes: limits.file_bytes,
     prepare: squared,
     on: (address) =>

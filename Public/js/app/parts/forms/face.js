@@ -14,7 +14,7 @@ export function faceField(name, { maxBytes } = {}) {
     picture.src = own.address ?? faceOf(name().trim());
     drawn.hidden = !own.address;
   };
-  const own = pictureField(say('you.picture'), { maxBytes, prepare: squared, on: () => draw() });
+  const own = pictureField(say('profile.picture'), { maxBytes, prepare: squared, on: () => draw() });
   const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => own.forget() });
   own.choices.append(drawn);
   draw();
