@@ -9,7 +9,7 @@ from pathlib import Path
 from browsers import chromium
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / ".build" / "screenshots"
-SCREENS = ("inbox", "forums", "topics", "room", "topic", "new-topic", "direct", "search", "user", "look", "settings", "reports")
+SCREENS = ("inbox", "forums", "topics", "room", "topic", "new-topic", "direct", "search", "user", "appearance", "settings", "reports")
 IN_ARABIC = SCREENS[:6]
 # Name of a sheet: columns, the width of a picture in pixels.
 SIZES = {"phone": (6, 260), "desktop": (3, 620)}

@@ -54,7 +54,7 @@ async function find(shell, words) {
     { words: say('act.newConversation'), picture: 'plus', on: go('/messages/new') },
     site.mayMakeForums && { words: say('act.newForum'), picture: 'plus', on: go('/forums/new') },
     { words: say('inbox.readAll'), picture: 'checks', keys: 'Shift Esc', on: () => markAllRead(shell) },
-    { words: say('settings.appearance'), picture: 'palette', on: go('/you/look') },
+    { words: say('settings.appearance'), picture: 'palette', on: go('/you/appearance') },
     { words: say('settings.profile'), picture: 'user', on: go('/you/profile') },
     site.isModerator && { words: say('admin.title'), picture: 'shield', on: go('/admin') },
     site.isStaff && { words: say('admin.invites'), picture: 'link', on: go('/admin/invites') },

@@ -13,7 +13,7 @@ from test_pages import Site
 # The main pages; the others have the same parts.
 MAIN = (
     "inbox", "forums", "topics", "room", "about", "topic", "new-topic", "new-forum", "direct", "messages", "search", "user", "you", "profile",
-    "look", "privacy", "admin", "settings", "invites", "order", "reports", "notifications", "groups", "bots", "webhooks", "endpoints", "rules", "gone")
+    "appearance", "privacy", "admin", "settings", "invites", "order", "reports", "notifications", "groups", "bots", "webhooks", "endpoints", "rules", "gone")
 
 
 def texts(code):
@@ -55,7 +55,7 @@ class Languages(Site):
     def test_every_language_fits_a_phone(self):
         for code in ("es", "fr", "ja"):
             page = self.signed_in("ada", "phone", locale=code)
-            for name in ("inbox", "room", "topic", "you", "look", "settings"):
+            for name in ("inbox", "room", "topic", "you", "appearance", "settings"):
                 with self.subTest(page=f"{name}-{code}"):
                     self.go(page, self.addresses()[name])
                     self.photograph(page, f"{code}-{name}")
@@ -107,7 +107,7 @@ class Languages(Site):
 
     def test_a_region_and_a_time_format_hold_at_once_and_on_the_next_device(self):
         page = self.signed_in("lin", anew=True)
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         example = "Dates, times and numbers:"
         page.get_by_label("Region", exact=True).select_option("DE")
         expect(page.get_by_text(example)).to_contain_text("1.234,5")
@@ -117,13 +117,13 @@ class Languages(Site):
         kept = lambda: self.call("GET", "/me", token=self.tokens["lin"])["preferences"]
         self.eventually(page, ("DE", "12"), lambda: (kept().get("region"), kept().get("clock")))
         other = self.signed_in("lin", anew=True)
-        self.go(other, "/you/look")
+        self.go(other, "/you/appearance")
         expect(other.get_by_text(example)).to_contain_text("1.234,5")
         self.call("PATCH", "/users/me", {"preferences": {}}, self.tokens["lin"])
 
     def test_a_chosen_language_holds_at_once_and_on_the_next_device(self):
         page = self.signed_in("grace", anew=True)
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         language = page.get_by_label("Language")
         self.assertEqual(sorted(language.locator("option").all_inner_texts()), sorted([
             "Browser language", "Deutsch", "English", "Español", "Français", "العربية", "日本語"]))
@@ -143,7 +143,7 @@ class Languages(Site):
         other.get_by_role("button", name="Sign in").click()
         expect(other.get_by_role("heading", name=texts("de")["navigation.inbox"])).to_be_visible()
 
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         self.choose(page, texts("de")["appearance.language.browser"], "en")
         expect(page.get_by_role("heading", name="Appearance and shortcuts")).to_be_visible()
         self.assertNotIn("language", self.call("GET", "/me", token=self.tokens["grace"])["preferences"])
@@ -175,7 +175,7 @@ class Languages(Site):
 
     def test_a_language_chosen_while_the_worker_is_installed_is_the_one_offline(self):
         page = self.signed_in("ada", service_workers="allow")
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         self.eventually(page, True, lambda: page.evaluate("async () => !!(await navigator.serviceWorker.getRegistration())"))
         self.choose(page, "العربية", "ar")
         self.eventually(page, True, lambda: page.evaluate(IS_CACHED))
@@ -185,13 +185,13 @@ class Languages(Site):
     def test_the_app_starts_offline_in_the_chosen_language(self):
         page = self.signed_in("ada", service_workers="allow")
         self.eventually(page, True, lambda: page.evaluate(IS_CACHED))
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         self.choose(page, "العربية", "ar")
         page = self.opened_offline(page)
         self.assertEqual(page.evaluate("[document.documentElement.lang, document.documentElement.dir]"), ["ar", "rtl"])
         expect(page.get_by_role("heading", name=texts("ar")["navigation.inbox"])).to_be_visible()
         # Later pages have their texts.
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         expect(page.get_by_role("heading", name=texts("ar")["settings.appearance"])).to_be_visible()
         # Without a network there is no other language: the app says so and stays.
         for language in ("Deutsch", "Français", "Deutsch"):

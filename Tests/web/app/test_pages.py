@@ -46,7 +46,7 @@ class Site(Village):
             "inbox": "/", "forums": "/forums", "topics": f"{garden}/topics", "room": f"{garden}/room", "about": f"{garden}/about",
             "topic": f"/t/{self.topic['id']}", "new-topic": f"{garden}/new", "new-forum": "/forums/new", "direct": f"/c/{self.direct['id']}",
             "messages": "/messages", "members": "/members", "drafts": "/you/drafts", "new-message": "/messages/new", "search": "/search?q=key", "user": "/u/grace", "you": "/you",
-            "profile": "/you/profile", "look": "/you/look", "privacy": "/you/privacy", "password": "/you/password", "sessions": "/you/sessions",
+            "profile": "/you/profile", "appearance": "/you/appearance", "privacy": "/you/privacy", "password": "/you/password", "sessions": "/you/sessions",
             "tokens": "/you/tokens", "stars": "/you/stars", "admin": "/admin", "settings": "/admin/settings", "invites": "/admin/invites",
             "groups": "/you/groups", "notifications": "/you/notifications", "twostep": "/you/twostep", "signins": "/you/signins",
             "emoji": "/admin/emoji", "admin-groups": "/admin/groups", "bots": "/admin/bots", "webhooks": "/admin/webhooks",

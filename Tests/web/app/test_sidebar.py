@@ -136,7 +136,7 @@ class Sidebar(Village):
 
     def test_another_setting_keeps_the_arrangement(self):
         page = self.signed_in("grace")
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         self.arrange(page, "Books", "Pin")
         self.eventually(page, ["Books"], lambda: self.seen(page).get("Pinned"))
         page.get_by_label("Time format").select_option("24")

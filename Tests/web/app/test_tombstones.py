@@ -11,7 +11,7 @@ class WithoutTombstones(Village):
         page = self.signed_in("ada")
         self.room(page)
         expect(page.get_by_text("Deleted by its author")).to_be_visible()
-        self.go(page, "/you/look")
+        self.go(page, "/you/appearance")
         with page.expect_response(lambda it: it.request.method == "PATCH" and it.ok):
             page.get_by_role("switch", name="Show deleted messages").uncheck()
         self.eventually(page, False, lambda: self.call("GET", "/users/me", token=self.tokens["ada"])["preferences"].get("tombstones"))

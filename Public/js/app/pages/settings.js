@@ -2,7 +2,7 @@
 
 import { el, icon } from '../core/dom.js';
 import { say, sayProblem } from '../core/text/text.js';
-import { look } from '../account/settings/look.js';
+import { appearance } from '../account/settings/appearance.js';
 import { password } from '../account/security/password.js';
 import { privacy } from '../account/settings/privacy.js';
 import { profile } from '../account/settings/profile.js';
@@ -14,11 +14,11 @@ import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 
-const parts = { profile, groups, look, notifications, email, privacy, password, passkeys, twostep, sessions, signins, tokens, stars, drafts };
+const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, twostep, sessions, signins, tokens, stars, drafts };
 const pictures = {
   profile: 'user',
   groups: 'users',
-  look: 'palette',
+  appearance: 'palette',
   notifications: 'bell',
   email: 'mail',
   privacy: 'eye',

@@ -11,7 +11,7 @@ import { chosenLanguage, languages, useLanguage } from './language.js';
 
 const REGIONS = 'AE AR AT AU BE BR CA CH CL CN CO CZ DE DK DZ EG ES FI FR GB GR HK HU IE IL IN IQ IT JO JP KR LB LU MA MX NL NO NZ PE PL PT RO RU SA SE SG TN TR TW UA US ZA'.split(' ');
 
-export async function look(shell, column) {
+export async function appearance(shell, column) {
   const { site } = shell;
   const chosen = {};
   const { preferences } = site.me;
