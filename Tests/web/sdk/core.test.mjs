@@ -1,10 +1,12 @@
-// Functions of the app that need no page: the caret inside code, and whole lists.
+// Functions of the app that need no page: the caret inside code, whole lists, and rows of unsent messages.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { everyPage } from '../../../Public/js/app/core/everypage.js';
 import { isInCode } from '../../../Public/js/app/core/text/incode.js';
+import { sayProblem } from '../../../Public/js/app/core/text/text.js';
+import { unsentRow } from '../../../Public/js/app/state/unsent.js';
 
 /** Texts with the caret at `|`. */
 const CODE = [
@@ -31,4 +33,22 @@ test('a list is read page by page', async () => {
   });
   assert.deepEqual(all, [1, 2, 3]);
   assert.deepEqual(asked, [undefined, 'b', 'c']);
+});
+
+test('the row of an unsent message shows the progress of its uploads', () => {
+  const files = [{ id: 'f1', name: 'a.png', size: 4, file_id: '9' }, { id: 'f2', name: 'b.png', size: 4, file_id: null }, { id: 'f3', name: 'c.png', size: 4, file_id: null }];
+  const send = { id: 'c1', kind: 'send', state: 'pending', reason: null, files };
+  const row = unsentRow({ id: null, text: 'Hello' }, [send], (file) => (file === 'f2' ? 0.5 : 0));
+  assert.deepEqual([row.id, row.operation, row.text, row.state, row.fault], ['w-c1', 'c1', 'Hello', 'waiting', undefined]);
+  assert.deepEqual(row.uploads.map(({ progress }) => progress), [1, 0.5, 0]);
+  assert.deepEqual(unsentRow({}, [send]).uploads.map(({ progress }) => progress), [1, 0, 0]);
+});
+
+test('the row of a refused message tells why, and that of a refused change still waits', () => {
+  const send = { id: 'c1', kind: 'send', state: 'pending', reason: null, files: [] };
+  const refused = { state: 'failed', reason: { code: 'network' } };
+  const fault = sayProblem({ code: 'network' });
+  const known = ({ state, fault: told }) => [state, told];
+  assert.deepEqual(known(unsentRow({}, [{ ...send, ...refused }])), ['failed', fault]);
+  assert.deepEqual(known(unsentRow({}, [send, { ...send, kind: 'edit', ...refused }])), ['waiting', fault]);
 });

@@ -1,7 +1,7 @@
 // The messages of a conversation for a view: the library's window, with unsent messages at its end.
 
-import { sayProblem } from '../core/text/text.js';
 import { canJoin } from './forums.js';
+import { unsentRow } from './unsent.js';
 
 /** The maximum number of unsent messages shown; the offline notice has the total. */
 const MAX_WAITING = 100;
@@ -103,25 +103,13 @@ export class Stream extends EventTarget {
     const hidden = new Set(waiting.slice(0, Math.max(0, waiting.length - MAX_WAITING)));
     this.shown = window.items
       .filter((it) => !it.isMuted && !hidden.has(it))
-      .map((item) => {
-        const { message } = item;
-        const failed = item.operations.find((it) => it.state === 'failed');
-        if (item.state === 'sent') {
-          // Events and cached answers have no current status.
-          return message.author_id === me ? { ...message, status: this.site.parley.statusOf(message) } : message;
+      .map(({ message, operations, state }) => {
+        if (state !== 'sent') {
+          const sent = this.sent.get(operations[0].id);
+          return unsentRow({ ...message, author_id: message.author_id ?? me }, operations, (file) => sent?.get(file) ?? 0);
         }
-        return {
-          ...message,
-          id: `w-${item.key}`,
-          author_id: message.author_id ?? me,
-          state: item.state === 'failed' ? 'failed' : 'waiting',
-          operation: item.source.id,
-          attachments: [],
-          uploads: item.source.files?.map(({ id, name, size, file_id: done }) => ({
-            id, name, size, progress: done ? 1 : (this.sent.get(item.source.id)?.get(id) ?? 0),
-          })),
-          ...(failed ? { fault: sayProblem(failed.reason) } : {}),
-        };
+        // Events and cached answers have no current status.
+        return message.author_id === me ? { ...message, status: this.site.parley.statusOf(message) } : message;
       });
     this.dispatchEvent(new Event('change'));
   }

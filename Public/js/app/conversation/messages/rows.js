@@ -11,6 +11,7 @@ import { messageElement } from '../../parts/message/message.js';
 import { plain } from '../../core/text/plain.js';
 import { say } from '../../core/text/text.js';
 import { startOfDay } from '../../core/text/times.js';
+import { unsentID } from '../../state/unsent.js';
 
 const GROUP = 5 * 60_000;
 
@@ -99,7 +100,7 @@ export class MessageRows {
           files,
         },
       );
-    return this.keep(kept, message.id, key, make, `w-c${message.client_id}`);
+    return this.keep(kept, message.id, key, make, unsentID(message.client_id));
   }
 
   /** The elements around the feed: above, the head or a line while there are older messages; below, the words of an empty list. */

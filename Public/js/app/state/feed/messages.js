@@ -1,7 +1,7 @@
 // Messages of feeds for a view: rows of the cache with the user's unsent operations, renewed at each change of the cache.
 
 import { withOperations } from '../../../parley/outbox.js';
-import { sayProblem } from '../../core/text/text.js';
+import { unsentRow } from '../unsent.js';
 import { isIgnored, noteEvents } from './cache.js';
 
 export class FeedMessages extends EventTarget {
@@ -72,18 +72,7 @@ export class FeedMessages extends EventTarget {
   get unsent() {
     const { parley, me } = this.site;
     const waiting = parley.operations({ kind: 'send' }).filter((it) => this.isShown(it));
-    return waiting.map((it) => ({
-      ...it.body,
-      id: `w-${it.id}`,
-      client_id: it.id,
-      operation: it.id,
-      conversation_id: it.conversation_id,
-      author_id: me.id,
-      sent_at: it.created_at,
-      state: it.state === 'failed' ? 'failed' : 'waiting',
-      attachments: [],
-      uploads: it.files.map(({ id, name, size, file_id: done }) => ({ id, name, size, progress: done ? 1 : 0 })),
-      ...(it.state === 'failed' ? { fault: sayProblem(it.reason) } : {}),
-    }));
+    return waiting.map((it) =>
+      unsentRow({ ...it.body, client_id: it.id, conversation_id: it.conversation_id, author_id: me.id, sent_at: it.created_at }, [it]));
   }
 }
