@@ -84,8 +84,8 @@ export async function open(shell, _, restore) {
 
 /** The first of them in the order of the staff, as many as are named. */
 export function tiles(site, max = Infinity) {
-  const sections = forumSections(site, arrangementOf(site).order);
   const newest = newestByForum(site);
+  const sections = forumSections(site, arrangementOf(site).order && newest);
   let left = max;
   const shown = sections.map(({ title, forums }) => {
     const first = forums.slice(0, left);

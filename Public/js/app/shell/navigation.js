@@ -96,9 +96,10 @@ function sectionsOf(site, here, inForums) {
  * user's own, then the most recently active.
  */
 function listedForums(site, here, unread, order) {
-  const sections = forumSections(site, order);
-  if (site.forums.size <= MAX_FORUMS) return sections;
-  const newest = newestByForum(site);
+  const isPart = site.forums.size > MAX_FORUMS;
+  const newest = (order || isPart) && newestByForum(site);
+  const sections = forumSections(site, order && newest);
+  if (!isPart) return sections;
   const weight = (it) =>
     (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) || site.overview.newTopicsOf(it.id) ? 2 : 0) + (site.conversations.has(it.room_id) ? 1 : 0);
   const first = [...site.forums.values()]

@@ -28,8 +28,11 @@ export function canJoin(site, forum) {
   return forum.visibility !== 'private' || site.isStaff;
 }
 
-/** The forums by sections, both in the order of the staff, or within a section the last active first. */
-export function forumSections(site, order) {
+/**
+ * The forums by sections, both in the order of the staff, or within a section the last active first.
+ * @param {object} site @param {((forum: object) => string) | false} [newest] of `newestByForum`, for the order by activity
+ */
+export function forumSections(site, newest) {
   const sections = new Map();
   const inOrder = [...site.forums.values()].sort((a, b) => a.position - b.position || compare(a.id, b.id));
   for (const it of inOrder) {
@@ -37,10 +40,7 @@ export function forumSections(site, order) {
     if (!sections.has(title)) sections.set(title, []);
     sections.get(title).push(it);
   }
-  if (order) {
-    const newest = newestByForum(site);
-    for (const forums of sections.values()) forums.sort((a, b) => compare(newest(b), newest(a)));
-  }
+  if (newest) for (const forums of sections.values()) forums.sort((a, b) => compare(newest(b), newest(a)));
   return [...sections].map(([title, forums]) => ({ title, forums }));
 }
 
