@@ -20,7 +20,7 @@ from statistics import median
 import cost
 from measure import IS_SMOKE, compare, compare_each, cpu_seconds, idle_costs, load, resident_bytes, sized, wrk
 from nginx import nginx
-from place import copied, held, in_c, kit, planted, store
+from planted import copied, held, in_c, kit, planted, store
 from rooms import CROWD, crowded, ejabberd_room, missed, nats_room, parley_room
 from servers import BENCH, BUILD, PARLEY, TOP, VENV_PYTHON, Server, free_port
 from table import outcomes

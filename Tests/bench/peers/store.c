@@ -1,7 +1,7 @@
 /* The rows of a post and the rows of a page by SQLite's C interface alone: what Parley's store is held against.
 
      store post DATABASE BATCH SECONDS     inserts in transactions of BATCH messages, each with a sync
-     store page DATABASE SEQ SECONDS       fifty messages before that place; 0 is the newest
+     store page DATABASE SEQ SECONDS       fifty messages before that seq; 0 is the newest
      store json DATABASE SEQ SECONDS       the same, written as JSON
 
    The database is one that `parley-bench store plant` has made. Rows, indices and pragmas are Parley's; the texts are
@@ -98,10 +98,10 @@ static void look(void) {
       "select c.id, c.last_seq, c.last_message_id, coalesce(s.head, 0) from conversation c "
       "left join stream s on s.id = 4 * c.id + 3 where c.id between 66 and 73");
   while (sqlite3_step(statement) == SQLITE_ROW) {
-    int place = sqlite3_column_int(statement, 0) - FIRST_BUSY;
-    seq[place] = sqlite3_column_int64(statement, 1);
-    last[place] = sqlite3_column_int64(statement, 2);
-    head[place] = sqlite3_column_int64(statement, 3);
+    int room = sqlite3_column_int(statement, 0) - FIRST_BUSY;
+    seq[room] = sqlite3_column_int64(statement, 1);
+    last[room] = sqlite3_column_int64(statement, 2);
+    head[room] = sqlite3_column_int64(statement, 3);
   }
   sqlite3_finalize(statement);
   state ^= (uint64_t)id << 20;
@@ -129,7 +129,7 @@ static void post(int batch, double limit) {
     run("begin immediate");
     int64_t indexed = id;
     for (int i = 0; i < batch; i++) {
-      int author = (int)(count++ % PEOPLE), place = author % BUSY;
+      int author = (int)(count++ % PEOPLE), room = author % BUSY;
       int64_t at = (int64_t)(now(CLOCK_REALTIME) * 1000);
       const char *text = texts[random_number() % text_count];
       char client[32];
@@ -138,30 +138,30 @@ static void post(int batch, double limit) {
       id++;
       event++;
       sqlite3_bind_int64(message, 1, id);
-      sqlite3_bind_int64(message, 2, place + FIRST_BUSY);
-      sqlite3_bind_int64(message, 3, ++seq[place]);
-      if (last[place]) sqlite3_bind_int64(message, 4, last[place]);
+      sqlite3_bind_int64(message, 2, room + FIRST_BUSY);
+      sqlite3_bind_int64(message, 3, ++seq[room]);
+      if (last[room]) sqlite3_bind_int64(message, 4, last[room]);
       else sqlite3_bind_null(message, 4);
       sqlite3_bind_int64(message, 5, author + 1);
       sqlite3_bind_text(message, 6, client, -1, SQLITE_TRANSIENT);
       sqlite3_bind_text(message, 7, text, -1, SQLITE_STATIC);
       sqlite3_bind_int64(message, 8, at);
       finish(message);
-      sqlite3_bind_int64(conversation, 1, seq[place]);
-      sqlite3_bind_int64(conversation, 2, last[place] = id);
-      sqlite3_bind_int64(conversation, 3, place + FIRST_BUSY);
+      sqlite3_bind_int64(conversation, 1, seq[room]);
+      sqlite3_bind_int64(conversation, 2, last[room] = id);
+      sqlite3_bind_int64(conversation, 3, room + FIRST_BUSY);
       finish(conversation);
       sqlite3_bind_int64(idempotency, 1, author + 1);
       sqlite3_bind_text(idempotency, 2, client, -1, SQLITE_TRANSIENT);
       sqlite3_bind_int64(idempotency, 3, id);
       sqlite3_bind_blob(idempotency, 4, fingerprint, sizeof fingerprint, SQLITE_TRANSIENT);
       finish(idempotency);
-      sqlite3_bind_int64(stream, 1, 4 * (place + FIRST_BUSY) + 3);
+      sqlite3_bind_int64(stream, 1, 4 * (room + FIRST_BUSY) + 3);
       sqlite3_bind_int64(stream, 2, event);
       finish(stream);
       sqlite3_bind_int64(log, 1, event);
-      sqlite3_bind_int64(log, 2, 4 * (place + FIRST_BUSY) + 3);
-      sqlite3_bind_int64(log, 3, ++head[place]);
+      sqlite3_bind_int64(log, 2, 4 * (room + FIRST_BUSY) + 3);
+      sqlite3_bind_int64(log, 3, ++head[room]);
       sqlite3_bind_int64(log, 4, id);
       sqlite3_bind_int64(log, 5, author + 1);
       sqlite3_bind_int64(log, 6, at);
@@ -170,9 +170,9 @@ static void post(int batch, double limit) {
     }
     /* FTS5 writes what it has gathered whenever another statement begins a savepoint, so the words go in last. */
     for (int i = 0; i < batch; i++) {
-      int author = (int)((count - batch + i) % PEOPLE), place = author % BUSY;
+      int author = (int)((count - batch + i) % PEOPLE), room = author % BUSY;
       char scope[32];
-      snprintf(scope, sizeof scope, "c%d a%d", place + FIRST_BUSY, author + 1);
+      snprintf(scope, sizeof scope, "c%d a%d", room + FIRST_BUSY, author + 1);
       sqlite3_bind_int64(search, 1, ++indexed);
       sqlite3_bind_text(search, 2, said[i], -1, SQLITE_STATIC);
       sqlite3_bind_text(search, 3, scope, -1, SQLITE_TRANSIENT);
@@ -238,7 +238,7 @@ static char *write_row(char *end, sqlite3_stmt *statement) {
   return end;
 }
 
-static void page(int64_t place, double limit, int as_json) {
+static void page(int64_t before_seq, double limit, int as_json) {
   sqlite3_stmt *statement = prepare(
       "select id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, "
       "reply_to, machine_only, created_at, sent_at, edited_at, edited_by, revision, deletion, deleted_at, deleted_by, "
@@ -246,7 +246,7 @@ static void page(int64_t place, double limit, int as_json) {
   double start = now(CLOCK_MONOTONIC), end = start + limit, before = start;
   int64_t count = 0, bytes = 0;
   while (before < end && time_count < MOST_TIMES) {
-    sqlite3_bind_int64(statement, 1, place ? place : INT64_MAX);
+    sqlite3_bind_int64(statement, 1, before_seq ? before_seq : INT64_MAX);
     char *end = written;
     while (sqlite3_step(statement) == SQLITE_ROW) {
       if (as_json) {

@@ -24,10 +24,10 @@ def planted(count, forums=0, crowd=0):
     """A read-only folder, verified when it is created."""
     count = sized(count)
     name = f"{count}-{forums}-{crowd}"
-    folder = FOLDER / f"place-{name}-{schema()}"
+    folder = FOLDER / f"site-{name}-{schema()}"
     if folder.exists():
         return folder
-    for old in FOLDER.glob(f"place-{name}-*"):
+    for old in FOLDER.glob(f"site-{name}-*"):
         shutil.rmtree(old)
     draft = FOLDER / f"draft-{name}"
     shutil.rmtree(draft, ignore_errors=True)
