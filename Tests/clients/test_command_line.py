@@ -42,7 +42,7 @@ class Library(ServingTest):
             self.assertEqual(headers["access-control-allow-origin"], "*")
             self.assertEqual(headers["cross-origin-resource-policy"], "cross-origin")
             self.assertNotIn("access-control-allow-credentials", headers)
-            for path in ("/", "/css/tokens.css", "/js/app/place.js", "/api/v1/server"):
+            for path in ("/", "/css/tokens.css", "/js/app/main.js", "/api/v1/server"):
                 _, headers = self.curl_headers(f"{server.url}{path}", "--header", "Origin: https://a.example")
                 self.assertNotIn("access-control-allow-origin", headers, path)
                 self.assertEqual(headers["cross-origin-resource-policy"], "same-origin", path)

@@ -185,9 +185,9 @@ class Systemd(ServingTest):
         empty = Path(self.folder) / "empty"
         empty.mkdir()
 
-        def run(place):
-            """`parley user list` in an empty folder, with the data at `place` in a mount namespace of its own."""
-            script = f'mount -t tmpfs tmpfs /var/lib && cp -a "$1" {place} && cd "$2" && exec "$3" user list'
+        def run(path):
+            """`parley user list` in an empty folder, with the data at `path` in a mount namespace of its own."""
+            script = f'mount -t tmpfs tmpfs /var/lib && cp -a "$1" {path} && cd "$2" && exec "$3" user list'
             return subprocess.run(
                 ["unshare", "--mount", "bash", "-c", script, "bash", Path(self.folder) / "data", empty, PARLEY.resolve()],
                 capture_output=True, text=True, timeout=60)

@@ -143,14 +143,14 @@ class SecondFactor(Home, ServingTest):
 
         # No secret is where it does not belong.
         secrets = [self.secret, *self.codes, *(it.replace("-", "") for it in self.codes), key.decode().strip(), token]
-        places = {"log": self.log.encode(), "backup": backup.read_bytes()}
+        files = {"log": self.log.encode(), "backup": backup.read_bytes()}
         for file in self.folder.rglob("*"):
             if file.is_file() and file.name != "secrets.key":
-                places[str(file)] = file.read_bytes()
+                files[str(file)] = file.read_bytes()
         raw = [pyotp.TOTP(self.secret).byte_secret(), bytes.fromhex(key.decode())]
-        for place, content in places.items():
+        for name, content in files.items():
             for secret in [*(it.encode() for it in secrets), *raw]:
-                self.assertNotIn(secret, content, place)
+                self.assertNotIn(secret, content, name)
         self.server = self.start(*parley(self.folder / "other"))
 
 
