@@ -305,27 +305,27 @@ const kinds = {
   },
 
   receipt({ rows, data }) {
-    const held = rows.get('receipts', [data.conversation_id, data.user_id]);
+    const stored = rows.get('receipts', [data.conversation_id, data.user_id]);
     rows.put('receipts', {
       ...data,
-      read_up_to: Math.max(data.read_up_to, held?.read_up_to ?? 0),
-      delivered_up_to: Math.max(data.delivered_up_to, held?.delivered_up_to ?? 0),
+      read_up_to: Math.max(data.read_up_to, stored?.read_up_to ?? 0),
+      delivered_up_to: Math.max(data.delivered_up_to, stored?.delivered_up_to ?? 0),
     });
   },
 
   conversation({ rows, event, data, known, outcome }) {
     if (event.event === 'conversation.removed') return dropConversation(rows, data.id);
-    const held = rows.get('conversations', data.id);
+    const stored = rows.get('conversations', data.id);
     // No event has the unread count and the stream offset of an existing conversation.
-    if (data.from_seq !== undefined && held?.unread_count === undefined) {
+    if (data.from_seq !== undefined && stored?.unread_count === undefined) {
       outcome.refetch.push(`conversation:${data.id}`);
     }
     if (data.kind === undefined) {
       outcome.refetch.push(`conversation:${data.id}`);
     } else {
       // Message events move the end, one by one, so that each is counted.
-      const { last_seq: last, last_message_id: id } = held ?? data;
-      rows.put('conversations', mergeConversation(held, { ...data, last_seq: last, last_message_id: id }, known));
+      const { last_seq: last, last_message_id: id } = stored ?? data;
+      rows.put('conversations', mergeConversation(stored, { ...data, last_seq: last, last_message_id: id }, known));
     }
     return undefined;
   },
@@ -340,36 +340,36 @@ const kinds = {
       if (isUnknown) outcome.refetch.push(`forum:${data.forum_id}`);
       return;
     }
-    const held = rows.get('conversations', data.conversation_id);
-    if (!held || known <= (held.participants_known ?? 0)) return;
+    const stored = rows.get('conversations', data.conversation_id);
+    if (!stored || known <= (stored.participants_known ?? 0)) return;
     const isIn = event.event !== 'participant.left' && data.role !== undefined;
-    const others = held.participants?.filter((/** @type {any} */ one) => one.user_id !== data.user_id);
+    const others = stored.participants?.filter((/** @type {any} */ one) => one.user_id !== data.user_id);
     const participants = others && (isIn ? [...others, { user_id: data.user_id, role: data.role }] : others);
     const step = { 'participant.joined': 1, 'participant.left': -1 }[event.event] ?? 0;
-    const count = participants?.length ?? Math.max(0, (held.participant_count ?? 0) + step);
+    const count = participants?.length ?? Math.max(0, (stored.participant_count ?? 0) + step);
     const role = data.user_id === context.me && isIn ? { role: data.role } : {};
     rows.put('conversations', {
-      ...held, ...role, participants, participant_count: count, participants_known: known,
+      ...stored, ...role, participants, participant_count: count, participants_known: known,
     });
   },
 
   read_position({ rows, data, outcome }) {
-    const held = rows.get('conversations', data.conversation_id);
-    if (!held) return;
-    confirm(rows, `read:${held.id}`, data.read_up_to);
-    const read = Math.max(held.read_up_to ?? 0, data.read_up_to);
-    const delivered = Math.max(held.delivered_up_to ?? 0, data.delivered_up_to);
-    const isAllRead = read >= (held.last_seq ?? 0);
-    if (read > (held.read_up_to ?? 0) && !isAllRead) outcome.recount.push(held.id);
+    const stored = rows.get('conversations', data.conversation_id);
+    if (!stored) return;
+    confirm(rows, `read:${stored.id}`, data.read_up_to);
+    const read = Math.max(stored.read_up_to ?? 0, data.read_up_to);
+    const delivered = Math.max(stored.delivered_up_to ?? 0, data.delivered_up_to);
+    const isAllRead = read >= (stored.last_seq ?? 0);
+    if (read > (stored.read_up_to ?? 0) && !isAllRead) outcome.recount.push(stored.id);
     const unread = isAllRead ? { unread_count: 0 } : {};
-    rows.put('conversations', { ...held, read_up_to: read, delivered_up_to: delivered, ...unread });
+    rows.put('conversations', { ...stored, read_up_to: read, delivered_up_to: delivered, ...unread });
   },
 
   level({ rows, data, known }) {
     const table = data.forum_id ? 'forums' : 'conversations';
-    const held = rows.get(table, data.forum_id ?? data.conversation_id);
-    if (!held || known <= (held.level_known ?? 0)) return;
-    rows.put(table, { ...held, level: data.level, level_set: data.set, level_known: known });
+    const stored = rows.get(table, data.forum_id ?? data.conversation_id);
+    if (!stored || known <= (stored.level_known ?? 0)) return;
+    rows.put(table, { ...stored, level: data.level, level_set: data.set, level_known: known });
   },
 
   forum({ rows, event, data, known, outcome }) {
@@ -399,11 +399,11 @@ const kinds = {
   },
 
   relation({ rows, data, known, outcome }) {
-    const held = rows.get('relations', data.user_id);
-    if (held && known <= held.known) return;
+    const stored = rows.get('relations', data.user_id);
+    if (stored && known <= stored.known) return;
     rows.put('relations', { ...data, known });
     // Messages of muted and blocked users do not count.
-    if (isIgnored(held) !== isIgnored(data)) outcome.recount.push(everyConversation);
+    if (isIgnored(stored) !== isIgnored(data)) outcome.recount.push(everyConversation);
   },
 
   preferences({ rows, data, known }) {
@@ -411,8 +411,8 @@ const kinds = {
   },
 
   settings({ rows, data, known }) {
-    const held = rows.get('site', 'settings');
-    if (!held || data.revision > held.value.revision || generationOf(known) > generationOf(held.known)) {
+    const stored = rows.get('site', 'settings');
+    if (!stored || data.revision > stored.value.revision || generationOf(known) > generationOf(stored.known)) {
       rows.put('site', { name: 'settings', value: data, known });
     }
   },
@@ -423,10 +423,10 @@ const kinds = {
  * @param {Rows} rows @param {any} user @param {number} known
  */
 export function putMe(rows, user, known) {
-  const held = rows.get('site', 'me');
-  const value = mergeThing(held?.value, user, known);
+  const stored = rows.get('site', 'me');
+  const value = mergeThing(stored?.value, user, known);
   // Both are absent without any, and the silences where the answer has no private members.
-  if (value !== held?.value) {
+  if (value !== stored?.value) {
     if (!user.groups) delete value.groups;
     if (user.preferences && !user.silences) delete value.silences;
   }
@@ -435,49 +435,49 @@ export function putMe(rows, user, known) {
 
 /**
  * Merges a row with a revision. An answer of the same revision may have more fields than an event.
- * @param {any} held @param {any} incoming @param {number} known
+ * @param {any} stored @param {any} incoming @param {number} known
  */
-export function mergeThing(held, incoming, known) {
-  if (!held) return { ...incoming, known };
-  if (generationOf(known) < generationOf(held.known)) return held;
+export function mergeThing(stored, incoming, known) {
+  if (!stored) return { ...incoming, known };
+  if (generationOf(known) < generationOf(stored.known)) return stored;
   const isNewer =
-    generationOf(known) > generationOf(held.known) || incoming.revision > held.revision ||
-    (incoming.revision === held.revision && known >= held.known);
-  return isNewer ? { ...held, ...incoming, known } : held;
+    generationOf(known) > generationOf(stored.known) || incoming.revision > stored.revision ||
+    (incoming.revision === stored.revision && known >= stored.known);
+  return isNewer ? { ...stored, ...incoming, known } : stored;
 }
 
 /**
  * Merges a conversation. Participants, level, read positions and the end follow rules of their own beside the revision.
- * @param {any} held @param {any} incoming @param {number} known
+ * @param {any} stored @param {any} incoming @param {number} known
  */
-export function mergeConversation(held, incoming, known) {
-  if (!held || generationOf(known) > generationOf(held.known)) return { ...incoming, known };
-  if (generationOf(known) < generationOf(held.known)) return held;
-  const merged = mergeThing(held, incoming, known);
-  const latest = (/** @type {string} */ name) => Math.max(held[name] ?? 0, incoming[name] ?? 0);
-  const isBehind = (held.last_seq ?? 0) > (incoming.last_seq ?? 0);
-  const kept = isBehind ? held : merged;
-  const later = (/** @type {string} */ name) => known < (held[`${name}_known`] ?? 0);
+export function mergeConversation(stored, incoming, known) {
+  if (!stored || generationOf(known) > generationOf(stored.known)) return { ...incoming, known };
+  if (generationOf(known) < generationOf(stored.known)) return stored;
+  const merged = mergeThing(stored, incoming, known);
+  const latest = (/** @type {string} */ name) => Math.max(stored[name] ?? 0, incoming[name] ?? 0);
+  const isBehind = (stored.last_seq ?? 0) > (incoming.last_seq ?? 0);
+  const kept = isBehind ? stored : merged;
+  const later = (/** @type {string} */ name) => known < (stored[`${name}_known`] ?? 0);
   return {
     ...merged,
     last_seq: latest('last_seq'),
     last_message_id: kept.last_message_id,
     last_message: kept.last_message,
-    ...(held.read_up_to === undefined && incoming.read_up_to === undefined
+    ...(stored.read_up_to === undefined && incoming.read_up_to === undefined
       ? {}
       : { read_up_to: latest('read_up_to'), delivered_up_to: latest('delivered_up_to') }),
-    unread_count: isBehind || latest('read_up_to') > (incoming.read_up_to ?? 0) ? held.unread_count : merged.unread_count,
-    ...(later('participants') ? { participants: held.participants, participant_count: held.participant_count } : {}),
-    ...(later('level') ? { level: held.level, level_set: held.level_set } : {}),
+    unread_count: isBehind || latest('read_up_to') > (incoming.read_up_to ?? 0) ? stored.unread_count : merged.unread_count,
+    ...(later('participants') ? { participants: stored.participants, participant_count: stored.participant_count } : {}),
+    ...(later('level') ? { level: stored.level, level_set: stored.level_set } : {}),
   };
 }
 
 /**
  * Whether two messages with the same `seq` differ, as after a restore.
- * @param {any} held @param {any} message
+ * @param {any} stored @param {any} message
  */
-export const isAnother = (held, message) =>
-  held !== undefined && (held.id !== message.id || held.created_at !== message.created_at);
+export const isAnother = (stored, message) =>
+  stored !== undefined && (stored.id !== message.id || stored.created_at !== message.created_at);
 
 /**
  * The ages of a message's actions and of the user's star.
@@ -490,29 +490,29 @@ export function agesOf(message) {
 
 /**
  * Merges a message of an event or an answer into the cached one.
- * @param {any} held @param {any} incoming @param {number} known
+ * @param {any} stored @param {any} incoming @param {number} known
  * @param {{ isEvent?: boolean, isForced?: boolean }} options `isForced`: the cached message was found to be wrong.
  */
-export function mergeMessage(held, incoming, known, { isEvent = false, isForced = false } = {}) {
+export function mergeMessage(stored, incoming, known, { isEvent = false, isForced = false } = {}) {
   const actions = incoming.actions ?? {};
-  const isOlder = held !== undefined && generationOf(known) < generationOf(held.known);
-  const isOther = !held || generationOf(known) > generationOf(held.known);
-  if (isOther || (known >= held.known && isAnother(held, incoming))) {
+  const isOlder = stored !== undefined && generationOf(known) < generationOf(stored.known);
+  const isOther = !stored || generationOf(known) > generationOf(stored.known);
+  if (isOther || (known >= stored.known && isAnother(stored, incoming))) {
     return { ...incoming, actions, known, actions_known: known, star_known: known };
   }
-  if (isOlder || isAnother(held, incoming)) return held;
-  const isLater = known >= held.known;
-  const isNewer = incoming.revision > held.revision || ((isForced || incoming.revision === held.revision) && isLater);
-  const content = isNewer ? { ...incoming, known: Math.max(known, held.known) } : held;
-  const age = agesOf(held);
+  if (isOlder || isAnother(stored, incoming)) return stored;
+  const isLater = known >= stored.known;
+  const isNewer = incoming.revision > stored.revision || ((isForced || incoming.revision === stored.revision) && isLater);
+  const content = isNewer ? { ...incoming, known: Math.max(known, stored.known) } : stored;
+  const age = agesOf(stored);
   const hasActions = known >= age.actions;
   // Events have no star.
   const hasStar = !isEvent && known >= age.star;
-  const counted = isEvent ? keepMine(actions, held.actions) : actions;
-  const { star: _, ...others } = hasActions ? counted : (held.actions ?? {});
-  const star = hasStar ? actions.star : held.actions?.star;
-  const poll = (hasActions ? incoming.poll : held.poll) ?? incoming.poll ?? held.poll;
-  const mine = (hasStar ? incoming.poll?.mine : held.poll?.mine) ?? [];
+  const counted = isEvent ? keepMine(actions, stored.actions) : actions;
+  const { star: _, ...others } = hasActions ? counted : (stored.actions ?? {});
+  const star = hasStar ? actions.star : stored.actions?.star;
+  const poll = (hasActions ? incoming.poll : stored.poll) ?? incoming.poll ?? stored.poll;
+  const mine = (hasStar ? incoming.poll?.mine : stored.poll?.mine) ?? [];
   return {
     ...content,
     actions: star ? { ...others, star } : others,
@@ -520,21 +520,21 @@ export function mergeMessage(held, incoming, known, { isEvent = false, isForced 
     actions_known: hasActions ? known : age.actions,
     star_known: hasStar ? known : age.star,
     // Events don't say it; it never goes back.
-    ...(held.status && !content.status ? { status: held.status } : {}),
+    ...(stored.status && !content.status ? { status: stored.status } : {}),
   };
 }
 
 /**
  * Merges action counts. Events have counts, but not the user's own actions.
- * @param {Record<string, any>} [incoming] @param {Record<string, any>} [held]
+ * @param {Record<string, any>} [incoming] @param {Record<string, any>} [stored]
  */
-function keepMine(incoming = {}, held = {}) {
+function keepMine(incoming = {}, stored = {}) {
   /** @type {Record<string, any>} */
   const actions = {};
   for (const [type, action] of Object.entries(incoming)) {
-    actions[type] = held[type]?.mine ? { ...action, mine: true } : action;
+    actions[type] = stored[type]?.mine ? { ...action, mine: true } : action;
   }
-  if (held.star && !actions.star) actions.star = held.star;
+  if (stored.star && !actions.star) actions.star = stored.star;
   return actions;
 }
 
@@ -543,9 +543,9 @@ function keepMine(incoming = {}, held = {}) {
  * @param {Rows} rows @param {string[]} names
  */
 export function wantLater(rows, ...names) {
-  const held = rows.get('site', 'wanted')?.value ?? [];
-  const all = new Set([...held, ...names]);
-  if (all.size > held.length) rows.put('site', { name: 'wanted', value: [...all] });
+  const stored = rows.get('site', 'wanted')?.value ?? [];
+  const all = new Set([...stored, ...names]);
+  if (all.size > stored.length) rows.put('site', { name: 'wanted', value: [...all] });
 }
 
 /**
@@ -555,9 +555,9 @@ export function wantLater(rows, ...names) {
 export function keepLost(rows, messages, me) {
   const own = messages.filter((one) => one.author_id === me && !one.deleted);
   if (own.length === 0) return;
-  const held = rows.get('site', 'lost')?.value ?? [];
-  const isHeld = (/** @type {any} */ one) => held.some((/** @type {any} */ other) => !isAnother(other, one));
-  const all = [...held, ...own.filter((one) => !isHeld(one))];
+  const stored = rows.get('site', 'lost')?.value ?? [];
+  const isStored = (/** @type {any} */ one) => stored.some((/** @type {any} */ other) => !isAnother(other, one));
+  const all = [...stored, ...own.filter((one) => !isStored(one))];
   rows.put('site', { name: 'lost', value: all.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)) });
 }
 
@@ -566,12 +566,12 @@ export function keepLost(rows, messages, me) {
  * @param {Rows} rows With `['site', 'lost']`. @param {any} message
  */
 export function dropFound(rows, message) {
-  const held = rows.get('site', 'lost')?.value ?? [];
+  const stored = rows.get('site', 'lost')?.value ?? [];
   const isFound = (/** @type {any} */ one) =>
     !isAnother(one, message) ||
     (message.client_id != null && one.client_id === message.client_id && one.author_id === message.author_id);
-  const left = held.filter((/** @type {any} */ one) => !isFound(one));
-  if (left.length < held.length) rows.put('site', { name: 'lost', value: left });
+  const left = stored.filter((/** @type {any} */ one) => !isFound(one));
+  if (left.length < stored.length) rows.put('site', { name: 'lost', value: left });
 }
 
 /**
@@ -632,27 +632,27 @@ export const isUnread = (message, conversation, context) =>
  * @param {boolean} isReread The cached message is newer than the event.
  */
 function countMessage(rows, before, message, context, outcome, isReread) {
-  const held = rows.get('conversations', message.conversation_id);
-  if (!held) {
+  const stored = rows.get('conversations', message.conversation_id);
+  if (!stored) {
     outcome.refetch.push(`conversation:${message.conversation_id}`);
     return;
   }
-  const isNew = message.seq > (held.last_seq ?? 0);
-  const isLast = message.seq >= (held.last_seq ?? 0);
-  let unread = held.unread_count;
+  const isNew = message.seq > (stored.last_seq ?? 0);
+  const isLast = message.seq >= (stored.last_seq ?? 0);
+  let unread = stored.unread_count;
   if (unread !== undefined) {
-    const counts = isUnread(message, held, context);
+    const counts = isUnread(message, stored, context);
     if (isNew) {
       unread = Math.min(1000, unread + Number(counts));
-    } else if (message.seq > (held.read_up_to ?? 0)) {
-      const isSame = before !== undefined && counts === isUnread(before, held, context);
+    } else if (message.seq > (stored.read_up_to ?? 0)) {
+      const isSame = before !== undefined && counts === isUnread(before, stored, context);
       // The count may include this change already, and 1000 may stand for more.
       if (before && !isSame && unread < 1000) unread = Math.max(0, unread + (counts ? 1 : -1));
-      if (!isSame || isReread) outcome.recount.push(held.id);
+      if (!isSame || isReread) outcome.recount.push(stored.id);
     }
   }
   const last = isLast ? { last_seq: message.seq, last_message_id: message.id, last_message: message } : {};
-  rows.put('conversations', { ...held, ...last, unread_count: unread });
+  rows.put('conversations', { ...stored, ...last, unread_count: unread });
 }
 
 /**
@@ -674,9 +674,9 @@ export function dropConversation(rows, id) {
  */
 export function keepSent(rows, message) {
   keepMessage(rows, message);
-  const held = rows.get('conversations', message.conversation_id);
-  if (!held || message.seq < (held.last_seq ?? 0)) return false;
+  const stored = rows.get('conversations', message.conversation_id);
+  if (!stored || message.seq < (stored.last_seq ?? 0)) return false;
   const last = { last_seq: message.seq, last_message_id: message.id, last_message: message };
-  rows.put('conversations', { ...held, ...last });
-  return held.unread_count !== undefined && message.seq > (held.last_seq ?? 0) + 1;
+  rows.put('conversations', { ...stored, ...last });
+  return stored.unread_count !== undefined && message.seq > (stored.last_seq ?? 0) + 1;
 }
