@@ -195,8 +195,8 @@ async function show(data) {
   }
   const { title = location.host, body = '', tag = 'push', navigate, app_badge: badge, data: about } = message ?? {};
   if (Number.isInteger(badge)) await Promise.resolve(self.navigator.setAppBadge?.(badge)).catch(() => {});
-  const place = { address: placeOf(navigate), id: about?.notification_id };
-  await self.registration.showNotification(title, { body, tag, icon: '/icon.svg', data: place });
+  const target = { address: addressOnSite(navigate), id: about?.notification_id };
+  await self.registration.showNotification(title, { body, tag, icon: '/icon.svg', data: target });
   await closeRead().catch(() => {});
 }
 
@@ -215,13 +215,13 @@ async function closeRead() {
 
 const isLater = (id, other) => id.length > other.length || (id.length === other.length && id > other);
 
-/** The address of a place of this site. */
-function placeOf(address) {
+/** The path of an address of this site; of other sites the home page. */
+function addressOnSite(address) {
   const url = new URL(address ?? '/', location.origin);
   return url.origin === location.origin ? url.pathname + url.search : '/';
 }
 
-/** Opens a place in a window of the app, or in a new one. */
+/** Opens an address in a window of the app, or in a new one. */
 async function open(address) {
   const windows = await self.clients.matchAll({ type: 'window' });
   const found = windows.find((it) => it.visibilityState === 'visible') ?? windows[0];

@@ -748,11 +748,11 @@ function pictures(count) {
 
 function edited() {
   const bar = referenceBar(act);
-  const place = pollSlot(act, act);
-  place.open({ options: ['Monday', 'Friday'] });
+  const slot = pollSlot(act, act);
+  slot.open({ options: ['Monday', 'Friday'] });
   bar.set({ editing: { text: 'Good morning. Who has the key?' } });
   const { row } = composerButtons({ verb: 'Post' }, { submit: act, togglePreview: act, insert: act });
-  return el('div.card', null, bar.node, place.node, row(el('span'), null));
+  return el('div.card', null, bar.node, slot.node, row(el('span'), null));
 }
 
 function written() {

@@ -51,8 +51,8 @@ class Inbox(Gardeners):
                 row = self.row(page, topic["title"])
                 expect(row).to_contain_text("Ada: It hangs on the lowest branch.")
                 expect(page.get_by_role("heading", name=re.compile(f"New topics · Bees {size} 1"))).to_be_visible()
-                places = page.locator(".bottom-bar, .sidebar").filter(visible=True)
-                expect(places.get_by_role("link", name=re.compile("1 new topic")).first).to_be_visible()
+                bars = page.locator(".bottom-bar, .sidebar").filter(visible=True)
+                expect(bars.get_by_role("link", name=re.compile("1 new topic")).first).to_be_visible()
                 row.get_by_role("link").click()
                 head = page.locator(".stream-head")
                 expect(head.get_by_role("heading", name=topic["title"])).to_be_in_viewport()
@@ -64,7 +64,7 @@ class Inbox(Gardeners):
                 self.assertEqual(self.unread("lin")["data"], [])
                 people = self.call("GET", f"/conversations/{topic['id']}/participants", token=self.tokens["ada"])["data"]
                 self.assertNotIn("lin", [it.get("user", {}).get("name") for it in people])
-                expect(places.locator(".badge")).to_have_count(0)
+                expect(bars.locator(".badge")).to_have_count(0)
                 page.context.close()
 
     def test_a_topic_is_followed_and_muted_at_its_head(self):
@@ -95,7 +95,7 @@ class Inbox(Gardeners):
                 page = self.signed_in("lin", size)
                 direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"]}, stranger["token"])
                 self.call("POST", f"/conversations/{direct['id']}/messages", {"text": "I have your rake."}, stranger["token"])
-                places = page.locator(".bottom-bar, .sidebar").filter(visible=True)
+                bars = page.locator(".bottom-bar, .sidebar").filter(visible=True)
                 tabs = page.get_by_role("navigation", name="Inbox")
                 row = self.row(page, f"Sam {size} sent you a message request")
 
@@ -104,7 +104,7 @@ class Inbox(Gardeners):
                     expect(row).to_contain_text("I have your rake.")
                     expect(page.get_by_role("heading", name="Direct messages 1")).to_be_visible()
                     expect(tabs.locator(".badge").filter(visible=True)).to_have_text(["1 unread"])
-                    expect(places.get_by_role("link", name="Inbox").locator(".badge")).to_contain_text("1")
+                    expect(bars.get_by_role("link", name="Inbox").locator(".badge")).to_contain_text("1")
 
                 assert_listed()
                 title = row.locator(".inbox-row-head > span").first
@@ -228,7 +228,7 @@ class Arrival(Gardeners):
                 page.get_by_role("button", name="Accept the rules and create account").click()
                 welcome = page.locator(".welcome")
                 expect(welcome).to_contain_text("Welcome to The Allotment")
-                titles = lambda place: [it.split("\n")[0] for it in place.locator(".lively-topic").all_inner_texts()]
+                titles = lambda node: [it.split("\n")[0] for it in node.locator(".lively-topic").all_inner_texts()]
                 wanted = [f"Lively talk {number}" for number in (3, 2, 1)]
                 self.eventually(page, wanted, lambda: titles(welcome))
                 expect(welcome.locator(".lively-topic").first).to_contain_text("Meadow 3 · Ada")
@@ -330,9 +330,9 @@ class WeekAway(Gardeners):
         direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@grace"], "distinct": True}, self.tokens["lin"])
         self.say("Can you bring the key?", "lin", direct["id"])
         said += 4
-        places = cycle([it["room_id"] for it in forums] + [it["id"] for it in topics[10:]])
-        for number, place in enumerate(islice(places, self.MESSAGES - said)):
-            self.say(f"Small talk {number}", ("ada", "lin")[number % 2], place)
+        conversations = cycle([it["room_id"] for it in forums] + [it["id"] for it in topics[10:]])
+        for number, conversation in enumerate(islice(conversations, self.MESSAGES - said)):
+            self.say(f"Small talk {number}", ("ada", "lin")[number % 2], conversation)
         cls.matter = ["Can you bring the key?", "please close the greenhouse", "has the spare key", "Two fingers deep.", "Summer party on Saturday",
                       "Frost dates this year"]
 

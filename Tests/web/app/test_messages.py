@@ -264,10 +264,10 @@ class Seeing(Village):
         messages = page.locator(".message").filter(has_text=re.compile(r"\d by \d|Two by side"))
         pictures = messages.locator(".picture img")
         expect(pictures).to_have_count(6)
-        places = lambda: messages.evaluate_all("all => all.map((it) => Math.round(it.offsetHeight))")
+        heights = lambda: messages.evaluate_all("all => all.map((it) => Math.round(it.offsetHeight))")
         shapes = lambda: pictures.evaluate_all("all => all.map((it) => [it.offsetWidth, it.offsetHeight])")
-        before = places(), shapes()
-        self.photograph(page, f"picture-places-{size}")
+        before = heights(), shapes()
+        self.photograph(page, f"picture-heights-{size}")
 
         def is_loaded(picture):
             while held:
@@ -278,7 +278,7 @@ class Seeing(Village):
             picture = pictures.nth(number)
             picture.scroll_into_view_if_needed()
             self.eventually(page, True, lambda picture=picture: is_loaded(picture))
-        self.assertEqual((places(), shapes()), before)
+        self.assertEqual((heights(), shapes()), before)
 
     def test_a_large_picture_is_shown_on_request(self):
         page = self.signed_in("ada")

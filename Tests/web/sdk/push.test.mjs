@@ -55,13 +55,13 @@ test('a message that the worker cannot read shows one, too', async () => {
   }
 });
 
-test('a place of another site is not opened', async () => {
+test('an address of another site is not opened', async () => {
   const { send, done } = worker();
   await send('push', message({ title: 'Ada', navigate: 'https://evil.example/m/12' }));
   assert.equal(done.shown[0].data.address, '/');
 });
 
-test('a click opens the place in a window of the app, or in a new one', async () => {
+test('a click opens the address in a window of the app, or in a new one', async () => {
   const notification = { data: { address: '/m/12' }, close() {} };
   const none = worker();
   await none.send('notificationclick', { notification });

@@ -16,7 +16,7 @@ globalThis.Node = class {}; // a browser's
 const OMAR = 'عمر الخيّام';
 const isolated = `\u2068${OMAR}\u2069`;
 
-test('a name in a right-to-left script keeps its place in a sentence', () => {
+test('a name in a right-to-left script keeps its position in a sentence', () => {
   useText({ wrote: '{name} wrote {n} lines at {time}' });
   assert.equal(say('wrote', { name: OMAR, n: 3, time: '03:09' }), `${isolated} wrote 3 lines at 03:09`);
   assert.deepEqual(sayWith('wrote', { name: OMAR, n: 3, time: '03:09' }), ['', isolated, ' wrote ', '3', ' lines at ', '03:09', '']);

@@ -20,64 +20,64 @@ test('the newest page is shown, and older ones follow', async () => {
 
 test('new posts of others wait, and replies are none', async () => {
   const server = [post('old')];
-  const place = site(server);
-  const timeline = new Timeline(place, 'following');
+  const home = site(server);
+  const timeline = new Timeline(home, 'following');
   await timeline.open(() => true);
-  assert.deepEqual(place.topics, ['timeline']);
-  await place.hear('message.created', post('new'));
-  await place.hear('message.created', post('newer'));
-  await place.hear('message.created', post('reply', GRACE, { reply_to: server[0].id }));
-  await place.hear('message.created', post('of a reader', ADA, { conversation_id: FEEDS[GRACE], reply_to: server[0].id }));
-  await place.hear('message.created', post('of a stranger', '3', { conversation_id: '13' }));
+  assert.deepEqual(home.topics, ['timeline']);
+  await home.hear('message.created', post('new'));
+  await home.hear('message.created', post('newer'));
+  await home.hear('message.created', post('reply', GRACE, { reply_to: server[0].id }));
+  await home.hear('message.created', post('of a reader', ADA, { conversation_id: FEEDS[GRACE], reply_to: server[0].id }));
+  await home.hear('message.created', post('of a stranger', '3', { conversation_id: '13' }));
   assert.deepEqual(texts(timeline), ['old']);
   assert.equal(timeline.waiting, 2);
   timeline.showWaiting();
   assert.deepEqual(texts(timeline), ['newer', 'new', 'old']);
   assert.equal(timeline.waiting, 0);
   timeline.close();
-  assert.deepEqual(place.topics, []);
+  assert.deepEqual(home.topics, []);
 });
 
 test('a post that is deleted while it waits is not counted', async () => {
-  const place = site([post('old')]);
-  const timeline = new Timeline(place, 'following');
+  const home = site([post('old')]);
+  const timeline = new Timeline(home, 'following');
   await timeline.open(() => true);
   const gone = post('gone');
-  await place.hear('message.created', gone);
-  place.change([{ ...gone, deleted: true }]);
+  await home.hear('message.created', gone);
+  home.change([{ ...gone, deleted: true }]);
   assert.equal(timeline.waiting, 0);
-  place.change([{ ...place.parley.mirror, ...timeline.rows.get(timeline.posts[0].id), text: 'edited' }]);
+  home.change([{ ...home.parley.mirror, ...timeline.rows.get(timeline.posts[0].id), text: 'edited' }]);
   assert.deepEqual(texts(timeline), ['edited']);
 });
 
 test('an own post stands on top while it is sent and afterwards, once', async () => {
-  const place = site([post('old')]);
-  const timeline = new Timeline(place, 'following');
+  const home = site([post('old')]);
+  const timeline = new Timeline(home, 'following');
   await timeline.open(() => true);
-  place.outbox.push({ id: 'c1', kind: 'send', conversation_id: FEEDS[ADA], body: { text: 'mine' }, files: [], state: 'pending', created_at: '' });
-  place.outbox.push({ id: 'c2', kind: 'send', conversation_id: FEEDS[ADA], body: { text: 'a reply', reply_to: '5' }, files: [], state: 'pending', created_at: '' });
+  home.outbox.push({ id: 'c1', kind: 'send', conversation_id: FEEDS[ADA], body: { text: 'mine' }, files: [], state: 'pending', created_at: '' });
+  home.outbox.push({ id: 'c2', kind: 'send', conversation_id: FEEDS[ADA], body: { text: 'a reply', reply_to: '5' }, files: [], state: 'pending', created_at: '' });
   assert.deepEqual(timeline.posts.map(({ text, state }) => [text, state]), [['mine', 'waiting'], ['old', undefined]]);
-  place.outbox.length = 0;
+  home.outbox.length = 0;
   const sent = post('mine', ADA, { client_id: 'c1' });
-  place.change([sent]);
-  await place.hear('message.created', sent);
+  home.change([sent]);
+  await home.hear('message.created', sent);
   assert.deepEqual(texts(timeline), ['mine', 'old']);
   assert.equal(timeline.waiting, 0);
 });
 
 test('after a break the missed posts wait, and a gap is closed when they are shown', async () => {
   const server = [post('old')];
-  const place = site(server, { page: 2 });
-  const timeline = new Timeline(place, 'following');
+  const home = site(server, { page: 2 });
+  const timeline = new Timeline(home, 'following');
   await timeline.open(() => true);
   server.unshift(post('missed'));
-  await place.reconnect();
+  await home.reconnect();
   assert.equal(timeline.waiting, 1);
   server.unshift(post('a'), post('b'));
   server.unshift(post('c'), post('d'));
   server.sort((one, other) => other.seq - one.seq);
-  await place.reconnect();
-  await place.hear('message.created', post('live'));
+  await home.reconnect();
+  await home.hear('message.created', post('live'));
   assert.deepEqual(texts(timeline), ['old']);
   // Of the gap only the newest page is known, and what came before and after it.
   assert.equal(timeline.waiting, 4);
@@ -90,40 +90,40 @@ test('after a break the missed posts wait, and a gap is closed when they are sho
 
 test('the posts of users that are no longer followed leave at once', async () => {
   const server = [post('theirs'), post('mine', ADA)].reverse();
-  const place = site(server);
-  const timeline = new Timeline(place, 'following');
+  const home = site(server);
+  const timeline = new Timeline(home, 'following');
   await timeline.open(() => true);
   assert.deepEqual(texts(timeline), ['mine', 'theirs']);
-  place.relations.set(GRACE, { follow: false });
+  home.relations.set(GRACE, { follow: false });
   server.pop();
-  await place.hear('relation.changed', { user_id: GRACE });
+  await home.hear('relation.changed', { user_id: GRACE });
   assert.deepEqual(texts(timeline), ['mine']);
-  place.relations.set(GRACE, { follow: true, block: true });
-  assert.deepEqual(texts(new Timeline(place, 'everyone')), []);
+  home.relations.set(GRACE, { follow: true, block: true });
+  assert.deepEqual(texts(new Timeline(home, 'everyone')), []);
 });
 
 test('the list is there without a network, as it was left', async () => {
   const server = [post('one'), post('two')].reverse();
-  const place = site(server);
-  const first = new Timeline(place, 'following');
+  const home = site(server);
+  const first = new Timeline(home, 'following');
   await first.open(() => true);
   first.close();
-  place.fault = Object.assign(new Error(), { isTemporary: true });
-  const second = new Timeline(place, 'following');
+  home.fault = Object.assign(new Error(), { isTemporary: true });
+  const second = new Timeline(home, 'following');
   await second.open(() => true);
   assert.deepEqual(texts(second), ['two', 'one']);
   stored.clear();
   const third = new Timeline(site([]), 'following');
-  third.site.fault = place.fault;
+  third.site.fault = home.fault;
   await assert.rejects(third.open(() => true));
 });
 
 test('a list that is read does not move when it is opened again', async () => {
   const server = [post('old')];
-  const place = site(server);
-  await new Timeline(place, 'following').open(() => true);
+  const home = site(server);
+  await new Timeline(home, 'following').open(() => true);
   server.unshift(post('new'));
-  const timeline = new Timeline(place, 'following');
+  const timeline = new Timeline(home, 'following');
   await timeline.open(() => false);
   await settled();
   assert.deepEqual([texts(timeline), timeline.waiting], [['old'], 1]);

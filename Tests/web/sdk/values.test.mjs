@@ -24,9 +24,9 @@ const context = { me: '7', generation: 0, isMuted: (author) => author === '66' }
 async function applyAll(store, events, to = context) {
   const outcomes = [];
   for (const event of events) {
-    const places = sourcesOf(event, context.me);
-    await store.update(places, (found) => {
-      const rows = new Rows(places, found);
+    const sources = sourcesOf(event, context.me);
+    await store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
       outcomes.push(reduce(rows, event, to));
       return rows.changes;
     });

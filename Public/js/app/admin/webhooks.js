@@ -28,8 +28,8 @@ export async function webhooksPage({ site }, column) {
   const load = async (next) => {
     const page = await calls.listWebhooks({ query: { include: 'users', next } });
     const users = new Map(page.included.users.map((it) => [it.id, it]));
-    const places = await placesOf(site, page.data, forums);
-    const rows = page.data.map((it) => webhookRow(site, it, users, places, load));
+    const titles = await titlesOf(site, page.data, forums);
+    const rows = page.data.map((it) => webhookRow(site, it, users, titles, load));
     if (next) list.append(...rows);
     else refill(list, rows.length ? rows : empty(say('webhooks.none'), { picture: 'link' }));
     refill(foot, page.next && showMoreButton(() => load(page.next)));
@@ -46,23 +46,23 @@ export async function webhooksPage({ site }, column) {
 }
 
 /** The titles of conversations, as far as they can be read. Rooms have those of their forums. */
-async function placesOf(site, webhooks, forums) {
-  const places = new Map(forums.map((it) => [it.room_id, it.title]));
-  const others = new Set(webhooks.map((it) => it.conversation_id).filter((id) => !places.has(id)));
-  const find = async (id) => places.set(id, (await site.client.calls.getConversation({ id })).title);
+async function titlesOf(site, webhooks, forums) {
+  const titles = new Map(forums.map((it) => [it.room_id, it.title]));
+  const others = new Set(webhooks.map((it) => it.conversation_id).filter((id) => !titles.has(id)));
+  const find = async (id) => titles.set(id, (await site.client.calls.getConversation({ id })).title);
   await Promise.all([...others].map((id) => find(id).catch((error) => isHidden(error) || report(error))));
-  return places;
+  return titles;
 }
 
 const isHidden = (error) => error.status === 403 || error.status === 404;
 
-function webhookRow(site, webhook, users, places, changed) {
+function webhookRow(site, webhook, users, titles, changed) {
   const owner = users.get(webhook.owner_id);
-  const place = places.get(webhook.conversation_id);
+  const title = titles.get(webhook.conversation_id);
   const edit = button(say('act.edit'), { on: () => editWebhook(site, webhook, changed) });
   edit.setAttribute('aria-label', say('webhooks.editOne', { name: isolate(webhook.name) }));
   const facts = [
-    place ? isolate(place) : null,
+    title ? isolate(title) : null,
     owner && say('bots.owner', { who: isolate(displayName(owner)) }),
     webhook.revoked ? say('webhooks.revoked') : webhook.enabled ? null : say('bots.inactive'),
     webhook.last_used_at ? moment(new Date(webhook.last_used_at)) : say('tokens.unused'),

@@ -208,7 +208,7 @@ const evenly = (count) => {
   return Array.from({ length: count }, (_, at) => (at + 1) * step);
 };
 
-/** The places of as many as stand already one behind the other; of the same position, by id. */
+/** The indices of the most forums that are in order already; those of the same position are by id. */
 function longestInOrder(forums) {
   const isBefore = (one, other) => one.position - other.position || compare(one.id, other.id);
   /** Patience sorting: the best subsequence of each length so far. */

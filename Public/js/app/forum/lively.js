@@ -10,9 +10,9 @@ import { loadForums } from '../state/forums.js';
 const MAX = 3;
 
 /** Fills an element with them. Resolves to the function that draws them again. */
-export async function fillWithLively(site, place) {
+export async function fillWithLively(site, node) {
   await Promise.all([loadSheet('/css/parts/lively.css'), site.activity.size || loadForums(site)]);
-  const draw = () => redraw(place, list(site));
+  const draw = () => redraw(node, list(site));
   draw();
   return draw;
 }

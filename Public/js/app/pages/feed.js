@@ -122,7 +122,7 @@ class FeedPage {
     this.#list.node.querySelector('article')?.focus({ preventScroll: true });
   }
 
-  /** The places of the actions "reply" and "edit": the page of the post, or the field here. */
+  /** The targets of the actions "reply" and "edit": the page of the post, or the field here. */
   #actsIn() {
     const page = this;
     return {

@@ -44,7 +44,7 @@ export async function open(shell) {
       pageBar(say('navigation.messages'), {
         state: site.state,
         actions: [
-          // The places at the foot of a phone are four.
+          // The bar at the foot of a phone has four links, without the feed.
           el('a.icon-button.phone-only', { href: '/feed', title: say('navigation.feed'), aria: { label: say('navigation.feed') } }, icon('globe')),
           site.me.role !== 'guest' && iconButton('users', say('navigation.members'), { on: () => shell.go('/members'), data: { act: 'members' } }),
           iconButton('plus', say('act.newConversation'), {

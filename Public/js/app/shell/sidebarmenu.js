@@ -91,7 +91,7 @@ export async function entryMenu(site, key, anchor) {
   ].filter(Boolean), say('sidebar.entry'));
 }
 
-/** The menu of a section. @param {number | null} own its place among the sections of the user */
+/** The menu of a section. @param {number | null} own its position among the sections of the user */
 export async function sectionMenu(site, own, anchor) {
   await loadMoreText();
   const { sections, order } = arrangementOf(site);

@@ -50,26 +50,26 @@ async function listDrafts(site) {
     found.set(name, entry);
   }
   const entries = [...found.values()].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
-  return Promise.all(entries.map(async (it) => ({ ...it, ...(await placeOf(site, it)) })));
+  return Promise.all(entries.map(async (it) => ({ ...it, ...(await destinationOf(site, it)) })));
 }
 
 /** The destination of a draft. Of a forum or conversation that can't be read, only the text is shown. */
-async function placeOf(site, { name, forum: id, title }) {
+async function destinationOf(site, { name, forum: id, title }) {
   try {
     if (id) {
       const forum = await site.forum(id);
-      return { place: say('drafts.newTopic', { forum: forum.title }), heading: title, href: forumAddress(forum, 'new') };
+      return { destination: say('drafts.newTopic', { forum: forum.title }), heading: title, href: forumAddress(forum, 'new') };
     }
     const [, post] = REPLY.exec(name) ?? [];
-    if (post || name === 'feed') return { place: say('navigation.feed'), href: post ? `/m/${post}` : '/feed' };
+    if (post || name === 'feed') return { destination: say('navigation.feed'), href: post ? `/m/${post}` : '/feed' };
     const conversation = await conversationOf(site, name);
     const forum = site.forums.get(conversation.forum_id);
     const words = conversationTitle(site, conversation);
     const isTopic = conversation.kind === 'topic' && forum;
-    return { place: isTopic ? `${forum.title} › ${words}` : words, href: conversationAddress(conversation) };
+    return { destination: isTopic ? `${forum.title} › ${words}` : words, href: conversationAddress(conversation) };
   } catch (error) {
-    if (!error.isTemporary) return { place: say('drafts.gone') };
-    return { place: say('page.conversation'), heading: title, href: id ? `/f/${id}/new` : `/c/${name}` };
+    if (!error.isTemporary) return { destination: say('drafts.gone') };
+    return { destination: say('page.conversation'), heading: title, href: id ? `/f/${id}/new` : `/c/${name}` };
   }
 }
 
@@ -85,10 +85,10 @@ async function conversationOf(site, id) {
   }
 }
 
-function row(site, { keys, place, heading, href, at, value, files }) {
+function row(site, { keys, destination, heading, href, at, value, files }) {
   const text = value.text || value.poll ? excerpt({ text: value.text, poll: value.poll }, EXCERPT) : '';
   const words = [
-    el('span.second', null, el('bdi', null, place), at && [' · ', time(at, moment)]),
+    el('span.second', null, el('bdi', null, destination), at && [' · ', time(at, moment)]),
     heading && el('strong', { dir: 'auto' }, heading),
     text && el('span', { dir: 'auto' }, text),
     files > 0 && el('span.second', null, say('drafts.files', { n: files })),

@@ -42,7 +42,7 @@ function picture(file, props, more) {
       alt: file.name ?? '',
       loading: 'lazy',
       decoding: 'async',
-      // Its place before it loads; one of an unknown size fits into its place.
+      // Its space before it loads; one of an unknown size fits into that space.
       class: width && height ? null : 'is-unsized',
       width: width ?? 320,
       height: height ?? 240,

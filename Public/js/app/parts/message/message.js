@@ -213,12 +213,12 @@ function partsOf(message, { act, mine, mayModerate }) {
   if (!message.poll && !message.buttons) return null;
   const view = { act, mayClose: mine || mayModerate };
   if (parts) return parts.partsElement(message, view);
-  const place = el('div');
-  place.style.minHeight = `${(message.poll?.options.length ?? 0) * OPTION + FACTS}px`;
+  const placeholder = el('div');
+  placeholder.style.minHeight = `${(message.poll?.options.length ?? 0) * OPTION + FACTS}px`;
   import('./parts.js')
     .then((it) => it.loadParts().then(() => (parts = it)))
-    .then(() => place.replaceWith(parts.partsElement(message, view)), () => place.replaceWith(say('problem.network')));
-  return place;
+    .then(() => placeholder.replaceWith(parts.partsElement(message, view)), () => placeholder.replaceWith(say('problem.network')));
+  return placeholder;
 }
 
 function extras(message, { files, act }) {

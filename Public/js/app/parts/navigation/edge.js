@@ -4,7 +4,7 @@ import { say } from '../../core/text/text.js';
 
 const STEP = 10;
 
-/** The edge between the places and the page: dragged, or moved with the arrows; pressed twice it is as it was. */
+/** The edge between the sidebar and the page: dragged, or moved with the arrows; pressed twice it is as it was. */
 export function sidebarEdge() {
   const node = el('div.sidebar-edge', {
     role: 'separator',

@@ -70,7 +70,7 @@ export function sidebar(view) {
   );
 }
 
-/** The heading of a section: it folds, and a folded one has the sums. `list`: the place among the user's own lists. */
+/** The heading of a section: it folds, and a folded one has the sums. `list`: the position among the user's own lists. */
 function sectionHead({ key, title, items, isFolded, isLast, list }, on) {
   const sum = (name) => (isFolded ? items.reduce((all, it) => all + (it[name] ?? 0), 0) : 0);
   return el(
@@ -95,13 +95,13 @@ function entryRow(it, list, here, on) {
   return el('div.sidebar-row', { data: { entry: it.key, list } }, link, more);
 }
 
-/** It leads where another link does: by its own label it has the focus again when the places are drawn anew. */
+/** It leads where another link does: by its own label it has the focus again when the sidebar is drawn anew. */
 function allForums(n) {
   const words = say('navigation.allForums', { n });
   return set(sidebarLink(words, { href: '/forums', picture: 'more' }), { aria: { label: words } });
 }
 
-/** The same four places, at the foot of a phone. */
+/** The four main links, at the foot of a phone. */
 export function bottomBar({ here = '', inbox = {}, messages = {}, topics = 0 } = {}) {
   const navigationLink = (href, picture, words, count = {}) =>
     el(
