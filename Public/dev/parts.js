@@ -620,8 +620,8 @@ const parts = {
     waiting(3),
   ],
   'Empty state': [
-    empty('Nothing here yet. The first message makes the place.', { picture: 'messages' }),
-    empty('No forum yet. Make one, and people have a place to go.', {
+    empty('No messages yet. Write the first one.', { picture: 'messages' }),
+    empty('No forum yet. Create the first one.', {
       picture: 'forums',
       actions: [button('New forum', { kind: 'primary', picture: 'plus' }), button('Invite people')],
     }),

@@ -262,7 +262,7 @@ export class Outbox {
   }
 
   /**
-   * Tries a failed or pending operation again, now. It keeps its place before later operations.
+   * Tries a failed or pending operation again, now. It keeps its position before later operations.
    * @param {string} id
    */
   async retry(id) {

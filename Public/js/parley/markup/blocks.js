@@ -129,7 +129,7 @@ class BlockParser {
   }
 
   /**
-   * In the order of the text, with places in scalars of the text as it was sent.
+   * In the order of the text, with positions in scalars of the text as it was sent.
    * @returns {Entity[]}
    */
   entities() {

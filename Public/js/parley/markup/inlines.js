@@ -26,7 +26,7 @@ import {
  */
 /** @typedef {{ piece: number, delimiter: number, isPicture: boolean }} Bracket */
 /** @typedef {import('../markup.js').Node} Node */
-/** @typedef {{ kind: 'mention' | 'hashtag' | 'link', start: number, end: number, value: string }} Found By places. */
+/** @typedef {{ kind: 'mention' | 'hashtag' | 'link', start: number, end: number, value: string }} Found By positions. */
 
 // Bytes that may begin markup. `:` may end a scheme, `w` begin `www.`, `@` stand in an address.
 const marks = new Uint8Array(256);
@@ -69,7 +69,7 @@ class Scan {
      */
     this.named = [];
     /**
-     * The last place of a run of backticks, by its length; known once a search has failed.
+     * The last position of a run of backticks, by its length; known once a search has failed.
      * @type {number[] | null}
      */
     this.lastBackticks = null;

@@ -1,7 +1,7 @@
 // Classes of bytes and scalars. The text is UTF-8 in a `Uint8Array`, as on the server, so that limits in bytes cut at the
 // same position on both sides.
 
-/** @typedef {{ start: number, end: number }} Range Places in a text, in bytes. */
+/** @typedef {{ start: number, end: number }} Range Positions in a text, in bytes. */
 
 export const limits = {
   containers: 16,
