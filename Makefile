@@ -9,7 +9,7 @@ TYPES := Public/js/parley/api.d.ts
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
-.PHONY: run build bundle test bench soak endure lint format migrations dist dist-check packages clean help
+.PHONY: run build bundle test bench soak endure lint format migrations dist deb dist-check packages clean help
 
 run: build ## build and serve on http://localhost:8080, data in ./data
 	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
@@ -64,11 +64,16 @@ migrations: ## write the hashes of the migrations into the sources
 	@Tests/tools/debian python3
 	@Tests/tools/migrations
 
-dist: build ## make the archive that runs on a Debian 12 without Swift, and the package of the JavaScript library
+dist: build ## make the archive and the package for a Debian 12 without Swift, the JavaScript library, and checksums
 	@docker/dist
+	@docker/deb
 	@docker/js-package
+	@docker/checksums
 
-dist-check: dist ## start the archive in a bare Debian 12 and ask it for its health
+deb: build ## make the package for Debian 12 alone
+	@docker/deb
+
+dist-check: dist ## start the archive and the package in a bare Debian 12, and check the package with lintian
 	@Tests/tools/debian python3
 	@docker/dist-check
 
