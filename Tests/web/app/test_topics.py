@@ -139,6 +139,16 @@ class Lists(Village):
                 (expect(start.locator("span")).to_be_visible if has_words else expect(start.locator("span")).to_be_hidden)()
                 self.assert_fits(page, f"forum head {width}")
 
+    def test_a_user_with_large_letters_sees_a_topic_without_its_list(self):
+        page = self.signed_in("lin")
+        page.context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": {"standard": 28, "fixed": 24}})
+        self.go(page, f"/t/{self.topics['Roses']['id']}")
+        expect(page.locator(".post").first).to_be_visible()
+        expect(page.locator(".split-list")).to_be_hidden()
+        self.assertGreater(page.locator(".post").first.bounding_box()["width"], 0.5 * page.viewport_size["width"])
+        self.assert_fits(page, "large letters")
+        self.photograph(page, "topic-large-letters-light")
+
     def test_a_topic_opens_at_the_first_post_and_later_at_the_first_unread_one(self):
         page = self.signed_in("lin")
         topic = self.topics["Roses"]

@@ -21,7 +21,7 @@ export class FeedActions extends MessageActions {
 
   more(message, anchor) {
     const items = this.items(message);
-    if (!matchMedia('(pointer: coarse), (max-width: 699px)').matches) return menu(anchor, items, say('sheet.title'));
+    if (!matchMedia('(pointer: coarse), (max-width: 43.6875rem)').matches) return menu(anchor, items, say('sheet.title'));
     const react = (emoji) => (emoji ? this.run(message, 'react', { emoji, on: true }) : this.run(message, 'pick'));
     return messageSheet(items, message.state ? null : react);
   }

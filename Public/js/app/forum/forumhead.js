@@ -75,7 +75,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
 /** The panel beside a room, where there is one: a window of a phone has the page. */
 async function showDetails(shell, forum, here) {
   const { site } = shell;
-  if (here !== 'room' || !site.me || matchMedia('(max-width: 699px)').matches) return shell.go(forumAddress(forum, 'about'));
+  if (here !== 'room' || !site.me || matchMedia('(max-width: 43.6875rem)').matches) return shell.go(forumAddress(forum, 'about'));
   if (shell.hasPanel) return shell.closePanel();
   const [{ details }, room] = await Promise.all([import('../conversation/details.js'), site.conversation(forum.room_id)]);
   return details(shell, room, asItIs(site, forum), false);

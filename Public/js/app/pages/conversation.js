@@ -21,7 +21,7 @@ import { MessageView } from '../conversation/messages/view.js';
 import { markRead, messageWith } from '../state/messages.js';
 
 /** The width with room for a topic beside the list. */
-const BESIDE = '(min-width: 1440px)';
+const BESIDE = '(min-width: 90rem)';
 
 /** Browsers run longer timers at once, in milliseconds. */
 const MAX_TIMER = 2 ** 31 - 2;

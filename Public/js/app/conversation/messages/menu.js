@@ -10,7 +10,7 @@ import { messageSheet } from '../../parts/message/sheet.js';
 export function showMessageMenu(acts, message, anchor) {
   const items = messageItems(acts, message);
   if (!items.length) return undefined;
-  if (matchMedia('(pointer: coarse), (max-width: 699px)').matches) {
+  if (matchMedia('(pointer: coarse), (max-width: 43.6875rem)').matches) {
     return messageSheet(
       items,
       message.deleted || message.state

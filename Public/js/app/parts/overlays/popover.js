@@ -12,7 +12,7 @@ export function popoverElement(title, content) {
  * @returns {{ close: () => void, place?: () => void }}
  */
 export function popover(anchor, title, content) {
-  if (matchMedia('(max-width: 699px)').matches) return dialog(title, content, { isSheet: true });
+  if (matchMedia('(max-width: 43.6875rem)').matches) return dialog(title, content, { isSheet: true });
   const back = rememberFocus(anchor);
   const node = popoverElement(title, content);
   const close = (returnsFocus = true) => {
