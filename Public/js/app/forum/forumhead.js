@@ -24,13 +24,13 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
   const canStart = mayStart(shell.site, forum);
   const join = canJoin(shell.site, forum) && joinButton(shell, forum);
   const call = el('span.call-slot');
-  const places = el('div');
+  const tabBar = el('div');
   const changed = () => {
     const { site } = shell;
     const { call_url: address } = asItIs(site, forum);
     const room = site.conversations.get(forum.room_id);
     redraw(
-      places,
+      tabBar,
       tabs(forum.title, [
         [forumAddress(forum, 'topics'), say('forum.topics'), here === 'topics', { topics: site.overview.newTopicsOf(forum.id) }],
         [forumAddress(forum, 'room'), say('forum.room'), here === 'room', { count: here === 'room' || room?.level === 'nothing' ? 0 : room?.unread_count }],
@@ -67,7 +67,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
         ...actions,
       ].filter(Boolean),
     }),
-    places,
+    tabBar,
   );
   return Object.assign(node, { changed });
 }
