@@ -146,6 +146,7 @@ class Lists(Village):
         expect(page.locator(".post").first).to_be_visible()
         expect(page.locator(".split-list")).to_be_hidden()
         self.assertGreater(page.locator(".post").first.bounding_box()["width"], 0.5 * page.viewport_size["width"])
+        page.mouse.move(1_000, 400)
         self.assert_fits(page, "large letters")
         self.photograph(page, "topic-large-letters-light")
 
