@@ -109,6 +109,30 @@ struct Copy {
     #expect(copy.applyMessage(102, 6, .messageCreated, message) == .applied)
   }
 
+  /// A gained conversation has no position: its first event begins the stream.
+  @Test(arguments: [false, true])
+  func `the messages of a gained conversation get the events that a response was faster than`(_ isReplaced: Bool) throws
+  {
+    var copy = Copy()
+    copy.replica.drop(Copy.talk)
+    let own = Copy.own(unread: 0, lastSeq: 0, offset: 1)
+    let gained = GainedConversation(own.conversation, own.participation)
+    _ = copy.replica.apply(Copy.event(101, Copy.own, 7, .conversationCreated, .gained(gained)))
+    copy.replica.merge([MessageView(Copy.message(1, by: 1))], asOf: 101)
+    let newer = Copy.own(unread: 0, readSeq: 1, lastSeq: 1, offset: 3)
+    if isReplaced {
+      copy.replica.replace(newer, asOf: 101)
+      copy.replica.merge([MessageView(Copy.message(1, by: 1))], asOf: 101)
+    } else {
+      copy.replica.merge(newer, asOf: 101)
+    }
+    copy.applyMessage(102, 2, .messageCreated, Copy.message(1, by: 1))
+    let like = [Message.ActionCount(type: "like", count: 1)]
+    _ = copy.replica.apply(Copy.event(103, Copy.stream, 3, .actionAdded, .actions(Copy.message(1).id, like)))
+    let known = try #require(copy.known?.messages[1])
+    #expect(known.message.content?.actions == like)
+  }
+
   @Test func `an old event corrects a count of the known messages`() {
     var copy = Copy(unread: 3, readSeq: 0, lastSeq: 3, offset: 8)
     copy.replica.merge((1...3).map { MessageView(Copy.message($0)) }, asOf: 90)

@@ -350,24 +350,25 @@ extension Replica {
   public mutating func merge(_ own: OwnConversation, asOf event: Int) {
     let id = own.conversation.id
     let stream = EventStream.conversation(id)
+    let isNew = conversations[id] == nil
     var known = conversations[id] ?? ReplicaConversation(own.conversation, asOf: 0)
     guard own.lastOffset >= max(known.asOfOffset, positions[stream]?.offset ?? 0) else { return }
     needs.remove(.conversation(id))
     known.merge(own, asOf: event, me: me?.summary.id)
     conversations[id] = known
-    // The messages still need the events up to here.
-    if positions[stream] == nil { positions[stream] = Position(offset: own.lastOffset, event: event) }
+    // Cached messages still need the events up to here.
+    if isNew, positions[stream] == nil { positions[stream] = Position(offset: own.lastOffset, event: event) }
     for participant in own.conversation.participants ?? [] { requireProfile(of: participant.user) }
   }
 
   /// Replaces a conversation whose state may be of a lost history. Its messages still need the events after the position of
-  /// the stream: those may change actions, which no digest covers.
+  /// the stream, or all further ones without a position: those may change actions, which no digest covers.
   public mutating func replace(_ own: OwnConversation, asOf event: Int) {
     let stream = EventStream.conversation(own.conversation.id)
     let before = positions[stream]
     drop(own.conversation.id)
     merge(own, asOf: event)
-    if let before, before.offset < own.lastOffset { positions[stream] = before }
+    if before.map({ $0.offset < own.lastOffset }) ?? true { positions[stream] = before }
   }
 
   /// Stores a conversation that the user reads without being a participant.
