@@ -32,12 +32,13 @@ extension PhoneSchedule {
   }
 
   /// Expects only the messages of the outboxes and the cached ones: the copies of messages that the user deleted or may not
-  /// read any more are gone. A response that is on its way may tell an app of a deletion, and then the app has no copy
-  /// either. A deletion may be undone, also one whose response is on its way, or whose files remain.
+  /// read any more are gone. A response or an event that is on its way may tell an app of a deletion, or that the user has left a
+  /// conversation, and then the app has no copy either. A deletion may be undone, also one whose response is on its way, or whose files remain.
   private func forgetUnprotected() async throws {
     let deletedSends = stage.deletedSends()
     for phone in phones {
       let prefix = "\(seed)-\(phone.name)-"
+      let readable = try await stage.replica(of: phone.user).conversations
       var kept = Set(await phone.parley.outbox.list().map(\.id))
       for (name, message) in deletions
       where name.hasPrefix(prefix) && (!kept.contains(name) || answeredDeletions.contains(message)) {
@@ -52,9 +53,9 @@ extension PhoneSchedule {
           if let name = known.message.clientID { kept.insert(name) }
         }
       }
-      for name in expectedMessages.keys
-      where name.hasPrefix(prefix) && (!kept.contains(name) || deletedSends.contains(name)) {
-        expectedMessages[name] = .optional
+      for name in expectedMessages.keys where name.hasPrefix(prefix) {
+        let hasLeft = conversationsOfPosts[name].map { readable[$0] == nil } ?? false
+        if !kept.contains(name) || deletedSends.contains(name) || hasLeft { expectedMessages[name] = .optional }
       }
     }
   }
