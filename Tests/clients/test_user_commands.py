@@ -91,7 +91,7 @@ class AtRest(Site):
 
     def test_invalid_arguments_exit_with_2(self):
         for arguments, words in [
-                (("user",), "needs one of create"), (("user", "love"), "needs one of add"),
+                (("user",), "needs one of create"), (("user", "love"), "needs one of create"),
                 (("user", "create", "--password-stdin"), "needs a NAME"), (("user", "create", "ada"), "--password-stdin"),
                 (("user", "create", "ada", "--password", "x"), "Unknown argument --password"),
                 (("user", "create", "ada", "--password-stdin"), "contains no password"),
