@@ -505,6 +505,7 @@ import Testing
       let secret = try await village.post("psst", in: other, as: "grace")
       for name in ["grace", "linus"] { try await village.post("I", in: room, as: name, ["reply_to": root]) }
       let last = try await village.post("no", in: room, as: "linus", ["reply_to": root])
+      try await village.post("{}", in: room, as: "linus", ["reply_to": root, "machine_only": true])
       func counts(_ name: String) async throws -> [String] {
         let answer = try await village.request(
           .get, "/messages/reply-counts?ids=\(plain),\(root),\(secret),424242", as: name)

@@ -52,7 +52,8 @@ extension ReadTransaction {
     return messages
   }
 
-  /// The number of replies to a message, without tombstones and authors that the viewer mutes or blocks.
+  /// The number of replies to a message, without tombstones, messages for programs, and authors that the viewer mutes or
+  /// blocks.
   public func replyCount(of message: ID<Message>, viewer: ID<User>?) throws(Refusal) -> ReplyCount {
     let count = try run { connection in
       try connection.first(

@@ -52,8 +52,7 @@ enum BotCommand {
       operations: ["listBotTokens"], isRemote: true, help: Help.botTokens, run: tokens),
     Command.control(
       "bot create-token", operands: ["NAME"], summary: "create another token of a bot and print it",
-      settings: [.botScope],
-      operations: ["createBotToken"], isRemote: true, help: Help.botRenewal, run: renew),
+      settings: [.botScope], operations: ["createBotToken"], isRemote: true, help: Help.botRenewal, run: renew),
     Command.control(
       "bot revoke-token", operands: ["NAME", "TOKEN"], summary: "revoke a token of a bot",
       operations: ["revokeBotToken"], isRemote: true, help: Help.botRevocation, run: revoke),
