@@ -9,6 +9,7 @@
  * @property {'notStarted' | 'started' | 'complete'} state State of a full sync; `started` resumes.
  * @property {number} from First readable `seq`.
  * @property {number} checked The server's digest matched up to this `seq`.
+ * @property {number} [latest] The newest `seq` by the last page: the end while the conversation itself is not cached.
  * @property {number} [ahead] The newest event that a cached page reflects. The cursor may be before it.
  */
 

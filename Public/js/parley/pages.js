@@ -132,7 +132,7 @@ export class Pages {
       for (const range of ranges) held = withRange(held, ...range);
       for (const skip of page.skipped) if (skip.reason === 'before_joining') from = Math.max(from, skip.to_seq + 1);
       const ahead = Math.max(history.ahead ?? 0, event ?? Number.MAX_SAFE_INTEGER);
-      rows.put('history', { ...history, held, from, ahead });
+      rows.put('history', { ...history, held, from, ahead, latest: page.latest_seq });
       if (keepLatest(rows, conversation, page, kept)) isAhead = true;
       if (isAhead) wantLater(rows, `unread:${conversation}`);
       return rows.changes;

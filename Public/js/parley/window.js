@@ -106,6 +106,14 @@ export class MessageWindow {
     return this.mirror.conversations.get(this.conversation) ?? {};
   }
 
+  /**
+   * The newest `seq` that is known.
+   * @param {import('./history.js').History} history
+   */
+  #end({ latest = 0 }) {
+    return this.#thing.last_seq ?? latest;
+  }
+
   /** The number of new messages that the window does not reach. */
   get beyond() {
     const last = this.#messages[this.#messages.length - 1];
@@ -184,15 +192,19 @@ export class MessageWindow {
    * @param {number} middle @param {number} turn
    */
   async #showHeld(middle, turn) {
-    const range = rangeAt((await this.pages.history(this.conversation)).held, middle);
+    const history = await this.pages.history(this.conversation);
+    const range = rangeAt(history.held, middle);
     if (!range) return false;
     const half = Math.floor(this.page / 2);
     const from = Math.max(range[0], middle - half);
     const to = Math.min(range[1], middle + half);
     const messages = await this.pages.held(this.conversation, from, to);
     if (this.#turn !== turn) return true;
-    this.#show(messages, { isAtNewest: to === this.#thing.last_seq });
-    return from > range[0] || to < range[1] || this.isLive();
+    const isAtNewest = to === this.#end(history);
+    this.#show(messages, { isAtNewest });
+    const isWholeBefore = from > range[0] || range[0] <= history.from;
+    const isWholeAfter = to < range[1] || (isAtNewest && this.isLive());
+    return isWholeBefore && isWholeAfter;
   }
 
   /** Loads older messages. The window drops messages at the other end. */
@@ -253,7 +265,7 @@ export class MessageWindow {
       if (this.#turn !== turn || this.#messages[this.#messages.length - 1] !== last) return;
       const all = [...this.#messages, ...page.messages.filter(({ seq }) => seq > last.seq)];
       const kept = this.#newest(all);
-      const isAtNewest = page.isLast || kept[kept.length - 1].seq >= (this.#thing.last_seq ?? 0);
+      const isAtNewest = page.isLast || kept[kept.length - 1].seq >= this.#end(history);
       this.#show(kept, { isAtNewest, isAtOldest: this.isAtOldest && kept.length === all.length });
     });
     if (this.#turn === turn) await this.#catchUp();
@@ -376,6 +388,10 @@ export class MessageWindow {
         isAtNewest: this.isAtNewest && !isBehind,
         isAtOldest: this.isAtOldest && kept.length === messages.length,
       });
+    }
+    // The end was not known before.
+    if (isRenewed && !this.isAtNewest && this.#messages.length > 0 && this.beyond === 0) {
+      this.#show(this.#messages, { isAtNewest: true, isAtOldest: this.isAtOldest });
     }
     // A message came between the answer of the page and the subscription.
     if (isRenewed && this.beyond > 0 && this.isAtNewest && this.#mayGrow(this.#messages)) hole ??= this.#thing.last_seq;

@@ -5,6 +5,7 @@ import test, { after, afterEach, before } from 'node:test';
 
 import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
 import { Daemon, WebSocket } from './daemon.mjs';
+import { until } from './until.mjs';
 
 let daemon;
 let ada;
@@ -89,6 +90,21 @@ test('a window opens around a message, from the cache if possible', async () => 
   assert.equal(calls <= 1, true);
   window.close();
   parley.close();
+});
+
+test('a window around a message fetches the neighbours that the cache lacks', async () => {
+  const seventh = (await ada.client.calls.listMessages({ id: garden.id, query: { order: 'asc', limit: 7 } })).data[6].id;
+  for (const query of [{ order: 'asc', limit: 1 }, { around: seventh, limit: 3 }, { limit: 1 }]) {
+    const parley = await open();
+    await until(() => parley.state.connection === 'live', 'the connection');
+    const [message] = (await parley.pages.fetch(garden.id, query)).messages;
+    const window = parley.window(garden.id, () => {}, { page: 40 });
+    await window.around({ seq: message.seq });
+    const shown = seqs(window);
+    assert.ok(shown.includes(message.seq) && shown.length >= 20, `${JSON.stringify(query)}: ${shown}`);
+    window.close();
+    parley.close();
+  }
 });
 
 test('cached messages are shown offline after a reload', async () => {

@@ -913,6 +913,64 @@ test('a window shows a message of before its subscription, also where it is not 
   window.close();
 });
 
+/** A window that opens at the first message of a topic while the answer about the topic is slow; and that answer. */
+async function openedBeforeItsTopic() {
+  const { peer, connect, parley } = await opened({
+    answers: {
+      'GET /conversations/99/messages': page(1, 1, { conversation_id: '99' }),
+      'GET /streams/conversation:99/events': { data: [], next: null, cursor: 'aa.52' },
+    },
+  });
+  let answer;
+  peer.answers['GET /conversations/99'] = () => new Promise((resolve) => (answer = resolve));
+  await connect();
+  await isLive(parley);
+  const window = parley.window('99', () => {});
+  await window.around({ seq: 1 });
+  assert.equal(window.items.length, 1);
+  assert.equal(parley.mirror.conversations.has('99'), false);
+  const known = async (last) => {
+    await until(() => answer, 'the request');
+    // Requests that follow are answered at once.
+    peer.answers['GET /conversations/99'] = { id: '99', kind: 'topic', revision: 1, last_seq: last };
+    answer(peer.answers['GET /conversations/99']);
+    await until(() => parley.mirror.conversations.has('99'), 'the topic');
+  };
+  return { peer, parley, window, known };
+}
+
+test('a window that opened before its topic was known follows the topic', async () => {
+  const { peer, parley, window, known } = await openedBeforeItsTopic();
+  await known(1);
+  await until(() => window.isAtNewest, 'the end');
+  const event = { ...created(2), id: '52', stream: 'conversation:99', data: say(2, { conversation_id: '99' }) };
+  peer.answers['GET /conversations/99'] = { id: '99', kind: 'topic', revision: 1, last_seq: 2 };
+  peer.socket.tell(event);
+  await until(() => window.items.length === 2, 'the new message');
+  window.close();
+  parley.close();
+});
+
+test('a window that opened before its topic was known shows a message of before the answer', async () => {
+  const { peer, parley, window, known } = await openedBeforeItsTopic();
+  peer.answers['GET /conversations/99/messages'] = page(2, 2, { conversation_id: '99' });
+  await known(2);
+  await until(() => window.items.length === 2 && window.isAtNewest, 'the message');
+  window.close();
+  parley.close();
+});
+
+test('a window that opened before its topic was known shows a message whose event came before the answer', async () => {
+  const { peer, parley, window, known } = await openedBeforeItsTopic();
+  peer.socket.tell({ ...created(2), id: '52', stream: 'conversation:99', data: say(2, { conversation_id: '99' }) });
+  await until(() => window.items.length === 2, 'the new message');
+  await known(2);
+  assert.equal(window.items.length, 2);
+  assert.equal(window.isAtNewest, true);
+  window.close();
+  parley.close();
+});
+
 test('an event of an unrelated stream moves no cursor', async () => {
   const { peer, connect, parley } = await opened({ answers: { 'GET /conversations/99': { id: '99', kind: 'topic', revision: 1, last_seq: 1 } } });
   await connect();

@@ -62,9 +62,10 @@ export class Stream extends EventTarget {
   /** Shows the message with this `seq` and its neighbours, from the cache if offline. */
   async openAt(seq) {
     await this.window.around({ seq });
-    const { problem } = this.window;
-    if (problem && this.isLoaded) throw problem;
-    if (problem) return this.open();
+    const { problem, items } = this.window;
+    const isShown = items.some(({ message }) => message.seq >= seq);
+    if (problem && !isShown && this.isLoaded) throw problem;
+    if (problem && !isShown) return this.open();
     this.isLoaded = true;
     return this.dispatchEvent(new Event('change'));
   }
