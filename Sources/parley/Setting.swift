@@ -119,6 +119,10 @@ extension Setting {
   static let backupTo = Setting(
     name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder",
     isReloadable: true)
+  static let backupHook = Setting(
+    name: "backup-hook", value: "PROGRAM",
+    summary: "program with its arguments that copies each scheduled backup, {}, to another machine", fallback: "none",
+    isReloadable: true)
   static let alert = Setting(
     name: "alert", value: "RECEIVER",
     summary: "receiver of alerts: a URL that takes JSON, for Slack or ntfy, or a program with its arguments",
@@ -146,8 +150,8 @@ extension Setting {
     config, listen, data, share, publicURL, formerURL, corsOrigin, trustedProxy, proxyFields, certificate, key,
     selfSigned,
     redirect,
-    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, alert, alertSecretFile, outgoing,
-    smtpURL,
+    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, backupHook, alert, alertSecretFile,
+    outgoing, smtpURL,
     smtpPasswordFile, smtpCA, mailFrom, log, logAddresses, development,
   ]
 

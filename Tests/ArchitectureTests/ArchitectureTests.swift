@@ -131,7 +131,7 @@ private let mayBeUnsafe: Set<String> = [
   "Shared/Wire/Compression/ZlibStream.swift",
   "Shared/Wire/Text/Bytes.swift",
   "Shared/Wire/WebSocket/WideBytes.swift",
-  "parley/Alerts/ChildProgram.swift",
+  "parley/ChildProgram.swift",
   "parley/FileSystem.swift",
   "parley/NamedPipe.swift",
   "parley/Terminal.swift",

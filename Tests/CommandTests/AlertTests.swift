@@ -78,6 +78,11 @@ import Testing
     #expect(ChildProgram.words(text) == words)
   }
 
+  @Test func `only the arguments of a program have placeholders`() {
+    let program = ChildProgram(["/{}/a", "{}", "to:{}/{}", "b"]).replacing(with: "x y")
+    #expect(program.arguments == ["/{}/a", "x y", "to:x y/x y", "b"])
+  }
+
   @Test func `a program runs with its input, output and limit`() async {
     let run = { (arguments: [String], input: String, seconds: Int) in
       await ChildProgram(arguments).run(input: input, environment: ["ALERT": "x y"], within: seconds)
@@ -89,6 +94,9 @@ import Testing
     #expect(killed.end == .signalled(9))
     let slow = await run(["/bin/sh", "-c", "echo begun; sleep 100"], "", 1)
     #expect(slow == ChildProgram.Result(end: .timedOut, output: "begun"))
+    let cancelled = Task { await run(["/bin/sh", "-c", "echo begun; sleep 100"], "", 100) }
+    cancelled.cancel()
+    #expect(await cancelled.value.end == .cancelled)
     let missing = await run(["/nowhere/at/all"], "", 1)
     #expect(missing.reason.hasPrefix("it can't be started: "))
     let long = await run(["/bin/sh", "-c", "yes | head -c 100000; echo end"], "", 30)

@@ -165,6 +165,16 @@ class Alerts(ServingTest):
             self.wait(lambda: self.receiver.codes() == ["backup_late"])
             self.assertIn("although they are scheduled", self.sentences()[0])
 
+    def test_a_late_copy_of_a_backup(self):
+        hook = ("--backup-every", "24", "--backup-hook")
+        with self.serve(*hook, "/bin/true") as server:
+            self.wait(lambda: "event=hook result=ok" in server.output())
+        # A new backup whose copy fails, and the copy of four days ago.
+        self.clock.write_text(str(4 * 86_400))
+        with self.serve("--alert", self.url, *hook, "/bin/false") as server:
+            self.wait(lambda: "off_site_late" in self.receiver.codes() and "event=hook result=failed" in server.output())
+            self.assertIn("The last copy of a backup on another machine is 4 days old", " ".join(self.sentences()))
+
     def test_a_certificate_that_ends(self):
         make_certificate(self.site, days=5)
         with self.serve("--alert", self.url, "--tls-certificate", str(self.site / "certificate.pem"), "--tls-key",

@@ -33,19 +33,9 @@ struct AlertReceiver: Sendable {
       }
       target = .url(url)
     } else {
-      guard let words = ChildProgram.words(text), let path = words.first else {
-        throw settings.mistake(.alert, "has a quotation mark that is not closed.")
-      }
-      guard path.hasPrefix("/") else {
-        throw settings.mistake(
-          .alert,
-          "takes a URL, or a program with its absolute path such as /usr/bin/logger, not \"\(Terminal.plain(path))\".")
-      }
-      guard FileSystem.isExecutable(path) else {
-        throw settings.mistake(.alert, "names the program \(Terminal.plain(path)), which can't be executed.")
-      }
+      let program = try settings.program(.alert, text, kinds: "a URL, or a program")
       guard secret == nil else { throw settings.mistake(.alertSecretFile, "signs requests to a URL, not programs.") }
-      target = .program(ChildProgram(words))
+      target = .program(program)
     }
     if let secret {
       // The secrets of Standard Webhooks have 24 to 64 bytes.

@@ -63,7 +63,9 @@ enum ServeCommand {
       outgoing: outgoing.requests?.webhooks, push: outgoing.push?.service, mail: outgoing.mail?.service, log: logError)
 
     let probes = DoctorProbes(addresses)
-    let metrics = Metrics(store, push: outgoing.push, certificates: certificates)
+    let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
+    let hook = BackupHook(checked.backupHook, scheduled, data: folder.path, log: logError)
+    let metrics = Metrics(store, push: outgoing.push, certificates: certificates, hook: hook)
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
     }
@@ -83,7 +85,7 @@ enum ServeCommand {
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let status = StatusReporter(
       api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: outgoing.push,
-      mail: outgoing.mail, backupInterval: checked.backups?.interval, events: events)
+      mail: outgoing.mail, backupInterval: checked.backups?.interval, hook: hook, events: events)
     status.use(server)
     let running = RunningSettings(checked, arguments: arguments)
     let doctor = DoctorReporter(probes, status, running) { server.limits }
@@ -91,11 +93,15 @@ enum ServeCommand {
     let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: checked.eventAge, checksIntegrity: true) { Allocator.trim() }
-    let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
     let alerts = AlertMonitor(checked.alerts, community, status, data: folder.path, origin: origin, log: logError)
     var writing = PeriodicTasks()
     writing.add(every: Housekeeping.interval) { await housekeeper.tick() }
-    writing.add(every: ScheduledBackups.checkInterval) { await scheduled.makeIfDue() }
+    // The next backup waits for the copy of the last one, since it may remove it.
+    writing.add(every: ScheduledBackups.checkInterval) {
+      await scheduled.makeIfDue()
+      await hook.runIfDue()
+    }
+    writing.add(every: BackupHook.interval) { await hook.runIfDue() }
     writing.add(every: AlertMonitor.interval) { await alerts.check() }
     let checkCertificate = certificateCheck(certificates, addresses)
     let watching = periodicTasks(server, community, events, checkCertificate)
@@ -108,7 +114,7 @@ enum ServeCommand {
 
     let reload = SettingsReload(
       running, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog, housekeeper: housekeeper,
-      backups: scheduled, status: status, alerts: alerts, log: logError)
+      backups: scheduled, hook: hook, status: status, alerts: alerts, log: logError)
     for await signal in signals.events {
       guard signal == SIGHUP else { break }
       ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")

@@ -70,7 +70,8 @@ enum StatusCommand {
     if let free = status.freeSpace, let used = status.usedPercent {
       rows.append(("Disk", "\(used) % full, \(Amount.bytes(free)) free"))
     }
-    rows.append(("Backup", status.lastBackupAt.map(age) ?? "none"))
+    let offSite = status.lastOffSiteAt.map { ", off-site \(age($0))" } ?? ""
+    rows.append(("Backup", (status.lastBackupAt.map(age) ?? "none") + offSite))
     if let end = status.certificateEnd { rows.append(("Certificate", "until \(Terminal.localTime(end).prefix(10))")) }
     if let mails = status.waitingMails { rows.append(("Mail", waiting(mails))) }
     if let pushes = status.waitingPushes { rows.append(("Push", waiting(pushes))) }

@@ -17,6 +17,7 @@ struct DaemonSettings: Sendable {
   /// The retention of the event log, in milliseconds; nil keeps all events.
   let eventAge: Int64?
   let backups: ScheduledBackups.Plan?
+  let backupHook: ChildProgram?
   let loops: Int
   let polling: EventLoop.Polling
   let accessLog: AccessLog.Options
@@ -34,6 +35,9 @@ struct DaemonSettings: Sendable {
     crossOrigins = try settings.origins(.corsOrigin)
     eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
     backups = try Self.backups(settings)
+    backupHook = try settings.text(.backupHook).map { text throws(Settings.UsageError) in
+      try settings.program(.backupHook, text, kinds: "a program")
+    }
     loops = try settings.number(.loops, in: 1...256) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     polling = try settings.choice(.polling, [("epoll", .nestedEpoll), ("sources", .dispatchSources)]) ?? .nestedEpoll
     accessLog = AccessLog.Options(
@@ -45,6 +49,9 @@ struct DaemonSettings: Sendable {
     alerts = try AlertReceiver(settings)
     for text in settings.all(.listen) where SocketAddress(text) == nil { throw settings.noAddress(.listen, text) }
     for text in settings.all(.redirect) where SocketAddress(text) == nil { throw settings.noAddress(.redirect, text) }
+    if backupHook != nil, backups == nil {
+      throw settings.mistake(.backupHook, "needs \(Setting.backupEvery.flag), the interval of the backups.")
+    }
     if let text = settings.text(.metricsListen), SocketAddress(text) == nil {
       throw settings.noAddress(.metricsListen, text)
     }

@@ -16,6 +16,7 @@ struct Finding: Equatable {
     case disk, damage
     case backupMissing = "backup_missing"
     case backupLate = "backup_late"
+    case offSiteLate = "off_site_late"
     case certificate
     case certificateName = "certificate_name"
     case mail

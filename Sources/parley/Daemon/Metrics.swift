@@ -11,15 +11,17 @@ final class Metrics: Sendable {
   private let store: Store
   private let push: OutgoingPush?
   private let certificates: Certificates?
+  private let hook: BackupHook
   private let started = Clock.wall()
   private static let contentType = ContentType("text/plain; version=0.0.4; charset=utf-8", isCompressible: true)
   /// Set after its start: the server's routes need the metrics.
   private let server = Mutex<Server?>(nil)
 
-  init(_ store: Store, push: OutgoingPush?, certificates: Certificates?) {
+  init(_ store: Store, push: OutgoingPush?, certificates: Certificates?, hook: BackupHook) {
     self.store = store
     self.push = push
     self.certificates = certificates
+    self.hook = hook
   }
 
   func use(_ server: Server) { self.server.withLock { $0 = server } }
@@ -106,6 +108,11 @@ final class Metrics: Sendable {
     if let backup = measured.lastBackup {
       text.add(
         "parley_last_backup_timestamp_seconds", .gauge, "The last successful backup.", Double(backup) / 1_000)
+    }
+    if let copy = await hook.lastSuccess {
+      text.add(
+        "parley_last_off_site_backup_timestamp_seconds", .gauge, "The last success of the backup hook.",
+        Double(copy) / 1_000)
     }
     text.add("parley_mail_queue", .gauge, "Mails that wait.", Double(measured.waitingMails))
     text.add("parley_push_queue", .gauge, "Push messages that wait.", Double(measured.waitingPushes))

@@ -16,14 +16,15 @@ struct SettingsReload {
   private let accessLog: AccessLog
   private let housekeeper: Housekeeping
   private let backups: ScheduledBackups
+  private let hook: BackupHook
   private let status: StatusReporter
   private let alerts: AlertMonitor
   private let log: @Sendable (String) -> Void
 
   init(
     _ running: RunningSettings, diskSize: Int?, api: API, server: Server, accessLog: AccessLog,
-    housekeeper: Housekeeping, backups: ScheduledBackups, status: StatusReporter, alerts: AlertMonitor,
-    log: @escaping @Sendable (String) -> Void
+    housekeeper: Housekeeping, backups: ScheduledBackups, hook: BackupHook,
+    status: StatusReporter, alerts: AlertMonitor, log: @escaping @Sendable (String) -> Void
   ) {
     self.running = running
     self.diskSize = diskSize
@@ -32,6 +33,7 @@ struct SettingsReload {
     self.accessLog = accessLog
     self.housekeeper = housekeeper
     self.backups = backups
+    self.hook = hook
     self.status = status
     self.alerts = alerts
     self.log = log
@@ -58,6 +60,7 @@ struct SettingsReload {
     accessLog.use(changed.accessLog)
     await housekeeper.use(eventAge: changed.eventAge)
     await backups.use(changed.backups)
+    await hook.use(changed.backupHook)
     status.use(backupInterval: changed.backups?.interval)
     await alerts.use(changed.alerts)
   }

@@ -20,6 +20,8 @@ struct SiteStatus: Equatable {
   var freeSpace: Int?
   var totalSpace: Int?
   var lastBackupAt: Int64?
+  /// The last success of the backup hook; nil without a hook or a success.
+  var lastOffSiteAt: Int64?
   var certificateEnd: Int64?
   /// Nil without a mail server.
   var waitingMails: Int?
@@ -53,6 +55,7 @@ extension SiteStatus: JSONWritable {
       json.field("free_bytes", freeSpace)
       json.field("disk_bytes", totalSpace)
       json.field("last_backup_at", lastBackupAt.map { Timestamp($0) })
+      json.field("last_off_site_at", lastOffSiteAt.map { Timestamp($0) })
       json.field("certificate_ends_at", certificateEnd.map { Timestamp($0) })
       json.field("waiting_mails", waitingMails)
       json.field("waiting_pushes", waitingPushes)
@@ -63,8 +66,9 @@ extension SiteStatus: JSONWritable {
   }
 
   init(_ object: inout JSONObject) throws(JSONError) {
-    let times: (Timestamp, Timestamp?, Timestamp?) = (
-      try object.read("started_at"), try object.optional("last_backup_at"), try object.optional("certificate_ends_at")
+    let times: (Timestamp, Timestamp?, Timestamp?, Timestamp?) = (
+      try object.read("started_at"), try object.optional("last_backup_at"), try object.optional("last_off_site_at"),
+      try object.optional("certificate_ends_at")
     )
     name = try object.string("name")
     origin = try object.string("origin")
@@ -82,7 +86,8 @@ extension SiteStatus: JSONWritable {
     freeSpace = try object.optional("free_bytes")
     totalSpace = try object.optional("disk_bytes")
     lastBackupAt = times.1.map { Int64($0.milliseconds) }
-    certificateEnd = times.2.map { Int64($0.milliseconds) }
+    lastOffSiteAt = times.2.map { Int64($0.milliseconds) }
+    certificateEnd = times.3.map { Int64($0.milliseconds) }
     waitingMails = try object.optional("waiting_mails")
     waitingPushes = try object.optional("waiting_pushes")
     problems = try object.read("problems")

@@ -18,6 +18,7 @@ final class StatusReporter: Sendable {
   /// The interval of scheduled backups in milliseconds; nil without them.
   private let interval: Mutex<Int64?>
   private let events: MachineEvents
+  private let hook: BackupHook
   private let startedAt = Clock.wall() / 1_000_000
   /// Set after its start: the control socket needs the reporter.
   private let server = Mutex<Server?>(nil)
@@ -29,7 +30,7 @@ final class StatusReporter: Sendable {
 
   init(
     _ api: API, _ origin: String, _ certificates: Certificates?, publicNames: [String], push: OutgoingPush?,
-    mail: OutgoingMail?, backupInterval: Int64?, events: MachineEvents
+    mail: OutgoingMail?, backupInterval: Int64?, hook: BackupHook, events: MachineEvents
   ) {
     self.api = api
     self.origin = origin
@@ -37,6 +38,7 @@ final class StatusReporter: Sendable {
     self.publicNames = publicNames
     self.push = push
     self.mail = mail
+    self.hook = hook
     self.events = events
     interval = Mutex(backupInterval)
   }
@@ -88,6 +90,7 @@ final class StatusReporter: Sendable {
     status.databaseSize = measured.database + measured.writeAheadLog
     (status.freeSpace, status.totalSpace) = (measured.freeSpace, measured.totalSpace)
     (status.lastBackupAt, status.certificateEnd) = (measured.lastBackup, certificates?.expiry.map { $0 * 1_000 })
+    status.lastOffSiteAt = await hook.lastSuccess
     if push != nil { status.waitingPushes = measured.waitingPushes }
     if mail != nil { status.waitingMails = measured.waitingMails }
     status.problems = await problems(status, at: Clock.wall() / 1_000_000)
@@ -109,6 +112,7 @@ final class StatusReporter: Sendable {
       problems.append(100 - used < Self.errorSpace ? .error(.disk, sentence) : .warning(.disk, sentence))
     }
     problems += backupProblems(status.lastBackupAt, at: now)
+    if let late = await hook.problem(at: now, interval: backupInterval) { problems.append(late) }
     let isExpired = certificates?.expiry.map { $0 * 1_000 <= now } ?? false
     for sentence in certificates?.warnings(publicNames: publicNames, now: now / 1_000) ?? [] {
       problems.append(isExpired ? .error(.certificate, sentence) : .warning(.certificate, sentence))

@@ -80,6 +80,14 @@ public actor ScheduledBackups {
     }
   }
 
+  /// The path of the newest backup; nil without one, or without a plan.
+  public func newest() -> String? {
+    let now = store.clock()
+    guard let plan else { return nil }
+    let folder = plan.folder ?? store.folder.backups
+    return (try? backups(in: folder))?.last { $0.time <= now }.map { "\(folder)/\($0.name)" }
+  }
+
   private func removeOld(in folder: String, _ retention: BackupRetention) throws(DiskError) {
     // The new backup is younger than the time at which it began.
     let now = store.clock()

@@ -1,6 +1,7 @@
 import Glibc
 import ParleyNetworking
 import Storage
+import Synchronization
 
 /// A program of the operator, run without a shell and with a time limit.
 struct ChildProgram: Sendable, Equatable {
@@ -13,6 +14,7 @@ struct ChildProgram: Sendable, Equatable {
       case exited(Int32)
       case signalled(Int32)
       case timedOut
+      case cancelled
       /// The reason of the system.
       case notStarted(String)
     }
@@ -29,6 +31,7 @@ struct ChildProgram: Sendable, Equatable {
         case .exited(let status): "exit status \(status)"
         case .signalled(let number): "ended by signal \(number)"
         case .timedOut: "it took too long"
+        case .cancelled: "it was ended"
         case .notStarted(let reason): "it can't be started: \(reason)"
         }
       return output.isEmpty ? words : "\(words): \(output)"
@@ -72,17 +75,34 @@ struct ChildProgram: Sendable, Equatable {
     return words
   }
 
-  /// Runs the program on a thread of its own. At the limit it is killed with its children.
+  /// The program with `{}` in its arguments replaced.
+  func replacing(with text: String) -> ChildProgram {
+    ChildProgram(arguments.prefix(1) + arguments.dropFirst().map { $0.replacing("{}", with: text) })
+  }
+
+  /// Runs the program on a thread of its own. At the limit it is killed with its children, and so it is when the task is
+  /// cancelled.
   ///
   /// - Parameters:
   ///   - input: standard input, at most 32 KB.
   ///   - environment: variables beside those of this process.
   func run(input: String, environment: [String: String], within seconds: Int) async -> Result {
     let queue = SerialQueue("parley.program")
-    return await Task(executorPreference: queue) { runHere(input, environment, seconds) }.value
+    let cancellation = Cancellation()
+    return await withTaskCancellationHandler {
+      await Task(executorPreference: queue) { runHere(input, environment, seconds, cancellation) }.value
+    } onCancel: {
+      cancellation.isCancelled.store(true, ordering: .relaxed)
+    }
   }
 
-  private func runHere(_ input: String, _ environment: [String: String], _ seconds: Int) -> Result {
+  private final class Cancellation: Sendable {
+    let isCancelled = Atomic(false)
+  }
+
+  private func runHere(
+    _ input: String, _ environment: [String: String], _ seconds: Int, _ cancellation: Cancellation
+  ) -> Result {
     guard let inputEnds = Self.pipe() else { return Self.notStarted(errno) }
     guard let outputEnds = Self.pipe() else {
       for end in inputEnds { close(end) }
@@ -97,7 +117,7 @@ struct ChildProgram: Sendable, Equatable {
     close(inputEnds[1])
     switch process {
     case .failure(let error): return Self.notStarted(error.code)
-    case .success(let process): return Self.wait(for: process, output: outputEnds[0], seconds)
+    case .success(let process): return Self.wait(for: process, output: outputEnds[0], seconds, cancellation)
     }
   }
 
@@ -145,7 +165,9 @@ struct ChildProgram: Sendable, Equatable {
     return code == 0 ? .success(process) : .failure(SystemError("posix_spawn", code: code))
   }
 
-  private static func wait(for process: pid_t, output: Int32, _ seconds: Int) -> Result {
+  private static func wait(
+    for process: pid_t, output: Int32, _ seconds: Int, _ cancellation: Cancellation
+  ) -> Result {
     let deadline = Clock.monotonic() + Int64(seconds) * 1_000_000_000
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -153,10 +175,11 @@ struct ChildProgram: Sendable, Equatable {
     var status: Int32 = 0
     while true {
       let rest = (deadline - Clock.monotonic()) / 1_000_000
-      guard rest > 0 else {
+      let isCancelled = cancellation.isCancelled.load(ordering: .relaxed)
+      guard rest > 0, !isCancelled else {
         kill(-process, SIGKILL)
         while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return Result(end: .timedOut, output: text(bytes))
+        return Result(end: isCancelled ? .cancelled : .timedOut, output: text(bytes))
       }
       // A child of the program may keep the output open after its end.
       let ended = unsafe waitpid(process, &status, WNOHANG)
@@ -181,5 +204,22 @@ struct ChildProgram: Sendable, Equatable {
   private static func text(_ bytes: [UInt8]) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     return Terminal.plain(String(text.reversed().drop(while: \.isWhitespace).reversed()))
+  }
+}
+
+extension Settings {
+  /// The program of a setting, which takes `kinds`, such as "a URL, or a program".
+  func program(_ setting: Setting, _ text: String, kinds: String) throws(UsageError) -> ChildProgram {
+    guard let words = ChildProgram.words(text), let path = words.first else {
+      throw mistake(setting, "has a quotation mark that is not closed.")
+    }
+    guard path.hasPrefix("/") else {
+      throw mistake(
+        setting, "takes \(kinds) with its absolute path such as /usr/bin/logger, not \"\(Terminal.plain(path))\".")
+    }
+    guard FileSystem.isExecutable(path) else {
+      throw mistake(setting, "names the program \(Terminal.plain(path)), which can't be executed.")
+    }
+    return ChildProgram(words)
   }
 }

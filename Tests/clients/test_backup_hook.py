@@ -1,0 +1,101 @@
+"""`--backup-hook` runs a program for each scheduled backup, to copy it to another machine."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+from servers import PARLEY, free_port
+from serving import ServingTest, parley
+
+
+class BackupHook(ServingTest):
+    def setUp(self):
+        self.site = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
+        self.elsewhere = self.site / "elsewhere"
+        self.elsewhere.mkdir()
+        self.file = self.site / "parley.conf"
+
+    def serve(self, hook, *arguments):
+        self.file.write_text(f"backup-every = 24\nbackup-hook = {hook}\n")
+        return self.start(*parley(self.site, "--config", self.file, *arguments))
+
+    def wait(self, server, line, count=1):
+        deadline = time.monotonic() + 60
+        while len(re.findall(line, server.output())) < count:
+            self.assertLess(time.monotonic(), deadline, server.output())
+            time.sleep(0.05)
+
+    def status(self):
+        done = subprocess.run(
+            [PARLEY, "status", "--json", "--data", self.site / "data"], capture_output=True, text=True, timeout=60)
+        return json.loads(done.stdout)
+
+    def test_each_backup_is_copied_once(self):
+        metrics = f"127.0.0.1:{free_port()}"
+        with self.serve(f"/bin/cp {{}} '{self.elsewhere}/'", "--metrics-listen", metrics) as server:
+            self.wait(server, "event=hook result=ok The backup /.*scheduled-.*tar was copied")
+            made, = (self.site / "data" / "backups").glob("*.tar")
+            copied, = self.elsewhere.iterdir()
+            self.assertEqual((copied.name, copied.read_bytes()), (made.name, made.read_bytes()))
+            self.assertIsNotNone(self.status()["last_off_site_at"])
+            screen = subprocess.run([PARLEY, "status", "--data", self.site / "data"], capture_output=True, text=True, timeout=60)
+            self.assertRegex(screen.stdout, "Backup .* ago, off-site .* ago")
+            with urlopen(f"http://{metrics}/metrics", timeout=60) as answer:
+                self.assertRegex(answer.read().decode(), r"\nparley_last_off_site_backup_timestamp_seconds 1\d{9}")
+        self.assertEqual((self.site / "data" / "off-site").stat().st_mode & 0o777, 0o600)
+        copied.unlink()
+        # The copy of this backup is known after a restart.
+        with self.serve(f"/bin/cp {{}} '{self.elsewhere}/'") as server:
+            time.sleep(3)
+            self.assertNotIn("event=hook", server.output())
+        self.assertEqual(list(self.elsewhere.iterdir()), [])
+        # Without the hook there is no last copy.
+        with self.start(*parley(self.site)):
+            self.assertIsNone(self.status()["last_off_site_at"])
+
+    def test_a_failure_is_logged_with_its_output_and_another_program_is_tried_at_once(self):
+        script = self.site / "copy"
+        script.write_text('#!/bin/sh\nwc -c "$PARLEY_BACKUP" >&2\necho "the host is down"\nexit 7\n')
+        script.chmod(0o755)
+        with self.serve(f"{script}") as server:
+            self.wait(server, r"event=hook result=failed The copy of /.*\.tar failed and is tried again in an hour: exit status 7: "
+                              r"\d+ /.*\.tar\s+the host is down")
+            self.assertIsNone(self.status()["last_off_site_at"])
+            self.file.write_text(f"backup-every = 24\nbackup-hook = /bin/cp {{}} '{self.elsewhere}/'\n")
+            server.signal(signal.SIGHUP)
+            self.wait(server, "event=hook result=ok")
+            self.assertEqual(len(list(self.elsewhere.iterdir())), 1)
+            self.assertEqual(server.output().count("result=failed"), 1)
+
+    def test_a_stop_ends_the_program(self):
+        script = self.site / "copy"
+        script.write_text(f"#!/bin/sh\necho $$ > '{self.elsewhere}/pid'\nsleep 1000\n")
+        script.chmod(0o755)
+        with self.serve(f"{script}") as server:
+            deadline = time.monotonic() + 60
+            while not (self.elsewhere / "pid").exists() or not (self.elsewhere / "pid").read_text():
+                self.assertLess(time.monotonic(), deadline, server.output())
+                time.sleep(0.05)
+            self.assertEqual(server.stop(), 0)
+            self.assertNotIn("event=hook", server.output())
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int((self.elsewhere / "pid").read_text()), 0)
+
+    def test_mistakes_are_refused(self):
+        for arguments, sentence in (
+                (("--backup-hook", "/bin/true"), "--backup-hook needs --backup-every, the interval of the backups."),
+                (("--backup-every", "24", "--backup-hook", "restic backup {}"),
+                 "--backup-hook takes a program with its absolute path such as /usr/bin/logger, not \"restic\"."),
+                (("--backup-every", "24", "--backup-hook", "/bin/sh 'a"), "--backup-hook has a quotation mark that is not closed."),
+                (("--backup-every", "24", "--backup-hook", "/nowhere"), "names the program /nowhere, which can't be executed.")):
+            with self.subTest(arguments):
+                refused = subprocess.run(
+                    parley(self.site, *arguments), capture_output=True, text=True, timeout=60)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn(sentence, refused.stderr)
