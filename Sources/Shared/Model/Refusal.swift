@@ -31,6 +31,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case banned(until: Int64?, reason: String?)
   /// The user is silenced here, without `until` permanently.
   case silenced(until: Int64?, reason: String?)
+  /// The staff has paused sign-ups.
+  case signUpsPaused(until: Int64)
   /// The maximum number of objects is reached; the caller must delete some first.
   case tooMany(limit: Int)
   /// Over the size limit, in bytes.
@@ -83,6 +85,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .notAdmitted(let state): "account_\(state.rawValue)"
     case .banned: "account_\(UserState.disabled.rawValue)"
     case .silenced: "silenced"
+    case .signUpsPaused: "sign_ups_paused"
     case .tooMany: "too_many"
     case .tooLarge: "too_large"
     case .noRoom: "no_room"
@@ -107,7 +110,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .unauthenticated, .sessionEnded, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused,
       .invalid,
       .stepUpRequired, .secondFactorRequired, .secondFactorMissing,
-      .notAdmitted, .banned, .silenced, .tooMany,
+      .notAdmitted, .banned, .silenced, .signUpsPaused, .tooMany,
       .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .secretRevoked, .contentRefused,
       .heldForReview:
       false

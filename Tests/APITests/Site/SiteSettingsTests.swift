@@ -1,4 +1,5 @@
 import Foundation
+import ParleyJSON
 import Testing
 
 @testable import API
@@ -44,6 +45,53 @@ import Testing
       #expect(seen.bool("discovery") == true && seen["rules"] == "Be kind.\nAlways." && seen.int("revision") == 2)
       let late = try await village.request(.patch, "/settings", as: "ada", ["hue": 1, "if_revision": 1])
       #expect(late.status == 409 && late["current.name"] == "Garden Club")
+    }
+  }
+
+  @Test(arguments: TestTransport.allCases)
+  func `moderators pause sign-ups and new members until a time`(transport: TestTransport) async throws {
+    let clock = StoppedClock()
+    try await Village.open(transport, clock: clock.read) { village in
+      let time = { (hours: Int64) in Timestamp.format(Int(clock.read() + hours * 3_600_000)) }
+      let (signUps, newcomers) = ("sign_ups_paused_until", "newcomers_paused_until")
+      let until = time(1)
+      let room = try await village.garden().room
+      let message = "/conversations/\(room)/messages"
+      let eve = ["name": "eve", "password": "wool and needles"]
+      try await village.changeSettings(["registration": "open"])
+      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "moderator"])
+
+      // Members change none, moderators no other setting.
+      try await village.expect(403, .patch, "/settings", as: "grace", [signUps: until])
+      try await village.expect(403, .patch, "/settings", as: "linus", ["hue": 1])
+      try await village.expect(403, .patch, "/settings", as: "linus", ["hue": 1, signUps: until])
+      let far = try await village.expect(400, .patch, "/settings", as: "linus", [newcomers: time(24 * 7 + 1)])
+      #expect(far["errors.0.field"] == newcomers)
+      let events = try await village.events {
+        try await village.expect(200, .patch, "/settings", as: "linus", [signUps: until, newcomers: until])
+      }
+      #expect(events == ["settings.updated site #3"])
+      let settings = try await village.expect(200, .get, "/settings")
+      #expect(settings[signUps] == until && settings[newcomers] == until)
+
+      let refused = try await village.expect(403, .post, "/users", eve)
+      #expect(refused.code == "sign_ups_paused" && refused["params.until"] == until)
+      let invite = try #require(try await village.expect(201, .post, "/invites", as: "ada", [:])["code"])
+      try await village.expect(403, .post, "/users", eve.merging(["invite": invite]) { $1 })
+      let limited = try await village.expect(429, .post, message, as: "grace", ["text": "spam"])
+      #expect(limited.code == "newcomer_limited" && limited["params.limit"] == "pause")
+      #expect(limited["params.until"] == until && limited.fields["retry-after"] == "3600")
+      try await village.expect(201, .post, message, as: "linus", ["text": "Staff writes."])
+      let entries = try await village.expect(200, .get, "/audit", as: "ada")
+      #expect(
+        String(decoding: entries.body, as: UTF8.self).contains(
+          "\"field\":\"\(signUps)\",\"from\":null,\"to\":\"\(until)\""))
+
+      // A pause ends by a change, or by itself.
+      try await village.expect(200, .patch, "/settings", as: "linus", [newcomers: NSNull()])
+      try await village.expect(201, .post, message, as: "grace", ["text": "Back."])
+      clock.add(3_600_000)
+      try await village.expect(201, .post, "/users", eve)
     }
   }
 

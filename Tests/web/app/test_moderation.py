@@ -316,3 +316,42 @@ class Banned(Village):
                 self.photograph(visitor, f"banned-{size}-light")
                 self.assert_accessible(visitor, "banned")
         self.call("DELETE", "/users/@grace/ban", token=self.tokens["ada"])
+
+
+class Pauses(Village):
+    def test_a_moderator_pauses_sign_ups_and_lets_new_members_only_read(self):
+        self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
+        invite = self.call("POST", "/invites", {}, self.tokens["ada"])["code"]
+        page = self.signed_in("lin", anew=True)
+        self.go(page, "/admin/reports")
+        sign_ups = page.get_by_role("switch", name="Pause sign-ups")
+        readers = page.get_by_role("switch", name="New members read only")
+        expect(page.get_by_text("For one hour")).to_have_count(2)
+        sign_ups.press("Space")
+        expect(page.get_by_text(re.compile("^Until "))).to_have_count(1)
+        expect(sign_ups).to_be_checked()
+        expect(sign_ups).to_be_focused()
+        readers.press("Space")
+        expect(page.get_by_text(re.compile("^Until "))).to_have_count(2)
+        self.assert_accessible(page, "pauses")
+        self.photograph(page, "pauses-1440")
+
+        newcomer = self.page(self.context("phone"))
+        self.open(newcomer, f"/i/{invite}")
+        newcomer.get_by_label("Display name").fill("Eve")
+        newcomer.get_by_label("Password").fill(PASSWORD)
+        create = newcomer.get_by_role("button", name=re.compile("create account", re.I))
+        create.click()
+        expect(newcomer.get_by_role("alert")).to_contain_text(re.compile(r"Sign-ups are paused until .*\d\d"))
+        self.photograph(newcomer, "sign-ups-paused-390")
+
+        # Another moderator ends a pause.
+        self.call("PATCH", "/settings", {"sign_ups_paused_until": None}, self.tokens["ada"])
+        expect(sign_ups).not_to_be_checked()
+        readers.press("Space")
+        expect(page.get_by_text("For one hour")).to_have_count(2)
+        self.go(page, "/admin/audit")
+        expect(page.get_by_role("main")).to_contain_text(re.compile("New members read only until: .*none"))
+        create.click()
+        expect(newcomer.get_by_role("heading", name="Inbox")).to_be_visible()
+        self.call("PATCH", "/users/@lin", {"role": "member"}, self.tokens["ada"])

@@ -8,6 +8,7 @@ import { empty } from '../parts/lists/empty.js';
 import { entryRow } from '../parts/lists/entry.js';
 import { forumAddress } from '../core/router.js';
 import { isolate, knows, number, say, sayWith } from '../core/text/text.js';
+import { moment } from '../core/text/times.js';
 
 /** Fills `column` with the log, newest first. Returns what ends it. */
 export async function auditLog(shell, column) {
@@ -77,6 +78,7 @@ function valueWords(field, value) {
   if (field === 'require_second_factor') return say(`admin.secondFactor.${value}`);
   if (field === 'push_shows') return say(`push.shows.${value}`);
   if (field.startsWith('may_')) return say(`admin.circle.${value}`);
+  if (field.endsWith('_until')) return moment(new Date(value));
   if (field === 'role') return say(`role.${value}`);
   return isolate(String(value));
 }

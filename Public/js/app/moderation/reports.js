@@ -15,6 +15,7 @@ import { toast } from '../parts/overlays/toast.js';
 import { report as reportFault } from '../account/security/stepup.js';
 import { banDialog, resolveReports } from './ban.js';
 import { destroy, mayDestroy } from './destroy.js';
+import { pauses } from './pauses.js';
 import { sanctionsFor } from './sanctions.js';
 import { countMessages, startOf } from './sanctionform.js';
 
@@ -30,6 +31,7 @@ const HISTORY = 3;
 /** Fills `column` with the queue. Returns what ends it. */
 export async function reportQueue(shell, column) {
   const { site } = shell;
+  const paused = site.isModerator ? pauses(site) : null;
   const queue = { site, groups: [], wanted: PAGE, next: null, facts: new Map(), views: new Map(), draw, load };
   const more = showMoreButton(() => {
     queue.wanted = queue.groups.length + PAGE;
@@ -52,6 +54,7 @@ export async function reportQueue(shell, column) {
     more.hidden = !queue.next;
     redraw(
       column,
+      paused?.node,
       queue.groups.length
         ? [!queue.next && el('p.second.report-sum', null, sums(queue.groups)), queue.groups.map((it) => card(queue, it)), more]
         : empty(say('report.none'), { picture: 'check' }),
@@ -69,6 +72,7 @@ export async function reportQueue(shell, column) {
   return () => {
     turn++;
     for (const end of ends) end();
+    paused?.close();
   };
 }
 

@@ -196,6 +196,7 @@ extension Problem {
     case "second_factor_missing": "This site requires two-step sign-in. Set it up first."
     case "step_up_required": "Confirm it with your password."
     case "silenced": "You are silenced."
+    case "sign_ups_paused": "Sign-ups are paused."
     case "forbidden": "You don’t have permission to do this."
     case "not_found": "Not found."
     case "gone": "This no longer exists."

@@ -60,6 +60,10 @@ extension Problem {
       self = Problem(.forbidden, code: refusal.code, title: "You are silenced.")
       if let until { params.append(("until", .text(Timestamp.format(Int(until))))) }
       if let reason { params.append(("reason", .text(reason))) }
+    case .signUpsPaused(let until):
+      self = Problem(
+        .forbidden, code: refusal.code, title: "Sign-ups are paused.",
+        params: [("until", .text(Timestamp.format(Int(until))))])
     case .tooMany(let limit):
       self = Problem(
         .conflict, code: refusal.code, title: "There may be no more of these. Remove some first.",

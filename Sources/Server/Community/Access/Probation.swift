@@ -29,6 +29,9 @@ extension ReadTransaction {
     let limits = newcomer.limits
     let probationEndsAt = newcomer.probationEndsAt
     guard newcomer.isNew(at: now) else { return nil }
+    if let until = newcomer.pausedUntil, until > now {
+      throw .newcomer(.pause, max: 0, until: until, seconds: Int((until - now + 999) / 1_000))
+    }
 
     var hour = newcomer.hour ?? Probation(since: now)
     // If the clock was set back, start a new hour.

@@ -149,6 +149,7 @@ extension ReadTransaction {
   fileprivate func checkedSignUp(of registration: Registration) throws(Refusal) -> CheckedSignUp {
     let settings = try settings()
     guard settings.registration != .closed else { throw .forbidden }
+    if let until = settings.signUpsPausedUntil, until > now { throw .signUpsPaused(until: until) }
     guard settings.rules.isEmpty || registration.acceptsRules else { throw .invalid("accept_rules", .missing) }
     let invite = try registration.invite.map { code throws(Refusal) in try openInvite(code) }
     if invite == nil, settings.registration == .invite { throw .invalid("invite", .missing) }

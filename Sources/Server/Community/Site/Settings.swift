@@ -29,11 +29,12 @@ extension Community {
     let bounds = bounds
     let change = try change.checked(bounds)
     return try await store.write { tx throws(Refusal) in
-      try tx.requireStaff(caller)
       let before = try tx.settings()
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)
+      try tx.requireRole(of: caller, from: before, to: after)
       guard after != before else { return before }
+      try tx.checkPauses(from: before, to: after)
       if after.requireSecondFactor != before.requireSecondFactor { try tx.requireProof(of: caller) }
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
       if let forum = after.arrivalForum, forum != before.arrivalForum {
@@ -46,6 +47,29 @@ extension Community {
       let changed = try tx.change(after, by: actor)
       try tx.shortenSessions()
       return changed
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Moderators change the pauses alone.
+  fileprivate func requireRole(
+    of caller: Caller, from before: SiteSettings, to after: SiteSettings
+  ) throws(Refusal) {
+    guard try reloadCaller(caller).role?.isModerator == true else { throw .forbidden }
+    var paused = before
+    paused.signUpsPausedUntil = after.signUpsPausedUntil
+    paused.newcomersPausedUntil = after.newcomersPausedUntil
+    if paused == before || paused != after { try requireStaff(caller) }
+  }
+
+  /// A pause that was forgotten ends by itself.
+  fileprivate func checkPauses(from before: SiteSettings, to after: SiteSettings) throws(Refusal) {
+    for (name, path) in [
+      ("sign_ups_paused_until", \SiteSettings.signUpsPausedUntil), ("newcomers_paused_until", \.newcomersPausedUntil),
+    ] {
+      guard let until = after[keyPath: path], until != before[keyPath: path] else { continue }
+      guard until <= now + SiteSettings.maxPause else { throw .invalid(name, .invalid) }
     }
   }
 }

@@ -21,6 +21,8 @@ public struct Newcomer: Sendable {
   public let signedUpAt: Int64
   /// The number of messages, counted up to `limits.messages`.
   public let messages: Int
+  /// Until then users on probation only read; nil without a pause.
+  public let pausedUntil: Int64?
   /// Counters of the current hour.
   public let hour: Probation?
 
@@ -35,7 +37,11 @@ public struct Newcomer: Sendable {
     n.value as newcomers, a.created_at as signed_up_at, (
       select count(*)
       from (select 1 from message where author_id = $1 limit \(Newcomers.storedMessages(default: defaultMessages))) said
-    ) as said, h.since, h.messages, h.links, h.mentions
+    ) as said, (
+      select cast(value as integer)
+      from setting
+      where name = 'newcomers_paused_until' and value <> ''
+    ) as paused_until, h.since, h.messages, h.links, h.mentions
     """
   }
 
@@ -48,6 +54,7 @@ public struct Newcomer: Sendable {
     limits = try row.optionalText("newcomers").flatMap { Newcomers(stored: $0) } ?? Newcomers()
     signedUpAt = Int64(try row.int("signed_up_at"))
     messages = try row.int("said")
+    pausedUntil = try row.optionalInt("paused_until").map { Int64($0) }
     guard let since = try row.optionalInt("since") else {
       hour = nil
       return

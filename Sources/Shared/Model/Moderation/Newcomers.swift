@@ -18,6 +18,8 @@ public struct Newcomers: Sendable, Hashable {
   /// The exceeded limit.
   public enum Limit: String, Sendable, Hashable, CaseIterable {
     case messages, links, mentions
+    /// They only read for now.
+    case pause
   }
 
   public func perHour(_ limit: Limit) -> Int {
@@ -25,6 +27,7 @@ public struct Newcomers: Sendable, Hashable {
     case .messages: messagesPerHour
     case .links: linksPerHour
     case .mentions: mentionsPerHour
+    case .pause: 0
     }
   }
 }

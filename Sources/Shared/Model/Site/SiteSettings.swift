@@ -18,6 +18,10 @@ public struct SiteSettings: Sendable, Hashable {
   public var hasDiscovery = false
   /// Limits for users on probation.
   public var newcomers = Newcomers()
+  /// Until then, in milliseconds since 1970, there are no sign-ups; nil without a pause.
+  public var signUpsPausedUntil: Int64?
+  /// Until then users on probation only read.
+  public var newcomersPausedUntil: Int64?
   /// Whether time and location metadata is stripped from images.
   public var cutsMetadata = true
   /// Whether the server fetches link previews.
@@ -50,6 +54,8 @@ public struct SiteSettings: Sendable, Hashable {
   public package(set) var revision = 1
 
   public static let hues = 0...359
+  /// In milliseconds.
+  public static let maxPause: Int64 = 7 * 86_400_000
   /// Browsers keep no cookie for longer (RFC 6265bis §5.5).
   public static let sessionDays = 1...400
 
@@ -109,6 +115,8 @@ extension SiteSettings: Record {
     try visitor.field("welcome", &welcome, \.welcome)
     try visitor.field("rules", &rules, \.rules)
     try visitor.field("registration", &registration, \.registration)
+    try visitor.field("sign_ups_paused_until", &signUpsPausedUntil, \.signUpsPausedUntil)
+    try visitor.field("newcomers_paused_until", &newcomersPausedUntil, \.newcomersPausedUntil)
     try visitor.field("may_invite", &mayInvite, \.mayInvite)
     try visitor.field("may_create_forums", &mayCreateForums, \.mayCreateForums)
     try visitor.field("may_publish", &mayPublish, \.mayPublish)
