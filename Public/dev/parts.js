@@ -73,7 +73,7 @@ await loadText(query.get('lang') ?? 'en');
 if (query.get('dir')) root.dir = query.get('dir');
 await loadMailSheet();
 await loadPolls();
-await Promise.all(['report', 'lively', 'rows', 'feed'].map((name) => loadSheet(`/css/parts/${name}.css`)));
+await Promise.all(['lists/report', 'lists/lively', 'lists/rows', 'message/feed'].map((name) => loadSheet(`/css/parts/${name}.css`)));
 
 const picture = (hue, letter, ratio = 1) =>
   `data:image/svg+xml,${encodeURIComponent(

@@ -10,7 +10,7 @@ import { toast } from '../parts/overlays/toast.js';
 export async function firstSteps(shell, node) {
   const { site } = shell;
   const { calls } = site.client;
-  const [settings, invites, backups] = await Promise.all([calls.getSettings(), calls.listInvites(), calls.listBackups(), loadSheet('/css/parts/steps.css')]);
+  const [settings, invites, backups] = await Promise.all([calls.getSettings(), calls.listInvites(), calls.listBackups(), loadSheet('/css/parts/pages/steps.css')]);
   const backUp = async () => {
     try {
       await calls.createBackup();

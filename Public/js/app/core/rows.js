@@ -2,4 +2,4 @@
 
 import { loadSheet } from './sheet.js';
 
-export const loadRows = () => loadSheet('/css/parts/rows.css');
+export const loadRows = () => loadSheet('/css/parts/lists/rows.css');

@@ -20,7 +20,7 @@ const STEP = 1_000;
 const SECTION_LONGEST = 120;
 
 export async function orderForums(shell, column) {
-  await Promise.all([loadForums(shell.site), loadSheet('/css/parts/arrange.css')]);
+  await Promise.all([loadForums(shell.site), loadSheet('/css/parts/lists/arrange.css')]);
   new ForumOrder(shell, column).draw();
 }
 

@@ -11,7 +11,7 @@ const MAX = 3;
 
 /** Fills an element with them. Resolves to the function that draws them again. */
 export async function fillWithLively(site, node) {
-  await Promise.all([loadSheet('/css/parts/lively.css'), site.activity.size || loadForums(site)]);
+  await Promise.all([loadSheet('/css/parts/lists/lively.css'), site.activity.size || loadForums(site)]);
   const draw = () => redraw(node, list(site));
   draw();
   return draw;

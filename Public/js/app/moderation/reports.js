@@ -19,7 +19,7 @@ import { pauses } from './pauses.js';
 import { sanctionsFor } from './sanctions.js';
 import { countMessages, startOf } from './sanctionform.js';
 
-const SHEET = '/css/parts/report.css';
+const SHEET = '/css/parts/lists/report.css';
 /** Cards per request. */
 const PAGE = 20;
 /** Lines before and after a reported post, and their length. */

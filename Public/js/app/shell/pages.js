@@ -9,7 +9,7 @@ import { empty } from '../parts/lists/empty.js';
 /** Named one by one, so that the bundler makes a script of each. */
 export const pages = {
   admin: () => later(import('../pages/admin.js')),
-  signin: () => later(import('../pages/signin.js'), loadSheet('/css/parts/signin.css')),
+  signin: () => later(import('../pages/signin.js'), loadSheet('/css/parts/pages/signin.css')),
   feed: () => later(import('../pages/feed.js')),
   forum: () => import('../pages/forum.js'),
   forums: () => later(import('../pages/forums.js')),

@@ -54,7 +54,7 @@ export async function emailSettings(shell, column) {
 /** The address, the one that waits, and whether mail has stopped. */
 export const emailOf = (site) => site.call('GET', PATH);
 
-export const loadMailSheet = () => loadSheet('/css/parts/mail.css');
+export const loadMailSheet = () => loadSheet('/css/parts/pages/mail.css');
 
 /** Whether mail goes to the address. */
 export const isConfirmed = ({ address, stopped_at: stopped }) => !!address && !stopped;

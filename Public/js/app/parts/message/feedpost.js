@@ -7,7 +7,7 @@ import { number, say } from '../../core/text/text.js';
 import { messageElement } from './message.js';
 
 /** The style of feeds, which few pages show. */
-export const loadFeedSheet = () => loadSheet('/css/parts/feed.css');
+export const loadFeedSheet = () => loadSheet('/css/parts/message/feed.css');
 
 /**
  * @param {object} message

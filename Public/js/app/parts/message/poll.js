@@ -6,7 +6,7 @@ import { loadSheet } from '../../core/sheet.js';
 import { loadMoreText, number, region, say, sayWith } from '../../core/text/text.js';
 import { time } from '../../core/text/times.js';
 
-const SHEET = '/css/parts/poll.css';
+const SHEET = '/css/parts/message/poll.css';
 const MINUTE = 60_000;
 const UNITS = [['day', 24 * 60 * MINUTE], ['hour', 60 * MINUTE], ['minute', MINUTE]];
 
