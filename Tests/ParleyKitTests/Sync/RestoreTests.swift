@@ -267,6 +267,68 @@ import Testing
     }
   }
 
+  @Test func `a message that is stored during the comparison of its range stays`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let transport = HookedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await hamlet.post("one", as: "ada", in: garden)
+      try await ada.sync.catchUp()
+      let (lost, late) = (message(hamlet, 900_001, in: garden, at: 2), message(hamlet, 900_002, in: garden, at: 2))
+      try await merge([lost], in: ada.cache)
+      // The server has acknowledged a message in the same place, and went back once more.
+      let cache = ada.cache
+      transport.set { request in
+        guard request.contains("/messages?ids=") else { return }
+        transport.set { _ in }
+        try? await cache.merge([MessageView(late)], asOf: 0)
+      }
+      _ = try await ada.sync.verify(garden)
+      #expect(await ada.outbox.orphans == [lost])
+      #expect(try await ada.cached(garden).contains(late))
+      _ = try await ada.sync.verify(garden)
+      #expect(await ada.outbox.orphans == [lost, late])
+    }
+  }
+
+  @Test func `a message that is stored during a reset becomes an orphan`() async throws {
+    try await Hamlet.open { hamlet in
+      let transport = HookedTransport(hamlet.server("ada"))
+      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      let conversation = ID<Conversation>(900_000)
+      let (lost, late) = (
+        message(hamlet, 900_001, in: conversation, at: 1), message(hamlet, 900_002, in: conversation, at: 2)
+      )
+      try await merge([lost], in: ada.cache)
+      try await changeEpoch(of: ada.cache)
+      let cache = ada.cache
+      transport.set { request in
+        guard request.contains("/messages?ids=") else { return }
+        transport.set { _ in }
+        try? await merge([late], in: cache)
+      }
+      try await ada.sync.catchUp()
+      #expect(await ada.outbox.orphans == [lost, late])
+      #expect(try await ada.cached(conversation).isEmpty)
+    }
+  }
+
+  @Test func `a lost conversation is dropped with own messages that were compared`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let (lost, late) = (message(hamlet, 900_001, in: garden, at: 1), message(hamlet, 900_002, in: garden, at: 2))
+      try await merge([lost, late], in: ada.cache)
+      #expect(try await !ada.cache.drop(garden, compared: [lost], lost: [lost]))
+      #expect(try await ada.cached(garden) == [lost, late])
+      #expect(try await ada.cache.drop(garden, compared: [lost, late], lost: [lost, late]))
+      #expect(await ada.outbox.orphans == [lost, late])
+      #expect(await ada.cache.replica.conversations[garden] == nil)
+    }
+  }
+
   @Test func `a removal during the comparison makes no orphans`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -93,13 +93,15 @@ extension Cache {
   ///   - lost: messages that the server does not have. The user's own become orphans, as do those whose `seq` or id another
   ///     message has.
   ///   - kept: messages that the server has although they are not among `messages`.
+  ///   - compared: the cached messages at the comparison. Another response may have stored a message since: it stays.
   func replace(
     _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView],
-    asOf response: EventCursor?, lost: [Message], keeping kept: [Message]
+    asOf response: EventCursor?, lost: [Message], keeping kept: [Message], compared: [Message]
   ) throws(CacheFault) {
     var changes = CacheChanges()
     var keptSeqs = SeqRanges()
-    for message in kept { keptSeqs.add(message.seq...message.seq) }
+    let new = try replicas(.range(seqs, of: conversation)).map(\.message).without(compared)
+    for message in kept + new { keptSeqs.add(message.seq...message.seq) }
     changes.removed = keptSeqs.missing(in: seqs).map { .init(conversation, $0) }
     for seen in messages where seqs.contains(seen.message.seq) {
       changes.messages.append(try cached(ReplicaMessage(seen, asOf: response?.event ?? 0)))
@@ -114,6 +116,39 @@ extension Cache {
   /// The messages that are still cached.
   func cachedCopies(of messages: [Message]) throws(CacheFault) -> [ReplicaMessage] {
     try replicas(.ids(messages.map(\.id))).filter { known in messages.contains { $0.isSame(as: known.message) } }
+  }
+
+  /// The user's own cached messages of a range.
+  func ownMessages(
+    in seqs: ClosedRange<Int> = 1...Int.max, of conversation: ID<Conversation>
+  ) throws(CacheFault) -> [Message] {
+    try ownMessages(among: replicas(.range(seqs, of: conversation)).map(\.message), of: conversation)
+  }
+
+  func ownMessages(among messages: [Message], of conversation: ID<Conversation>) -> [Message] {
+    let me = replica.me?.summary.id
+    // Earlier messages are only hidden.
+    let first = replica.conversations[conversation]?.participation?.fromSeq ?? 1
+    return messages.filter { $0.author == me && $0.content != nil && $0.seq >= first }
+  }
+
+  /// The user's own cached messages in conversations that are not among `known`.
+  func ownMessages(outside known: Set<ID<Conversation>>) throws(CacheFault) -> [Message] {
+    var own: [Message] = []
+    for id in cachedConversations where !known.contains(id) { own += try ownMessages(of: id) }
+    return own
+  }
+
+  /// Drops a conversation that the server has lost.
+  /// - Parameters:
+  ///   - compared: the user's own messages that were compared with the server.
+  ///   - lost: those that the server does not have. They become orphans.
+  /// - Returns: false, without a change, if another response has stored an own message since the comparison.
+  func drop(_ conversation: ID<Conversation>, compared: [Message], lost: [Message]) throws(CacheFault) -> Bool {
+    guard try ownMessages(of: conversation).without(compared).isEmpty else { return false }
+    try orphan(lost, of: conversation)
+    try drop(.conversation(conversation))
+    return true
   }
 
   /// Removes messages that the server has lost. The user's own become orphans, which can be resent.
@@ -164,5 +199,12 @@ extension Cache {
       }
     }
     .map { CacheRow(.orphan, $0.message.id.description, writing: $0) }
+  }
+}
+
+extension [Message] {
+  /// The messages that are not among others.
+  func without(_ others: [Message]) -> [Message] {
+    filter { message in !others.contains { $0.isSame(as: message) } }
   }
 }

@@ -11,10 +11,23 @@ extension Cache {
   public func begin(
     _ snapshot: Snapshot, others: [OwnConversation] = [], lost: [Message] = []
   ) throws(CacheFault) -> Bool {
+    try begin(snapshot, others: others, lost: lost, compared: nil) ?? false
+  }
+
+  /// - Parameter compared: the user's own messages of conversations that are not in the snapshot, as compared with the server;
+  ///   nil if none are lost.
+  /// - Returns: nil, without a change, if another response has stored such a message since the comparison.
+  func begin(
+    _ snapshot: Snapshot, others: [OwnConversation], lost: [Message], compared: [Message]?
+  ) throws(CacheFault) -> Bool? {
     let isOther = owner.map { $0 != snapshot.me.summary.id } ?? false
     guard !isOther else {
       try seal()
       return true
+    }
+    if let compared {
+      let known = Set((snapshot.conversations + others).map(\.conversation.id))
+      guard try ownMessages(outside: known).without(compared).isEmpty else { return nil }
     }
     var fresh = Replica(snapshot)
     for own in others {

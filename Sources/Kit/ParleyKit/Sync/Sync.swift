@@ -141,8 +141,11 @@ public actor Sync {
   /// Drops conversations that the server has lost: no event has removed them.
   private func drop(_ lost: [ID<Conversation>]) async throws {
     for id in lost where await cache.replica.conversations[id] != nil {
-      try await cache.orphan(try await absent(of: ownMessages(of: id)), of: id)
-      try await cache.drop(.conversation(id))
+      var isDropped = false
+      while !isDropped {
+        let own = try await cache.ownMessages(of: id)
+        isDropped = try await cache.drop(id, compared: own, lost: absent(of: own))
+      }
     }
   }
 
@@ -243,9 +246,13 @@ public actor Sync {
     }
     let isRestored = try await isRestored(snapshot.cursor, reason)
     let known = Set((snapshot.conversations + others).map(\.conversation.id))
-    let lost = isRestored ? try await lostMessages(outside: known) : []
-    let isOther = try await cache.begin(snapshot, others: others, lost: lost)
-    if isOther { throw SyncRefusal.userChanged }
+    var isOther: Bool?
+    while isOther == nil {
+      let own = isRestored ? try await cache.ownMessages(outside: known) : nil
+      let lost = try await absent(of: own ?? [])
+      isOther = try await cache.begin(snapshot, others: others, lost: lost, compared: own)
+    }
+    if isOther == true { throw SyncRefusal.userChanged }
     if snapshot.hasMoreForums {
       for forum in try await all(.listForums(limit: Self.pageSize)) {
         try await cache.merge(forum.value, asOf: snapshot.cursor.event)
@@ -301,27 +308,6 @@ public actor Sync {
       guard error.isGone else { throw error }
       return nil
     }
-  }
-
-  /// The user's own cached messages of a range.
-  func ownMessages(
-    in seqs: ClosedRange<Int> = 1...Int.max, of conversation: ID<Conversation>
-  ) async throws -> [Message] {
-    let me = await cache.replica.me?.summary.id
-    // Earlier messages are only hidden.
-    let first = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
-    return try await cache.messages(.range(seqs, of: conversation)).map(\.message).filter { message in
-      message.author == me && message.content != nil && message.seq >= first
-    }
-  }
-
-  /// The user's own messages in conversations that a restored server does not list, and does not have.
-  func lostMessages(outside known: Set<ID<Conversation>>) async throws -> [Message] {
-    var lost: [Message] = []
-    for id in await cache.cachedConversations where !known.contains(id) {
-      lost += try await absent(of: ownMessages(of: id))
-    }
-    return lost
   }
 
   func all<Element>(_ request: Request<Page<Element>>) async throws(ClientFault) -> [Element] {
