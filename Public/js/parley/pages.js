@@ -239,14 +239,14 @@ export class Pages {
       const rows = new Rows(sources, rowsFound);
       const history = rows.get('history', conversation);
       if (!history) return [];
-      // A message that another answer has stored meanwhile stays.
-      const gone = all.filter((one) => {
-        const now = rows.get('messages', [conversation, one.seq]);
-        return now !== undefined && !isAnother(now, one) && !(isOwn(one) && isOnServer(one));
-      });
+      // A message that another answer has stored meanwhile stays, and is cached.
+      const now = (/** @type {any} */ one) => rows.get('messages', [conversation, one.seq]);
+      const compared = all.filter((one) => now(one) === undefined || !isAnother(now(one), one));
+      const gone = compared.filter((one) => now(one) !== undefined && !(isOwn(one) && isOnServer(one)));
       keepLost(rows, gone.filter(isOwn), me);
       for (const { seq } of gone) rows.remove('messages', [conversation, seq]);
-      const held = withoutRange(history.held, from, to);
+      let { held } = history;
+      for (const [first, last] of rangesOf(compared).ranges) held = withoutRange(held, first, last);
       rows.put('history', { ...history, held, checked: Math.min(history.checked, from - 1) });
       return rows.changes;
     });

@@ -50,11 +50,14 @@ export async function reset(sync, reason) {
   const isOtherHistory = reason === 'rewound' || reason === 'ahead';
   const gone = [...sync.mirror.conversations.values()].filter((one) => one.role !== undefined && !listed.has(one.id));
   // Without a loss, the user was removed from them.
-  if (isOtherHistory || reason === 'epoch') for (const { id } of gone) await setAside(sync, id);
+  const hasLost = isOtherHistory || reason === 'epoch';
+  for (let left = gone.map(({ id }) => id); left.length > 0; ) {
+    if (hasLost) for (const id of left) await setAside(sync, id);
+    left = await dropCompared(sync, left, hasLost);
+  }
   await sync.keep([['site', 'uncompared']], (rows) => {
     // Offsets of streams that the snapshot does not name are learned from later events.
     forgetOffsets(sync, rows, [...sync.mirror.streams]);
-    for (const { id } of gone) dropConversation(rows, id);
   });
   const { generation } = sync.mirror;
   const acknowledged = sync.mirror.value('unconfirmed') ?? {};
@@ -204,6 +207,20 @@ async function recountLater(sync, id) {
  */
 function setAside(sync, id) {
   return sync.pages.drop(id, 1, Number.MAX_SAFE_INTEGER, sync.signal);
+}
+
+/**
+ * Drops conversations that are gone. Returns those that stay, since another answer has stored a message after `setAside`.
+ * @param {Sync} sync @param {string[]} ids @param {boolean} hasLost Whether the server has lost data.
+ */
+async function dropCompared(sync, ids, hasLost) {
+  /** @type {string[]} */
+  let left = [];
+  await sync.keep(ids.map((id) => ['history', id]), (rows) => {
+    left = hasLost ? ids.filter((id) => rows.get('history', id)?.held.length > 0) : [];
+    for (const id of ids) if (!left.includes(id)) dropConversation(rows, id);
+  });
+  return left;
 }
 
 /**

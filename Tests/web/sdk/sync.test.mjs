@@ -314,6 +314,37 @@ for (const reason of ['epoch', 'rewound', 'trimmed']) {
   });
 }
 
+test('a message that is acknowledged while the loss of its conversation is examined can be sent again', async () => {
+  const { peer, parley, store, connect, faults } = await opened({
+    hello: (command) =>
+      command.cursor === 'aa.2' ? { complete: false, reset: true, reason: 'rewound' } : { complete: true, cursor: command.cursor },
+  });
+  await connect();
+  peer.socket.tell(created(1), created(2, { author_id: '7', client_id: 'mine', text: 'lost' }));
+  await until(() => parley.mirror.cursor === 'aa.2', 'two messages');
+  let acknowledge;
+  peer.answers['POST /conversations/12/messages'] = () => new Promise((resolve) => (acknowledge = resolve));
+  await parley.outbox.add({ kind: 'send', conversation_id: '12', id: 'late', body: { text: 'late' } });
+  await until(() => acknowledge, 'the request');
+  peer.answers['GET /snapshot'] = { ...snapshot(0, { cursor: 'aa.s2.9' }), conversations: [] };
+  const asked = [];
+  peer.answers['GET /messages'] = async ({ ids }) => {
+    asked.push(ids);
+    // The answer of before the loss arrives now.
+    acknowledge(say(3, { author_id: '7', client_id: 'late', text: 'late' }));
+    await until(() => parley.operations().length === 0, 'the answer');
+    return { data: [] };
+  };
+  peer.socket.drop();
+  await connect(2);
+  await connect(3);
+  await isLive(parley);
+  assert.deepEqual(asked, ['102', '103']);
+  assert.deepEqual(await seqs(store), []);
+  assert.deepEqual(parley.lost.map(({ text }) => text), ['lost', 'late']);
+  assert.deepEqual(faults, []);
+});
+
 test('the delay that the server names as it closes is the delay before the next connection', async () => {
   const { peer, parley, connect } = await opened({ pause: () => 1_000_000 });
   await connect();
