@@ -258,8 +258,12 @@ export class Sync {
     }
   }
 
-  /** @param {Event[]} events */
-  async #keepEvents(events) {
+  /**
+   * @param {Event[]} events
+   * @param {{ isPulled?: boolean }} options `isPulled`: events of other streams before them have not arrived, so they do not move the
+   *   cursor. After a restart of the server they are compared, as replayed ones are.
+   */
+  async #keepEvents(events, { isPulled = false } = {}) {
     const context = this.mirror.context;
     /** @type {Map<string, Source>} */
     const sources = new Map([
@@ -270,7 +274,7 @@ export class Sync {
       for (const source of sourcesOf(event, context.me)) sources.set(JSON.stringify(source), source);
     }
     const isConfirmation = (/** @type {Event} */ { data }) => this.mirror.operation(data?.client_id) !== undefined;
-    const isReplay = this.live.state !== 'live' && !this.mirror.value('isReplaying');
+    const isReplay = (isPulled || this.live.state !== 'live') && !this.mirror.value('isReplaying');
     /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
     const kept = { outcomes: [], gap: null };
     const list = [...sources.values()];
@@ -296,7 +300,7 @@ export class Sync {
       wantLater(rows, ...names);
       this.fetches.add(...names);
       if (cursor && last > readCursor(cursor.value).id) {
-        rows.put('site', { ...cursor, value: moveCursor(cursor.value, last) });
+        if (!isPulled) rows.put('site', { ...cursor, value: moveCursor(cursor.value, last) });
         if (isReplay) rows.put('site', { name: 'isReplaying', value: true });
       }
       return rows.changes;
@@ -332,7 +336,7 @@ export class Sync {
       // A comparison follows.
       if (this.mirror.generation !== generation || this.mirror.start !== start) return;
       if (page.data.length > 0) {
-        const { changes, outcomes } = await this.#keepEvents(page.data);
+        const { changes, outcomes } = await this.#keepEvents(page.data, { isPulled: true });
         this.publish(changes);
         await this.#noteAhead(stream, readCursor(page.cursor).id);
         page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ index) =>

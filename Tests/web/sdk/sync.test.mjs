@@ -715,6 +715,74 @@ test('a lagging stream is subscribed again and fetched, and the cursor waits for
   parley.close();
 });
 
+test('events that are fetched for a lagging stream do not move the cursor beyond those of other streams', async () => {
+  const [group] = snapshot().conversations;
+  const other = { ...created(1), id: '10', stream: 'conversation:13', data: say(1, { id: '201', conversation_id: '13' }) };
+  const { peer, parley, connect, faults } = await opened({
+    answers: {
+      'GET /snapshot': snapshot(0, { conversations: [group, { ...group, id: '13' }] }),
+      'GET /streams/conversation:12/events': {
+        data: [created(2), { ...created(3), id: '20' }], last_offset: 3, next: null, previous: null, cursor: 'aa.20',
+      },
+    },
+  });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell(created(1), { event: 'lagging', stream: 'conversation:12', last_offset: 1 });
+  await until(() => parley.conversation('12').last_seq === 3, 'the fetched events');
+  // The connection breaks before the event of the other conversation.
+  peer.socket.drop();
+  await connect(2);
+  await until(() => peer.socket.commands.length > 0, 'the hello');
+  assert.equal(peer.socket.commands[0].cursor, 'aa.1');
+  peer.socket.tell(other, { ...created(3), id: '20' }, { ...created(4), id: '21' });
+  await until(() => parley.mirror.cursor === 'aa.21', 'the later events');
+  assert.equal(parley.conversation('13').last_seq, 1);
+  assert.equal(parley.conversation('12').unread_count, 4);
+  assert.deepEqual(faults, []);
+  parley.close();
+});
+
+test('after a restart that lost events that were fetched for a lagging stream, later ones with their offsets count', async () => {
+  let isRestarted = false;
+  const { peer, parley, connect } = await opened({
+    hello: ({ cursor }) => ({ complete: true, cursor: isRestarted ? 'aa.s2.2' : cursor }),
+    answers: {
+      'GET /snapshot': snapshot(0, { cursor: 'aa.s1.0' }),
+      'GET /conversations/12/messages': page(3, 3),
+      'GET /streams/conversation:12/events': {
+        data: [created(2), { ...created(3), id: '20' }], last_offset: 3, next: null, previous: null, cursor: 'aa.s1.20',
+      },
+    },
+  });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell(created(1), { event: 'lagging', stream: 'conversation:12', last_offset: 1 });
+  await until(() => parley.conversation('12').last_seq === 3, 'the fetched events');
+  const lines = Array.from({ length: 2 }, (_, index) => digestLine(say(index + 1))).join('');
+  Object.assign(peer.answers, {
+    'GET /snapshot': snapshot(2, { cursor: 'aa.s2.2' }),
+    'GET /conversations/12': snapshot(2).conversations[0],
+    'GET /conversations/12/messages': page(2, 2),
+    'GET /conversations/12/digest': { cursor: 'aa.s2.2', parts: [{ from_seq: 1, to_seq: 2, digest: sha256(lines) }] },
+    'GET /messages': { data: [say(1), say(2)] },
+  });
+  const { onCommand } = peer;
+  peer.onCommand = (command, socket) => {
+    isRestarted = true;
+    socket.tell({ event: 'restarted', cursor: 'aa.s2.1' });
+    peer.onCommand = onCommand;
+    onCommand(command, socket);
+  };
+  peer.socket.drop();
+  await connect(2);
+  await until(() => parley.mirror.cursor === 'aa.s2.2', 'the comparison');
+  await isLive(parley);
+  peer.socket.tell(created(3, { text: 'of the later history', created_at: '2026-01-01T00:00:00.000Z' }));
+  await until(() => parley.conversation('12').last_message?.text === 'of the later history', 'the new message');
+  parley.close();
+});
+
 test('messages of others are marked as delivered, where the user shows receipts', async () => {
   const delivered = [];
   const receive = async (over, conversation, ...events) => {
