@@ -382,10 +382,13 @@ export class MessageWindow {
     }
     if (isTouched) {
       const last = messages[messages.length - 1]?.seq ?? 0;
-      const isBehind = hole === null && last < (this.#thing.last_seq ?? 0) && messages.length > 0;
+      const end = this.#thing.last_seq ?? 0;
+      const isBehind = messages.length > 0 && last < end;
+      // Missing messages are fetched. While those that follow have no room, the window ends before them.
+      if (isBehind && this.isAtNewest && this.#mayGrow(messages)) hole ??= end;
       const kept = this.isSticking ? this.#newest(messages) : messages;
       this.#show(kept, {
-        isAtNewest: this.isAtNewest && !isBehind,
+        isAtNewest: this.isAtNewest && (hole !== null || !isBehind),
         isAtOldest: this.isAtOldest && kept.length === messages.length,
       });
     }
@@ -422,11 +425,13 @@ export class MessageWindow {
   }
 
   /**
-   * Fetches the gap before a new message that is not the next one, until the window has the newest message.
+   * Fetches the gap before a new message that is not the next one, until the window has the newest message. Where it could not
+   * keep so many, it opens anew.
    * @param {number} to
    */
   async #fill(to) {
     if (this.#isFilling) return;
+    if (this.isSticking && this.beyond > this.size) return this.latest();
     this.#isFilling = true;
     const turn = this.#turn;
     await this.#try(async () => {

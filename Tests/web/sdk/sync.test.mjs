@@ -1564,6 +1564,75 @@ test('a window shows new messages, fills a gap first, and counts messages below 
   parley.close();
 });
 
+/** A live client with the window of a topic that has a message more than the window could fetch. */
+async function openedBehind(last = 3) {
+  const pageTo = (end) => page(end, end, { conversation_id: '99' });
+  const row = (end) => ({ id: '99', kind: 'topic', revision: 1, last_seq: end });
+  const unavailable = () => Response.json({ code: 'unavailable' }, { status: 503 });
+  const { peer, parley, connect } = await opened({
+    answers: {
+      'GET /conversations/99': row(last),
+      'GET /conversations/99/messages': pageTo(last),
+      'GET /streams/conversation:99/events': { data: [], next: null, cursor: 'aa.52' },
+    },
+  });
+  await connect();
+  await isLive(parley);
+  const window = parley.window('99', () => {});
+  await window.latest();
+  await until(() => parley.conversation('99'), 'the topic');
+  Object.assign(peer.answers, { 'GET /conversations/99': row(last + 1), 'GET /conversations/99/messages': unavailable });
+  parley.renew('conversation:99');
+  await until(() => window.problem, 'the failure');
+  const answerTo = (end) => Object.assign(peer.answers, { 'GET /conversations/99': row(end), 'GET /conversations/99/messages': pageTo(end) });
+  const shown = () => window.items.map(({ message }) => message.seq);
+  return { peer, parley, connect, window, answerTo, shown, unavailable };
+}
+
+test('a window that could not fetch a message shows it and the ones after it with the next change', async () => {
+  const { peer, parley, window, answerTo, shown } = await openedBehind();
+  const sent = { conversation_id: '99', author_id: '7' };
+  peer.answers['POST /conversations/99/messages'] = ({ body }) => say(5, { ...sent, client_id: body.client_id });
+  answerTo(5);
+  await parley.send('99', { text: 'mine' });
+  await until(() => shown().length === 5, 'the messages');
+  assert.deepEqual(shown(), [1, 2, 3, 4, 5]);
+  assert.equal(window.isAtNewest, true);
+  window.close();
+  parley.close();
+});
+
+test('a window at the end of the cached messages shows unsent ones, and the newest page once there is a network', async () => {
+  const topic = { id: '99', kind: 'topic', revision: 1, last_seq: 500 };
+  const pages = page(500, 500, { conversation_id: '99' });
+  const { peer, parley, connect } = await opened({ answers: { 'GET /conversations/99': topic, 'GET /conversations/99/messages': pages } });
+  await connect();
+  await isLive(parley);
+  await parley.pages.fetch('99', { order: 'asc', limit: 50 });
+  parley.renew('conversation:99');
+  await until(() => parley.conversation('99'), 'the topic');
+  const unavailable = () => Response.json({ code: 'unavailable' }, { status: 503 });
+  Object.assign(peer.answers, { 'GET /conversations/99/messages': unavailable, 'POST /conversations/99/messages': unavailable });
+  const window = parley.window('99', () => {});
+  await window.latest();
+  const operation = await parley.send('99', { text: 'mine' });
+  assert.equal(window.items.at(-1).key, `c${operation.id}`);
+  const before = peer.calls.length;
+  const sent = { conversation_id: '99', author_id: '7', client_id: operation.id };
+  const own = say(501, sent);
+  const newest = (query) => {
+    const answer = page(501, 501, { conversation_id: '99' })(query);
+    return { ...answer, data: answer.data.map((message) => (message.id === own.id ? own : message)) };
+  };
+  Object.assign(peer.answers, { 'GET /conversations/99/messages': newest, 'POST /conversations/99/messages': own });
+  await parley.retry(operation.id);
+  await until(() => window.items.at(-1).message.seq === 501 && window.items.length === 50, 'the newest page');
+  assert.equal(window.isAtNewest, true);
+  assert.ok(peer.calls.slice(before).filter((call) => call === 'GET /conversations/99/messages').length <= 2);
+  window.close();
+  parley.close();
+});
+
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
