@@ -57,6 +57,8 @@ export class MessageWindow {
   #messages = [];
   #turn = 0;
   #isFilling = false;
+  /** Whether all messages were removed from under the window. */
+  #isEmptied = false;
   #stop = new AbortController();
 
   /** @param {WindowOptions} options */
@@ -307,6 +309,7 @@ export class MessageWindow {
 
   #begin() {
     this.problem = null;
+    this.#isEmptied = false;
     return ++this.#turn;
   }
 
@@ -346,7 +349,7 @@ export class MessageWindow {
     let isTouched = false;
     /** @type {number | null} */
     let hole = null;
-    let isRenewed = false;
+    let [isRenewed, isStored] = [false, false];
     for (const change of changes) {
       if (change.table === 'conversations' && 'row' in change && change.key === this.conversation) isRenewed = true;
       if (change.table === 'outbox' || change.table === 'relations') isTouched = true;
@@ -365,6 +368,7 @@ export class MessageWindow {
       }
       if (!('row' in change) || change.row.conversation_id !== this.conversation) continue;
       const { row } = change;
+      isStored = true;
       const first = messages[0]?.seq ?? 0;
       const last = messages[messages.length - 1]?.seq ?? 0;
       if (messages.length > 0 && row.seq >= first && row.seq <= last) {
@@ -380,6 +384,12 @@ export class MessageWindow {
         isTouched = true;
       }
     }
+    // After a restore of the server, or when the user is in the conversation again, it opens with the messages of now.
+    if (this.#isEmptied && (isRenewed || isStored)) {
+      this.latest().catch(this.pages.onFault);
+      return;
+    }
+    if (messages.length === 0 && this.#messages.length > 0) [this.#isEmptied, this.isAtOldest] = [true, false];
     if (isTouched) {
       const last = messages[messages.length - 1]?.seq ?? 0;
       const end = this.#thing.last_seq ?? 0;

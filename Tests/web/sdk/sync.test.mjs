@@ -1633,6 +1633,51 @@ test('a window at the end of the cached messages shows unsent ones, and the newe
   parley.close();
 });
 
+test('a window whose messages were removed opens again when the user is added again', async () => {
+  const [group] = snapshot(3).conversations;
+  const { peer, parley, connect } = await opened({ event: 3, answers: { 'GET /conversations/12/messages': page(3) } });
+  await connect();
+  await isLive(parley);
+  const window = parley.window('12', () => {});
+  await window.latest();
+  assert.equal(window.isAtOldest, true);
+  const event = { stream: 'user:7', actor_id: '8', at: '' };
+  peer.socket.tell({ ...event, event: 'conversation.removed', id: '4', offset: 1, data: { id: '12' } });
+  await until(() => window.items.length === 0, 'the removal');
+  assert.equal(window.isAtOldest, false);
+  peer.answers['GET /conversations/12'] = group;
+  peer.socket.tell({ ...event, event: 'conversation.created', id: '5', offset: 2, data: { ...group, revision: 2 } });
+  await until(() => window.items.length === 3, 'the messages');
+  assert.equal(window.isAtNewest, true);
+  window.close();
+  parley.close();
+});
+
+test('a window whose messages are of another history shows those of the restored server', async () => {
+  const group = snapshot(8).conversations[0];
+  const { peer, parley, connect } = await opened({ event: 5, answers: { 'GET /conversations/12/messages': page(5) } });
+  await connect();
+  await isLive(parley);
+  const window = parley.window('12', () => {});
+  await window.latest();
+  assert.equal(window.items.length, 5);
+  const over = { text: 'restored', created_at: '2026-01-01T00:00:00.000Z' };
+  Object.assign(peer.answers, {
+    'GET /snapshot': snapshot(8),
+    'GET /conversations/12': group,
+    'GET /conversations/12/messages': page(8, 8, over),
+    'GET /conversations/12/digest': () => Response.json({ code: 'invalid' }, { status: 400 }),
+    'GET /messages': { data: Array.from({ length: 8 }, (_, index) => say(index + 1, over)) },
+  });
+  peer.socket.tell({ event: 'reset', reason: 'rewound' });
+  await connect(2);
+  await isLive(parley);
+  await until(() => window.items.length === 8, 'the messages');
+  assert.ok(window.items.every(({ message }) => message.text === 'restored'));
+  window.close();
+  parley.close();
+});
+
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
