@@ -886,7 +886,10 @@ export class Parley {
   /** @param {Change[]} changes */
   #apply(changes) {
     const isShown = this.me?.show_presence;
+    const isGone = (/** @type {Change} */ change) => change.table === 'conversations' && !('row' in change);
     this.mirror.apply(changes);
+    // The views of a conversation that the user has left follow it by themselves, if it is still readable.
+    if (changes.some(isGone)) this.#subscribeAll();
     // From the next hello on the server says it by itself.
     if (isShown === false && this.me?.show_presence) this.sync?.presentAnew();
     for (const listener of this.#changeListeners) listener(changes);

@@ -1070,6 +1070,38 @@ test('a window that opened before its topic was known shows a message whose even
   parley.close();
 });
 
+test('a window of a topic that the user has left follows it, and that of a private conversation is empty', async () => {
+  const topic = { id: '99', kind: 'topic', revision: 1, last_seq: 3 };
+  const own = { ...topic, role: 'member', last_offset: 3, read_up_to: 3, delivered_up_to: 3, unread_count: 0 };
+  const { peer, connect, parley, faults } = await opened({
+    answers: {
+      'GET /snapshot': snapshot(3, { conversations: [...snapshot(3).conversations, own] }),
+      'GET /conversations/12/messages': page(3),
+      'GET /conversations/99/messages': page(3, 3, { conversation_id: '99' }),
+    },
+  });
+  await connect();
+  await isLive(parley);
+  const windows = ['99', '12'].map((id) => parley.window(id, () => {}));
+  for (const window of windows) await window.latest();
+  assert.equal(peer.socket.commands.some((command) => command.do === 'subscribe'), false);
+  peer.answers['GET /conversations/99'] = topic;
+  const left = (id, seq) => ({
+    event: 'conversation.removed', id: String(seq), stream: 'user:7', offset: seq - 8, actor_id: '7', at: '', data: { id },
+  });
+  peer.socket.tell(left('99', 9), left('12', 10));
+  await until(() => parley.mirror.cursor === 'aa.10' && windows[0].items.length === 3, 'the messages of the topic');
+  assert.ok(peer.socket.commands.some(({ topics }) => topics?.some(({ topic: name }) => name === 'conversation:99')));
+  peer.socket.tell({ ...created(4), id: '11', stream: 'conversation:99', data: say(4, { conversation_id: '99' }) });
+  await until(() => windows[0].items.length === 4, 'a later message');
+  assert.equal(windows[1].items.length, 0);
+  assert.equal(parley.conversation('12'), null);
+  assert.ok(peer.calls.filter((call) => call === 'GET /conversations/12').length <= 1);
+  assert.deepEqual(faults, []);
+  for (const window of windows) window.close();
+  parley.close();
+});
+
 test('an event of an unrelated stream moves no cursor', async () => {
   const { peer, connect, parley } = await opened({ answers: { 'GET /conversations/99': { id: '99', kind: 'topic', revision: 1, last_seq: 1 } } });
   await connect();
