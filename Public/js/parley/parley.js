@@ -769,6 +769,7 @@ export class Parley {
       this.#unseal();
       this.outbox.kick({ isBack: true });
       this.receipts?.schedule();
+      for (const window of this.#windows) window.resume().catch(this.pages.onFault);
     } else if (this.#presences.all.length > 0) this.#emit('presence', null);
     this.#emit('state', this.state);
     const isRevoked = reason?.code === 'session_ended';

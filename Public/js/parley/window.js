@@ -59,6 +59,11 @@ export class MessageWindow {
   #isFilling = false;
   /** Whether all messages were removed from under the window. */
   #isEmptied = false;
+  /**
+   * Opens again at the same place, after the first try has failed.
+   * @type {(() => Promise<void>) | null}
+   */
+  #reopen = null;
   #stop = new AbortController();
 
   /** @param {WindowOptions} options */
@@ -159,6 +164,7 @@ export class MessageWindow {
       this.#show(joined, { isAtNewest: true, isAtOldest: page.isFirst && joined[0]?.seq === page.messages[0]?.seq });
     });
     await shown;
+    if (this.#turn === turn && this.problem) this.#reopen = () => this.latest();
     if (this.#turn === turn) await this.#catchUp();
     if (this.#turn === turn) await this.#fillPage();
   }
@@ -185,8 +191,18 @@ export class MessageWindow {
       const page = await this.#fetch({ around, limit: this.page });
       if (this.#turn === turn) this.#show(page.messages, { isAtNewest: page.isLast, isAtOldest: page.isFirst });
     });
+    if (this.#turn === turn && this.problem) this.#reopen = () => this.around({ id, seq });
     if (this.#turn === turn) await this.#catchUp();
     return undefined;
+  }
+
+  /** Fetches what could not be fetched without a network. A view that is not scrolled to the end keeps its messages. */
+  async resume() {
+    if (!this.problem?.isTemporary) return;
+    const reopen = this.#reopen;
+    if (reopen && (this.isSticking || this.#messages.length === 0)) return reopen();
+    this.problem = null;
+    return this.#catchUp();
   }
 
   /**
@@ -318,6 +334,7 @@ export class MessageWindow {
     try {
       await fetch();
       this.problem = null;
+      this.#reopen = null;
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       if (!(error instanceof Error) || error.name !== 'Problem') throw error;

@@ -1710,6 +1710,69 @@ test('a window whose messages are of another history shows those of the restored
   parley.close();
 });
 
+test('a window that opened without a network shows the messages once there is one', async () => {
+  const { peer, parley, connect } = await opened({ event: 5 });
+  await connect();
+  await isLive(parley);
+  const offline = () => Response.json({ code: 'unavailable' }, { status: 503 });
+  const asked = [];
+  for (const [count, open] of [(it) => it.latest(), (it) => it.around({ id: '103' }), (it) => it.around({ seq: 3 })].entries()) {
+    peer.socket.drop();
+    peer.answers['GET /conversations/12/messages'] = offline;
+    await parley.pages.drop('12', 1, 5);
+    const window = parley.window('12', () => {});
+    window.isSticking = false;
+    await open(window);
+    assert.equal(window.problem.isTemporary, true);
+    assert.equal(window.items.length, 0);
+    peer.answers['GET /conversations/12/messages'] = ({ around, ...query }) => {
+      asked.push(around);
+      return page(5)(query);
+    };
+    await connect(count + 2);
+    await until(() => window.items.length === 5, 'the messages');
+    assert.equal(window.problem, null);
+    window.close();
+  }
+  assert.ok(asked.includes('103'));
+  parley.close();
+});
+
+test('a window fetches what it could not fetch before when the connection is back', async () => {
+  const { peer, parley, connect, window, answerTo, shown } = await openedBehind();
+  // The stream has an offset, and no event follows.
+  peer.socket.tell({
+    event: 'action.added', id: '52', stream: 'conversation:99', offset: 9, actor_id: '8', at: '', data: { message_id: '101', actions: {} },
+  });
+  await until(() => parley.mirror.streams.has('conversation:99'), 'the event');
+  peer.socket.drop();
+  answerTo(4);
+  await connect(2);
+  await until(() => shown().length === 4, 'the message');
+  assert.equal(window.isAtNewest, true);
+  window.close();
+  parley.close();
+});
+
+test('a page of older messages that failed does not move the window when the connection is back', async () => {
+  const { peer, parley, connect } = await opened({ event: 60, answers: { 'GET /conversations/12/messages': page(60) } });
+  await connect();
+  await isLive(parley);
+  const window = parley.window('12', () => {}, { page: 20 });
+  await window.latest();
+  await window.older();
+  peer.socket.drop();
+  peer.answers['GET /conversations/12/messages'] = () => Response.json({ code: 'unavailable' }, { status: 503 });
+  await window.older();
+  assert.equal(window.problem.isTemporary, true);
+  await connect(2);
+  await isLive(parley);
+  assert.equal(window.items[0].message.seq, 21);
+  assert.equal(window.items.length, 40);
+  window.close();
+  parley.close();
+});
+
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
