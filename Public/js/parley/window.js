@@ -153,6 +153,7 @@ export class MessageWindow {
     let isAnswered = false;
     if (isFresh) {
       await show();
+      if (this.#turn === turn) await this.#catchUp();
       return this.#fillPage();
     }
     const shown = show();
@@ -177,7 +178,7 @@ export class MessageWindow {
     const turn = this.#begin();
     const held = id === undefined ? null : await this.pages.store.get('messages@id', id);
     const middle = seq ?? (held?.conversation_id === this.conversation ? held.seq : undefined);
-    if (middle !== undefined && (await this.#showHeld(middle, turn))) return;
+    if (middle !== undefined && (await this.#showHeld(middle, turn))) return this.#turn === turn ? this.#catchUp() : undefined;
     if (id === undefined && middle === undefined) return this.latest();
     await this.#try(async () => {
       let around = id;
@@ -216,9 +217,10 @@ export class MessageWindow {
     const half = Math.floor(this.page / 2);
     const from = Math.max(range[0], middle - half);
     const to = Math.min(range[1], middle + half);
+    // A message may arrive while these are read.
+    const isAtNewest = to === this.#end(history);
     const messages = await this.pages.held(this.conversation, from, to);
     if (this.#turn !== turn) return true;
-    const isAtNewest = to === this.#end(history);
     this.#show(messages, { isAtNewest });
     const isWholeBefore = from > range[0] || range[0] <= history.from;
     const isWholeAfter = to < range[1] || (isAtNewest && this.isLive());
@@ -275,6 +277,7 @@ export class MessageWindow {
     const { history, turn } = await this.#edge();
     const range = rangeAt(history.held, last.seq);
     const to = Math.min(range?.[1] ?? last.seq, last.seq + this.page);
+    const end = this.#end(history);
     await this.#try(async () => {
       const isHeld = to > last.seq;
       const page = isHeld
@@ -283,7 +286,7 @@ export class MessageWindow {
       if (this.#turn !== turn || this.#messages[this.#messages.length - 1] !== last) return;
       const all = [...this.#messages, ...page.messages.filter(({ seq }) => seq > last.seq)];
       const kept = this.#newest(all);
-      const isAtNewest = page.isLast || kept[kept.length - 1].seq >= this.#end(history);
+      const isAtNewest = page.isLast || kept[kept.length - 1].seq >= end;
       this.#show(kept, { isAtNewest, isAtOldest: this.isAtOldest && kept.length === all.length });
     });
     if (this.#turn === turn) await this.#catchUp();

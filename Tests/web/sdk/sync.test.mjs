@@ -1773,6 +1773,48 @@ test('a page of older messages that failed does not move the window when the con
   parley.close();
 });
 
+test('a message that arrives while a window reads the cache is shown', async () => {
+  let during = null;
+  const disk = memoryStore();
+  const store = {
+    ...disk,
+    async list(table, ...range) {
+      const next = table === 'messages' ? during : null;
+      if (next) during = null;
+      await next?.();
+      return disk.list(table, ...range);
+    },
+  };
+  const { peer, parley, connect } = await opened({ event: 60, store, answers: { 'GET /conversations/12/messages': page(60) } });
+  await connect();
+  await isLive(parley);
+  await parley.pages.fetch('12', { limit: 60 });
+  let last = 60;
+  const arrives = async () => {
+    last += 1;
+    peer.socket.tell(created(last));
+    await until(() => parley.mirror.cursor === `aa.${last}`, 'the event');
+  };
+  const window = parley.window('12', () => {}, { page: 40 });
+  const calls = peer.calls.length;
+  const newest = () => window.items.at(-1).message.seq;
+  during = arrives;
+  await window.latest();
+  await until(() => newest() === 61, 'the message of before the first page');
+  during = arrives;
+  await window.around({ seq: 55 });
+  await until(() => newest() === 62, 'the message of before the messages around one');
+  await window.around({ seq: 30 });
+  assert.equal(newest(), 50);
+  during = arrives;
+  await window.newer();
+  await until(() => newest() === 63, 'the message of before the newer ones');
+  assert.equal(window.isAtNewest, true);
+  assert.equal(peer.calls.length, calls);
+  window.close();
+  parley.close();
+});
+
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
