@@ -243,7 +243,7 @@ export class MessageWindow {
       const first = this.#messages[0];
       if (this.isAtOldest || this.problem) return;
       await this.#olderPage();
-      if (this.#turn !== turn || this.#messages[0] === first) return;
+      if (this.#turn !== turn || this.#messages[0]?.seq === first?.seq) return;
     }
   }
 
@@ -262,7 +262,8 @@ export class MessageWindow {
       const page = isHeld
         ? { messages: await this.pages.held(this.conversation, from, first.seq - 1), isFirst: from <= history.from }
         : await this.#fetch({ before: first.id, limit: this.page });
-      if (this.#turn !== turn || this.#messages[0] !== first) return;
+      // The message itself may have changed.
+      if (this.#turn !== turn || this.#messages[0]?.seq !== first.seq) return;
       const all = [...page.messages.filter(({ seq }) => seq < first.seq), ...this.#messages];
       const kept = this.#oldest(all);
       const isAtNewest = this.isAtNewest && kept.length === all.length;
@@ -283,7 +284,7 @@ export class MessageWindow {
       const page = isHeld
         ? { messages: await this.pages.held(this.conversation, last.seq + 1, to), isLast: false }
         : await this.#fetch({ after: last.id, limit: this.page });
-      if (this.#turn !== turn || this.#messages[this.#messages.length - 1] !== last) return;
+      if (this.#turn !== turn || this.#messages[this.#messages.length - 1]?.seq !== last.seq) return;
       const all = [...this.#messages, ...page.messages.filter(({ seq }) => seq > last.seq)];
       const kept = this.#newest(all);
       const isAtNewest = page.isLast || kept[kept.length - 1].seq >= end;

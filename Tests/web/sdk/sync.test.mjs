@@ -1815,6 +1815,41 @@ test('a message that arrives while a window reads the cache is shown', async () 
   parley.close();
 });
 
+test('a page of older or newer messages is shown although the message at the end of the window changes meanwhile', async () => {
+  let id = 100;
+  const { peer, parley, connect } = await opened({ event: 100 });
+  await connect();
+  await isLive(parley);
+  // The likes stand on the messages at both ends of the window.
+  const pages = page(100);
+  peer.answers['GET /conversations/12/messages'] = async (query) => {
+    const ends = [window.items[0], window.items.at(-1)].filter(Boolean);
+    for (const { message } of ends) {
+      id += 1;
+      peer.socket.tell({
+        event: 'action.added', id: String(id), stream: 'conversation:12', offset: id, actor_id: '8', at: '',
+        data: { message_id: message.id, actions: { like: { count: id } } },
+      });
+    }
+    await until(() => parley.mirror.cursor === `aa.${id}`, 'the likes');
+    return pages(query);
+  };
+  const window = parley.window('12', () => {}, { page: 20, size: 40 });
+  const ends = () => [window.items[0].message.seq, window.items.at(-1).message.seq];
+  await window.latest();
+  assert.deepEqual(ends(), [81, 100]);
+  await window.older();
+  assert.deepEqual(ends(), [61, 100]);
+  await window.older();
+  assert.deepEqual(ends(), [41, 80]);
+  await parley.pages.forget('12', 81, 100);
+  await window.newer();
+  assert.deepEqual(ends(), [61, 100]);
+  assert.equal(window.items.at(-21).message.actions.like.count > 0, true);
+  window.close();
+  parley.close();
+});
+
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
