@@ -646,7 +646,11 @@ export class Outbox {
       if (isForced) keepLost(rows, [before], this.now().me);
       dropFound(rows, own);
       const asOf = isForced ? Math.max(known.position, before.known) : known.position;
-      isRecounted = keepSent(rows, mergeMessage(before, own, asOf, { isForced }));
+      const merged = mergeMessage(before, own, asOf, { isForced });
+      // The event of a deletion will change nothing any more.
+      const isOther = before ? before.deleted !== merged.deleted : merged.deleted;
+      const isUnread = own.seq > (rows.get('conversations', own.conversation_id)?.read_up_to ?? Infinity);
+      isRecounted = keepSent(rows, merged) || (isOther && isUnread);
       if (isRecounted) wantLater(rows, recount);
       const isAction = actionKinds.includes(op.kind);
       const isKnown = before?.id === own.id &&

@@ -303,6 +303,24 @@ test('a message sent ahead of earlier events leaves a hole, which the window fil
   reopened.close();
 });
 
+test('a deleted message of another user is not unread any more, cached or not', async () => {
+  for (const isCached of [true, false]) {
+    const { peer, parley, store } = await opened({ event: 5 });
+    peer.socket.tell(created(6), created(7));
+    await until(() => parley.mirror.cursor === 'aa.7', 'the messages');
+    assert.equal(parley.conversation('12').unread_count, 2);
+    if (!isCached) await store.update([], () => [{ table: 'messages', key: ['12', 6] }, { table: 'history', key: '12' }]);
+    const tombstone = say(6, { text: '', deleted: true, revision: 2 });
+    const unread = { ...snapshot(7).conversations[0], read_up_to: 5, delivered_up_to: 5, unread_count: 1 };
+    Object.assign(peer.answers, { 'DELETE /messages/106': tombstone, 'GET /conversations/12': unread });
+    await parley.delete(say(6));
+    await until(() => parley.operations().length === 0, 'the answer');
+    peer.socket.tell({ event: 'message.deleted', id: '8', stream: 'conversation:12', offset: 8, actor_id: '7', at: '', data: tombstone });
+    await until(() => parley.mirror.cursor === 'aa.8' && parley.conversation('12').unread_count === 1, 'the count');
+    parley.close();
+  }
+});
+
 test('a message that arrives during the request of the newest page stays in the window', async () => {
   const { peer, parley } = await opened({ event: 3 });
   peer.answers['GET /conversations/12/messages'] = async (query) => {
