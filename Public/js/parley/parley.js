@@ -149,7 +149,10 @@ export class Parley {
       BroadcastChannel: options.BroadcastChannel,
       onMessage: (message) => this.#heard(message),
       onLead: (isFirst) => this.#lead(isFirst),
-      onStandby: () => this.#readUnannounced(),
+      onStandby: () => {
+        this.tabs.tell({ kind: 'standby' });
+        this.#readUnannounced();
+      },
       onGone: (tab) => this.#forgetTab(tab),
     });
     this.visibility = new TabVisibility({ after: options.awayAfter ?? aMinute, onChange: () => this.#announceTab() });
@@ -754,11 +757,15 @@ export class Parley {
     if (this.#isClosed || (this.#isErased && isAbort(detail))) return;
     if (kind === 'state') {
       this.#become(detail.connection, detail.reason);
-      this.tabs.tell({ kind: 'state', connection: detail.connection, reason: detail.reason?.toJSON() ?? null });
+      this.#tellState();
       return;
     }
     this.#emit(kind, detail);
     if (kind !== 'fault' && kind !== 'event') this.tabs.tell({ kind: 'emit', name: kind, detail: plain(detail) });
+  }
+
+  #tellState() {
+    this.tabs.tell({ kind: 'state', connection: this.#connection, reason: this.#reason?.toJSON() ?? null });
   }
 
   /** @param {import('./live.js').LiveState} connection @param {Problem | null} reason */
@@ -913,6 +920,9 @@ export class Parley {
         break;
       case 'state':
         if (!this.tabs.isLeader) this.#become(message.connection, message.reason && new Problem(message.reason));
+        break;
+      case 'standby':
+        if (this.tabs.isLeader) this.#tellState();
         break;
       case 'tab':
         this.#noteTab(message);

@@ -1222,6 +1222,18 @@ test('a hidden tab sends away only if the visible tab stays closed', async () =>
   assert.deepEqual(said(), ['away', 'online', 'away']);
 });
 
+test('a tab that opens beside the leading one learns the state of the connection', async () => {
+  const { store, locks, BroadcastChannel } = device();
+  const tabs = { store, parley: { locks, BroadcastChannel } };
+  const first = await opened(tabs);
+  await first.connect();
+  await isLive(first.parley);
+  const second = await opened(tabs);
+  await isLive(second.parley);
+  first.peer.socket.drop();
+  await until(() => second.parley.state.connection !== 'live', 'the end of the connection');
+});
+
 test('a new leader reads changes that the last one stored and did not broadcast', async () => {
   const { store, locks, BroadcastChannel } = device({ isLost: () => true });
   const both = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel } };
