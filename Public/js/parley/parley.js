@@ -67,6 +67,12 @@ export class Parley {
   #inFront = new Set();
   /** @type {Set<MessageWindow>} */
   #windows = new Set();
+  /**
+   * The names of things that were wanted before it was known which tab leads.
+   * @type {Set<string>}
+   */
+  #early = new Set();
+  #isStandby = false;
   #isLeaving = false;
   #presences = new Presences();
   /** @type {import('./live.js').LiveState} */
@@ -150,6 +156,8 @@ export class Parley {
       onMessage: (message) => this.#heard(message),
       onLead: (isFirst) => this.#lead(isFirst),
       onStandby: () => {
+        this.#isStandby = true;
+        this.#early.clear();
         this.tabs.tell({ kind: 'standby' });
         this.#readUnannounced();
       },
@@ -954,8 +962,9 @@ export class Parley {
 
   /** @param {string} name @param {boolean} [isShown] */
   #want(name, isShown) {
-    if (this.sync) this.sync.fetches.want(name, isShown);
-    else this.tabs.tell({ kind: 'want', name, isShown });
+    if (this.sync) return this.sync.fetches.want(name, isShown);
+    if (!this.#isStandby) this.#early.add(name);
+    return this.tabs.tell({ kind: 'want', name, isShown });
   }
 
   /**
@@ -998,6 +1007,8 @@ export class Parley {
       },
       live: this.options.live,
     });
+    for (const name of this.#early) this.#want(name);
+    this.#early.clear();
     this.receipts = new DeliveryReceipts({
       client: this.client, mirror: this.mirror, pages: this.pages, ...this.options.receipts,
     });

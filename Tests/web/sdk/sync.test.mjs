@@ -1234,6 +1234,22 @@ test('a tab that opens beside the leading one learns the state of the connection
   await until(() => second.parley.state.connection !== 'live', 'the end of the connection');
 });
 
+test('a user that a tab wants before it leads is fetched', async () => {
+  const { store, locks, BroadcastChannel } = device();
+  // A browser gives a lock later.
+  const later = {
+    request: async (...lock) => {
+      await new Promise(setImmediate);
+      return locks.request(...lock);
+    },
+  };
+  const answers = { 'GET /users/99': { id: '99', name: 'eve', revision: 1 } };
+  const { parley } = await opened({ store, answers, parley: { locks: later, BroadcastChannel } });
+  assert.equal(parley.sync, undefined);
+  assert.equal(parley.user('99'), null);
+  await until(() => parley.mirror.users.get('99')?.name === 'eve', 'the user');
+});
+
 test('a new leader reads changes that the last one stored and did not broadcast', async () => {
   const { store, locks, BroadcastChannel } = device({ isLost: () => true });
   const both = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel } };
