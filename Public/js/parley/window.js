@@ -57,6 +57,7 @@ export class MessageWindow {
   #messages = [];
   #turn = 0;
   #isFilling = false;
+  #isNoted = false;
   /** Whether all messages were removed from under the window. */
   #isEmptied = false;
   /**
@@ -77,6 +78,13 @@ export class MessageWindow {
     this.page = page;
     this.isIncluded = isIncluded;
     this.#unlisten = listen((changes) => this.#heard(changes));
+    this.#noteUnread();
+  }
+
+  /** Notes the first unread message as soon as the conversation is known. */
+  #noteUnread() {
+    if (this.#isNoted || !this.mirror.conversations.has(this.conversation)) return;
+    this.#isNoted = true;
     const { read_up_to: read, last_seq: last } = this.#thing;
     if (read !== undefined && read < last) this.firstUnread = read + 1;
   }
@@ -405,6 +413,7 @@ export class MessageWindow {
         isTouched = true;
       }
     }
+    if (isRenewed) this.#noteUnread();
     // After a restore of the server, or when the user is in the conversation again, it opens with the messages of now.
     if (this.#isEmptied && (isRenewed || isStored)) {
       this.latest().catch(this.pages.onFault);

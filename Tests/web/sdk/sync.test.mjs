@@ -1878,6 +1878,24 @@ test('a page of older or newer messages is shown although the message at the end
   parley.close();
 });
 
+test('a window that opened before the first snapshot knows the first unread message', async () => {
+  const [group] = snapshot(5).conversations;
+  let answer;
+  const { parley } = await opened({
+    answers: { 'GET /snapshot': () => new Promise((resolve) => (answer = resolve)), 'GET /conversations/12/messages': page(5) },
+  });
+  const window = parley.window('12', () => {});
+  await window.latest();
+  assert.equal(window.firstUnread, null);
+  await until(() => answer, 'the request');
+  answer(snapshot(5, { conversations: [{ ...group, read_up_to: 2, unread_count: 3 }] }));
+  await until(() => window.firstUnread === 3, 'the first unread message');
+  await parley.markRead(say(5));
+  assert.equal(window.firstUnread, 3);
+  window.close();
+  parley.close();
+});
+
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
