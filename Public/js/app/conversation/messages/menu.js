@@ -1,7 +1,7 @@
 // The menu of a message: one list for the menu, the sheet, the keyboard and the toolbar.
 
 import { displayName } from '../../core/displayname.js';
-import { say } from '../../core/text/text.js';
+import { loadMoreText, say } from '../../core/text/text.js';
 import { report } from '../../account/security/stepup.js';
 import { menu } from '../../parts/overlays/menu.js';
 import { messageSheet } from '../../parts/message/sheet.js';
@@ -27,13 +27,13 @@ function sanctions(acts, message, mine) {
   const author = acts.site.user(message.author_id);
   if (mine || !acts.canModerate || (!isModerator && !acts.forum) || ['owner', 'admin'].includes(author.role)) return [];
   const impose = (name) => async () => {
-    const { sanctionsFor } = await import('../../moderation/sanctions.js');
+    const [{ sanctionsFor }] = await Promise.all([import('../../moderation/sanctions.js'), loadMoreText()]);
     await sanctionsFor(acts.site, author, () => {}, name === 'silence' && !isModerator ? acts.forum.id : null)[name]();
   };
   const entry = (name, picture) => ({
     act: name,
     picture,
-    words: say(`moderation.${name}Author`, { name: displayName(author) }),
+    words: say(name === 'ban' ? 'moderation.banAuthor' : 'moderation.silenceAuthor', { name: displayName(author) }),
     danger: name === 'ban',
     on: () => impose(name)().catch(report),
   });
