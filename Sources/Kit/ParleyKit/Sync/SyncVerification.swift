@@ -192,7 +192,8 @@ extension Sync {
     let absent = try await absent(of: others)
     guard let lost = try await lost(of: absent, in: conversation) else { return false }
     let kept = others.filter { message in !absent.contains { $0.isSame(as: message) } }
-    try await cache.replace(seqs, of: conversation, by: found, asOf: asOf, lost: lost, keeping: kept, compared: compared)
+    try await cache.replace(
+      seqs, of: conversation, by: found, asOf: asOf, lost: lost, keeping: kept, compared: compared)
     _ = try await refetch(kept.map(\.id))
     return true
   }
