@@ -769,7 +769,7 @@ export class Parley {
       return;
     }
     this.#emit(kind, detail);
-    if (kind !== 'fault' && kind !== 'event') this.tabs.tell({ kind: 'emit', name: kind, detail: plain(detail) });
+    if (kind !== 'fault') this.tabs.tell({ kind: 'emit', name: kind, detail: plain(detail) });
   }
 
   #tellState() {
@@ -923,7 +923,8 @@ export class Parley {
         if (message.changes.some((/** @type {Change} */ { table }) => table === 'outbox')) this.outbox.kick();
         break;
       case 'emit':
-        this.#emit(message.name, message.detail);
+        // Without locks each tab has its own connection.
+        if (message.name !== 'event' || !this.tabs.isLeader) this.#emit(message.name, message.detail);
         if (message.name === 'accountChanged') this.close();
         break;
       case 'state':

@@ -148,6 +148,27 @@ class Inbox(Gardeners):
         self.photograph(page, "forums-900-light")
         self.call("PUT", f"/conversations/{topic['id']}/read", {"message_id": topic["last_message_id"]}, self.tokens["lin"])
 
+    def test_a_second_tab_is_connected_and_follows_new_topics(self):
+        forum = self.forum("Two tabs", "lin")
+        first = self.signed_in("lin")
+        self.wait_for_overview(first)
+        second = self.page(first.context)
+        self.open(second)
+        self.wait_for_overview(second)
+        beside = self.page(first.context)
+        self.open(beside, f"/f/{forum['id']}/topics")
+        self.wait_for_overview(beside)
+        self.topic(forum, "Seen in all tabs")
+        for page in (first, second, beside):
+            expect(page.locator("main")).to_contain_text("Seen in all tabs")
+            expect(page.locator(".sidebar").get_by_role("link", name=re.compile("Two tabs.*1 new topic"))).to_be_visible()
+        # Another tab has the connection now.
+        first.close()
+        self.wait_for_overview(second)
+        self.topic(forum, "Seen in the others")
+        for page in (second, beside):
+            expect(page.locator("main")).to_contain_text("Seen in the others")
+
     def test_an_answer_that_does_not_arrive_is_asked_for_again(self):
         forum = self.forum("Garden paths", "lin")
         page = self.signed_in("lin")

@@ -265,9 +265,10 @@ export class Shell {
     return query.size ? `/search?${query}` : '/search';
   }
 
-  /** Shows a system notification of a message that no visible tab shows. */
+  /** Shows a system notification of a message that no visible tab shows. One tab does. */
   async notify(message) {
-    if (this.site.parley?.isInFront || globalThis.Notification?.permission !== 'granted') return;
+    const { parley } = this.site;
+    if (!parley?.tabs.isLeader || parley.isInFront || globalThis.Notification?.permission !== 'granted') return;
     const { SystemNotifications } = await import('./systemnotifications.js');
     this.notifications ??= new SystemNotifications(this.site, (address) => this.go(address));
     this.notifications.show(message, excerpt(message, MAX_NOTIFICATION));
