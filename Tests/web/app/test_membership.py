@@ -122,6 +122,35 @@ class Membership(Village):
         sheet.get_by_role("button", name="Leave forum").click()
         expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
 
+    def test_an_open_page_ends_with_its_forum_or_conversation(self):
+        ada = self.tokens["ada"]
+        group = self.call("POST", "/conversations", {"kind": "group", "title": "Bonfire", "participants": ["@lin"]}, ada)
+        forums = [self.call("POST", "/forums", {"title": title, "visibility": "members"}, ada) for title in ("Cellar", "Attic")]
+        for forum in forums:
+            self.call("PUT", f"/forums/{forum['id']}/members/@lin", {}, ada)
+        cellar, attic = (f"/forums/{forum['id']}" for forum in forums)
+        topic = self.call("POST", f"{cellar}/conversations", {"title": "Wine", "text": "Which one?"}, ada)
+        hide = lambda: (self.call("PATCH", cellar, {"visibility": "private"}, ada), self.call("DELETE", f"{cellar}/members/@lin", token=ada))
+        leave = lambda: self.call("DELETE", f"/conversations/{group['id']}/participants/@lin", token=ada)
+        delete = lambda: self.call("DELETE", attic, token=ada)
+        attic_pages = [f"/f/{forums[1]['id']}/{tab}" for tab in ("room", "topics", "about", "new")]
+        page = self.signed_in("lin")
+        expect(page.locator(".page-bar .sign-online")).to_be_visible()
+        for addresses, end in ((["/c/" + group["id"]], leave), (["/t/" + topic["id"]], hide), (attic_pages, delete)):
+            with self.subTest(addresses=addresses):
+                pages = [page, *(self.page(page.context) for _ in addresses[1:])]
+                for one, address in zip(pages, addresses):
+                    self.open(one, address)
+                    expect(one.locator(".page-bar .sign-online")).to_be_visible()
+                    # Its forum is subscribed, and fetched.
+                    one.wait_for_load_state("networkidle")
+                end()
+                for one in pages:
+                    expect(one.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
+                    expect(one.locator(".composer")).to_have_count(0)
+                for one in pages[1:]:
+                    one.close()
+
     def test_members_are_managed(self):
         shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members"}, self.tokens["ada"])
         for name in ("grace", "lin"):

@@ -1,6 +1,7 @@
 // The about page of a forum: description, members, personal settings.
 
 import { el, redraw } from '../core/dom.js';
+import { watchSubject } from '../conversation/subject.js';
 import { createdLine } from './facts.js';
 import { asItIs, attend, joinButton, leaveForum, canManage, canEdit, memberMenu } from './membership.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
@@ -22,6 +23,7 @@ export async function about(shell, forum) {
   const room = site.me && (await site.conversation(forum.room_id).catch(() => null));
   const ofRoom = room && (await import('../conversation/details.js')).blocks(shell, room);
   const unfollow = attend(site, forum);
+  const endSubject = watchSubject(shell, 'forums', forum.id);
   const foot = el('div.form-foot');
   let drawn = null;
   const draw = () => {
@@ -63,6 +65,7 @@ export async function about(shell, forum) {
     close: () => {
       unlisten();
       unfollow();
+      endSubject();
       members.close();
     },
   };

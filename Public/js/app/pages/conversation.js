@@ -16,6 +16,7 @@ import { keys } from '../conversation/keys.js';
 import { cannotWrite, dropFiles, messageField, placeholder } from '../conversation/messagefield.js';
 import { openStream } from '../conversation/opening.js';
 import { presenceLine, showPresence } from '../conversation/presenceline.js';
+import { watchSubject } from '../conversation/subject.js';
 import { quoteSelection } from '../conversation/messages/quoting.js';
 import { MessageView } from '../conversation/messages/view.js';
 import { markRead, messageWith } from '../state/messages.js';
@@ -149,6 +150,7 @@ function pageOf(shell, conversation, forum, stream, signal) {
       for (const name of names) target.addEventListener(name, listener, { signal });
     },
   };
+  signal.addEventListener('abort', watchSubject(shell, 'conversations', conversation.id));
   return page;
 }
 

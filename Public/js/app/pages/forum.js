@@ -11,6 +11,7 @@ import { latestTopics, onTopicActivity, topicRows } from '../forum/topicrows.js'
 import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { isLetter, stepRows } from '../core/rowkeys.js';
+import { watchSubject } from '../conversation/subject.js';
 import { conversationPage } from './conversation.js';
 import { presenceLine } from '../conversation/presenceline.js';
 
@@ -88,6 +89,7 @@ async function topics(shell, forum, query) {
     head.changed();
   });
   const unfollow = attend(site, forum);
+  const endSubject = watchSubject(shell, 'forums', forum.id);
   const endActivity = onTopicActivity(site, forum, renew);
   return {
     title: tag ? `#${tag} · ${forum.title}` : forum.title,
@@ -96,6 +98,7 @@ async function topics(shell, forum, query) {
     node: [head, el('div.page-body', null, el('div.page-column', null, filters, rows, more))],
     close: () => {
       unfollow();
+      endSubject();
       endActivity();
       unlisten();
     },

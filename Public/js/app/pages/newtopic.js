@@ -5,6 +5,7 @@ import { el, refill } from '../core/dom.js';
 import { rich } from '../parts/message/rich.js';
 import { forumAddress, topicAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text/text.js';
+import { watchSubject } from '../conversation/subject.js';
 import { isMember } from '../forum/membership.js';
 import { similarTopics } from '../forum/similartopics.js';
 import { findTags } from '../forum/tags.js';
@@ -61,6 +62,7 @@ export function newTopic(shell, forum) {
     verb: say('topic.begin'),
     send: (draft) => post(shell, forum, { title, text, fault, titleKey, draft }),
   });
+  const endSubject = watchSubject(shell, 'forums', forum.id);
   let timer;
   const show = () => refill(preview, text.input.value.trim() ? rich(text.input.value) : el('p.second', null, say('composer.nothing')));
   text.input.addEventListener('input', () => {
@@ -90,7 +92,10 @@ export function newTopic(shell, forum) {
       title.input.focus();
       others.for(title.input.value);
     },
-    close: () => clearTimeout(timer),
+    close: () => {
+      clearTimeout(timer);
+      endSubject();
+    },
     isWriting: () => text.isWriting,
   };
 }

@@ -65,10 +65,7 @@ export class Shell {
         // The click follows.
         setTimeout(() => this.soon());
       });
-    const skip = (event) => {
-      event.preventDefault();
-      this.main.focus();
-    };
+    const skip = (event) => (event.preventDefault(), this.main.focus());
     document.body.append(
       el('a.skip', { href: '#page', on: { click: skip } }, say('navigation.skip')),
       this.node,
@@ -125,6 +122,13 @@ export class Shell {
     }
     if (this.turn !== turn) return page?.close?.();
     if (!page) return undefined;
+    this.display(page, restore);
+    document.body.dataset.ready = address;
+    return undefined;
+  }
+
+  /** Puts a page in place of the open one. */
+  display(page, restore = null) {
     this.page?.close?.();
     this.page = page;
     this.keys.toward = null;
@@ -140,8 +144,11 @@ export class Shell {
     if (this.hasShown && !page.keepsFocus && !isTyping(document.activeElement))
       this.main.focus({ preventScroll: true });
     this.hasShown = true;
-    document.body.dataset.ready = address;
-    return undefined;
+  }
+
+  /** Ends the open page, whose subject can't be shown any more. */
+  fail(error) {
+    this.display(faultPage(error));
   }
 
   /** Shows the title of the page in the window's. */
