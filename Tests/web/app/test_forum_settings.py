@@ -28,6 +28,35 @@ class ForumSettings(Village):
         expect(reader.get_by_role("textbox", name="Write a message")).to_have_count(0)
         self.eventually(page, True, lambda: self.call("GET", f"/forums/{self.garden['id']}", token=self.tokens["ada"])["archived"])
 
+    def test_changes_by_others_show_on_open_pages(self):
+        forum = self.plot("Heath")
+        address = f"/forums/{forum['id']}"
+        self.call("PUT", f"{address}/members/@lin", {}, self.tokens["ada"])
+        self.call("POST", f"{address}/conversations", {"title": "Apples", "text": "Which ones?"}, self.tokens["ada"])
+        page = self.signed_in("lin")
+        pages = {tab: self.page(page.context) for tab in ("topics", "room", "about")}
+        for tab, one in pages.items():
+            self.open(one, f"/f/{forum['id']}/{tab}")
+            expect(one.locator(".page-bar .sign-online")).to_be_visible()
+            one.wait_for_load_state("networkidle")
+        topics, room, about = pages.values()
+        start = topics.get_by_role("button", name="New topic")
+        expect(start).to_be_visible()
+        self.call("PATCH", address, {"title": "Old heath", "description": "Sheep of our grandparents"}, self.tokens["ada"])
+        for one in pages.values():
+            expect(one.get_by_role("heading", name="Old heath", level=1)).to_be_visible()
+            expect(one).to_have_title(re.compile("Old heath"))
+            expect(one.locator(".sidebar [aria-current]")).to_have_text(re.compile("Old heath"))
+        expect(room.locator(".page-bar")).to_contain_text("2 people")
+        for one in (topics, about):
+            expect(one.locator("main")).to_contain_text("Sheep of our grandparents")
+        self.call("PUT", "/users/@lin/silence", {"forum": forum["id"], "reason": "Too loud"}, self.tokens["ada"])
+        expect(start).to_be_hidden()
+        self.call("DELETE", f"/users/@lin/silence?forum={forum['id']}", token=self.tokens["ada"])
+        expect(start).to_be_visible()
+        self.call("PATCH", address, {"archived": True}, self.tokens["ada"])
+        expect(start).to_be_hidden()
+
     def plot(self, title, visibility="members", **settings):
         ada = self.tokens["ada"]
         forum = self.call("POST", "/forums", {"title": title, "visibility": visibility}, ada)

@@ -24,35 +24,39 @@ export async function about(shell, forum) {
   const ofRoom = room && (await import('../conversation/details.js')).blocks(shell, room);
   const unfollow = attend(site, forum);
   const endSubject = watchSubject(shell, 'forums', forum.id);
+  const bar = pageBar(forum.title, {
+    second: say('forum.about'),
+    back: () => shell.router.back(forumAddress(forum)),
+    state: site.state,
+  });
+  const facts = el('div');
   const foot = el('div.form-foot');
-  let drawn = null;
+  const shown = {};
+  let drawn = '';
   const draw = () => {
     const now = asItIs(site, forum);
-    // The user may join or leave meanwhile.
-    if (drawn && drawn.role === now.role) return;
-    drawn = { role: now.role };
+    const look = `${now.revision} ${now.role}`;
+    // Others may change it, and the user may join or leave meanwhile.
+    if (drawn === look) return;
+    drawn = look;
+    Object.assign(shown, { title: now.title, here: forumAddress(now) });
+    bar.querySelector('.page-bar-title').textContent = now.title;
+    redraw(facts, head(site, now), !!now.description && rich(now.description), now.shows_revisions && el('p.second', null, say('forum.revisionsOpen')));
     redraw(foot, actions(shell, now));
+    if (shell.page === shown) shell.entitle();
   };
   draw();
   const unlisten = site.listen(['forums'], draw);
-  return {
-    title: forum.title,
-    here: forumAddress(forum),
+  return Object.assign(shown, {
     node: [
-      pageBar(forum.title, {
-        second: say('forum.about'),
-        back: () => shell.router.back(forumAddress(forum)),
-        state: site.state,
-      }),
+      bar,
       el(
         'div.page-body',
         null,
         el(
           'div.page-column',
           null,
-          head(site, forum),
-          forum.description && rich(forum.description),
-          forum.shows_revisions && el('p.second', null, say('forum.revisionsOpen')),
+          facts,
           site.me && el('section', { class: 'panel-block' }, levelChoice(site, forum)),
           foot,
           el('h2.section-title', null, say('forum.membersTitle')),
@@ -68,7 +72,7 @@ export async function about(shell, forum) {
       endSubject();
       members.close();
     },
-  };
+  });
 }
 
 function head(site, forum) {

@@ -21,55 +21,53 @@ const SOLVING = new Set(['unsolved', 'solved']);
  * applies changes by others.
  */
 export function forumTabs(shell, forum, here, second = null, actions = []) {
-  const canStart = mayStart(shell.site, forum);
+  const secondOf = (it) => second || it.description || say(`forum.audience.${it.visibility}`);
   const join = canJoin(shell.site, forum) && joinButton(shell, forum);
   const call = el('span.call-slot');
   const tabBar = el('div');
+  const start = button(say('act.newTopic'), {
+    kind: join ? 'plain' : 'primary',
+    picture: 'plus',
+    folds: true,
+    on: () => shell.go(forumAddress(forum, 'new')),
+    data: { act: 'newTopic' },
+  });
+  const bar = pageBar(forum.title, {
+    second: secondOf(forum),
+    state: shell.site.state,
+    back: () => shell.router.back('/forums'),
+    picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
+    actions: [
+      call,
+      join,
+      here === 'topics' && start,
+      iconButton('panel', say('forum.about'), {
+        on: () => showDetails(shell, forum, here),
+        data: { act: 'about' },
+      }),
+      ...actions,
+    ].filter(Boolean),
+  });
   const changed = () => {
     const { site } = shell;
-    const { call_url: address } = asItIs(site, forum);
+    const now = asItIs(site, forum);
+    const { call_url: address } = now;
     const room = site.conversations.get(forum.room_id);
     redraw(
       tabBar,
-      tabs(forum.title, [
-        [forumAddress(forum, 'topics'), say('forum.topics'), here === 'topics', { topics: site.overview.newTopicsOf(forum.id) }],
-        [forumAddress(forum, 'room'), say('forum.room'), here === 'room', { count: here === 'room' || room?.level === 'nothing' ? 0 : room?.unread_count }],
+      tabs(now.title, [
+        [forumAddress(now, 'topics'), say('forum.topics'), here === 'topics', { topics: site.overview.newTopicsOf(forum.id) }],
+        [forumAddress(now, 'room'), say('forum.room'), here === 'room', { count: here === 'room' || room?.level === 'nothing' ? 0 : room?.unread_count }],
       ]),
     );
-    if (join) join.hidden = !canJoin(site, asItIs(site, forum));
+    bar.querySelector('.page-bar-title').textContent = now.title;
+    if (here === 'topics') bar.querySelector('.page-bar-second').textContent = secondOf(now);
+    start.hidden = !mayStart(site, now);
+    if (join) join.hidden = !canJoin(site, now);
     if (here === 'room') redraw(call, address && callLink(address));
   };
   changed();
-  const node = el(
-    'div',
-    null,
-    pageBar(forum.title, {
-      second: second || forum.description || say(`forum.audience.${forum.visibility}`),
-      state: shell.site.state,
-      back: () => shell.router.back('/forums'),
-      picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
-      actions: [
-        call,
-        join,
-        canStart &&
-          here === 'topics' &&
-          button(say('act.newTopic'), {
-            kind: join ? 'plain' : 'primary',
-            picture: 'plus',
-            folds: true,
-            on: () => shell.go(forumAddress(forum, 'new')),
-            data: { act: 'newTopic' },
-          }),
-        iconButton('panel', say('forum.about'), {
-          on: () => showDetails(shell, forum, here),
-          data: { act: 'about' },
-        }),
-        ...actions,
-      ].filter(Boolean),
-    }),
-    tabBar,
-  );
-  return Object.assign(node, { changed });
+  return Object.assign(el('div', null, bar, tabBar), { changed });
 }
 
 /** The panel beside a room, where there is one: a window of a phone has the page. */

@@ -78,7 +78,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const top = tabs ?? (isBeside ? forumTabs(shell, forum, 'topics', null, detailsButton(page)) : bar(page, title));
   showPresence(page, top);
   // The counts of the tabs.
-  page.listen(site, ['conversations', 'forums', 'overview'], () => top.changed?.());
+  page.listen(site, ['conversations', 'forums', 'overview', 'me'], () => top.changed?.());
   const seeing = new IntersectionObserver(
     ([{ isIntersecting }]) => top.classList.toggle('is-repeated-below', isIntersecting),
     { root: view.node },
@@ -89,7 +89,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     title,
     isConversation: true,
     keepsFocus: true,
-    here: forum ? forumAddress(forum) : conversationAddress(conversation),
+    get here() { return forum ? forumAddress(page.forum) : conversationAddress(conversation); },
     forum: forum?.id,
     node: [top, split.node],
     isWriting: () => !field?.hidden && field?.isWriting,
@@ -118,7 +118,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
 /** Shows a new title, or the name of a participant that was unknown. `top`: the head, if it has the title. */
 function followTitle(page, shown, node, top) {
   const { shell, site, conversation } = page;
-  page.listen(site, ['users', 'conversations'], () => {
+  page.listen(site, ['users', 'conversations', 'forums'], () => {
     const now = conversationTitle(site, page.now());
     if (now === shown.title) return;
     shown.title = now;

@@ -5,7 +5,7 @@ import { showMoreButton } from '../parts/lists/showmore.js';
 import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
-import { attend } from '../forum/membership.js';
+import { asItIs, attend } from '../forum/membership.js';
 import { cachedTopics } from '../state/forums.js';
 import { latestTopics, onTopicActivity, topicRows } from '../forum/topicrows.js';
 import { button } from '../parts/forms/button.js';
@@ -84,16 +84,22 @@ async function topics(shell, forum, query) {
   };
   draw();
   const head = forumTabs(shell, forum, 'topics');
-  const unlisten = site.listen(['users', 'conversations', 'overview'], () => {
+  const named = () => {
+    const { title, ...now } = asItIs(site, forum);
+    return { title: tag ? `#${tag} · ${title}` : title, here: forumAddress({ ...now, title }) };
+  };
+  const shown = named();
+  const unlisten = site.listen(['users', 'conversations', 'overview', 'forums', 'me'], () => {
     draw();
     head.changed();
+    const { title } = shown;
+    Object.assign(shown, named());
+    if (title !== shown.title && shell.page === shown) shell.entitle();
   });
   const unfollow = attend(site, forum);
   const endSubject = watchSubject(shell, 'forums', forum.id);
   const endActivity = onTopicActivity(site, forum, renew);
-  return {
-    title: tag ? `#${tag} · ${forum.title}` : forum.title,
-    here: forumAddress(forum),
+  return Object.assign(shown, {
     forum: forum.id,
     node: [head, el('div.page-body', null, el('div.page-column', null, filters, rows, more))],
     close: () => {
@@ -105,7 +111,7 @@ async function topics(shell, forum, query) {
     pressed: (event) =>
       stepRows(event, [...rows.querySelectorAll('a.topic-row')]) ||
       (event.key === 'c' && isLetter(event) && (shell.go(forumAddress(forum, 'new')), true)),
-  };
+  });
 }
 
 function noTopics(shell, forum, filter, tag) {
@@ -114,6 +120,6 @@ function noTopics(shell, forum, filter, tag) {
   const start = () => to(say('act.newTopic'), forumAddress(forum, 'new'), { kind: 'primary', picture: 'plus' });
   return empty(tag && !filter ? say('filter.noTag', { tag }) : say(begins ? 'forum.noTopics' : 'filter.none'), {
     picture: 'topic',
-    actions: tag ? to(say('filter.showAll'), forumAddress(forum, 'topics')) : begins && mayStart(shell.site, forum) ? start() : [],
+    actions: tag ? to(say('filter.showAll'), forumAddress(forum, 'topics')) : begins && mayStart(shell.site, asItIs(shell.site, forum)) ? start() : [],
   });
 }
