@@ -230,6 +230,41 @@ class Lists(Village):
         expect(page.locator(".tabs").get_by_role("link", name=re.compile("^Room"))).to_contain_text("1")
         expect(tab).to_have_text("Topics")
 
+    def test_lists_follow_deletions_and_what_a_lost_connection_missed(self):
+        ada = self.tokens["ada"]
+        for title, members in (("Joined", ["lin"]), ("Visited", [])):
+            with self.subTest(title):
+                forum = self.call("POST", "/forums", {"title": title, "visibility": "members"}, ada)
+                self.call("PATCH", f"/forums/{forum['id']}", {"solvable": True}, ada)
+                for name in members:
+                    self.call("PUT", f"/forums/{forum['id']}/members/@{name}", {}, ada)
+                topic = lambda title: self.call("POST", f"/forums/{forum['id']}/conversations", {"title": title, "text": "Why?"}, ada)
+                gone, solved, stays = (topic(it) for it in ("Gone soon", "Solved soon", "Here to stay"))
+                context = self.context()
+                self.sign_in(context, "lin")
+                pages = [self.page(context) for _ in range(3)]
+                for page, address in zip(pages, (f"/f/{forum['id']}/topics", f"/f/{forum['id']}/topics?filter=unsolved", f"/t/{stays['id']}")):
+                    self.open(page, address)
+                    expect(page.locator(".page-bar .sign-online")).to_be_visible()
+                    expect(page.locator(".topic-row")).to_have_count(3)
+                    page.wait_for_load_state("networkidle")
+                everything, unsolved, _ = pages
+                self.call("DELETE", f"/conversations/{gone['id']}", token=ada)
+                for page in pages:
+                    expect(page.locator(".topic-row").filter(has_text="Gone soon")).to_have_count(0)
+                answer = self.say("Because.", "ada", solved["id"])
+                self.call("PATCH", f"/conversations/{solved['id']}", {"solved_by": answer["id"]}, ada)
+                expect(unsolved.locator(".topic-row")).to_have_count(1)
+                expect(everything.locator(".topic-row")).to_have_count(2)
+                context.set_offline(True)
+                for page in pages:
+                    expect(page.locator(".sign-offline").filter(visible=True)).to_be_visible()
+                topic("Missed")
+                context.set_offline(False)
+                for page in pages:
+                    expect(page.locator(".topic-row").filter(has_text="Missed")).to_be_visible()
+                context.close()
+
     def test_the_list_beside_a_topic_follows_changes(self):
         page = self.signed_in("lin")
         forum = self.call("POST", "/forums", {"title": "Orchard", "visibility": "public"}, self.tokens["ada"])

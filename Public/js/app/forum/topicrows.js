@@ -1,4 +1,5 @@
 import { displayName } from '../core/displayname.js';
+import { onReconnect } from '../state/siteevents.js';
 import { topicRow } from '../parts/lists/topicrow.js';
 import { topicAddress } from '../core/router.js';
 import { tagLinks } from './topictags.js';
@@ -16,8 +17,8 @@ export const latestTopics = (site, list) =>
   });
 
 /**
- * Calls `load` soon after a topic of the forum was started or got a message: one call at a time, with pauses of some seconds in a
- * busy forum, and none in a hidden tab before it is shown. Returns the function that ends it.
+ * Calls `load` soon after a topic of the forum was started, changed, deleted or got a message, and after a lost connection: one call at
+ * a time, with pauses of some seconds in a busy forum, and none in a hidden tab before it is shown. Returns the function that ends it.
  */
 export function onTopicActivity(site, forum, load) {
   let timer = null;
@@ -42,7 +43,8 @@ export function onTopicActivity(site, forum, load) {
   const ends = [
     // The room is not in the list.
     site.listen(['forumActivity'], ({ detail }) => detail.forum_id === forum.id && detail.conversation_id !== forum.room_id && soon()),
-    site.listen(['event'], ({ detail: { event, data } }) => event === 'conversation.created' && data?.forum_id === forum.id && soon()),
+    site.listen(['event'], ({ detail: { event, stream } }) => event.startsWith('conversation.') && stream === `forum:${forum.id}` && soon()),
+    onReconnect(site, soon),
   ];
   return () => {
     isEnded = true;

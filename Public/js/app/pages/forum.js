@@ -59,9 +59,10 @@ async function topics(shell, forum, query) {
     next = page.next;
   };
   const renew = async () => {
-    const { data } = await fetchPage(null);
+    const { data, next: hasMore } = await fetchPage(null);
     const fresh = new Set(data.map(({ id }) => id));
-    list = [...data, ...list.filter(({ id }) => !fresh.has(id))];
+    // A topic that is not on a page of all of them is deleted, or matches the filter no more.
+    list = hasMore ? [...data, ...list.filter(({ id }) => !fresh.has(id))] : data;
     draw();
   };
   await load().catch(async (error) => {

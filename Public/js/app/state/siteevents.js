@@ -2,6 +2,16 @@
 
 const PRESENCE_GATHERS = 250;
 
+/** Calls a function after a lost connection, which may have missed signals. Returns a function that ends that. */
+export function onReconnect(site, work) {
+  let wasOffline = site.state === 'offline';
+  return site.listen(['state'], () => {
+    const isBack = wasOffline && site.state === 'online';
+    wasOffline = !isBack && (wasOffline || site.state === 'offline');
+    if (isBack) work();
+  });
+}
+
 export class SiteEvents extends EventTarget {
   constructor() {
     super();
