@@ -50,6 +50,27 @@ class NotificationSettings(Village):
                 for it in (page, other):
                     it.context.close()
 
+    def test_quick_changes_keep_one_another(self):
+        page = self.settings()
+        names = ("Mentions", "Replies to you", "Direct messages", "Message requests")
+        page.evaluate("""names => {
+            for (const it of document.querySelectorAll("main label.switch")) if (names.includes(it.textContent)) it.querySelector("input").click();
+        }""", names)
+        kinds = ("mention", "reply", "direct", "request")
+        self.eventually(page, [False] * 4, lambda: [self.stored()["push"][it] for it in kinds])
+        page.wait_for_load_state("networkidle")
+        for name in names:
+            expect(page.get_by_role("switch", name=name, exact=True)).not_to_be_checked()
+        self.assertTrue(self.stored()["push"]["room"])
+
+    def test_a_refused_change_shows_the_old_value(self):
+        page = self.settings()
+        page.route("**/api/v1/me/notifications", lambda route: route.abort() if route.request.method == "PATCH" else route.continue_())
+        mentions = page.get_by_role("switch", name="Mentions", exact=True)
+        mentions.click()
+        expect(page.locator(".toast")).to_be_visible()
+        expect(mentions).to_be_checked()
+
     def test_quiet_hours(self):
         page = self.settings("phone")
         expect(page.get_by_label("From")).to_be_hidden()

@@ -34,29 +34,40 @@ export async function notifications(shell, column) {
   const { calls } = site.client;
   const push = 'Notification' in window && (await import('./push.js'));
   const page = { site, parts: [] };
+  /** The number of the latest change or request: an answer to an earlier one is not shown. */
+  let turn = 0;
+  /** The settings as the server has answered last. */
+  let stored = null;
   const load = async () => {
-    const email = site.server.mail ? emailOf(site) : null;
-    [page.settings, page.email] = await Promise.all([calls.getNotificationSettings(), email]);
+    const own = ++turn;
+    const [settings, email] = await Promise.all([calls.getNotificationSettings(), site.server.mail ? emailOf(site) : null]);
+    if (own === turn) [page.settings, page.email] = [(stored = settings), email];
   };
   await load();
   const draw = () => {
     for (const part of page.parts) part(page.settings);
   };
-  /** Stores a change; throws what the server refuses, after the controls show the old value again. */
+  let last = Promise.resolve();
+  /** Stores a change, after those before. The controls show the old value again after a refusal. */
   page.keep = async (body) => {
+    const own = ++turn;
+    // A change that follows before the answer builds on this one.
+    page.settings = { ...page.settings, ...body };
+    const storing = last.then(() => calls.updateNotificationSettings({ body }));
+    last = storing.catch(() => {});
     try {
-      page.settings = await calls.updateNotificationSettings({ body });
+      stored = await storing;
     } catch (error) {
       toast(sayProblem(error));
-      throw error;
-    } finally {
-      draw();
     }
+    if (own === turn) page.settings = stored;
+    draw();
   };
   column.append(stateLine(page), ...devices(shell, page, push), ...kinds(page), ...quietHours(page));
   draw();
   return site.parley.on('event', async (event) => {
     if (event.event !== 'preferences.updated') return;
+    await last;
     await load().catch(() => {});
     draw();
   });
@@ -83,7 +94,7 @@ function devices(shell, page, push) {
   const shows = choice(
     say('push.shows'),
     pushContents(site.parley.settings?.push_shows).map((it) => [it, say(`push.shows.${it}`)]),
-    { hint: say('push.showsHint'), on: (value) => page.keep({ push_shows: value }).catch(() => {}) },
+    { hint: say('push.showsHint'), on: (value) => page.keep({ push_shows: value }) },
   );
   const pause = toggle(say('notify.pause'), { hint: say('notify.pauseHint'), on: (paused) => page.keep({ paused }) });
   page.parts.push((settings) => {
@@ -100,7 +111,7 @@ function snooze(page) {
   const options = Object.entries(snoozes).map(([key, end]) => [key, say(`notify.snooze.${key}`, { time: clock(end(now)) })]);
   const node = choice(say('notify.snooze'), [['', say('notify.snooze.off')], ...options, ['until', '']], {
     on: (key) => {
-      if (key !== 'until') page.keep({ snoozed_until: snoozes[key]?.(new Date()).toISOString() ?? null }).catch(() => {});
+      if (key !== 'until') page.keep({ snoozed_until: snoozes[key]?.(new Date()).toISOString() ?? null });
     },
   });
   const until = node.input.lastElementChild;
@@ -130,7 +141,7 @@ function kinds(page) {
 }
 
 function quietHours(page) {
-  const keep = (change) => page.keep({ quiet_hours: { ...page.settings.quiet_hours, ...change } }).catch(() => {});
+  const keep = (change) => page.keep({ quiet_hours: { ...page.settings.quiet_hours, ...change } });
   const zone = ownZone();
   const isOn = toggle(say('notify.quiet'), {
     hint: say('notify.quietHint'),
