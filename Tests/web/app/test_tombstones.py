@@ -19,3 +19,40 @@ class WithoutTombstones(Village):
         for id in (first, last):
             expect(page.locator(f".message[data-id='{id}']")).to_be_visible()
         expect(page.get_by_text("Deleted by its author")).to_have_count(0)
+
+    def test_older_messages_fill_a_view_without_a_scroll_bar(self):
+        forum = self.call("POST", "/forums", {"title": "Raided", "visibility": "members"}, self.tokens["ada"])
+        for name in ("grace", "lin"):
+            self.call("PUT", f"/forums/{forum['id']}/members/@{name}", {}, self.tokens["ada"])
+        room = forum["room_id"]
+        before = self.say("Before the raid", "ada", room)
+        raid = [self.say(f"Raid {number}", "grace", room)["id"] for number in range(60)]
+        lin = self.tokens["lin"]
+        self.call("PUT", f"/conversations/{room}/read", {"message_id": raid[-1]}, lin)
+        first = f".message[data-id='{before['id']}']"
+        with self.subTest("deleted messages are hidden"):
+            for id in raid:
+                self.call("DELETE", f"/messages/{id}", token=self.tokens["grace"])
+            self.call("PATCH", "/users/me", {"preferences": {"tombstones": False}}, lin)
+            page = self.signed_in("lin")
+            self.go(page, f"/f/{forum['id']}/room")
+            expect(page.locator(first)).to_be_visible()
+            self.call("PATCH", "/users/me", {"preferences": {}}, lin)
+        with self.subTest("the author is muted"):
+            last = [self.say(f"Flood {number}", "grace", room)["id"] for number in range(160)][-1]
+            self.call("PUT", f"/conversations/{room}/read", {"message_id": last}, lin)
+            self.call("PUT", "/users/@grace/mute", {}, lin)
+            page = self.signed_in("lin")
+            self.go(page, f"/f/{forum['id']}/room")
+            expect(page.locator(first)).to_be_visible()
+            self.say("After the flood", "ada", room)
+            expect(page.locator(".message").last).to_contain_text("After the flood")
+            expect(page.locator(first)).to_be_visible()
+            self.call("DELETE", "/users/@grace/mute", token=lin)
+            expect(page.locator(".message").filter(has_text="Flood 159")).to_be_attached()
+        with self.subTest("the screen is high"):
+            page = self.signed_in("ada")
+            page.set_viewport_size({"width": 1440, "height": 2600})
+            self.go(page, f"/f/{forum['id']}/room")
+            stream = page.locator(".stream")
+            self.eventually(page, True, lambda: stream.evaluate("it => it.scrollHeight > it.clientHeight"))

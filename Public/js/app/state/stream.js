@@ -20,7 +20,9 @@ export class Stream extends EventTarget {
     this.sent = new Map();
     this.onProgress = ({ detail }) => this.#progressed(detail);
     site.addEventListener('progress', this.onProgress);
-    this.window = site.parley.window(conversation.id, (window) => this.#take(window), { size: 150 });
+    // Messages of muted users fill no page.
+    const isIncluded = (message) => !site.parley?.mirror.relations.get(message.author_id)?.mute;
+    this.window = site.parley.window(conversation.id, (window) => this.#take(window), { size: 150, isIncluded });
   }
 
   close() {
@@ -103,7 +105,7 @@ export class Stream extends EventTarget {
     const me = this.site.me?.id;
     const hidden = new Set(waiting.slice(0, Math.max(0, waiting.length - MAX_WAITING)));
     this.shown = window.items
-      .filter((it) => !it.isMuted && !hidden.has(it))
+      .filter((it) => !hidden.has(it))
       .map(({ message, operations, state }) => {
         if (state !== 'sent') {
           const sent = this.sent.get(operations[0].id);

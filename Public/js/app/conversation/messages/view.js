@@ -5,6 +5,7 @@ import { el, refill } from '../../core/dom.js';
 import { displayName } from '../../core/displayname.js';
 import { pill } from '../../parts/message/lines.js';
 import { say } from '../../core/text/text.js';
+import { filling } from './filling.js';
 import { MessageRows } from './rows.js';
 
 const NEAR = 600;
@@ -37,12 +38,11 @@ export class MessageView {
     this.restsUntil = 0;
     this.drawing = null;
     this.stream.addEventListener('change', this.onChange);
-    this.resizing = new ResizeObserver(() => this.isStuck && this.toEnd());
+    this.fill = filling(this);
+    this.resizing = new ResizeObserver(() => (this.isStuck && this.toEnd(), this.fill()));
     this.resizing.observe(this.node);
     this.resizing.observe(this.whole);
-    this.onVisible = () => {
-      if (!document.hidden) this.seen();
-    };
+    this.onVisible = () => !document.hidden && this.seen();
     document.addEventListener('visibilitychange', this.onVisible);
     addEventListener('focus', this.onVisible);
   }
