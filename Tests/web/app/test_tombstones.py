@@ -56,3 +56,24 @@ class WithoutTombstones(Village):
             self.go(page, f"/f/{forum['id']}/room")
             stream = page.locator(".stream")
             self.eventually(page, True, lambda: stream.evaluate("it => it.scrollHeight > it.clientHeight"))
+
+    def test_a_quote_follows_its_message_outside_the_window(self):
+        forum = self.call("POST", "/forums", {"title": "Quotes", "visibility": "members"}, self.tokens["ada"])
+        for name in ("grace", "lin"):
+            self.call("PUT", f"/forums/{forum['id']}/members/@{name}", {}, self.tokens["ada"])
+        room = forum["room_id"]
+        first = self.say("The key is under the pot", "grace", room)
+        for number in range(60):
+            self.say(f"Between {number}", "ada", room)
+        last = self.say("Not any more", "ada", room, reply_to=first["id"])
+        self.call("PUT", f"/conversations/{room}/read", {"message_id": last["id"]}, self.tokens["lin"])
+        page = self.signed_in("lin")
+        expect(page.locator(".page-bar .sign-online")).to_be_visible()
+        self.go(page, f"/f/{forum['id']}/room")
+        answer = page.locator(f".message[data-id='{last['id']}']")
+        expect(answer).to_contain_text("The key is under the pot")
+        self.call("PATCH", f"/messages/{first['id']}", {"text": "The key is at home"}, self.tokens["grace"])
+        expect(answer).to_contain_text("The key is at home")
+        self.call("POST", f"/messages/{first['id']}/remove", {}, self.tokens["ada"])
+        expect(answer).not_to_contain_text("The key is")
+        expect(answer).to_contain_text("Not any more")

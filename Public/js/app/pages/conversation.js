@@ -178,6 +178,8 @@ function messageView(page, readUpTo, head) {
     emptyWords: say(conversation.kind === 'room' ? 'conversation.emptyRoom' : 'conversation.empty'),
   });
   page.listen(site, ['users', 'files'], () => view.draw());
+  const unlisten = site.parley?.on('change', (changes) => view.rows.renewQuotes(changes) && view.soon());
+  if (unlisten) page.signal.addEventListener('abort', unlisten);
   let hid = hidesGone();
   page.listen(site, ['me'], () => {
     if (hid === hidesGone()) return;

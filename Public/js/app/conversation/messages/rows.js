@@ -154,10 +154,18 @@ export class MessageRows {
           this.quotes.set(id, it);
           view.draw();
         },
-        () => {},
+        // Without a network the next drawing tries again.
+        (error) => error.isTemporary && this.quotes.delete(id),
       );
     }
     return found ?? null;
+  }
+
+  /** Takes changes of quoted messages that the window does not have. Returns whether there are any. */
+  renewQuotes(changes) {
+    const quoted = changes.filter(({ table, row }) => table === 'messages' && row && this.quotes.has(row.id));
+    for (const { row } of quoted) this.quotes.set(row.id, row);
+    return quoted.length > 0;
   }
 
   /** The answer of the topic, for its first post. */
