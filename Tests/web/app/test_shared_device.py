@@ -1,5 +1,7 @@
 """The disk of a shared device after each end of a session: no database of the former user, and nothing in local storage."""
 
+import re
+
 from browsing import PASSWORD
 from playwright.sync_api import expect
 from test_flows import Village
@@ -78,6 +80,36 @@ class SharedDevice(Village):
                 # Requests that were on their way are refused.
                 self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
                 page.context.close()
+
+    def test_a_sign_out_closes_what_stands_over_the_page(self):
+        for way in ("sign-out", "revocation"):
+            with self.subTest(way=way):
+                context = self.context()
+                context.add_init_script("""
+                    const show = (n) => async () => { document.documentElement.dataset.badge = n; };
+                    navigator.setAppBadge = (n) => show(n)();
+                    navigator.clearAppBadge = show(0);
+                """)
+                self.sign_in(context, "lin", anew=True)
+                direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"], "distinct": True}, self.tokens["grace"])
+                self.say("For your eyes", "grace", direct["id"])
+                pages = [self.page(context) for _ in range(2)]
+                for page in pages:
+                    self.open(page, "/you")
+                    expect(page.locator("html")).to_have_attribute("data-badge", re.compile("[1-9]"))
+                page, other = pages
+                for one in pages:
+                    one.keyboard.press("Control+k")
+                    expect(one.get_by_role("dialog")).to_contain_text("Grace")
+                if way == "sign-out":
+                    other.keyboard.press("Escape")
+                self.leave(way, other, {"user": {"name": "lin"}, "token": self.tokens["lin"]})
+                for one in pages:
+                    expect(one.get_by_role("link", name="Sign in").first).to_be_visible()
+                    expect(one.get_by_role("dialog")).to_have_count(0)
+                    expect(one.locator("html")).to_have_attribute("data-badge", "0")
+                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
+                context.close()
 
     def test_the_sign_in_of_another_user_leaves_only_that_users_database(self):
         page, made = self.begin("first")

@@ -140,6 +140,14 @@ export function freshID(prefix) {
   return `${prefix}-${freshID.last}`;
 }
 
+/** Closes what stands over the page: dialogs, menus and popovers. */
+export function closeOverlays() {
+  for (const it of document.querySelectorAll('dialog[open], body > .menu, body > .popover')) {
+    it.close?.();
+    it.remove();
+  }
+}
+
 export function isTyping(target) {
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

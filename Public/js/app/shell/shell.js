@@ -1,6 +1,6 @@
 // The frame around every page: sidebar, bottom bar, the page and the panel beside it.
 
-import { el, focusAgain, isTyping } from '../core/dom.js';
+import { closeOverlays, el, focusAgain, isTyping } from '../core/dom.js';
 import { excerpt } from '../core/text/plain.js';
 import { match, Router } from '../core/router.js';
 import { say, sayProblem } from '../core/text/text.js';
@@ -41,7 +41,7 @@ export class Shell {
     site.listen(['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'], () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     site.addEventListener('failed', (event) => this.failed(event.detail));
-    site.addEventListener('out', () => this.router.go(site.ban ? '/sign-in' : '/', { replace: true }));
+    site.addEventListener('out', () => (closeOverlays(), this.router.go(site.ban ? '/sign-in' : '/', { replace: true })));
     // A hidden page gets no animation frames.
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
     addEventListener('pointerdown', (event) => {
@@ -213,8 +213,7 @@ export class Shell {
 
   /** The number in the title and on the icon. */
   count() {
-    if (!this.site.me) return;
-    const count = unreadCounts(this.site).all;
+    const count = this.site.me ? unreadCounts(this.site).all : 0;
     if (this.counted === count && document.title.startsWith(count ? `(${count}) ` : '')) return;
     this.counted = count;
     document.title = `${count ? `(${count}) ` : ''}${document.title.replace(/^\(\d+\) /, '')}`;

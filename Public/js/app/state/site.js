@@ -33,9 +33,9 @@ const CHANGED_BY = {
 
 /**
  * The state of a session, by id; `activity` has the forums as `GET /forums` listed them, `peopleOf` the members of rooms by
- * conversation.
+ * conversation, `others` fetched conversations of others, `asked` the requests of users.
  */
-const MAPS = ['forums', 'conversations', 'users', 'peopleOf', 'activity'];
+const MAPS = ['forums', 'conversations', 'users', 'peopleOf', 'activity', 'others', 'asked'];
 
 export class SiteState extends SiteEvents {
   #client;
@@ -48,10 +48,7 @@ export class SiteState extends SiteEvents {
     this.parley = null;
     this.state = 'connecting';
     for (const name of MAPS) this[name] = new Map();
-    /** Fetched conversations of others, by id. */
-    this.others = new Map();
     this.files = new Files(this);
-    this.asked = new Map();
     this.typing = new Typing(this);
     /** The arrangement of the sidebar, until the account has it. */
     this.arranged = null;
