@@ -208,6 +208,28 @@ class Membership(Village):
         self.assertEqual(sorted(it["role"] for it in participants), ["admin", "admin"])
 
 
+    def test_an_open_group_follows_its_participants(self):
+        group = self.call("POST", "/conversations", {"kind": "group", "participants": ["@lin"]}, self.tokens["ada"])
+        page = self.signed_in("lin")
+        expect(page.locator(".page-bar .sign-online")).to_be_visible()
+        self.go(page, f"/c/{group['id']}")
+        bar = page.locator(".page-bar")
+        expect(bar).to_contain_text("2 people")
+        page.get_by_role("button", name="Details").click()
+        people = page.locator(".panel .user-row")
+        expect(people).to_have_count(2)
+        expect(bar.locator(".avatar")).to_have_count(1)
+        grace = f"/conversations/{group['id']}/participants/@grace"
+        self.call("PUT", grace, {}, self.tokens["ada"])
+        expect(bar).to_contain_text("Ada, Grace")
+        expect(bar).to_contain_text("3 people")
+        expect(bar.locator(".avatar")).to_have_count(2)
+        expect(people.filter(has_text="Grace")).to_be_visible()
+        self.call("DELETE", grace, token=self.tokens["ada"])
+        expect(bar).to_contain_text("2 people")
+        expect(people).to_have_count(2)
+
+
 class Inviting(Village):
     def test_an_invite_has_a_maximum_of_uses_and_a_lifetime(self):
         for who, roles in (("ada", ["Member", "Guest", "Moderator", "Administrator"]), ("lin", ["Member", "Guest"])):

@@ -47,16 +47,20 @@ export function details(shell, conversation, forum, canWrite) {
         });
       }),
     );
-  const load = () =>
-    site.call('GET', `/conversations/${conversation.id}/participants`).then(
+  let turn = 0;
+  const load = () => {
+    const own = ++turn;
+    return site.call('GET', `/conversations/${conversation.id}/participants`).then(
       (page) => {
+        if (own !== turn) return;
         found = page.data;
         draw();
       },
       () => {},
     );
+  };
   load();
-  const unlisten = site.listen(['users', 'presence'], draw);
+  const ends = [site.listen(['users', 'presence'], draw), onParticipants(site, conversation, load)];
   const level = choice(
     say('level.title'),
     ['everything', 'mentions', 'nothing'].map((it) => [it, say(`level.${it}`)]),
@@ -71,7 +75,7 @@ export function details(shell, conversation, forum, canWrite) {
   );
   shell.panel(
     say('conversation.details'),
-    unlisten,
+    () => ends.forEach((end) => end()),
     conversation.kind === 'group' && groupActions(shell, conversation),
     forum && conversation.kind === 'room' && forumFacts(site, forum),
     forum && topicActions(shell, conversation, forum, canWrite),
@@ -80,6 +84,21 @@ export function details(shell, conversation, forum, canWrite) {
     el('h3.section-title', null, say('conversation.peopleTitle')),
     users,
   );
+}
+
+/** Calls a function when the participants have changed. Returns the function that ends it. */
+function onParticipants(site, { id }, changed) {
+  const look = () => {
+    const { participant_count: count, participants } = site.parley?.conversation(id) ?? {};
+    return JSON.stringify([count, participants]);
+  };
+  let known = look();
+  return site.listen(['conversations'], () => {
+    const now = look();
+    if (now === known) return;
+    known = now;
+    changed();
+  });
 }
 
 /** Sections of every conversation: pinned messages, files, jump to a date, completeness of the copy. */

@@ -33,14 +33,14 @@ function counted(site, n, ids) {
 export function showPresence(page, top) {
   const { site, conversation } = page;
   const draw = () => {
-    const words = page.isTopic ? null : presenceLine(site, conversation);
+    const words = page.isTopic ? null : presenceLine(site, page.now());
     if (!words) return;
     let second = top.querySelector('.page-bar-second');
     if (!second) top.querySelector('.page-bar-words').append((second = el('p.mark.one-line.page-bar-second')));
     // A link to the forum stays.
     if (!second.querySelector('a')) second.textContent = words;
   };
-  page.listen(site, ['presence', 'users'], draw);
+  page.listen(site, ['presence', 'users', 'conversations'], draw);
   if (conversation.kind === 'room' && site.me) loadPeople(page, draw);
 }
 

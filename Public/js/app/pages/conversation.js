@@ -240,8 +240,8 @@ function bar(page, title) {
   });
 }
 
-function pictureOf({ site, conversation }) {
-  const others = othersIn(site, conversation);
+function pictureOf({ site, now }) {
+  const others = othersIn(site, now());
   return others.length > 1 ? avatarPair(others) : avatar(others[0]);
 }
 
