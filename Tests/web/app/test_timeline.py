@@ -114,3 +114,23 @@ class LongTopic(Village):
         self.go(page, f"/t/{short['id']}")
         expect(page.locator(".post")).to_have_count(1)
         expect(page.locator(".timeline, .timeline-pill")).to_have_count(0)
+
+    def test_it_appears_and_counts_as_a_topic_grows(self):
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Growing", "text": "Post 1"}, self.tokens["grace"])
+        grow = lambda posts: [self.say(f"Post {number} {'word ' * 60}", "grace", topic["id"]) for number in posts]
+        counted = lambda page, number: expect(self.slider(page)).to_have_attribute("aria-valuetext", re.compile(f"^Post 1 of {number}"))
+        page, phone = self.signed_in("ada"), self.signed_in("lin", "phone")
+        for one in (page, phone):
+            expect(one.locator(".sign-online").filter(visible=True).first).to_be_visible()
+            self.go(one, f"/t/{topic['id']}")
+            expect(one.locator(".post")).to_have_count(1)
+        grow(range(2, 13))
+        counted(page, 12)
+        expect(phone.locator(".timeline-pill")).to_have_text(re.compile("1.*12"))
+        grow(range(13, 16))
+        counted(page, 15)
+        # It has grown while another page was open.
+        self.go(page, "/forums")
+        grow(range(16, 19))
+        self.go(page, f"/t/{topic['id']}")
+        counted(page, 18)

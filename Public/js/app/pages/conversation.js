@@ -62,12 +62,12 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const title = conversationTitle(site, conversation);
   const node = el(
     'section.conversation',
-    { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: title } },
+    { class: isTopic ? 'is-topic' : '', aria: { label: title } },
     banners(page),
     view.node,
-    line?.rail,
-    foot(page, line),
+    foot(page),
   );
+  line?.show();
   dropFiles(node, page.field);
   view.node.addEventListener('click', (event) => openViewer(event, view.node));
   touch?.addGestures(page);
@@ -196,7 +196,7 @@ function messageView(page, readUpTo, head) {
 }
 
 /** Below the messages: typing users, the composer, or why the user can't write. */
-function foot(page, line) {
+function foot(page) {
   const { shell, site, conversation, view, field } = page;
   const typing = el('div.typing-slot', { aria: { live: 'off' } }, typingLine([]));
   page.listen(site, ['typing'], ({ detail }) => {
@@ -225,7 +225,7 @@ function foot(page, line) {
   draw();
   page.signal.addEventListener('abort', () => clearTimeout(timer));
   page.listen(site, ['conversations', 'forums', 'me'], draw);
-  return el('footer.stream-foot', null, view.pillBox, line?.pillBox, site.me && typing, field, note);
+  return el('footer.stream-foot', null, view.pillBox, site.me && typing, field, note);
 }
 
 function bar(page, title) {

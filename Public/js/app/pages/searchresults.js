@@ -43,7 +43,7 @@ export function groups(site, hits, words) {
     byTalk.get(id).push(hit);
   }
   return [...byTalk].map(([id, found]) => {
-    const conversation = site.conversations.get(id) ?? site.others.get(id);
+    const conversation = site.knownConversation(id);
     const forum = conversation?.forum_id && site.forums.get(conversation.forum_id);
     return el(
       'section',

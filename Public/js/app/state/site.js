@@ -231,10 +231,14 @@ export class SiteState extends SiteEvents {
     return forum;
   }
 
+  /** A conversation as far as known. The cache follows events; a fetched one is as old as its request. */
+  knownConversation(id) {
+    return this.conversations.get(id) ?? this.parley?.conversation(id) ?? this.others.get(id) ?? null;
+  }
+
   async conversation(id) {
-    const known = this.conversations.get(id) ?? this.others.get(id);
-    if (known) return known;
-    const found = this.parley?.conversation(id) ?? (await this.call('GET', `/conversations/${encodeURIComponent(id)}`));
+    if (this.knownConversation(id)) return this.knownConversation(id);
+    const found = await this.call('GET', `/conversations/${encodeURIComponent(id)}`);
     this.others.set(found.id, found);
     return found;
   }

@@ -32,7 +32,8 @@ export class Stream extends EventTarget {
   }
 
   get latest() {
-    return this.site.conversations.get(this.conversation.id)?.last_seq ?? this.conversation.last_seq ?? 0;
+    // Also of a topic that the user only reads.
+    return this.site.parley?.conversation(this.conversation.id)?.last_seq ?? this.conversation.last_seq ?? 0;
   }
 
   get hasOlder() {

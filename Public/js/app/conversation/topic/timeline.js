@@ -9,11 +9,9 @@ import { say, sayProblem } from '../../core/text/text.js';
 /** Shorter ones are scrolled through sooner than one could choose. */
 const LEAST = 10;
 
-/** The timeline beside a topic; null for short topics. Calls `moved` when the visible post changes. */
+/** The timeline beside a topic, once that is long. Calls `moved` when the visible post changes. */
 export function timelineOf(view, stream, conversation) {
-  if (stream.latest < LEAST) return null;
-  const newest = conversation.last_message?.created_at ?? stream.messages.at(-1)?.created_at;
-  const ends = { began: new Date(conversation.created_at), ended: newest ? new Date(newest) : null };
+  let rail = null;
   const pillBox = el('div.timeline-pill');
   /** The selected post while it loads, then the scroll position: posts near the end cannot be scrolled to the top. */
   let wanted = null;
@@ -37,16 +35,29 @@ export function timelineOf(view, stream, conversation) {
     wanted = null;
     draw();
   };
-  const rail = timeline({ ...ends, on });
+  const ends = () => {
+    const newest = conversation.last_message?.created_at ?? stream.messages.at(-1)?.created_at;
+    return { began: new Date(conversation.created_at), ended: newest ? new Date(newest) : null };
+  };
+  /** Puts it into the page of a long topic. Returns whether it is there. */
+  const show = () => {
+    if (rail || stream.latest < LEAST) return !!rail;
+    rail = timeline({ ...ends(), on });
+    view.node.after(rail);
+    view.pillBox.after(pillBox);
+    view.node.parentNode.classList.add('has-timeline');
+    return true;
+  };
   let flat = null;
   const open = () => {
-    flat = timeline({ ...ends, isFlat: true, on });
+    flat = timeline({ ...ends(), isFlat: true, on });
     dialog(say('timeline.title'), flat, { isSheet: true, onClose: () => (flat = null) });
     draw();
     flat.querySelector('input').focus();
   };
 
   function draw() {
+    if (!show()) return;
     if (chosen && Math.abs(chosen.top - view.node.scrollTop) > 1) chosen = null;
     const n = wanted?.n ?? chosen?.n ?? view.sight?.seq;
     if (!n) return;
@@ -64,8 +75,7 @@ export function timelineOf(view, stream, conversation) {
     }
   }
   return {
-    rail,
-    pillBox,
+    show,
     moved() {
       planned ||= requestAnimationFrame(() => {
         planned = 0;
