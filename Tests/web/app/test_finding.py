@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from browsing import PASSWORD
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -132,6 +133,27 @@ class Finding(Village):
         expect(page.get_by_role("button", name="Show more")).to_be_hidden()
         self.assertEqual(len(asked), len(set(asked)), asked)
         self.assertEqual([it for it in asked if "/users/" in it], [])
+
+    def test_names_that_come_later_are_shown_and_a_search_ends_with_its_page(self):
+        # The device does not know the author.
+        kitchen = self.call("POST", "/forums", {"title": "Kitchen", "visibility": "members"}, self.tokens["ada"])
+        body = {"name": "zoe", "display_name": "Zoë", "password": PASSWORD, "invite": self.invite, "accept_rules": True}
+        zoe = self.call("POST", "/users", body)["token"]
+        page = self.signed_in("lin")
+        expect(page.locator(".page-bar .sign-online")).to_be_visible()
+        self.call("POST", f"/forums/{kitchen['id']}/conversations", {"title": "Rhubarb", "text": "Is it ready?"}, zoe)
+        self.go(page, "/search?q=rhubarb")
+        expect(page.locator("a.hit").filter(has_text="Title of a topic")).to_contain_text("Zoë")
+        # A page that is opened before the pause after the last key is over keeps its address.
+        page.evaluate("""() => {
+            const field = document.querySelector("main input[type=search]");
+            field.value = "compost";
+            field.dispatchEvent(new Event("input"));
+            document.querySelector(".sidebar a[href='/forums']").click();
+        }""")
+        expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
+        page.wait_for_timeout(400)
+        self.assertEqual(page.evaluate("location.pathname"), "/forums")
 
     def test_messages_of_a_user_are_found_from_their_page(self):
         self.say("Hoes are in the hall", "lin")

@@ -49,6 +49,7 @@ export async function open(shell, { query }) {
       page.input.focus();
       page.look();
     },
+    close: () => page.close(),
   };
 }
 
@@ -76,8 +77,16 @@ class SearchPage {
       event.preventDefault();
       this.look();
     };
+    // Names of people and forums may come later.
+    this.unlisten = site.listen(['users', 'forums'], () => this.found && this.draw());
     this.node = el('div.page-column', null, el('form', { role: 'search', on: { submit } }, this.input), this.chips, this.orders, this.results);
     this.drawChips();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.asked = null;
+    this.unlisten();
   }
 
   soon() {
@@ -139,7 +148,10 @@ class SearchPage {
     const asked = (this.asked = {});
     const order = textOf(words) ? this.order : null;
     this.orders.hidden = !order;
-    if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
+    if (!words && ![...chosen].some((it) => TELLING.test(it))) {
+      this.found = null;
+      return refill(results, el('p.second', null, say('search.hint')));
+    }
     try {
       const query = queryOf(words, chosen, order);
       const [page, names] = await Promise.all([search(site, query), this.names(words)]);
@@ -148,6 +160,7 @@ class SearchPage {
       return this.draw();
     } catch (error) {
       if (this.asked !== asked) return undefined;
+      this.found = null;
       return refill(results, empty(sayProblem(error), { picture: 'alert' }));
     }
   }
