@@ -286,6 +286,20 @@ class Tiles(Gardeners):
                 self.assertTrue(foot.evaluate("it => [it, ...it.children].every((one) => one.scrollWidth <= one.clientWidth || !one.clientWidth)"))
 
 
+    def test_a_tile_follows_its_newest_topic(self):
+        forum = self.forum("Pond", "lin")
+        self.topic(forum, "The frogs are back")
+        page = self.signed_in("lin")
+        self.wait_for_overview(page)
+        self.go(page, "/forums")
+        tile = page.locator(".tile").filter(has_text="Pond")
+        expect(tile).to_contain_text("The frogs are back")
+        topic = self.topic(forum, "The pond is leaking")
+        expect(tile).to_contain_text("The pond is leaking")
+        self.member("grace", forum)
+        self.say("I have a patch", "grace", topic["id"])
+        expect(tile.locator(".tile-foot")).to_contain_text("Grace")
+
     def test_a_forum_is_joined_at_its_tile(self):
         for size in ("phone", "desktop"):
             with self.subTest(size=size):

@@ -12,11 +12,14 @@ import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { onPullToRefresh } from '../parts/lists/touch.js';
 import { arrangementOf } from '../state/sidebar.js';
+import { onReconnect } from '../state/siteevents.js';
 import { canJoin, forumSections, loadForums, newestByForum, unreadOf } from '../state/forums.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
 const PAGE = 100;
 const AHEAD = 50;
+/** The pause before the activity is fetched again, in milliseconds. */
+const PAUSE = 3_000;
 
 export async function open(shell, _, restore) {
   const { site } = shell;
@@ -44,7 +47,7 @@ export async function open(shell, _, restore) {
           }),
     );
   draw();
-  const unlisten = site.listen(['forums', 'conversations', 'overview', 'users'], draw);
+  const ends = [site.listen(['forums', 'conversations', 'overview', 'users'], draw), followActivity(site)];
   const body = el('div.page-body', null, column);
   onPullToRefresh(body, () => site.catchUp());
   const further = () => {
@@ -77,8 +80,24 @@ export async function open(shell, _, restore) {
     leave: () => ({ count }),
     close: () => {
       removeEventListener('resize', further);
-      unlisten();
+      for (const end of ends) end();
     },
+  };
+}
+
+/** Fetches the last topics again some time after a message in a joined forum, and after a lost connection. */
+function followActivity(site) {
+  let timer = null;
+  const load = () => {
+    timer = null;
+    if (document.hidden) soon();
+    else loadForums(site).catch(() => {});
+  };
+  const soon = () => (timer ??= setTimeout(load, PAUSE * (1 + Math.random() / 2)));
+  const ends = [site.listen(['forumActivity'], soon), onReconnect(site, soon)];
+  return () => {
+    clearTimeout(timer);
+    for (const end of ends) end();
   };
 }
 
