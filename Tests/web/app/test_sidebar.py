@@ -143,6 +143,19 @@ class Sidebar(Village):
         self.eventually(page, "24", lambda: self.call("GET", "/users/me", token=self.tokens["grace"])["preferences"].get("clock"))
         self.assertEqual(len(self.kept("grace")["pinned"]), 1)
 
+    def test_a_setting_of_another_device_stays(self):
+        page = self.signed_in("grace")
+        self.go(page, "/you/appearance")
+        kept = lambda: self.call("GET", "/users/me", token=self.tokens["grace"])["preferences"]
+        page.get_by_label("Theme").select_option("dark")
+        self.eventually(page, "dark", lambda: kept().get("theme"))
+        self.call("PATCH", "/users/me", {"preferences": {**kept(), "theme": "light"}}, self.tokens["grace"])
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(300)
+        page.get_by_label("Density").select_option("compact")
+        self.eventually(page, "compact", lambda: kept().get("density"))
+        self.assertEqual(kept()["theme"], "light")
+
     def test_foreign_preferences_do_no_harm(self):
         self.call("PATCH", "/users/me", {"preferences": {"sidebar": {
             "pinned": "x", "sections": [None, {"title": 3, "items": []}, {"title": "Odd", "items": ["f0", "c0", "zz"]}], "folded": {}}}}, self.tokens["grace"])

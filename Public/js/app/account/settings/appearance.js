@@ -13,6 +13,7 @@ const REGIONS = 'AE AR AT AU BE BR CA CH CL CN CO CZ DE DK DZ EG ES FI FR GB GR 
 
 export async function appearance(shell, column) {
   const { site } = shell;
+  /** The changes that are not stored yet. */
   const chosen = {};
   const { preferences } = site.me;
   const keep = async (more) => {
@@ -22,6 +23,8 @@ export async function appearance(shell, column) {
     rememberLook(all, site.server.hue);
     regions.querySelector('.field-hint').textContent = regionHint();
     await changeMe(shell, { preferences: all }).catch(() => {});
+    // From now on the account has it, and another device may change it.
+    for (const [name, value] of Object.entries(more)) if (chosen[name] === value) delete chosen[name];
   };
   const pick = (name, values, fallback) =>
     choice(
