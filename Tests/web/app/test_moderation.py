@@ -42,6 +42,22 @@ class Queue(Raiders):
         expect(cards).to_have_count(len(people) - 1)
 
 
+    def test_a_report_that_another_moderator_has_resolved_leaves_the_open_queue(self):
+        ada = self.tokens["ada"]
+        self.call("PATCH", "/users/@lin", {"role": "moderator"}, ada)
+        for name in ("hawker", "tout"):
+            self.raider(name)
+            self.call("POST", "/reports", {"user": f"@{name}", "reason": "Spam"}, self.tokens["grace"])
+        page = self.signed_in("ada")
+        self.go(page, "/admin/reports")
+        cards = page.get_by_role("article", name=re.compile("^(Hawker|Tout)"))
+        expect(cards).to_have_count(2)
+        page.wait_for_load_state("networkidle")
+        for left, name in ((1, "hawker"), (0, "tout")):
+            self.call("PATCH", "/reports", {"user": f"@{name}", "state": "dismissed"}, self.tokens["lin"])
+            expect(cards).to_have_count(left)
+
+
 class Raid(Raiders):
     def test_a_raid_is_removed_with_two_presses_a_user_and_undone(self):
         mallory = self.raider("mallory")

@@ -38,7 +38,7 @@ export async function reportQueue(shell, column) {
     return load();
   });
   let turn = 0;
-  let newest = newestNotice(site);
+  let notices = noticesOf(site);
 
   /** Loads as many cards as are wanted, in the order that they have by now. */
   async function load() {
@@ -60,11 +60,11 @@ export async function reportQueue(shell, column) {
         : empty(say('report.none'), { picture: 'check' }),
     );
   }
-  /** Shows new reports, of which the user is notified. */
+  /** Shows new reports, of which the user is notified, until a moderator has resolved them. */
   const renew = () => {
-    const now = newestNotice(site);
-    if (!now || now === newest) return;
-    newest = now;
+    const now = noticesOf(site);
+    if (now === notices) return;
+    notices = now;
     load().catch(() => {});
   };
   await Promise.all([load(), loadSheet(SHEET)]);
@@ -76,7 +76,7 @@ export async function reportQueue(shell, column) {
   };
 }
 
-const newestNotice = ({ overview }) => overview.notices.find((it) => it.kind === 'report')?.id;
+const noticesOf = ({ overview }) => overview.notices.filter((it) => it.kind === 'report').map(({ id }) => id).join();
 
 /** The first groups of reports, at least as many as are wanted, and where the next ones begin. */
 async function loadGroups(site, wanted) {
