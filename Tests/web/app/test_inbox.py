@@ -169,6 +169,26 @@ class Inbox(Gardeners):
         for page in (second, beside):
             expect(page.locator("main")).to_contain_text("Seen in the others")
 
+    def test_times_and_days_age_on_an_open_page(self):
+        forum = self.forum("Clocks", "lin")
+        topic = self.topic(forum, "Which time is it?")
+        context = self.context()
+        self.sign_in(context, "lin")
+        page = self.page(context)
+        page.clock.install()
+        self.open(page)
+        at = self.row(page, topic["title"]).locator("time")
+        expect(at).to_have_text("now")
+        page.clock.run_for(300_000)
+        expect(at).to_have_text(re.compile("^[56] min$"))
+        self.go(page, f"/f/{forum['id']}/room")
+        self.say("Before midnight", "ada", forum["room_id"])
+        day = page.locator(".day-line")
+        expect(day).to_have_text("Today")
+        page.clock.set_system_time(page.evaluate("Date.now()") / 1_000 + 86_400)
+        page.clock.run_for(61_000)
+        expect(day).to_have_text("Yesterday")
+
     def test_an_answer_that_does_not_arrive_is_asked_for_again(self):
         forum = self.forum("Garden paths", "lin")
         page = self.signed_in("lin")

@@ -5,7 +5,7 @@ import { excerpt } from '../core/text/plain.js';
 import { match, Router } from '../core/router.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { rememberLook } from '../core/theme.js';
-import { clock } from '../core/text/times.js';
+import { clock, keepTimes } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
 import { sidebarEdge } from '../parts/navigation/edge.js';
 import { skeleton } from '../parts/lists/empty.js';
@@ -75,6 +75,7 @@ export class Shell {
 
   start() {
     this.entered();
+    keepTimes();
     this.router.start();
   }
 

@@ -3,7 +3,7 @@
 import { el, icon, redraw } from '../../core/dom.js';
 import { forumAddress } from '../../core/router.js';
 import { say } from '../../core/text/text.js';
-import { brief } from '../../core/text/times.js';
+import { time } from '../../core/text/times.js';
 import { tagLinks } from '../../forum/topictags.js';
 import { followButton } from './following.js';
 
@@ -35,7 +35,7 @@ function topicTitle(conversation, forum, stream, follow) {
         null,
         forum ? el('a', { href: forumAddress(forum) }, el('bdi', null, forum.title)) : '',
         ' · ',
-        brief(new Date(conversation.created_at)),
+        time(conversation.created_at),
       ),
       follow,
     ),

@@ -4,6 +4,7 @@
 import { el } from '../dom.js';
 import { region, say } from './text.js';
 
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 export function startOfDay(date) {
@@ -83,5 +84,21 @@ export function day(date, now = new Date()) {
 /** @param {string|Date} at @param {(date: Date) => string} words */
 export function time(at, words = brief) {
   const date = at instanceof Date ? at : new Date(at);
-  return el('time', { datetime: date.toISOString(), title: full(date) }, words(date));
+  return aging(el('time', { datetime: date.toISOString(), title: full(date) }), () => words(date));
+}
+
+/** An element with words that age. */
+export function aging(node, words) {
+  node.renew = () => {
+    if (node.textContent !== words()) node.textContent = words();
+  };
+  node.renew();
+  return node;
+}
+
+/** Writes the words that age again, each minute. */
+export function keepTimes() {
+  setInterval(() => {
+    for (const it of document.querySelectorAll('time, .day-line > span')) it.renew?.();
+  }, MINUTE);
 }

@@ -2,14 +2,14 @@
 
 import { el } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
-import { day, full } from '../../core/text/times.js';
+import { aging, day, full } from '../../core/text/times.js';
 
 export function dayLine(date) {
   return el(
     'div.day-line',
     null,
     // Without a role of its own: in a feed stand articles and plain words.
-    el('span', { title: full(date) }, day(date)),
+    aging(el('span', { title: full(date) }), () => day(date)),
   );
 }
 
