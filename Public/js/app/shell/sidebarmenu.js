@@ -167,7 +167,7 @@ export function drag(shell, { target }) {
     event.preventDefault();
     const before = node.dataset.entry;
     end();
-    loadMoreText().then(() => moveEntry(shell.site, entry, Number(node.dataset.list), before));
+    Promise.resolve(loadMoreText()).then(() => moveEntry(shell.site, entry, Number(node.dataset.list), before));
   }, { signal });
   addEventListener('dragend', end, { signal });
 }
