@@ -1,10 +1,9 @@
 // Message pages: fetched, cached, then shown. A page includes messages that a view may filter (machine-only, muted users),
 // so that a cached range is complete.
 
-import { find } from './find.js';
 import { newHistory, missing, rangeAt, rangesOf, withRange, withoutRange } from './history.js';
 import { readCursor } from './ids.js';
-import { Problem } from './problem.js';
+import { Problem, networkProblem } from './problem.js';
 import {
   Rows, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
 } from './reducer.js';
@@ -157,6 +156,9 @@ export class Pages {
     const below = held.filter(([, to]) => to < wanted).pop();
     const above = held.find(([first]) => first > wanted);
     const [low, high] = [below && (await at(below[1])), above && (await at(above[0]))];
+    const { find } = await import('./find.js').catch((error) => {
+      throw networkProblem(error);
+    });
     return find(wanted, { low, high, last }, async (query) =>
       (await this.fetch(conversation, { ...query, signal })).messages);
   }

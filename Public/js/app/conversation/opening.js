@@ -1,7 +1,6 @@
 // The stream of a conversation, opened where reading starts.
 
 import { Stream } from '../state/stream.js';
-import { loadMarks, VisitorStream } from '../state/visitorstream.js';
 
 /** As many unread ones stand on the newest page in any case. */
 const SHORT = 40;
@@ -10,8 +9,7 @@ const SHORT = 40;
 export async function openStream(site, conversation, around) {
   const isTopic = conversation.kind === 'topic';
   // Each page has one of its own, and closes it: two pages of one conversation may follow one another.
-  const stream = site.parley ? new Stream(site, conversation) : new VisitorStream(site, conversation);
-  if (!site.parley) loadMarks(site);
+  const stream = site.parley ? new Stream(site, conversation) : await visitorStream(site, conversation);
   const unread = conversation.unread_count ?? 0;
   const readUpTo = site.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
   try {
@@ -24,6 +22,13 @@ export async function openStream(site, conversation, around) {
     throw error;
   }
   return { stream, readUpTo };
+}
+
+/** The stream of a visitor. Users need no script for it. */
+async function visitorStream(site, conversation) {
+  const { loadMarks, VisitorStream } = await import('../state/visitorstream.js');
+  loadMarks(site);
+  return new VisitorStream(site, conversation);
 }
 
 /** Older pages until the first unread is among them; a few, then the newest has to do. */
