@@ -122,7 +122,9 @@ export class Live {
         });
         if (isCurrent()) this.options.onFrame({ ...answer, hello: true });
       } catch (error) {
-        if (isCurrent() && error instanceof Problem && error.code !== 'network') this.#end(error);
+        if (!isCurrent() || !(error instanceof Problem) || error.code === 'network') return;
+        if (error.isTemporary) this.restart();
+        else this.#end(error);
       }
     };
     socket.onmessage = ({ data }) => {

@@ -825,6 +825,23 @@ test('a silent connection is detected and replaced', async () => {
   parley.close();
 });
 
+test('a hello that the server refuses for now is repeated, and any other refusal is the end', async () => {
+  const { peer, parley } = await opened({ hello: null });
+  const problems = [
+    { status: 503, code: 'unavailable' }, { status: 429, code: 'rate_limited' }, { status: 401, code: 'unauthenticated' },
+  ];
+  for (const [count, problem] of problems.entries()) {
+    await until(() => peer.sockets.length > count, 'a connection');
+    peer.socket.open();
+    await until(() => peer.socket.commands.length > 0, 'the hello');
+    assert.equal(parley.state.connection, 'catchingUp');
+    peer.socket.tell({ re: peer.socket.commands[0].id, problem });
+  }
+  await until(() => parley.state.connection === 'stopped', 'the end');
+  assert.equal(parley.state.reason.code, 'unauthenticated');
+  assert.equal(peer.sockets.length, 3);
+});
+
 test('only final close codes stop reconnecting', async () => {
   const { peer, connect, parley } = await opened();
   const out = [];
