@@ -279,8 +279,20 @@ export class MessageWindow {
     });
   }
 
-  /** Loads newer messages. */
+  /** Loads newer messages. The window drops messages at the other end. */
   async newer() {
+    const start = this.#messages[this.#messages.length - 1]?.seq;
+    const turn = this.#turn;
+    const isNewer = (/** @type {any} */ message) => message.seq > start && this.#isShown(message);
+    for (let pages = 1; pages <= EXAMINED; pages += 1) {
+      const last = this.#messages[this.#messages.length - 1]?.seq;
+      await this.#newerPage();
+      const isSame = this.#turn !== turn || this.#messages[this.#messages.length - 1]?.seq === last;
+      if (!this.isIncluded || this.problem || isSame || this.#messages.filter(isNewer).length >= this.page) return;
+    }
+  }
+
+  async #newerPage() {
     const last = this.#messages[this.#messages.length - 1];
     if (!last || this.isAtNewest) return;
     const { history, turn } = await this.#edge();

@@ -1913,6 +1913,26 @@ test('a window that opened before the first snapshot knows the first unread mess
   parley.close();
 });
 
+test('newer messages of a filtered window are looked for in several pages', async () => {
+  const { parley, peer, connect } = await opened({ event: 300, answers: { 'GET /conversations/12/messages': page(300) } });
+  await connect();
+  await isLive(parley);
+  await parley.pages.fetch('12', { order: 'asc', limit: 50 });
+  const isIncluded = ({ seq }) => seq < 30 || seq > 180;
+  const window = parley.window('12', () => {}, { isIncluded, page: 20 });
+  await window.around({ seq: 20 });
+  assert.equal(window.items.at(-1).message.seq, 29);
+  await window.newer();
+  assert.equal(window.items.at(-1).message.seq > 180, true);
+  assert.equal(window.isAtNewest, false);
+  while (!window.isAtNewest) await window.newer();
+  const shown = window.items.map(({ message }) => message.seq);
+  assert.deepEqual(shown, Array.from({ length: 300 }, (_, index) => index + 1).filter((seq) => seq >= shown[0] && isIncluded({ seq })));
+  assert.ok(peer.calls.length < 40);
+  window.close();
+  parley.close();
+});
+
 test('a late cached response is dropped', async () => {
   const { parley } = await opened();
   const results = [];
