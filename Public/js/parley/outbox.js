@@ -485,11 +485,13 @@ export class Outbox {
 
   /**
    * Stores a refusal. A message that is to be deleted and that the server does not have is dropped. If the server may have
-   * it, the deletion fails with it, so that both are shown. A read position is dropped: it is of no use to the user.
+   * it, the deletion fails with it, so that both are shown. A read position is dropped: it is of no use to the user, and the
+   * server's is fetched.
    * @param {Operation} op @param {(held: Operation) => Operation} ended @param {Problem} problem
    */
   async #fail(op, ended, problem) {
-    const sources = sourcesOfSend(op.id);
+    /** @type {Source[]} */
+    const sources = [...sourcesOfSend(op.id), ['conversations', op.conversation_id], ['site', 'wanted']];
     const reason = problem.toJSON();
     /** @type {Operation | null} */
     let failed = null;
@@ -508,12 +510,17 @@ export class Outbox {
         return [put('outbox', { ...ended(held), body })];
       }
       failed = /** @type {Operation} */ ({ ...ended(held), state: 'failed', reason });
-      if (op.kind === 'read') return removal(held);
+      if (op.kind === 'read') {
+        rows.remove('outbox', op.id);
+        forgetRead(rows, op.conversation_id);
+        return rows.changes;
+      }
       isDropped = deletions.length > 0 && !mayBeSent(failed);
       if (isDropped) return [held, ...changing].flatMap(removal);
       return [put('outbox', failed), ...deletions.map((one) => put('outbox', { ...one, state: 'failed', reason }))];
     }, { isDurable: true });
     this.publish(changes);
+    if (failed && op.kind === 'read') this.want(`conversation:${op.conversation_id}`);
     if (isDropped) this.emit('cancelled', { id: op.id });
     else if (failed) this.emit('failed', { operation: failed, problem });
   }
@@ -740,6 +747,18 @@ function holdOf({ held_until: end }) {
  * @param {Rows} rows @param {Operation} operation
  */
 const putAgain = (rows, operation) => rows.put('outbox', { ...operation, state: 'pending', reason: null });
+
+/**
+ * Takes back the read position of a conversation, until the server's is fetched.
+ * @param {Rows} rows @param {string} id
+ */
+function forgetRead(rows, id) {
+  const conversation = rows.get('conversations', id);
+  if (!conversation) return;
+  const { read_up_to: _, ...row } = conversation;
+  rows.put('conversations', row);
+  wantLater(rows, `conversation:${id}`);
+}
 
 /**
  * Whether the server may have the operation: a request has begun and was not refused.

@@ -279,6 +279,22 @@ test('the greatest read position wins in the cache and in the outbox', async () 
   assert.deepEqual((await store.list('outbox')).map(({ seq }) => seq), [8]);
 });
 
+test('a read position that the server refuses is taken back, and the conversation is fetched once', async () => {
+  const row = { ...snapshot(5).conversations[0], read_up_to: 2, delivered_up_to: 2, unread_count: 3 };
+  const { peer, parley } = await opened({ answers: { 'GET /snapshot': snapshot(5, { conversations: [row] }), 'GET /conversations/12': row } });
+  await parley.markRead(say(4));
+  assert.equal(parley.conversation('12').read_up_to, 4);
+  await until(() => parley.conversation('12').read_up_to === 2, 'the position of the server');
+  assert.equal(parley.conversation('12').unread_count, 3);
+  await until(() => !parley.mirror.value('wanted')?.length, 'the end of the requests');
+  const count = peer.calls.filter((call) => call === 'GET /conversations/12').length;
+  assert.ok(count <= 3, `${count} requests`);
+  peer.answers['PUT /conversations/12/read'] = { read_up_to: 5, delivered_up_to: 5, unread_count: 0 };
+  await parley.markRead(say(5));
+  await until(() => parley.operations().length === 0, 'the answer');
+  assert.equal(parley.conversation('12').unread_count, 0);
+});
+
 test('a message sent ahead of earlier events leaves a hole, which the window fills', async () => {
   const { peer, parley, store } = await opened({ event: 0 });
   peer.socket.tell(created(1), created(2));
