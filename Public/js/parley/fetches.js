@@ -76,7 +76,11 @@ export class Fetches {
           behind = isBehind ? behind + 1 : 0;
           await this.#settled(names);
         } catch (error) {
-          if (!(error instanceof Problem)) throw error;
+          if (!(error instanceof Problem)) {
+            // The answer could not be stored. It is asked for again with the next thing, or the next connection.
+            for (const one of names) this.#wanted.add(one);
+            throw error;
+          }
           if (!error.isTemporary) {
             await this.#settled(names);
             continue;

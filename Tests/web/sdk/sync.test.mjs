@@ -1442,6 +1442,23 @@ test('a page whose origin the server does not permit is told so, and opens its c
   await assert.rejects(parley.client.calls.getServer(), { code: 'network' });
 });
 
+test('a thing whose answer could not be stored is fetched again with the next connection', async () => {
+  let isFull = false;
+  const disk = memoryStore();
+  const store = { ...disk, update: (...transition) => (isFull ? Promise.reject(new Error('disk')) : disk.update(...transition)) };
+  const { peer, parley, connect, faults } = await opened({ store });
+  await connect();
+  await isLive(parley);
+  peer.answers['GET /conversations/99'] = { id: '99', kind: 'topic', revision: 1, last_seq: 1 };
+  isFull = true;
+  parley.renew('conversation:99');
+  await until(() => faults.some(({ message }) => message === 'disk'), 'the fault');
+  isFull = false;
+  peer.socket.drop();
+  await connect(2);
+  await until(() => parley.conversation('99'), 'the topic');
+});
+
 test('users that are wanted at once are fetched in one request', async () => {
   const users = (ids) => ids.split(',').filter((id) => id !== '98').map((id) => ({ id, name: `u${id}`, revision: 1 }));
   const { connect, parley, peer } = await opened({ answers: { 'GET /users': ({ ids }) => ({ data: users(ids), next: null, previous: null }) } });
