@@ -253,7 +253,7 @@ class Budget(Village):
     ROOM_REQUESTS = 20
     TOTAL = 90 * KB
     CSS = 12 * KB
-    TEXTS = 10 * KB
+    TEXTS = 8 * KB
     DATA = 11 * KB
     CODE = 63 * KB
     ROOM_CODE = 90 * KB

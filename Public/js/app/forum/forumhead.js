@@ -2,7 +2,7 @@
 
 import { el, icon, redraw } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
-import { say } from '../core/text/text.js';
+import { loadMoreText, say } from '../core/text/text.js';
 import { forumIcon } from '../core/titles.js';
 import { button, iconButton } from '../parts/forms/button.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
@@ -75,7 +75,7 @@ async function showDetails(shell, forum, here) {
   const { site } = shell;
   if (here !== 'room' || !site.me || matchMedia('(max-width: 43.6875rem)').matches) return shell.go(forumAddress(forum, 'about'));
   if (shell.hasPanel) return shell.closePanel();
-  const [{ details }, room] = await Promise.all([import('../conversation/details.js'), site.conversation(forum.room_id)]);
+  const [{ details }, room] = await Promise.all([import('../conversation/details.js'), site.conversation(forum.room_id), loadMoreText()]);
   return details(shell, room, asItIs(site, forum), false);
 }
 

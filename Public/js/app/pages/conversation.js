@@ -10,7 +10,7 @@ import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { forumAddress, conversationAddress } from '../core/router.js';
 import { conversationTitle, othersIn } from '../core/titles.js';
-import { say, sayProblem } from '../core/text/text.js';
+import { loadMoreText, say, sayProblem } from '../core/text/text.js';
 import { banners } from '../conversation/banners.js';
 import { keys } from '../conversation/keys.js';
 import { cannotWrite, dropFiles, messageField, placeholder } from '../conversation/messagefield.js';
@@ -248,7 +248,10 @@ function pictureOf({ site, now }) {
 function detailsButton(page) {
   const { shell, site } = page;
   if (!site.me) return [];
-  const open = async () => (await import('../conversation/details.js')).details(shell, page.now(), page.forum, !page.cannot());
+  const open = async () => {
+    const [{ details }] = await Promise.all([import('../conversation/details.js'), loadMoreText()]);
+    return details(shell, page.now(), page.forum, !page.cannot());
+  };
   return [iconButton(page.isTopic ? 'more' : 'panel', say('conversation.details'), { on: open, data: { act: 'details' } })];
 }
 
