@@ -1,5 +1,6 @@
 """A test case with one server per class, and helpers for requests."""
 
+import inspect
 import json
 import subprocess
 import tempfile
@@ -23,7 +24,9 @@ class ServingTest(unittest.TestCase):
 
     @classmethod
     def start(cls, *arguments, **settings):
-        return Server(f"clients-{cls.__name__}", *arguments, **settings)
+        # Other folders run at the same time and may have classes and files of the same names.
+        file = Path(inspect.getfile(cls))
+        return Server(f"{file.parent.name}-{file.stem}-{cls.__name__}", *arguments, **settings)
 
     def curl(self, *arguments, given=None):
         """Standard output of curl, as bytes. Fails the test if curl fails."""
