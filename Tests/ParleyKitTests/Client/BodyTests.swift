@@ -195,6 +195,7 @@ private let wholeSite = SiteSettingsChange(
     .set(\.privacyURL, "https://garden.example/privacy"), .set(\.icon, ID(8)), .set(\.arrivalForum, ID(9)),
     .set(\.requireSecondFactor, .staff), .set(\.sessionIdleDays, 30), .set(\.sessionMaxDays, 60),
     .set(\.staffSessionIdleDays, 7), .set(\.staffSessionMaxDays, 30), .set(\.pushShows, .sender),
+    .set(\.signUpsPausedUntil, 1_800_000_000_000), .set(\.newcomersPausedUntil, 1_800_000_001_000),
   ],
   newcomers: [
     .set(\.days, 1), .set(\.messages, 2), .set(\.messagesPerHour, 3), .set(\.linksPerHour, 4),
@@ -399,6 +400,7 @@ private let wholeSite = SiteSettingsChange(
       .updateSettings(
         SiteSettingsChange([
           .set(\.icon, nil), .set(\.arrivalForum, nil), .set(\.contactURL, nil), .set(\.privacyURL, nil),
+          .set(\.signUpsPausedUntil, nil), .set(\.newcomersPausedUntil, nil),
         ])))
     try sent.take(.markNotificationsRead(upTo: ID(4)))
     try sent.take(.markAllRead(upTo: ID(4)))
@@ -428,7 +430,10 @@ private let wholeSite = SiteSettingsChange(
     for change in [wholeUser, UserChange([.set(\.displayName, nil)])] {
       #expect(try read(.value(change)) { json throws(JSONError) in try UserChange(&json) } == change)
     }
-    for change in [wholeSite, SiteSettingsChange(newcomers: [.set(\.days, 3)])] {
+    for change in [
+      wholeSite, SiteSettingsChange(newcomers: [.set(\.days, 3)]),
+      SiteSettingsChange([.set(\.signUpsPausedUntil, nil), .set(\.newcomersPausedUntil, nil)]),
+    ] {
       #expect(try read(.value(change)) { json throws(JSONError) in try SiteSettingsChange(&json) } == change)
     }
   }
