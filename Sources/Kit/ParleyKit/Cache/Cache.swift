@@ -174,6 +174,19 @@ public actor Cache {
     }
   }
 
+  /// Events that do not move the cursor: a server that goes on from an older copy of its data may have lost them, and would
+  /// give their offsets to others.
+  func aheadRows(of events: [ReceivedEvent]) -> [CacheRow] {
+    let names = events.map { event in
+      switch event.stream {
+      case .conversation(let id): id.description
+      case .forum(let id): "\(Self.forumPrefix)\(id)"
+      case .site, .user: Self.goneName
+      }
+    }
+    return aheadRows(Set(names).sorted(), events.map(\.id).max())
+  }
+
   /// Moves the cursor after a catch-up that covers all responses from before its last request.
   func move(to cursor: EventCursor, covering before: [String: Int]) throws(CacheFault) {
     var changes = CacheChanges()

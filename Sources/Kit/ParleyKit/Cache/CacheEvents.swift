@@ -110,7 +110,9 @@ extension Cache {
   public func apply(_ events: [ReceivedEvent], movesCursor: Bool = true) throws(CacheFault) -> Applied {
     let loaded = try messages(touchedBy: events)
     let cursor = replica.cursor
-    return try change(bringing: loaded) { replica in
+    var changes = CacheChanges()
+    if !movesCursor, !events.isEmpty { changes.rows = aheadRows(of: events) }
+    return try change(bringing: loaded, changes) { replica in
       var applied = Applied()
       for event in events {
         if case .missing(let after) = replica.apply(event) {
