@@ -219,24 +219,22 @@ export class Sync {
    * @param {string[]} topics @param {{ isLagging?: boolean }} options `isLagging`: the server has dropped events of them.
    */
   async #subscribe(topics, { isLagging = false } = {}) {
-    try {
-      const asked = topics.map((topic) => (/^(site$|user:)/.test(topic) ? 'me' : topic));
-      // Read before the first event of the subscription, whose offset is later than those of the missed ones.
-      const reading = Promise.all(topics.map((topic) => this.store.get('streams', topic)));
-      reading.catch(() => {});
+    const asked = topics.map((topic) => (/^(site$|user:)/.test(topic) ? 'me' : topic));
+    // Read before the first event of the subscription, whose offset is later than those of the missed ones.
+    const reading = Promise.all(topics.map((topic) => this.store.get('streams', topic)));
+    reading.catch(() => {});
+    await ifReadable(async () => {
       await this.live.command('subscribe', { topics: [...new Set(asked)].map((topic) => ({ topic })) });
       const held = await reading;
       for (const [index, topic] of topics.entries()) {
-        if (held[index]) await this.#pull(topic, held[index].offset);
-        else if (isLagging || this.mirror.value('uncompared')?.includes(topic)) await (await recovering()).compareWithoutOffset(this, topic);
-        // The cached conversation may be of before the subscription.
-        else if (topic.startsWith('conversation:')) await this.fetches.wantLater(topic);
+        await ifReadable(async () => {
+          if (held[index]) await this.#pull(topic, held[index].offset);
+          else if (isLagging || this.mirror.value('uncompared')?.includes(topic)) await (await recovering()).compareWithoutOffset(this, topic);
+          // The cached conversation may be of before the subscription.
+          else if (topic.startsWith('conversation:')) await this.fetches.wantLater(topic);
+        });
       }
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      // A stream that is not readable needs no catch-up.
-      if (error.isTemporary) throw error;
-    }
+    });
   }
 
   /**
@@ -500,6 +498,18 @@ export class Sync {
     }
     this.emit('state', { connection: state, reason });
     if (state === 'live') this.fetches.fetchWanted();
+  }
+}
+
+/**
+ * Subscribes or catches up. A stream that is not readable needs neither.
+ * @param {() => Promise<void>} work
+ */
+async function ifReadable(work) {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.isTemporary) throw error;
   }
 }
 

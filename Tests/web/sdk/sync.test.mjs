@@ -1119,6 +1119,30 @@ test('a window of a topic that the user has left follows it, and that of a priva
   parley.close();
 });
 
+test('a topic that is gone does not keep the other viewed topics from catching up', async () => {
+  const messageOf = (id, seq) => ({ ...created(seq), id: `${id}${seq}`, stream: `conversation:${id}`, data: say(seq, { id: `${id}${seq}`, conversation_id: id }) });
+  const { peer, connect, parley } = await opened({
+    answers: Object.fromEntries(['98', '99'].flatMap((id) => [
+      [`GET /conversations/${id}`, { id, kind: 'topic', revision: 1, last_seq: 1 }],
+      [`GET /conversations/${id}/messages`, page(1, 1, { conversation_id: id })],
+    ])),
+  });
+  await connect();
+  await isLive(parley);
+  const windows = ['98', '99'].map((id) => parley.window(id, () => {}));
+  for (const window of windows) await window.latest();
+  peer.socket.tell(messageOf('98', 2), messageOf('99', 2));
+  await until(() => windows.every(({ items }) => items.length === 2), 'the messages');
+  peer.socket.drop();
+  for (const name of ['GET /conversations/98', 'GET /conversations/98/messages']) delete peer.answers[name];
+  peer.answers['GET /streams/conversation:98/events'] = () => Response.json({ status: 410, code: 'gone' }, { status: 410 });
+  peer.answers['GET /streams/conversation:99/events'] = { data: [messageOf('99', 3)], next: null, cursor: 'aa.993' };
+  await connect(2);
+  await until(() => windows[1].items.length === 3, 'the missed message');
+  for (const window of windows) window.close();
+  parley.close();
+});
+
 test('an event of an unrelated stream moves no cursor', async () => {
   const { peer, connect, parley } = await opened({ answers: { 'GET /conversations/99': { id: '99', kind: 'topic', revision: 1, last_seq: 1 } } });
   await connect();
