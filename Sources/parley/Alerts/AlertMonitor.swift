@@ -15,7 +15,7 @@ actor AlertMonitor {
 
   private let community: Community
   private let status: StatusReporter
-  private let path: String
+  private let file: StateFile<AlertHistory>
   private let origin: String
   private let log: @Sendable (String) -> Void
   private var receiver: AlertReceiver?
@@ -39,8 +39,9 @@ actor AlertMonitor {
     self.status = status
     self.origin = origin
     self.log = log
-    path = "\(data)/alerts"
-    history = Self.read(path)
+    file = StateFile("alerts", data: data, title: "The history of alerts", log: log)
+    // A damaged file costs a repetition.
+    history = file.read() ?? AlertHistory()
   }
 
   /// Replaces the receiver.
@@ -55,7 +56,7 @@ actor AlertMonitor {
     let site = await status.measure(now: now)
     let before = history
     let due = history.update(Alert.all(site.problems, usedPercent: site.usedPercent), now: now)
-    if history != before { write() }
+    if history != before { file.write(history) }
     for alert in due {
       log(
         LogEvent.alert.line(
@@ -101,23 +102,5 @@ actor AlertMonitor {
       rest.append(item)
     }
     waiting = rest
-  }
-
-  private static func read(_ path: String) -> AlertHistory {
-    guard FileSystem.exists(path) else { return AlertHistory() }
-    // A damaged file costs a repetition.
-    guard let bytes = try? FileSystem.read(path), let value = try? JSONValue(parsing: bytes),
-      let history = try? AlertHistory(json: value)
-    else { return AlertHistory() }
-    return history
-  }
-
-  /// On a full disk the history stays in memory.
-  private func write() {
-    var json = JSONWriter()
-    json.value(history)
-    do throws(Settings.UsageError) { try FileSystem.write(json.bytes, to: path) } catch {
-      log("The history of alerts can't be written: \(error.message)")
-    }
   }
 }

@@ -7,18 +7,19 @@ import Storage
 /// after an hour, with the newest backup. A file in the data folder has the last success, so that a restart repeats none.
 actor BackupHook {
   /// The last success.
-  private struct Copy {
+  fileprivate struct Copy: Equatable {
     /// The name of the backup; nil before the first success.
     var backup: String?
     /// Milliseconds since 1970; before the first success that of the first start with the hook.
-    var at: Int64
+    var at = Clock.wall() / 1_000_000
   }
 
   private let backups: ScheduledBackups
-  private let path: String
+  private let file: StateFile<Copy>
   private let log: @Sendable (String) -> Void
   private var program: ChildProgram?
-  private var copy: Copy
+  /// Nil without a program.
+  private var copy: Copy?
   private var isRunning = false
   /// The reason of the last failure since then, and the monotonic time of the next attempt in nanoseconds.
   private var failure: (reason: String, retryAt: Int64)?
@@ -37,26 +38,27 @@ actor BackupHook {
     self.program = program
     self.backups = backups
     self.log = log
-    path = "\(data)/off-site"
-    copy = (program == nil ? nil : Self.read(path)) ?? Copy(backup: nil, at: Clock.wall() / 1_000_000)
-    Self.write(program == nil ? nil : copy, to: path, log)
+    file = StateFile("off-site", data: data, title: "The time of the last off-site backup", log: log)
+    // A damaged file costs a second copy.
+    copy = program == nil ? nil : file.read() ?? Copy()
+    file.write(copy)
   }
 
   /// Replaces the program. A new one is tried at once, even after a failure.
   func use(_ program: ChildProgram?) {
     guard program != self.program else { return }
-    if self.program == nil || program == nil { copy = Copy(backup: nil, at: Clock.wall() / 1_000_000) }
+    copy = program == nil ? nil : copy ?? Copy()
     self.program = program
     failure = nil
-    Self.write(program == nil ? nil : copy, to: path, log)
+    file.write(copy)
   }
 
   /// The time of the last success; nil without one.
-  var lastSuccess: Int64? { copy.backup == nil ? nil : copy.at }
+  var lastSuccess: Int64? { copy?.backup == nil ? nil : copy?.at }
 
   /// Copies that are late. `interval` is that of the backups in milliseconds.
   func problem(at now: Int64, interval: Int64?) -> Finding? {
-    guard program != nil, now - copy.at > max(Self.maxAge, 2 * (interval ?? 0)) else { return nil }
+    guard let copy, now - copy.at > max(Self.maxAge, 2 * (interval ?? 0)) else { return nil }
     let age = Amount.duration(now - copy.at)
     let reason = failure.map { ": \($0.reason)" } ?? ""
     let state =
@@ -77,7 +79,7 @@ actor BackupHook {
       return
     }
     let name = String(backup[(backup.lastIndex(of: "/").map(backup.index(after:)) ?? backup.startIndex)...])
-    guard name != copy.backup else { return }
+    guard name != copy?.backup else { return }
     if let failure, Clock.monotonic() < failure.retryAt { return }
     let result = await program.replacing(with: backup).run(
       input: "", environment: ["PARLEY_BACKUP": backup], within: Self.timeout)
@@ -90,34 +92,25 @@ actor BackupHook {
           ["result": "failed"], "The copy of \(backup) failed and is tried again in an hour: \(result.reason)"))
       return
     }
-    copy = Copy(backup: name, at: Clock.wall() / 1_000_000)
+    copy = Copy(backup: name)
     failure = nil
-    Self.write(copy, to: path, log)
+    file.write(copy)
     log(LogEvent.hook.line(["result": "ok"], "The backup \(backup) was copied."))
   }
+}
 
-  private static func read(_ path: String) -> Copy? {
-    guard FileSystem.exists(path) else { return nil }
-    // A damaged file costs a second copy.
-    guard let bytes = try? FileSystem.read(path), let value = try? JSONValue(parsing: bytes),
-      var object = try? value.object(), let at: Timestamp = try? object.read("at")
-    else { return nil }
-    return Copy(backup: try? object.optional("backup"), at: Int64(at.milliseconds))
+extension BackupHook.Copy: JSONReadable, JSONWritable {
+  init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let time: Timestamp = try object.read("at")
+    backup = try object.optional("backup")
+    at = Int64(time.milliseconds)
   }
 
-  /// Writes the file, or removes it without a hook.
-  private static func write(_ copy: Copy?, to path: String, _ log: (String) -> Void) {
-    guard let copy else {
-      try? FileSystem.remove(path)
-      return
-    }
-    var json = JSONWriter()
+  func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("backup", copy.backup)
-      json.field("at", Timestamp(copy.at))
-    }
-    do throws(Settings.UsageError) { try FileSystem.write(json.bytes, to: path) } catch {
-      log("The time of the last off-site backup can't be written: \(error.message)")
+      json.field("backup", backup)
+      json.field("at", Timestamp(at))
     }
   }
 }
