@@ -29,10 +29,14 @@ extension Community {
     let bounds = bounds
     let change = try change.checked(bounds)
     return try await store.write { tx throws(Refusal) in
+      if change.isPause {
+        try tx.requireModerator(tx.reloadCaller(caller), in: nil)
+      } else {
+        try tx.requireStaff(caller)
+      }
       let before = try tx.settings()
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)
-      try tx.requireRole(of: caller, from: before, to: after)
       guard after != before else { return before }
       try tx.checkPauses(from: before, to: after)
       if after.requireSecondFactor != before.requireSecondFactor { try tx.requireProof(of: caller) }
@@ -52,17 +56,6 @@ extension Community {
 }
 
 extension WriteTransaction {
-  /// Moderators change the pauses alone.
-  fileprivate func requireRole(
-    of caller: Caller, from before: SiteSettings, to after: SiteSettings
-  ) throws(Refusal) {
-    guard try reloadCaller(caller).role?.isModerator == true else { throw .forbidden }
-    var paused = before
-    paused.signUpsPausedUntil = after.signUpsPausedUntil
-    paused.newcomersPausedUntil = after.newcomersPausedUntil
-    if paused == before || paused != after { try requireStaff(caller) }
-  }
-
   /// A pause that was forgotten ends by itself.
   fileprivate func checkPauses(from before: SiteSettings, to after: SiteSettings) throws(Refusal) {
     for (name, path) in [

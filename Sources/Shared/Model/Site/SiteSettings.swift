@@ -173,6 +173,12 @@ public struct SiteSettingsChange: Sendable, Equatable {
     self.ifRevision = ifRevision
   }
 
+  /// Whether it starts or ends pauses alone, as moderators may.
+  public var isPause: Bool {
+    !fields.isEmpty && newcomers.isEmpty
+      && !fields.changesFields(except: \.signUpsPausedUntil, \.newcomersPausedUntil)
+  }
+
   public func applied(to settings: SiteSettings) -> SiteSettings {
     var settings = fields.applied(to: settings)
     settings.newcomers = newcomers.applied(to: settings.newcomers)
