@@ -29,9 +29,7 @@ extension ReadTransaction {
     let limits = newcomer.limits
     let probationEndsAt = newcomer.probationEndsAt
     guard newcomer.isNew(at: now) else { return nil }
-    if let until = newcomer.pausedUntil, until > now {
-      throw .newcomer(.pause, max: 0, until: until, seconds: Int((until - now + 999) / 1_000))
-    }
+    if let until = newcomer.pausedUntil, until > now { throw refusal(.pause, limits, until: until) }
 
     var hour = newcomer.hour ?? Probation(since: now)
     // If the clock was set back, start a new hour.
@@ -48,9 +46,13 @@ extension ReadTransaction {
       // An amount above the hourly limit is refused until the user is no longer new.
       let end = hour.since + Self.hour
       let until = added > allowed ? max(probationEndsAt, end) : end
-      throw .newcomer(limit, max: allowed, until: until, seconds: Int((until - now + 999) / 1_000))
+      throw refusal(limit, limits, until: until)
     }
     return hour
+  }
+
+  private func refusal(_ limit: Newcomers.Limit, _ limits: Newcomers, until: Int64) -> Refusal {
+    .newcomer(limit, max: limits.perHour(limit), until: until, seconds: Int((until - now + 999) / 1_000))
   }
 
   /// Whether only the user reads the conversation: a private channel, whose posts count towards no limit.
