@@ -291,7 +291,7 @@ public actor Sync {
       let part = rest.prefix(Self.pageSize)
       let found = try await client.send(.getMessages(ids: part.map(\.id.description).joined(separator: ",")))
         .elements.map(\.value.message)
-      absent += part.filter { message in !found.contains { $0.isSame(as: message) } }
+      absent += Array(part).without(found)
       rest = rest.dropFirst(Self.pageSize)
     }
     return absent

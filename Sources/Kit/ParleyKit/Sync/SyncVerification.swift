@@ -186,12 +186,10 @@ extension Sync {
     _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by found: [MessageView], asOf: EventCursor?
   ) async throws -> Bool {
     let compared = try await cache.messages(.range(seqs, of: conversation)).map(\.message)
-    let others = await cache.ownMessages(among: compared, of: conversation).filter { message in
-      !found.contains { $0.message.isSame(as: message) }
-    }
+    let others = await cache.ownMessages(among: compared, of: conversation).without(found.map(\.message))
     let absent = try await absent(of: others)
     guard let lost = try await lost(of: absent, in: conversation) else { return false }
-    let kept = others.filter { message in !absent.contains { $0.isSame(as: message) } }
+    let kept = others.without(absent)
     try await cache.replace(
       seqs, of: conversation, by: found, asOf: asOf, lost: lost, keeping: kept, compared: compared)
     _ = try await refetch(kept.map(\.id))
