@@ -30,12 +30,14 @@ export function pauses(site) {
   const draw = () => {
     clearTimeout(timer);
     const now = Date.now();
+    const ends = [];
     for (const { row, field } of rows) {
       const until = Date.parse(site.parley?.settings?.[field]);
       row.input.checked = until > now;
       row.querySelector('.second').textContent = until > now ? say('pause.until', { time: moment(new Date(until)) }) : say('pause.hour');
-      if (until > now) timer = setTimeout(draw, until - now + 1);
+      if (until > now) ends.push(until);
     }
+    if (ends.length) timer = setTimeout(draw, Math.min(...ends) - now + 1);
   };
   draw();
   const end = site.listen(['me'], draw);
