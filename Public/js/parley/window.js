@@ -106,7 +106,7 @@ export class MessageWindow {
     const bySeq = () => new Map(this.#messages.map((message) => [message.seq, message]));
     const before = bySeq();
     const [first] = this.#messages;
-    const last = this.#messages[this.#messages.length - 1]?.seq ?? this.#thing.last_seq ?? 0;
+    const last = this.#last?.seq ?? this.#thing.last_seq ?? 0;
     const from = first?.seq ?? Math.max(1, last - this.size + 1);
     const held = await this.pages.held(this.conversation, from, this.isAtNewest ? last + this.size : last);
     return () => {
@@ -129,9 +129,14 @@ export class MessageWindow {
     return this.#thing.last_seq ?? latest;
   }
 
+  /** @returns {any} */
+  get #last() {
+    return this.#messages[this.#messages.length - 1];
+  }
+
   /** The number of new messages that the window does not reach. */
   get beyond() {
-    const last = this.#messages[this.#messages.length - 1];
+    const last = this.#last;
     return last ? Math.max(0, (this.#thing.last_seq ?? 0) - last.seq) : 0;
   }
 
@@ -281,19 +286,19 @@ export class MessageWindow {
 
   /** Loads newer messages. The window drops messages at the other end. */
   async newer() {
-    const start = this.#messages[this.#messages.length - 1]?.seq;
+    const start = this.#last?.seq;
     const turn = this.#turn;
     const isNewer = (/** @type {any} */ message) => message.seq > start && this.#isShown(message);
     for (let pages = 1; pages <= EXAMINED; pages += 1) {
-      const last = this.#messages[this.#messages.length - 1]?.seq;
+      const last = this.#last?.seq;
       await this.#newerPage();
-      const isSame = this.#turn !== turn || this.#messages[this.#messages.length - 1]?.seq === last;
+      const isSame = this.#turn !== turn || this.#last?.seq === last;
       if (!this.isIncluded || this.problem || isSame || this.#messages.filter(isNewer).length >= this.page) return;
     }
   }
 
   async #newerPage() {
-    const last = this.#messages[this.#messages.length - 1];
+    const last = this.#last;
     if (!last || this.isAtNewest) return;
     const { history, turn } = await this.#edge();
     const range = rangeAt(history.held, last.seq);
@@ -304,7 +309,7 @@ export class MessageWindow {
       const page = isHeld
         ? { messages: await this.pages.held(this.conversation, last.seq + 1, to), isLast: false }
         : await this.#fetch({ after: last.id, limit: this.page });
-      if (this.#turn !== turn || this.#messages[this.#messages.length - 1]?.seq !== last.seq) return;
+      if (this.#turn !== turn || this.#last?.seq !== last.seq) return;
       const all = [...this.#messages, ...page.messages.filter(({ seq }) => seq > last.seq)];
       const kept = this.#newest(all);
       const isAtNewest = page.isLast || kept[kept.length - 1].seq >= end;
@@ -373,7 +378,7 @@ export class MessageWindow {
    */
   #joinedWith(fresh) {
     const first = fresh[0]?.seq ?? 0;
-    const last = this.#messages[this.#messages.length - 1]?.seq ?? -1;
+    const last = this.#last?.seq ?? -1;
     if (!this.isAtNewest || last < first - 1) return fresh;
     const end = fresh[fresh.length - 1]?.seq ?? 0;
     const later = this.#messages.filter(({ seq }) => seq > end);
@@ -471,7 +476,7 @@ export class MessageWindow {
 
   /** Appends messages that arrived during a request for the newest ones. */
   async #catchUp() {
-    const last = this.#messages[this.#messages.length - 1]?.seq;
+    const last = this.#last?.seq;
     const end = this.#thing.last_seq ?? 0;
     if (this.isAtNewest && last !== undefined && last < end && this.problem === null) await this.#fill(end);
   }
@@ -488,7 +493,7 @@ export class MessageWindow {
     const turn = this.#turn;
     await this.#try(async () => {
       for (;;) {
-        const last = this.#messages[this.#messages.length - 1]?.seq;
+        const last = this.#last?.seq;
         const end = Math.max(to, this.#thing.last_seq ?? 0);
         if (last === undefined || last >= end) return;
         const { held } = await this.pages.history(this.conversation);
