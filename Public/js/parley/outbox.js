@@ -13,7 +13,7 @@
 import { newClientId } from './ids.js';
 import { Problem, networkProblem } from './problem.js';
 import {
-  Rows, acknowledge, agesOf, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, keepSent, mergeMessage,
+  Rows, acknowledge, agesOf, changesUnread, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, keepSent, mergeMessage,
   position, sourcesOfSend, unconfirmed, wantLater, withReply,
 } from './reducer.js';
 import { put } from './store.js';
@@ -654,10 +654,8 @@ export class Outbox {
       dropFound(rows, own);
       const asOf = isForced ? Math.max(known.position, before.known) : known.position;
       const merged = mergeMessage(before, own, asOf, { isForced });
-      // The event of a deletion will change nothing any more.
-      const isOther = before ? before.deleted !== merged.deleted : merged.deleted;
-      const isUnread = own.seq > (rows.get('conversations', own.conversation_id)?.read_up_to ?? Infinity);
-      isRecounted = keepSent(rows, merged) || (isOther && isUnread);
+      const isOther = changesUnread(rows, before, merged);
+      isRecounted = keepSent(rows, merged) || isOther;
       if (isRecounted) wantLater(rows, recount);
       const isAction = actionKinds.includes(op.kind);
       const isKnown = before?.id === own.id &&

@@ -5,7 +5,7 @@ import { newHistory, missing, rangeAt, rangesOf, withRange, withoutRange } from 
 import { readCursor } from './ids.js';
 import { Problem, networkProblem } from './problem.js';
 import {
-  Rows, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
+  Rows, changesUnread, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
 } from './reducer.js';
 import { isAbort } from './time.js';
 
@@ -28,7 +28,7 @@ import { isAbort } from './time.js';
  */
 
 const everything = { include_machine: true, include_muted: true };
-const maxPage = 200;
+export const maxPage = 200;
 
 export class Pages {
   /** @param {PagesOptions} options */
@@ -121,9 +121,7 @@ export class Pages {
         dropFound(rows, merged);
         if (own.includes(message)) finishSend(rows, message);
         rows.put('messages', merged);
-        // Its event will change nothing any more, so the unread count is corrected here.
-        const isOther = before ? isAnother(before, merged) || before.deleted !== merged.deleted : merged.deleted;
-        if (isOther && merged.seq > (rows.get('conversations', conversation)?.read_up_to ?? Infinity)) isAhead = true;
+        if (changesUnread(rows, before, merged)) isAhead = true;
         return merged;
       });
       const history = rows.get('history', conversation) ?? newHistory(conversation);
@@ -213,45 +211,6 @@ export class Pages {
         ? [{ table: 'history', key: conversation, row: { ...history, held: withoutRange(history.held, from, to) } }]
         : [],
     );
-    this.publish(changes);
-  }
-
-  /**
-   * Removes the messages of a range, after a comparison has found that they are of another history. The user's own ones
-   * that the server does not have are set aside, to be sent again. Those that it has stay until they are fetched again: it
-   * may lose them before.
-   * @param {string} conversation @param {number} from @param {number} to @param {AbortSignal} [signal]
-   */
-  async drop(conversation, from, to, signal) {
-    const { me } = this.now();
-    const all = await this.held(conversation, from, to);
-    const isOwn = (/** @type {any} */ one) => one.author_id === me && !one.deleted;
-    const own = all.filter(isOwn);
-    /** @type {Map<string, any>} */
-    const found = new Map();
-    for (let first = 0; first < own.length; first += maxPage) {
-      const ids = own.slice(first, first + maxPage).map(({ id }) => id).join(',');
-      for (const one of (await this.client.calls.getMessages({ query: { ids }, signal })).data) found.set(one.id, one);
-    }
-    const isOnServer = (/** @type {any} */ one) => found.has(one.id) && !isAnother(found.get(one.id), one);
-    /** @type {import('./store.js').Source[]} */
-    const sources = [['history', conversation], ['site', 'lost']];
-    for (const { seq } of all) sources.push(['messages', [conversation, seq]]);
-    const changes = await this.store.update(sources, (rowsFound) => {
-      const rows = new Rows(sources, rowsFound);
-      const history = rows.get('history', conversation);
-      if (!history) return [];
-      // A message that another answer has stored meanwhile stays, and is cached.
-      const now = (/** @type {any} */ one) => rows.get('messages', [conversation, one.seq]);
-      const compared = all.filter((one) => now(one) === undefined || !isAnother(now(one), one));
-      const gone = compared.filter((one) => now(one) !== undefined && !(isOwn(one) && isOnServer(one)));
-      keepLost(rows, gone.filter(isOwn), me);
-      for (const { seq } of gone) rows.remove('messages', [conversation, seq]);
-      let { held } = history;
-      for (const [first, last] of rangesOf(compared).ranges) held = withoutRange(held, first, last);
-      rows.put('history', { ...history, held, checked: Math.min(history.checked, from - 1) });
-      return rows.changes;
-    });
     this.publish(changes);
   }
 

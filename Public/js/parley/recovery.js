@@ -7,7 +7,7 @@ import { withoutRange } from './history.js';
 import { readCursor } from './ids.js';
 import { Problem } from './problem.js';
 import { agesOf, dropConversation, isAnother, keepLost, mergeMessage, position, unconfirmed, unknownAge, wantLater } from './reducer.js';
-import { verify } from './verify.js';
+import { drop, verify } from './verify.js';
 
 /** @typedef {import('./store.js').Source} Source @typedef {import('./reducer.js').Rows} Rows @typedef {import('./sync.js').Sync} Sync */
 
@@ -206,7 +206,7 @@ async function recountLater(sync, id) {
  * @param {Sync} sync @param {string} id
  */
 function setAside(sync, id) {
-  return sync.pages.drop(id, 1, Number.MAX_SAFE_INTEGER, sync.signal);
+  return drop(sync.pages, id, 1, Number.MAX_SAFE_INTEGER, sync.signal);
 }
 
 /**

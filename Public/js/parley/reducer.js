@@ -628,6 +628,14 @@ export const isUnread = (message, conversation, context) =>
   message.seq > (conversation.read_up_to ?? 0);
 
 /**
+ * Whether the message of an answer changes the unread count. Its event will change nothing any more.
+ * @param {Rows} rows With its conversation. @param {any} before @param {any} merged
+ */
+export const changesUnread = (rows, before, merged) =>
+  (before ? isAnother(before, merged) || before.deleted !== merged.deleted : merged.deleted) &&
+  merged.seq > (rows.get('conversations', merged.conversation_id)?.read_up_to ?? Infinity);
+
+/**
  * @param {Rows} rows @param {any} before @param {any} message @param {Context} context @param {Outcome} outcome
  * @param {boolean} isReread The cached message is newer than the event.
  */

@@ -1,9 +1,11 @@
 // Verifies that the cached copy of a conversation equals the server's, message by message, and repairs it. Copies with the
 // same digest are equal (`GET /conversations/{id}/digest` defines its input).
 
-import { newHistory, rangeAt } from './history.js';
+import { newHistory, rangeAt, rangesOf, withoutRange } from './history.js';
 import { readCursor } from './ids.js';
+import { maxPage } from './pages.js';
 import { Problem } from './problem.js';
+import { Rows, isAnother, keepLost } from './reducer.js';
 import { sha256 } from './sha256.js';
 import { wait } from './time.js';
 
@@ -119,12 +121,51 @@ export async function verify(pages, conversation, { signal, isFollowing = true }
  */
 async function replace(pages, conversation, from, to, { isNewest, signal }) {
   const before = await pages.held(conversation, from, to);
-  await pages.drop(conversation, from, to, signal);
+  await drop(pages, conversation, from, to, signal);
   if (!isNewest) return before.length;
   const { last_seq: last } = await pages.client.calls.getConversation({ id: conversation, signal });
   await pages.complete(conversation, from, Math.min(to, last), { signal });
   const after = new Set((await pages.held(conversation, from, to)).map(digestLine));
   return before.filter((message) => !after.has(digestLine(message))).length;
+}
+
+/**
+ * Removes the messages of a range, after a comparison has found that they are of another history. The user's own ones
+ * that the server does not have are set aside, to be sent again. Those that it has stay until they are fetched again: it
+ * may lose them before.
+ * @param {import('./pages.js').Pages} pages @param {string} conversation @param {number} from @param {number} to @param {AbortSignal} [signal]
+ */
+export async function drop(pages, conversation, from, to, signal) {
+  const { me } = pages.now();
+  const all = await pages.held(conversation, from, to);
+  const isOwn = (/** @type {any} */ one) => one.author_id === me && !one.deleted;
+  const own = all.filter(isOwn);
+  /** @type {Map<string, any>} */
+  const found = new Map();
+  for (let first = 0; first < own.length; first += maxPage) {
+    const ids = own.slice(first, first + maxPage).map(({ id }) => id).join(',');
+    for (const one of (await pages.client.calls.getMessages({ query: { ids }, signal })).data) found.set(one.id, one);
+  }
+  const isOnServer = (/** @type {any} */ one) => found.has(one.id) && !isAnother(found.get(one.id), one);
+  /** @type {import('./store.js').Source[]} */
+  const sources = [['history', conversation], ['site', 'lost']];
+  for (const { seq } of all) sources.push(['messages', [conversation, seq]]);
+  const changes = await pages.store.update(sources, (rowsFound) => {
+    const rows = new Rows(sources, rowsFound);
+    const history = rows.get('history', conversation);
+    if (!history) return [];
+    // A message that another answer has stored meanwhile stays, and is cached.
+    const now = (/** @type {any} */ one) => rows.get('messages', [conversation, one.seq]);
+    const compared = all.filter((one) => now(one) === undefined || !isAnother(now(one), one));
+    const gone = compared.filter((one) => now(one) !== undefined && !(isOwn(one) && isOnServer(one)));
+    keepLost(rows, gone.filter(isOwn), me);
+    for (const { seq } of gone) rows.remove('messages', [conversation, seq]);
+    let { held } = history;
+    for (const [first, last] of rangesOf(compared).ranges) held = withoutRange(held, first, last);
+    rows.put('history', { ...history, held, checked: Math.min(history.checked, from - 1) });
+    return rows.changes;
+  });
+  pages.publish(changes);
 }
 
 /**

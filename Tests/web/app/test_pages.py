@@ -255,8 +255,8 @@ class Budget(Village):
     CSS = 12 * KB
     TEXTS = 8 * KB
     DATA = 11 * KB
-    CODE = 64 * KB
-    ROOM_CODE = 91 * KB
+    CODE = 63 * KB
+    ROOM_CODE = 90 * KB
     RELOAD = 6 * KB
     NODES = 3_000
     SHIFT = 0.02

@@ -8,7 +8,7 @@ import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
 import { Client } from '../../../Public/js/parley/client.js';
 import { Pages } from '../../../Public/js/parley/pages.js';
 import { put } from '../../../Public/js/parley/store.js';
-import { digestLine, verify } from '../../../Public/js/parley/verify.js';
+import { digestLine, drop, verify } from '../../../Public/js/parley/verify.js';
 import { sha256 } from '../../../Public/js/parley/sha256.js';
 import { until } from './until.mjs';
 import { Peer, created, me, page, positions, say, snapshot } from './peer.mjs';
@@ -1805,7 +1805,7 @@ test('a window that opened without a network shows the messages once there is on
   for (const [count, open] of [(it) => it.latest(), (it) => it.around({ id: '103' }), (it) => it.around({ seq: 3 })].entries()) {
     peer.socket.drop();
     peer.answers['GET /conversations/12/messages'] = offline;
-    await parley.pages.drop('12', 1, 5);
+    await drop(parley.pages, '12', 1, 5);
     const window = parley.window('12', () => {});
     window.isSticking = false;
     await open(window);
