@@ -119,6 +119,36 @@ class Sidebar(Village):
         self.eventually(page, ["Bonfire", "Garden", "Books"], lambda: self.seen(page).get("Pinned"))
         self.eventually(page, 3, lambda: len((self.kept("ada") or {}).get("pinned", [])))
 
+    def test_a_pressed_or_dragged_entry_stays_while_messages_arrive(self):
+        page = self.signed_in("grace")
+        self.arrange(page, "Garden", "Pin")
+        self.eventually(page, ["Garden"], lambda: self.seen(page).get("Pinned"))
+        entry = self.entry(page, "Bonfire")
+        link = entry.locator("a").element_handle()
+        is_connected = lambda: link.evaluate("it => it.isConnected")
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(300)
+        # A drawing that was planned before the press.
+        page.evaluate("() => { window.drawings = []; window.frame = requestAnimationFrame; window.requestAnimationFrame = it => drawings.push(it); }")
+        self.say("Who has matches?", "ada", self.talk["id"])
+        self.eventually(page, True, lambda: page.evaluate("drawings.length > 0"))
+        box = link.bounding_box()
+        page.mouse.move(box["x"] + 40, box["y"] + 10)
+        page.mouse.down()
+        page.evaluate("() => { window.requestAnimationFrame = frame; for (const it of drawings) it(performance.now()); }")
+        self.assertTrue(is_connected(), "the pressed link was removed")
+        page.mouse.move(box["x"] + 60, box["y"] + 10)
+        self.say("And wood?", "ada", self.talk["id"])
+        expect(page.locator(".inbox-item").filter(has_text="And wood?")).to_be_visible()
+        page.wait_for_timeout(300)
+        self.assertTrue(is_connected(), "the dragged link was removed")
+        box = self.entry(page, "Garden").bounding_box()
+        page.mouse.move(box["x"] + 60, box["y"] + 10, steps=3)
+        page.mouse.up()
+        self.eventually(page, ["Bonfire", "Garden"], lambda: self.seen(page).get("Pinned"))
+        unread = self.call("GET", f"/conversations/{self.talk['id']}", token=self.tokens["grace"])["unread_count"]
+        expect(entry.locator(".badge")).to_have_text(re.compile(f"^{unread}"))
+
     def test_forums_may_stand_by_their_newest_activity(self):
         for forum in self.forums.values():
             self.call("PUT", f"/forums/{forum['id']}/members/me", {}, self.tokens["lin"])

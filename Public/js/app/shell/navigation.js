@@ -29,8 +29,16 @@ export const sidebarActions = (shell) => ({
 });
 
 /** Begins the drag of an entry of the sidebar. */
-export function beginDrag(shell, event) {
-  if (event.target.closest?.('[data-entry]')) sidebarMenu().then(({ drag }) => drag(shell, event));
+export function beginDrag(shell, { target }) {
+  const row = target.closest?.('[data-entry]');
+  if (!row) return;
+  shell.isDragging = true;
+  const end = () => {
+    shell.isDragging = false;
+    shell.soon();
+  };
+  addEventListener('dragend', end, { once: true });
+  sidebarMenu().then(({ drag }) => shell.isDragging && drag(shell, row.dataset.entry), end);
 }
 
 /** @param {string} here the address of the open page @param {object} on handlers of the sidebar's buttons */

@@ -46,6 +46,7 @@ export class Shell {
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
     addEventListener('pointerdown', (event) => {
       this.isPressed = !!event.target.closest?.('.sidebar, .bottom-bar');
+      this.isDragging = false;
     });
     for (const name of ['click', 'auxclick'])
       addEventListener(
@@ -164,9 +165,14 @@ export class Shell {
 
   // MARK: The frame
 
+  /** Whether a redraw would remove the link under the pointer, and lose its press. The browser cancels the pointer of a drag. */
+  get isHeld() {
+    return this.isPressed || this.isDragging;
+  }
+
   /** Redraws with the next animation frame, less often under load. A hidden tab only updates its title. */
   soon() {
-    if (this.planned || this.isPressed) return;
+    if (this.planned || this.isHeld) return;
     this.planned = true;
     const wait = this.restsUntil - performance.now();
     if (wait > 0 || document.hidden) setTimeout(() => this.draw(), Math.max(0, wait));
@@ -176,6 +182,7 @@ export class Shell {
   draw() {
     if (!this.planned) return;
     this.planned = false;
+    if (this.isHeld) return;
     const began = performance.now();
     this.frame();
     this.status.draw();

@@ -140,10 +140,7 @@ async function remove(site, own) {
 }
 
 /** Moves the dragged entry: onto an entry of the user's lists, or onto the heading of one. */
-export function drag(shell, { target }) {
-  const { entry } = target.closest('[data-entry]').dataset;
-  // The link would be removed by a redraw, and the drag end.
-  shell.isPressed = true;
+export function drag(shell, entry) {
   const ending = new AbortController();
   const { signal } = ending;
   const listAt = (event) => event.target.closest?.('[data-list]');
@@ -157,8 +154,6 @@ export function drag(shell, { target }) {
   const end = () => {
     ending.abort();
     for (const it of shell.node.querySelectorAll('.is-target')) it.classList.remove('is-target');
-    shell.isPressed = false;
-    shell.soon();
   };
   shell.node.addEventListener('dragover', over, { signal });
   shell.node.addEventListener('drop', (event) => {
