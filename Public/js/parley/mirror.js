@@ -185,6 +185,7 @@ export class Mirror {
       isMuted: (author) => this.relations.get(author)?.mute === true,
       isIgnored: (author) => isIgnored(this.relations.get(author)),
       hasNotifications: this.hasNotifications,
+      conversationsBy: (user) => [...this.conversations.values()].filter((it) => it.created_by === user && it.role !== undefined).map(({ id }) => id),
     };
   }
 

@@ -38,6 +38,7 @@ import { clearOf, isList, keyOf, put } from './store.js';
  * @property {(author: string) => boolean} isMuted
  * @property {(author: string) => boolean} [isIgnored] Muted or blocked; default: `isMuted`.
  * @property {boolean} [hasNotifications] Whether the replica holds notifications; default: true.
+ * @property {(user: string) => string[]} [conversationsBy] The user's own conversations that another user created.
  */
 /**
  * Follow-up work that needs the server.
@@ -166,10 +167,10 @@ const nameOf = (table, key) => `${table} ${JSON.stringify(key)}`;
 
 /**
  * The rows that an event may touch.
- * @param {Event} event @param {string | null} me
+ * @param {Event} event @param {Context} context
  * @returns {Source[]}
  */
-export function sourcesOf({ event, stream, data }, me) {
+export function sourcesOf({ event, stream, data }, { me, conversationsBy }) {
   /** @type {Source[]} */
   const sources = [['streams', stream]];
   if (event === 'hidden' || !data) return sources;
@@ -199,6 +200,7 @@ export function sourcesOf({ event, stream, data }, me) {
     case 'notification':
       return [...sources, ['inbox', data.id ?? ''], ['site', 'inbox']];
     case 'relation':
+      for (const id of conversationsBy?.(data.user_id) ?? []) sources.push(['conversations', id]);
       return [...sources, ['relations', data.user_id]];
     case 'preferences':
       return [...sources, ['site', 'me']];
@@ -398,10 +400,16 @@ const kinds = {
     outcome.refetch.push('inbox');
   },
 
-  relation({ rows, data, known, outcome }) {
+  relation({ rows, data, known, context, outcome }) {
     const stored = rows.get('relations', data.user_id);
     if (stored && known <= stored.known) return;
     rows.put('relations', { ...data, known });
+    // No other event has the answer to a message request.
+    for (const id of context.conversationsBy?.(data.user_id) ?? []) {
+      const conversation = rows.get('conversations', id);
+      if (!conversation || known <= conversation.known) continue;
+      rows.put('conversations', { ...conversation, request: data.requests.includes(id), request_known: known });
+    }
     // Messages of muted and blocked users do not count.
     if (isIgnored(stored) !== isIgnored(data)) outcome.recount.push(everyConversation);
   },
@@ -447,7 +455,8 @@ export function mergeThing(stored, incoming, known) {
 }
 
 /**
- * Merges a conversation. Participants, level, read positions and the end follow rules of their own beside the revision.
+ * Merges a conversation. Participants, level, request, read positions and the end follow rules of their own beside the
+ * revision.
  * @param {any} stored @param {any} incoming @param {number} known
  */
 export function mergeConversation(stored, incoming, known) {
@@ -469,6 +478,7 @@ export function mergeConversation(stored, incoming, known) {
     unread_count: isBehind || latest('read_up_to') > (incoming.read_up_to ?? 0) ? stored.unread_count : merged.unread_count,
     ...(later('participants') ? { participants: stored.participants, participant_count: stored.participant_count } : {}),
     ...(later('level') ? { level: stored.level, level_set: stored.level_set } : {}),
+    ...(later('request') ? { request: stored.request } : {}),
   };
 }
 

@@ -269,7 +269,7 @@ export class Sync {
       ['wanted', /** @type {Source} */ (['site', 'wanted'])],
     ]);
     for (const event of events) {
-      for (const source of sourcesOf(event, context.me)) sources.set(JSON.stringify(source), source);
+      for (const source of sourcesOf(event, context)) sources.set(JSON.stringify(source), source);
     }
     const isConfirmation = (/** @type {Event} */ { data }) => this.mirror.operation(data?.client_id) !== undefined;
     const isReplay = (isPulled || this.live.state !== 'live') && !this.mirror.value('isReplaying');

@@ -57,7 +57,7 @@ for (const { name, conversation = {}, steps, after } of cases) {
     for (const step of steps) {
       const event = step.event === undefined ? null : eventOf(step);
       const view = event ? null : message(step.message);
-      const sources = event ? sourcesOf(event, context.me) : [['messages', ['12', view.seq]]];
+      const sources = event ? sourcesOf(event, context) : [['messages', ['12', view.seq]]];
       let outcome;
       await store.update(sources, (found) => {
         const rows = new Rows(sources, found);
@@ -102,7 +102,7 @@ test('the totals and the own vote of a poll arrive in two streams', async () => 
     put('streams', { name: 'conversation:12', offset: 10 }), put('streams', { name: 'user:1', offset: 6 }),
   ]);
   const receive = async (/** @type {any} */ event) => {
-    const sources = sourcesOf(event, context.me);
+    const sources = sourcesOf(event, context);
     await store.update(sources, (found) => {
       const rows = new Rows(sources, found);
       reduce(rows, event, context);

@@ -816,6 +816,35 @@ test('messages of others are marked as delivered, where the user shows receipts'
   assert.deepEqual(delivered, ['12']);
 });
 
+test('a message request ends with the event of its answer, and an older row does not return it', async () => {
+  const { conversations: [row] } = snapshot();
+  const asked = { ...row, created_by: '8', role: 'member', request: true };
+  let answer;
+  const { peer, parley, connect } = await opened({
+    answers: {
+      'GET /snapshot': snapshot(0, { conversations: [asked] }),
+      'GET /conversations/12': () => new Promise((resolve) => (answer = () => resolve({ ...asked, title: 'As asked', revision: row.revision + 1 }))),
+    },
+  });
+  await connect();
+  await isLive(parley);
+  assert.equal(parley.conversation('12').request, true);
+  parley.renew('conversation:12');
+  await until(() => answer, 'the request of the row');
+  const relation = { user_id: '8', follow: false, mute: false, block: false };
+  const event = (id, requests) => ({
+    event: 'relation.changed', id: String(id), stream: 'user:7', offset: id, actor_id: '7', data: { ...relation, requests },
+  });
+  peer.socket.tell(event(1, []));
+  await until(() => parley.conversation('12').request === false, 'the answer to the request');
+  answer();
+  await until(() => parley.conversation('12').title === 'As asked', 'the row');
+  assert.equal(parley.conversation('12').request, false);
+  peer.socket.tell(event(2, ['12']));
+  await until(() => parley.conversation('12').request === true, 'the request again');
+  parley.close();
+});
+
 test('a silent connection is detected and replaced', async () => {
   const { peer, connect, parley } = await opened({ quiet: 20, patience: 20 });
   await connect();

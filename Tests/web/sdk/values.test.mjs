@@ -24,7 +24,7 @@ const context = { me: '7', generation: 0, isMuted: (author) => author === '66' }
 async function applyAll(store, events, to = context) {
   const outcomes = [];
   for (const event of events) {
-    const sources = sourcesOf(event, context.me);
+    const sources = sourcesOf(event, context);
     await store.update(sources, (found) => {
       const rows = new Rows(sources, found);
       outcomes.push(reduce(rows, event, to));

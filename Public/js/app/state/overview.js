@@ -30,7 +30,6 @@ export class Overview {
     this.#site = site;
     this.clear();
     site.addEventListener('event', ({ detail }) => CHANGING.has(detail.event) && this.soon());
-    site.addEventListener('event', ({ detail }) => detail.event === 'relation.changed' && this.#renewRequests(detail.data.user_id));
     // A request that was sent just before is not repeated: later changes arrive as events.
     site.addEventListener('state', () => site.state === 'online' && Date.now() - this.#askedAt > GATHERS && this.soon());
     site.addEventListener('forums', () => this.attend());
@@ -108,13 +107,6 @@ export class Overview {
   /** Whether a conversation is listed no more. */
   omits(id) {
     return this.seen.has(id) || this.later.has(id);
-  }
-
-  /** An answer to message requests, here or on another device, changes the relation to their author. No event has the conversation. */
-  #renewRequests(author) {
-    const { conversations, parley } = this.#site;
-    for (const it of conversations.values())
-      if (it.request && it.participants?.some(({ user_id: id }) => id === author)) parley?.renew(`conversation:${it.id}`);
   }
 
   #lists(id) {
