@@ -32,13 +32,8 @@ export const sidebarActions = (shell) => ({
 export function beginDrag(shell, { target }) {
   const row = target.closest?.('[data-entry]');
   if (!row) return;
-  shell.isDragging = true;
-  const end = () => {
-    shell.isDragging = false;
-    shell.soon();
-  };
-  addEventListener('dragend', end, { once: true });
-  sidebarMenu().then(({ drag }) => shell.isDragging && drag(shell, row.dataset.entry), end);
+  const end = shell.press.drag();
+  sidebarMenu().then(({ drag }) => drag(shell, row.dataset.entry, end));
 }
 
 /** @param {string} here the address of the open page @param {object} on handlers of the sidebar's buttons */

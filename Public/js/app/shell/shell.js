@@ -15,6 +15,7 @@ import { LiveRegion } from './announcements.js';
 import { Keys } from './keys.js';
 import { beginDrag, navigation, sidebarActions, unreadCounts } from './navigation.js';
 import { faultPage, pages } from './pages.js';
+import { Press } from './press.js';
 import { StatusLines } from './statuslines.js';
 
 /** A skeleton is shown after this time without a page, in milliseconds. */
@@ -33,6 +34,7 @@ export class Shell {
     this.live = new LiveRegion();
     this.status = new StatusLines(site, this.main);
     this.keys = new Keys(this);
+    this.press = new Press(() => this.soon());
     this.restsUntil = 0;
     this.page = null;
     site.prove = async (problem) => (await import('../account/security/proof.js')).prove(site, problem);
@@ -44,10 +46,6 @@ export class Shell {
     site.addEventListener('out', () => (closeOverlays(), this.router.go(site.ban ? '/sign-in' : '/', { replace: true })));
     // A hidden page gets no animation frames.
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
-    addEventListener('pointerdown', (event) => {
-      this.isPressed = !!event.target.closest?.('.sidebar, .bottom-bar');
-      this.isDragging = false;
-    });
     for (const name of ['click', 'auxclick'])
       addEventListener(
         name,
@@ -59,13 +57,6 @@ export class Shell {
         },
         true,
       );
-    for (const name of ['pointerup', 'pointercancel'])
-      addEventListener(name, () => {
-        if (!this.isPressed) return;
-        this.isPressed = false;
-        // The click follows.
-        setTimeout(() => this.soon());
-      });
     const skip = (event) => (event.preventDefault(), this.main.focus());
     document.body.append(
       el('a.skip', { href: '#page', on: { click: skip } }, say('navigation.skip')),
@@ -165,14 +156,9 @@ export class Shell {
 
   // MARK: The frame
 
-  /** Whether a redraw would remove the link under the pointer, and lose its press. The browser cancels the pointer of a drag. */
-  get isHeld() {
-    return this.isPressed || this.isDragging;
-  }
-
   /** Redraws with the next animation frame, less often under load. A hidden tab only updates its title. */
   soon() {
-    if (this.planned || this.isHeld) return;
+    if (this.planned || this.press.isHeld) return;
     this.planned = true;
     const wait = this.restsUntil - performance.now();
     if (wait > 0 || document.hidden) setTimeout(() => this.draw(), Math.max(0, wait));
@@ -182,7 +168,7 @@ export class Shell {
   draw() {
     if (!this.planned) return;
     this.planned = false;
-    if (this.isHeld) return;
+    if (this.press.isHeld) return;
     const began = performance.now();
     this.frame();
     this.status.draw();

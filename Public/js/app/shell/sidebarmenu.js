@@ -139,30 +139,26 @@ async function remove(site, own) {
   keep(site, { sections: arrangementOf(site).sections.filter((_, index) => index !== own) });
 }
 
-/** Moves the dragged entry: onto an entry of the user's lists, or onto the heading of one. */
-export function drag(shell, entry) {
-  const ending = new AbortController();
-  const { signal } = ending;
+/**
+ * Moves the dragged entry: onto an entry of the user's lists, or onto the heading of one.
+ * @param {AbortSignal} end of the drag
+ */
+export function drag(shell, entry, end) {
   const listAt = (event) => event.target.closest?.('[data-list]');
-  const over = (event) => {
+  const mark = (node) => {
+    for (const it of shell.node.querySelectorAll('[data-list]')) it.classList.toggle('is-target', it === node);
+  };
+  shell.node.addEventListener('dragover', (event) => {
     const node = listAt(event);
-    for (const it of shell.node.querySelectorAll('.is-target')) it.classList.toggle('is-target', it === node);
-    if (!node) return;
-    node.classList.add('is-target');
-    event.preventDefault();
-  };
-  const end = () => {
-    ending.abort();
-    for (const it of shell.node.querySelectorAll('.is-target')) it.classList.remove('is-target');
-  };
-  shell.node.addEventListener('dragover', over, { signal });
+    mark(node);
+    if (node) event.preventDefault();
+  }, { signal: end });
   shell.node.addEventListener('drop', (event) => {
     const node = listAt(event);
     if (!node) return;
     event.preventDefault();
     const before = node.dataset.entry;
-    end();
     Promise.resolve(loadMoreText()).then(() => moveEntry(shell.site, entry, Number(node.dataset.list), before));
-  }, { signal });
-  addEventListener('dragend', end, { signal });
+  }, { signal: end });
+  end.addEventListener('abort', () => mark(null));
 }
