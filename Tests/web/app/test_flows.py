@@ -429,6 +429,25 @@ class Talking(Village):
         page.get_by_role("menuitem", name="Delete message").click()
         expect(page.get_by_text("Deleted by its author").last).to_be_visible()
 
+    def test_the_text_of_a_refused_edit_can_be_copied(self):
+        page = self.signed_in("grace")
+        self.room(page)
+        sent = self.write(page, "Meet at the old gate")
+        expect(sent.locator(".state")).to_have_attribute("title", "Sent")
+        message = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?limit=1", token=self.tokens["grace"])["data"][0]
+
+        def removed_before(route):
+            self.call("POST", f"/messages/{message['id']}/remove", {}, self.tokens["ada"])
+            route.continue_()
+
+        page.route(f"**/api/v1/messages/{message['id']}", removed_before)
+        field = page.get_by_role("textbox", name="Write a message")
+        field.press("ArrowUp")
+        field.fill("Meet at the new gate")
+        field.press("Enter")
+        page.locator(".toast").get_by_role("button", name="Copy").click()
+        self.assertEqual(page.evaluate("navigator.clipboard.readText()"), "Meet at the new gate")
+
     def test_a_deletion_is_undone_in_all_tabs_or_sent_after_a_while(self):
         said = self.say("I take that back", "ada")
         deleted = lambda: self.call("GET", f"/messages/{said['id']}", token=self.tokens["grace"])["deleted"]

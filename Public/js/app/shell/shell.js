@@ -3,7 +3,7 @@
 import { closeOverlays, el, focusAgain, isTyping } from '../core/dom.js';
 import { excerpt } from '../core/text/plain.js';
 import { match, Router } from '../core/router.js';
-import { say, sayProblem } from '../core/text/text.js';
+import { say } from '../core/text/text.js';
 import { rememberLook } from '../core/theme.js';
 import { clock, keepTimes } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
@@ -42,7 +42,7 @@ export class Shell {
     site.addEventListener('event', ({ detail }) => detail.event === 'message.created' && this.notify(detail.data).catch(() => {}));
     site.listen(['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'], () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
-    site.addEventListener('failed', (event) => this.failed(event.detail));
+    site.addEventListener('failed', async ({ detail }) => (await import('./refusals.js')).showRefusal(site, detail));
     site.addEventListener('out', () => (closeOverlays(), this.router.go(site.ban ? '/sign-in' : '/', { replace: true })));
     // A hidden page gets no animation frames.
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
@@ -248,16 +248,6 @@ export class Shell {
   }
 
   // MARK: Messages and commands
-
-  /**
-   * Reports refused operations other than messages, which show their refusal themselves. A message that a moderator
-   * reviews has left the outbox.
-   */
-  failed({ operation, problem }) {
-    if (operation.kind === 'send' && problem.code !== 'held_for_review') return;
-    toast(sayProblem(problem));
-    this.site.parley?.cancel(operation.id);
-  }
 
   /** The address of a search, which offers to search only the forum of the open page. */
   searchAddress(words) {
