@@ -45,6 +45,29 @@ class Drafts(Village):
         expect(page.get_by_text("No drafts on this device.")).to_be_visible()
         self.eventually(page, 0, lambda: page.evaluate(ROWS)["files"])
 
+    def test_a_draft_follows_another_tab_but_replaces_no_text(self):
+        first = self.signed_in("lin")
+        second = self.page(first.context)
+        fields = []
+        for page in (first, second):
+            self.open(page)
+            self.room(page)
+            fields.append(page.get_by_role("textbox", name="Write a message"))
+        here, there = fields
+        here.fill("Are the plums ripe?")
+        expect(there).to_have_value("Are the plums ripe?")
+        here.press("Enter")
+        expect(there).to_have_value("")
+        expect(second.locator(".message.is-mine").filter(has_text="Are the plums ripe?")).to_be_visible()
+        there.fill("They are")
+        expect(here).to_have_value("They are")
+        first.evaluate("document.querySelector('.composer textarea').value = 'Own words'")
+        there.fill("They are not")
+        there.fill("")
+        here.press("End")
+        first.wait_for_timeout(300)
+        expect(here).to_have_value("Own words")
+
     def test_an_update_waits_while_a_message_is_written(self):
         page = self.signed_in("lin")
         self.room(page)

@@ -14,7 +14,7 @@ import { draftFilesOf, draftOf } from '../state/drafts.js';
 export function messageField(page) {
   const { site, stream, conversation, isTopic } = page;
   const { limits } = site.server;
-  return composer({
+  const field = composer({
     enterSends: !isTopic,
     // The name stays; the placeholder changes when the user joins.
     label: emptyWords(page),
@@ -47,6 +47,8 @@ export function messageField(page) {
       return page.view.newest();
     },
   });
+  page.listen(site, ['drafts'], () => field.follow(draftOf(site, conversation.id)));
+  return field;
 }
 
 /** The groups whose members the user may notify. */

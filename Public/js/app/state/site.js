@@ -1,5 +1,5 @@
 // The app's state of the site: the signed-in user, forums, conversations, users. Pages read it and listen to its events:
-// "me", "forums", "conversations", "users", "presence", "files", "overview", "forumActivity", "typing", "state", "out".
+// "me", "forums", "conversations", "users", "presence", "files", "drafts", "overview", "forumActivity", "typing", "state", "out".
 //
 // A signed-in user's state comes from the client library, which caches it on disk and subscribes to the server. A visitor's
 // is fetched on demand.
@@ -23,13 +23,7 @@ import { requestUser } from './users.js';
 const ACCOUNT = 'account';
 /** The client version that is compared with the server's `min_client`. */
 const VERSION = '0.1.0';
-const CHANGED_BY = {
-  forums: 'forums',
-  conversations: 'conversations',
-  users: 'users',
-  receipts: 'conversations',
-  relations: 'users',
-};
+const CHANGED_BY = { forums: 'forums', conversations: 'conversations', users: 'users', receipts: 'conversations', drafts: 'drafts', relations: 'users' };
 
 /**
  * The state of a session, by id; `activity` has the forums as `GET /forums` listed them, `peopleOf` the members of rooms by

@@ -120,6 +120,7 @@ class Composer {
       reply: (message) => this.reply(message),
       edit: (message) => this.edit(message),
       take: files.add,
+      follow: (draft) => this.follow(draft),
       addPoll: poll.open,
       insert: (text) => this.insert(text),
       submit: () => this.submit(),
@@ -140,10 +141,22 @@ class Composer {
   /** Shows the draft, once the page has the composer. */
   begin() {
     const { draft } = this.options;
+    this.draftText = this.input.value;
     if (draft?.replyTo) this.reference.set({ replyTo: draft.replyTo });
     if (draft?.poll) this.poll.open(draft.poll);
     this.changed(false);
     this.takeDraftFiles();
+  }
+
+  /** Shows the draft as another tab has changed it, unless this one has changes of its own. */
+  follow(draft) {
+    const { input, reference } = this;
+    const isSame = input.value === this.draftText && !reference.editing;
+    this.draftText = draft?.text ?? '';
+    if (!isSame || input.value === this.draftText) return;
+    input.value = this.draftText;
+    reference.set({ replyTo: draft?.replyTo });
+    this.changed(false);
   }
 
   changed(isStored = true, hasFiles = false) {
