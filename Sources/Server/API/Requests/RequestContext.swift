@@ -42,18 +42,18 @@ struct RequestContext {
     if caller.lacksSecondFactor, !endpoint.worksWithoutSecondFactor { throw Refusal.secondFactorMissing }
     if case .user(let scope) = endpoint.access { _ = try caller.requireUser(scope) }
     if !endpoint.method.isSafe, community.store.isDiskFull, !endpoint.worksOnFullDisk { throw Refusal.diskFull }
-    if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.uptime) }
+    if let kind = endpoint.rateLimit { try api.limiter.count(kind, by: caller, at: server.client, now: server.uptime) }
   }
 
   /// The state of the endpoint's rate limit; that of changes for an endpoint without a limit of its own.
   static func quota(
     of endpoint: Endpoint, _ caller: Caller, _ server: Context, _ api: API
   ) -> RateLimiter.Quota? {
-    api.limiter.quota(endpoint.work ?? .writing, of: caller, at: server.client, now: server.uptime)
+    api.limiter.quota(endpoint.rateLimit ?? .writing, of: caller, at: server.client, now: server.uptime)
   }
 
   /// Gives back the token that the endpoint's rate limit has taken.
-  func refund(_ work: Work) { api.limiter.refund(work, by: caller, at: server.client, now: server.uptime) }
+  func refund(_ kind: RateLimitKind) { api.limiter.refund(kind, by: caller, at: server.client, now: server.uptime) }
 
   /// An id in the path.
   func id<Thing>(_ name: String = "id") throws(Refusal) -> ID<Thing> {
@@ -64,6 +64,16 @@ struct RequestContext {
   /// The user in the path: an id, `@name` or `me`. The caller, if the path has no user.
   func userID(_ name: String = "id") throws(Refusal) -> ID<User> {
     try view.userID(try reference(name), for: caller)
+  }
+
+  /// The id of the user in a query parameter.
+  func userID(_ reference: UserReference?, _ field: String) throws(Refusal) -> ID<User>? {
+    guard let reference else { return nil }
+    do throws(Refusal) {
+      return try view.userID(reference, for: caller)
+    } catch .notFound {
+      throw .invalid(field, .unknown)
+    }
   }
 
   /// The user in the path, unresolved, for rules that resolve it in their transaction.
@@ -91,6 +101,19 @@ struct RequestContext {
   func body<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
     let unchecked: ((Value) -> any CheckedInput)? = nil
     return try await body(checking: unchecked, read)
+  }
+
+  /// Reads an optional body. A missing one reads as `{}`.
+  func optionalBody<Value: CheckedInput>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
+    if hasBody { return try await body(read) }
+    var empty = try JSONValue(parsing: Array("{}".utf8)).object()
+    return try read(&empty)
+  }
+
+  func optionalBody<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
+    if hasBody { return try await body(read) }
+    var empty = try JSONValue(parsing: Array("{}".utf8)).object()
+    return try read(&empty)
   }
 
   /// - Parameter input: the part of the value with limits of its own.
