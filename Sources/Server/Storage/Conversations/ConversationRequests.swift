@@ -73,7 +73,7 @@ extension WriteTransaction {
     try log(
       kind, in: .conversation(conversation), subject: conversation.number, revision: revision, actor: actor.number)
     for participant in try participants(of: conversation, ListSlice(limit: 2)) {
-      try notify(kind, of: conversation, to: participant.user, by: actor)
+      try logToUser(kind, of: conversation, to: participant.user, by: actor)
     }
   }
 }

@@ -219,9 +219,9 @@ extension WriteTransaction {
     try log(.conversationCreated, in: .conversation(id), subject: id.number, revision: 1, actor: creator.number)
     for participant in new.participants {
       try insert(participant, in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
-      try notify(.conversationCreated, of: id, to: participant.user, by: creator)
+      try logToUser(.conversationCreated, of: id, to: participant.user, by: creator)
     }
-    if let owner = new.owner { try notify(.conversationCreated, of: id, to: owner, by: creator) }
+    if let owner = new.owner { try logToUser(.conversationCreated, of: id, to: owner, by: creator) }
     return id
   }
 
@@ -258,7 +258,7 @@ extension WriteTransaction {
     let participants = try conversation.kind.isInForum ? [] : participants(of: conversation.id, ListSlice(limit: .max))
     try close(conversation, as: "deleted", by: actor)
     for participant in participants {
-      try notify(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
+      try logToUser(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
     }
     guard !participants.isEmpty else { return }
     try run { connection in
@@ -298,7 +298,7 @@ extension WriteTransaction {
   }
 
   /// Logs to the user's stream that the user gained or lost a conversation, for all devices.
-  func notify(
+  func logToUser(
     _ kind: Event.Kind, of conversation: ID<Conversation>, to user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
     try log(kind, in: .user(user), subject: conversation.number, revision: 0, actor: actor.number)

@@ -91,7 +91,7 @@ extension WriteTransaction {
       participant, in: conversation.id, fromSeq: fromSeq ?? conversation.lastSeq + 1,
       fromOffset: fromSeq == nil ? head + 1 : 1, joinedSeq: conversation.lastSeq)
     try logParticipant(.participantJoined, participant.user, of: conversation.id, by: actor)
-    try notify(.conversationCreated, of: conversation.id, to: participant.user, by: actor)
+    try logToUser(.conversationCreated, of: conversation.id, to: participant.user, by: actor)
     try becomeOrdinary(conversation, by: actor)
   }
 
@@ -115,7 +115,7 @@ extension WriteTransaction {
   ) throws(Refusal) {
     _ = try removeRow(of: participant.user, in: conversation.id)
     try logParticipant(.participantLeft, participant.user, of: conversation.id, by: actor)
-    try notify(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
+    try logToUser(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
     guard try participantCount(of: conversation.id, upTo: 1) > 0 else {
       return try deactivate(conversation, by: actor)
     }
@@ -141,7 +141,7 @@ extension WriteTransaction {
     guard try participant(user, of: topic) == nil else { return }
     try insert(NewParticipant(user), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: seq - 1)
     try logParticipant(.participantJoined, user, of: topic, by: actor)
-    try notify(.conversationCreated, of: topic, to: user, by: actor)
+    try logToUser(.conversationCreated, of: topic, to: user, by: actor)
   }
 
   /// Adds a user to a topic, with all of it unread, unless the user is a participant already.

@@ -50,7 +50,7 @@ extension WriteTransaction {
         on conflict (conversation_id, user_id) do nothing
         """, room.id.number, user.number, Int(now), fromSeq, room.lastSeq)
     }
-    try notify(.conversationCreated, of: room.id, to: user, by: actor)
+    try logToUser(.conversationCreated, of: room.id, to: user, by: actor)
   }
 
   private func room(
@@ -131,7 +131,7 @@ extension WriteTransaction {
     _ conversation: ID<Conversation>, _ user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
     guard try removeRow(of: user, in: conversation) else { return }
-    try notify(.conversationRemoved, of: conversation, to: user, by: actor)
+    try logToUser(.conversationRemoved, of: conversation, to: user, by: actor)
   }
 
   /// Removes a user from up to `limit` conversations of a forum. Returns whether more remain.

@@ -11,7 +11,7 @@ extension WriteTransaction {
     let id = ID<Conversation>(nextID())
     try addConversation(id, .topic, in: forum, title: title, tags: tags, by: creator)
     try insert(NewParticipant(creator), in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
-    try notify(.conversationCreated, of: id, to: creator, by: creator)
+    try logToUser(.conversationCreated, of: id, to: creator, by: creator)
     return id
   }
 

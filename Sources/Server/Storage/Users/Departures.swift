@@ -166,7 +166,7 @@ extension WriteTransaction {
     // A topic has no owner and stays open without participants.
     guard try removeRow(of: user, in: id) else { return }
     try logParticipant(.participantLeft, user, of: id, by: actor)
-    try notify(.conversationRemoved, of: id, to: user, by: actor)
+    try logToUser(.conversationRemoved, of: id, to: user, by: actor)
   }
 
   private func leaveForums(_ departure: Departure) throws(Refusal) -> Bool {
