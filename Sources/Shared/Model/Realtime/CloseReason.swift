@@ -4,8 +4,6 @@ public enum CloseReason: Int, Sendable, Hashable, CaseIterable {
   /// Slow consumer: did not read for too long.
   case tooSlow = 4000
   case unavailable = 4001
-  /// Exceeded a limit.
-  case tooMuch = 4002
   /// Did not authenticate in time.
   case unidentified = 4500
   /// The session or token of the connection was revoked or has expired.
@@ -15,7 +13,6 @@ public enum CloseReason: Int, Sendable, Hashable, CaseIterable {
     switch self {
     case .tooSlow: "too_slow"
     case .unavailable: "unavailable"
-    case .tooMuch: "too_much"
     case .unidentified: "unauthenticated"
     case .ended: "session_ended"
     }
