@@ -302,9 +302,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     stream?.requestTurn()
   }
 
-  /// Closes with a random reconnect delay, so that clients do not return all at once.
   func drain() {
-    close(.goingAway, reason: "restarting; retry in \(Int.random(in: 500...10_000)) ms")
+    close(.goingAway, reason: CloseCode.restartReason)
   }
 
   func abort() {

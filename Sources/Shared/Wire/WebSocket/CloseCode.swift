@@ -28,5 +28,8 @@ public struct CloseCode: Sendable, Hashable {
   /// Local only: the connection ended without a Close frame.
   public static let lost = CloseCode(known: 1006)
 
+  /// The reason of `goingAway`: a random reconnect delay, so that clients do not return all at once.
+  public static var restartReason: String { "restarting; retry in \(Int.random(in: 500...10_000)) ms" }
+
   var mayTravel: Bool { CloseCode(number) != nil }
 }
