@@ -98,7 +98,7 @@ extension WriteTransaction {
 
   /// Removes participants without read access to the forum, in a stored job.
   @discardableResult
-  func startLosses(of forum: ID<Forum>, by actor: ID<User>) throws(Refusal) -> ID<Job> {
+  func startAccessCleanup(of forum: ID<Forum>, by actor: ID<User>) throws(Refusal) -> ID<Job> {
     try startJob(
       kind: JobKind.forumLosses.name, subject: forum.number, by: actor, state: ParticipationCleanup(forum, by: actor))
   }
@@ -109,7 +109,7 @@ extension WriteTransaction {
   ) throws(Refusal) {
     guard try !mayRead(forum, user, role: try self.user(user)?.summary.role) else { return }
     guard try removeFromConversations(of: forum, user, limit: Self.chunkSize, by: actor) else { return }
-    try startLosses(of: forum, by: actor)
+    try startAccessCleanup(of: forum, by: actor)
   }
 
   fileprivate func mayRead(_ forum: ID<Forum>, _ user: ID<User>, role: Role?) throws(Refusal) -> Bool {

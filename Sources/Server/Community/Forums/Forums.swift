@@ -21,7 +21,7 @@ extension Community {
         return CreatedForum(forum: try tx.forum(earlier, for: caller), isNew: false)
       }
       guard Permissions.includes(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
-      guard !draft.arranges || caller.role?.isStaff == true else { throw .forbidden }
+      guard !draft.changesStaffFields || caller.role?.isStaff == true else { throw .forbidden }
       if let icon = draft.fields[\.icon] ?? nil { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
       try tx.checkGroups(of: draft.fields.applied(to: .blank), since: .blank, by: caller, bounds)
       let created = try tx.add(draft, by: creator)
@@ -88,7 +88,7 @@ extension Community {
       try tx.require(.manage, caller, in: id)
       guard let forum = try tx.forum(id) else { throw .notFound }
       try tx.delete(forum, by: actor)
-      try tx.startLosses(of: id, by: actor)
+      try tx.startAccessCleanup(of: id, by: actor)
       try tx.startGroupAccessChange(about: forum, to: forum.groups, by: actor)
       let job = try tx.startJob(
         kind: JobKind.forumErasure.name, subject: id.number, by: actor, state: ForumErasure(id, by: actor))
@@ -171,7 +171,7 @@ extension ReadTransaction {
   /// Slow mode and lock need the right to moderate, all other fields the right to manage.
   fileprivate func checkRights(of caller: Caller, to change: ForumChange, _ id: ID<Forum>) throws(Refusal) {
     let rights = Permissions.rights(of: caller.role, in: try require(.see, caller, in: id))
-    let suffices = rights.contains(change.arranges ? [.manage, .arrange] : .manage)
+    let suffices = rights.contains(change.changesStaffFields ? [.manage, .arrange] : .manage)
     guard suffices || !change.changesForum && rights.contains(.moderate) else { throw .forbidden }
   }
 
@@ -200,7 +200,7 @@ extension WriteTransaction {
     let mayLose =
       before.visibility.isWider(than: after.visibility)
       || after.visibility != .public && groups.contains { after.access(of: $0) == nil }
-    let job = mayLose ? try startLosses(of: before.id, by: actor) : nil
+    let job = mayLose ? try startAccessCleanup(of: before.id, by: actor) : nil
     guard after.visibility.isWider(than: before.visibility) else { return job }
     let start: ID<Message>? =
       switch from {

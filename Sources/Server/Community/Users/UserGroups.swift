@@ -60,7 +60,7 @@ extension Community {
       try tx.requireGroupManager(caller)
       guard let group = try tx.userGroup(id) else { return }
       for forum in try tx.endAccess(ofGroup: id, by: actor) where try tx.forum(forum)?.visibility != .public {
-        try tx.startLosses(of: forum, by: actor)
+        try tx.startAccessCleanup(of: forum, by: actor)
       }
       try tx.remove(id, by: actor)
       _ = try tx.startJob(

@@ -26,7 +26,7 @@ public struct ForumChange: Sendable, Equatable {
   public var changesForum: Bool { fields.changesFields(except: \.slowSeconds, \.isLocked) }
 
   /// Whether the change sets a field of staff: the position in the list, or whether new users join.
-  public var arranges: Bool {
+  public var changesStaffFields: Bool {
     fields.contains(\.section) || fields.contains(\.position) || fields.contains(\.isDefault)
   }
 }

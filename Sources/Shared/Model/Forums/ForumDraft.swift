@@ -22,7 +22,7 @@ public struct ForumDraft: Sendable {
   }
 
   /// Whether the draft sets a field of staff: the position in the list, or whether new users join.
-  public var arranges: Bool {
+  public var changesStaffFields: Bool {
     fields.fills(\.section) || fields.contains(\.position) || fields[\.isDefault] == true
   }
 }
