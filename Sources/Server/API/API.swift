@@ -106,7 +106,7 @@ struct Endpoint: Sendable {
   /// Overrides the default limit of request bodies.
   let bodyLimit: (any KeyPath<Bounds, Int> & Sendable)?
   /// The rate limit that the endpoint counts against; nil for no limit.
-  let work: Work?
+  let rateLimit: RateLimitKind?
   /// Whether a writing endpoint takes a query. Safe endpoints declare theirs by reading it.
   let takesQuery: Bool
   let answer: Answer
@@ -125,14 +125,14 @@ struct Endpoint: Sendable {
 
   /// Unsafe methods count as `.writing` by default.
   init(
-    _ method: Method, _ path: String, _ access: Access, counts work: Work? = nil,
+    _ method: Method, _ path: String, _ access: Access, counts rateLimit: RateLimitKind? = nil,
     bodyLimit: (any KeyPath<Bounds, Int> & Sendable)? = nil, takesQuery: Bool = false, _ answer: @escaping Answer
   ) {
     self.method = method
     self.path = path
     self.access = access
     self.bodyLimit = bodyLimit
-    self.work = work ?? (method.isSafe ? nil : .writing)
+    self.rateLimit = rateLimit ?? (method.isSafe ? nil : .writing)
     self.takesQuery = takesQuery
     self.answer = answer
   }

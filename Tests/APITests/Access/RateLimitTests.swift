@@ -20,12 +20,12 @@ import Web
 
   /// The number of `count` simultaneous requests that pass.
   private func passed(
-    _ count: Int, _ limiter: RateLimiter, _ work: Work, by caller: Caller = .visitor, from address: String?,
+    _ count: Int, _ limiter: RateLimiter, _ kind: RateLimitKind, by caller: Caller = .visitor, from address: String?,
     at now: Int64
   ) -> Int {
     (0..<count).filter { _ in
       do {
-        try limiter.count(work, by: caller, at: address.flatMap { IPAddress($0) }, now: now)
+        try limiter.count(kind, by: caller, at: address.flatMap { IPAddress($0) }, now: now)
         return true
       } catch {
         return false
@@ -109,7 +109,7 @@ import Web
     #expect(passed(2, limiter, .login, by: Self.user(2), from: "192.0.2.1", at: 0) == 1)
   }
 
-  @Test func `kinds of work are separate, and the operator's proxy is not counted`() {
+  @Test func `limits are separate, and the operator's proxy is not counted`() {
     let limiter = RateLimiter(Self.limits)
     #expect(passed(3, limiter, .login, from: "192.0.2.1", at: 0) == 3)
     #expect(passed(1, limiter, .writing, from: "192.0.2.1", at: 0) == 1)
@@ -146,7 +146,7 @@ import Web
       #expect((1...60).contains(seconds) && limited.fields["retry-after"] == "\(seconds)")
       #expect(limited.fields["ratelimit-limit"] == "3" && limited.fields["ratelimit-remaining"] == "0")
       #expect(limited.fields["ratelimit-reset"] == "\(seconds)")
-      // Reads and other kinds of work are not limited.
+      // Reads and other kinds are not limited.
       #expect(try await village.request(.get, "/me", as: "grace").status == 200)
       #expect(try await village.request(.patch, "/me", as: "grace", ["bio": "x"]).status == 200)
     }
@@ -250,10 +250,12 @@ import Web
   @Test func `every endpoint that changes state is rate limited by its kind`() {
     for endpoint in API.endpoints {
       // Two reads cost much.
-      let isCostly = endpoint.work == .searching || endpoint.work == .digesting
-      #expect((endpoint.work == nil || isCostly) == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")
+      let limit = endpoint.rateLimit
+      let isRead = limit == nil || limit == .searching || limit == .digesting
+      #expect(isRead == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")
     }
-    let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
+    let others = API.endpoints.filter { $0.rateLimit != nil && $0.rateLimit != .writing }
+    let kinds = Dictionary(grouping: others, by: \.rateLimit)
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
         "/bots", "/bots/{id}/tokens", "/destructions", "/email-confirmations", "/links/{code}", "/me/password",

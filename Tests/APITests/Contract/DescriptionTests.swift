@@ -60,7 +60,7 @@ import Web
       var needed: Set<String> = ["414", "503"]
       // The secret of a webhook is its only credential.
       if endpoint.access != .webhook { needed.insert("401") }
-      if endpoint.work != nil { needed.formUnion(["403", "429"]) }
+      if endpoint.rateLimit != nil { needed.formUnion(["403", "429"]) }
       if operation["requestBody"] != nil { needed.formUnion(["400", "413", "415"]) }
       let parameters = try (operation["parameters"]?.items ?? []).map { try description.resolved($0) }
       if parameters.contains(where: { $0["in"] == .string("query") }) { needed.insert("400") }

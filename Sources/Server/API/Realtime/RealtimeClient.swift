@@ -114,8 +114,8 @@ struct RealtimeClient {
   // MARK: Changes
 
   /// Counts against the user's rate limit, which all connections share.
-  func count(_ work: Work) throws(Problem) {
-    try limiter.count(work, by: caller, at: address, now: live.now)
+  func count(_ kind: RateLimitKind) throws(Problem) {
+    try limiter.count(kind, by: caller, at: address, now: live.now)
   }
 
   /// Runs a change. Returns the members of its answer after the commit is durable.

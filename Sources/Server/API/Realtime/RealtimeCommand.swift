@@ -147,7 +147,7 @@ enum RealtimeCommand {
 
   /// Whether the command blocks later ones: its text is parsed off the loop, so that a later command would reach the
   /// writer first, or its answer is long.
-  var takesLong: Bool {
+  var blocksLaterCommands: Bool {
     switch self {
     case .send(let draft, _): draft.text.utf8.count > Self.longText || draft.catchUpAfter != nil
     case .edit(_, let change): (change.text?.utf8.count ?? 0) > Self.longText
@@ -158,7 +158,7 @@ enum RealtimeCommand {
   }
 
   /// The rate limit of a change.
-  var work: Work {
+  var rateLimit: RateLimitKind {
     switch self {
     case .send: .sending
     case .edit, .delete, .setAction, .removeAction, .read, .hello, .subscribe, .unsubscribe, .typing, .presence,

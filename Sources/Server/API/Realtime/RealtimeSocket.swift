@@ -5,9 +5,9 @@
 // when its task first suspends. A command with parsing off the loop blocks later ones. Answers are sent in the order of
 // the commands.
 //
-// Outgoing data is queued in the socket. If the socket's queue is full, an event makes its stream lag, a page of the
-// log is read again later, and answers wait in `output`. No command starts while an answer waits, so there are few of
-// them, and at most one long one.
+// Outgoing data is queued in the socket. If the socket's queue is full, a new event makes its stream lag until the client
+// subscribes again; the pages of a catch-up are read later; and answers wait in `output`. No command starts while an
+// answer waits, so there are few of them, and at most one long one.
 
 import Community
 import ParleyJSON
@@ -142,8 +142,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     close(.ended)
   }
 
-  /// Closes with a random reconnect delay, so that clients do not return all at once.
-  func hubClosed() { close(.goingAway, "restarting; retry in \(Int.random(in: 500...10_000)) ms") }
+  func hubClosed() { close(.goingAway, CloseCode.restartReason) }
 
   func tick(_ now: Int64) {
     output.sendPresence(community.hub)
@@ -314,11 +313,11 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   /// Starts a change now and answers after the commit is durable.
   private func start(_ slot: Int, _ command: RealtimeCommand, _ loop: isolated any Actor) {
     do throws(Problem) {
-      try client.count(command.work)
+      try client.count(command.rateLimit)
     } catch {
       return refuse(slot, error)
     }
-    if command.takesLong { commands.block(at: slot) }
+    if command.blocksLaterCommands { commands.block(at: slot) }
     let client = self.client
     Task.immediate {
       _ = loop

@@ -13,7 +13,7 @@ struct SocketOutput {
   private var waitingBytes = 0
   /// Present users with an unsent presence.
   private var unsentPresence: [ID<User>] = []
-  private var unread: (queued: Int, since: Int64)?
+  private var stall: (queued: Int, since: Int64)?
 
   init(_ socket: any WebSocket) { self.socket = socket }
 
@@ -107,11 +107,11 @@ struct SocketOutput {
   mutating func isTooSlow(at now: Int64) -> Bool {
     let queued = socket.queued
     guard queued > RealtimeLimits.signalQueue || isBlocked else {
-      unread = nil
+      stall = nil
       return false
     }
-    guard let before = unread, queued >= before.queued else {
-      unread = (queued, now)
+    guard let before = stall, queued >= before.queued else {
+      stall = (queued, now)
       return false
     }
     return now - before.since >= RealtimeLimits.sendTimeout

@@ -1,4 +1,4 @@
-// Token buckets, one per kind of work and per user or address. Two generations bound the memory: when the younger one is
+// Token buckets, one per kind and per user or address. Two generations bound the memory: when the younger one is
 // full, the elder one, without any spending since the last swap, is dropped.
 
 import Community
@@ -25,7 +25,7 @@ final class RateLimiter: Sendable {
   func use(_ limits: RateLimits) { current.withLock { $0 = limits } }
 
   private struct Bucket: Hashable {
-    let work: Work
+    let kind: RateLimitKind
     let owner: Owner
   }
 
@@ -84,16 +84,16 @@ final class RateLimiter: Sendable {
   var bucketCount: Int { buckets.withLock { $0.younger.count + $0.elder.count } }
 
   /// Spends a token or throws 429. `now` is the monotonic clock in milliseconds.
-  func count(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
-    guard let owner = owner(of: work, caller, address) else { return }
-    try spend(work, of: owner, now)
+  func count(_ kind: RateLimitKind, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
+    guard let owner = owner(of: kind, caller, address) else { return }
+    try spend(kind, of: owner, now)
   }
 
-  /// Gives back the token of `count`, for work that turned out to burden only the caller.
-  func refund(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) {
-    guard let owner = owner(of: work, caller, address) else { return }
-    let bucket = Bucket(work: work, owner: owner)
-    let allowance = limits[work]
+  /// Gives back the token of `count`, for a request that turned out to burden only the caller.
+  func refund(_ kind: RateLimitKind, by caller: Caller, at address: IPAddress?, now: Int64) {
+    guard let owner = owner(of: kind, caller, address) else { return }
+    let bucket = Bucket(kind: kind, owner: owner)
+    let allowance = limits[kind]
     buckets.withLock { $0[bucket]?.refund(allowance, now: now * 1_000) }
   }
 
@@ -106,11 +106,11 @@ final class RateLimiter: Sendable {
     let reset: Int
   }
 
-  /// The state of the caller's bucket; nil for unlimited work.
-  func quota(_ work: Work, of caller: Caller, at address: IPAddress?, now: Int64) -> Quota? {
-    guard let owner = owner(of: work, caller, address) else { return nil }
-    let bucket = Bucket(work: work, owner: owner)
-    let allowance = limits[work]
+  /// The state of the caller's bucket; nil without a limit.
+  func quota(_ kind: RateLimitKind, of caller: Caller, at address: IPAddress?, now: Int64) -> Quota? {
+    guard let owner = owner(of: kind, caller, address) else { return nil }
+    let bucket = Bucket(kind: kind, owner: owner)
+    let allowance = limits[kind]
     let level = (buckets.withLock { $0[bucket] } ?? TokenBucket()).level(allowance, now: now * 1_000)
     return Quota(limit: allowance.burst, remaining: level.remaining, reset: Self.seconds(level.wait))
   }
@@ -124,22 +124,22 @@ final class RateLimiter: Sendable {
   }
 
   func refund(_ guess: Guess, now: Int64) {
-    let bucket = Bucket(work: .guessing, owner: .guess(guess))
+    let bucket = Bucket(kind: .guessing, owner: .guess(guess))
     let allowance = limits[.guessing]
     buckets.withLock { $0[bucket]?.refund(allowance, now: now * 1_000) }
   }
 
-  private func spend(_ work: Work, of owner: Owner, _ now: Int64) throws(Problem) {
-    let allowance = limits[work]
-    let bucket = Bucket(work: work, owner: owner)
+  private func spend(_ kind: RateLimitKind, of owner: Owner, _ now: Int64) throws(Problem) {
+    let allowance = limits[kind]
+    let bucket = Bucket(kind: kind, owner: owner)
     let wait = buckets.withLock { $0.spend(bucket, allowance, now: now * 1_000) }
     guard let wait else { return }
     throw .rateLimited(allowance.burst, seconds: Self.seconds(wait))
   }
 
-  /// The bucket's owner; nil for unlimited work. Unix sockets, which only the operator sets up, are not limited.
-  private func owner(of work: Work, _ caller: Caller, _ address: IPAddress?) -> Owner? {
-    switch work {
+  /// The bucket's owner; nil without a limit. Unix sockets, which only the operator sets up, are not limited.
+  private func owner(of kind: RateLimitKind, _ caller: Caller, _ address: IPAddress?) -> Owner? {
+    switch kind {
     // Counted by address even for users: an attacker can create any number of users.
     case .login, .registration: address.map { .address($0.subscriber) }
     // Visitors of one network are counted together: an address is easily changed.

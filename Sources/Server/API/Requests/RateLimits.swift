@@ -1,5 +1,5 @@
-/// The kinds of rate-limited work.
-public enum Work: Sendable, Hashable, CaseIterable {
+/// The kinds of operations that have a rate limit.
+public enum RateLimitKind: Sendable, Hashable, CaseIterable {
   /// Attempts with a password or a one-time link.
   case login
   /// Wrong passwords for one name from one network, or from one device of the user.
@@ -25,7 +25,7 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case writing
 }
 
-/// The limit of each kind of work, per user or per address.
+/// The limit of each kind, per user or per address.
 public struct RateLimits: Sendable {
   public var login = Allowance(burst: 30, perMinute: 20)
   public var guessing = Allowance(burst: 40, perDay: 240)
@@ -42,8 +42,8 @@ public struct RateLimits: Sendable {
 
   public init() {}
 
-  public subscript(_ work: Work) -> Allowance {
-    switch work {
+  public subscript(_ kind: RateLimitKind) -> Allowance {
+    switch kind {
     case .login: login
     case .guessing: guessing
     case .registration: registration
