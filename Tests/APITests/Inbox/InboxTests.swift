@@ -320,4 +320,25 @@ import Testing
       #expect(reading.status == 403)
     }
   }
+
+  @Test func `a notification about a message before the readable history is hidden`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.shareForum("grace", "linus", "mira")
+      let group = try await village.talk("group", by: "grace", with: ["linus", "mira"])
+      let id = try await village.post("hi @linus", in: group, as: "grace")
+      #expect(try await inbox(village, of: "linus") == ["mention \(id)"])
+      let linus = "/conversations/\(group)/participants/\(village.id("linus"))"
+      try await village.expect(200, .patch, "/conversations/\(group)", as: "grace", ["history_visible": false])
+      try await village.expect(204, .delete, linus, as: "grace")
+      try await village.expect(200, .patch, "/messages/\(id)", as: "grace", ["text": "@linus leaves"])
+      try await village.expect(200, .put, linus, as: "grace", [:])
+      try await village.expect(404, .get, "/messages/\(id)", as: "linus")
+      #expect(try await inbox(village, of: "linus") == [])
+      #expect(try await unread(village, of: "linus") == 0)
+      let unread = try await village.expect(200, .get, "/unread", as: "linus")
+      #expect(!unread.text.contains("leaves") && unread.int("data.0.mentions") ?? 0 == 0)
+      let seen = try await village.post("welcome back @linus", in: group, as: "grace")
+      #expect(try await inbox(village, of: "linus") == ["mention \(seen)"])
+    }
+  }
 }

@@ -48,22 +48,28 @@ extension Community {
   }
 }
 
-/// Filters notifications by the caller's read access. Caches the result per conversation.
+/// Filters notifications by the caller's read access. Caches the start of the readable history of each conversation.
 struct NotificationFilter {
   static let chunk = 100
 
   private let caller: Caller
-  private var conversations: [ID<Conversation>: Bool] = [:]
+  private var starts: [ID<Conversation>: Int?] = [:]
 
   init(_ caller: Caller) { self.caller = caller }
 
   mutating func mayRead(_ entry: Notification, _ tx: ReadTransaction) throws(Refusal) -> Bool {
     // Moderators may read every report.
     guard entry.kind != .report, let conversation = entry.conversation else { return true }
-    if let known = conversations[conversation] { return known }
-    let mayRead = try tx.historyStart(of: conversation, for: caller) != nil
-    conversations[conversation] = mayRead
-    return mayRead
+    guard let start = try start(of: conversation, tx) else { return false }
+    guard start > 1, let message = entry.message else { return true }
+    return try tx.position(of: message).map { $0.seq >= start } ?? false
+  }
+
+  private mutating func start(of conversation: ID<Conversation>, _ tx: ReadTransaction) throws(Refusal) -> Int? {
+    if let known = starts[conversation] { return known }
+    let start = try tx.historyStart(of: conversation, for: caller)
+    starts[conversation] = .some(start)
+    return start
   }
 }
 
