@@ -107,4 +107,22 @@ import Testing
       #expect(rest.status == 200 && rest.int("data.0.offset") == 3)
     }
   }
+
+  @Test func `events before the participant's history are hidden`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.shareForum("grace", "linus", "mira")
+      let group = try await village.talk("group", by: "grace", with: ["mira"], ["history_visible": false])
+      try await village.post("secret", in: group, as: "grace")
+      try await village.expect(204, .delete, "/conversations/\(group)/participants/@mira", as: "grace")
+      try await village.expect(200, .put, "/conversations/\(group)/participants/@linus", as: "grace", [:])
+      let own = try await village.expect(200, .get, "/conversations/\(group)", as: "linus")
+      let from = try #require(own.int("from_offset"))
+      let page = try await village.expect(200, .get, "/streams/conversation:\(group)/events", as: "linus")
+      let events = page.texts("data", "event")
+      #expect(events.prefix(from - 1).allSatisfy { $0 == "hidden" } && events.count >= from)
+      #expect(!events.suffix(from: from - 1).contains("hidden"))
+      let whole = try await village.expect(200, .get, "/streams/conversation:\(group)/events", as: "grace")
+      #expect(!whole.texts("data", "event").contains("hidden"))
+    }
+  }
 }

@@ -19,6 +19,7 @@ extension Community {
     let (page, head, last) = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       let caller = try tx.revalidate(caller)
       let reader = StreamReader(caller.role, fromSeq: try tx.fromSeq(in: stream, for: caller))
+      let fromOffset = try tx.fromOffset(in: stream, for: caller)
       let head = try tx.heads(of: [stream], movedSince: 0).first?.offset ?? 0
       guard offset <= head else { throw .invalid("after_offset", .outOfRange(0...head)) }
       var request = request
@@ -31,7 +32,9 @@ extension Community {
         guard found.items.first?.offset == start + 1 else { throw .gone }
       }
       let page = try found.map { events throws(Refusal) in
-        try tx.delivered(events).map { $0.seen(by: reader) }
+        try tx.delivered(events).map {
+          $0.event.offset < fromOffset ? DeliveredEvent($0.event, .hidden) : $0.seen(by: reader)
+        }
       }
       return (page, head, try tx.lastEvent())
     }
@@ -51,5 +54,11 @@ extension ReadTransaction {
       return Permissions.fromSeq(of: caller.role, in: standing)
     }
     return 1
+  }
+
+  /// The first visible event of the stream.
+  fileprivate func fromOffset(in stream: EventStream, for caller: Caller) throws(Refusal) -> Int {
+    guard case .conversation(let conversation) = stream, let user = caller.user else { return 1 }
+    return try fromOffset(of: user, in: conversation)
   }
 }
