@@ -90,6 +90,28 @@ import Testing
     }
   }
 
+  @Test func `messages before the reader's history are not unread`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.forum("Attic", .members, ["grace", "linus"])
+      let topics = "/forums/\(forum)/conversations"
+      let draft: [String: Any] = ["title": "Beams", "text": "hi @linus"]
+      let topic = try #require(try await village.expect(201, .post, topics, as: "grace", draft)["id"])
+      let unread = { () async throws -> (Int?, Int) in
+        let listed = try await village.expect(200, .get, "/forums", as: "linus")
+        let index = listed.texts("data", "id").firstIndex(of: forum) ?? 0
+        let found = try await village.expect(200, .get, topics + "?filter=unread", as: "linus")
+        return (listed.int("data.\(index).unread_count"), found.count("data"))
+      }
+      #expect(try await unread() == (1, 1))
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "private"])
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "members", "from": "now"])
+      try await village.expect(204, .delete, "/forums/\(forum)/members/me", as: "linus")
+      try await village.expect(200, .put, "/forums/\(forum)/members/me", as: "linus")
+      #expect(try await unread() == (0, 0))
+      try await village.post("what now?", in: topic, as: "grace")
+    }
+  }
+
   @Test func `users without access lose the forum's conversations, with an event for all`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try #require(

@@ -6,8 +6,8 @@ import Storage
 extension ReadTransaction {
   /// Adds the activity and the number of members of each forum that the caller may read.
   func addActivity(to forums: inout [ForumView], for caller: Caller) throws(Refusal) {
-    let unread = try caller.user.map { user throws(Refusal) in try unreadByForum(of: user) }
     let limited = try forumsWithHistoryStart(among: forums.map(\.forum.id), for: caller.user ?? ID(0))
+    let unread = try caller.user.map { user throws(Refusal) in try unreadByForum(of: user, limited, caller) }
     for index in forums.indices {
       let forum = forums[index].forum
       let standing = ForumStanding(
@@ -41,12 +41,28 @@ extension ReadTransaction {
   }
 
   /// Unread messages of the user's rooms and topics that are not muted, by forum.
-  private func unreadByForum(of user: ID<User>) throws(Refusal) -> [ID<Forum>: Int] {
+  ///
+  /// - Parameter limited: the forums in which the user's history may start late.
+  private func unreadByForum(
+    of user: ID<User>, _ limited: Set<ID<Forum>>, _ caller: Caller
+  ) throws(Refusal) -> [ID<Forum>: Int] {
     var counts: [ID<Forum>: Int] = [:]
     for scope in try unreadConversationScopes(of: user) where scope.level != .nothing && scope.unreadUpTo > 0 {
       guard let forum = scope.forum else { continue }
-      counts[forum, default: 0] += try unread(of: user, in: scope.conversation, after: scope.start)
+      counts[forum, default: 0] += try unread(scope, of: user, for: limited.contains(forum) ? caller : nil)
     }
     return counts.mapValues { min($0, ConversationHead.maxUnread) }
+  }
+
+  /// The unread messages of a room or topic.
+  ///
+  /// - Parameter reader: whose history may start late; nil if all is readable.
+  func unread(_ scope: UnreadScope, of user: ID<User>, for reader: Caller?) throws(Refusal) -> Int {
+    var start = scope.start
+    if let reader {
+      guard let fromSeq = try historyStart(of: scope.conversation, for: reader) else { return 0 }
+      start = max(start, fromSeq - 1)
+    }
+    return try unread(of: user, in: scope.conversation, after: start)
   }
 }

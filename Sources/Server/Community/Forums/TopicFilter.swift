@@ -78,7 +78,7 @@ extension ReadTransaction {
     switch filter {
     case nil: break
     case .new: return try topics(new, selected, slice)
-    case .unread: return try topics(try unreadTopics(of: forum, for: try caller.requireUser()), selected, slice)
+    case .unread: return try topics(try unreadTopics(of: forum, for: caller), selected, slice)
     case .mine: selected.creator = try caller.requireUser()
     case .solved: selected.isSolved = true
     case .unsolved: selected.isSolved = false
@@ -102,11 +102,13 @@ extension ReadTransaction {
     return Array(rest.prefix(slice.limit))
   }
 
-  private func unreadTopics(of forum: ID<Forum>, for user: ID<User>) throws(Refusal) -> [ID<Conversation>] {
+  private func unreadTopics(of forum: ID<Forum>, for caller: Caller) throws(Refusal) -> [ID<Conversation>] {
+    let user = try caller.requireUser()
+    let reader = try forumsWithHistoryStart(among: [forum], for: user).isEmpty ? nil : caller
     var topics: [ID<Conversation>] = []
     for scope in try unreadConversationScopes(of: user)
     where scope.forum == forum && scope.kind == .topic && scope.level != .nothing && scope.unreadUpTo > 0 {
-      if try unread(of: user, in: scope.conversation, after: scope.start) > 0 { topics.append(scope.conversation) }
+      if try unread(scope, of: user, for: reader) > 0 { topics.append(scope.conversation) }
     }
     return topics
   }
