@@ -72,6 +72,21 @@ import Testing
     }
   }
 
+  @Test func `the ETag of a forum depends on the access by groups`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.garden("garden", "public").forum
+      let group = try #require(try await village.expect(201, .post, "/groups", as: "ada", ["name": "team"])["id"])
+      let change: [String: Any] = ["write": "moderators", "write_groups": [group]]
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", change)
+      let before = try await village.expect(200, .get, "/forums/\(forum)", as: "linus")
+      try await village.expect(200, .put, "/groups/\(group)/members/@linus", as: "ada")
+      let tag = try #require(before.fields["etag"])
+      let after = try await village.request(
+        .get, "/forums/\(forum)", as: "linus", fields: ["If-None-Match": tag])
+      #expect(after.status == 200 && after["group_access"] == "write")
+    }
+  }
+
   @Test func `staff that reads a private forum by a group is in the audit log`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.addUser("alma", .admin)

@@ -81,8 +81,9 @@ extension API {
 }
 
 extension ForumView {
-  /// The entity tag. Includes the viewer's role and the visible member count, since both change the response.
+  /// The entity tag. Includes the viewer's access and the visible member count, since both change the response.
   fileprivate var tag: String {
-    "\(forum.revision)-\(forum.activity)-\(role?.rawValue ?? "none")-\(memberCount ?? -1)"
+    let access = "\(role?.rawValue ?? "none")-\(groupAccess?.rawValue ?? "none")"
+    return "\(forum.revision)-\(forum.activity)-\(access)-\(memberCount ?? -1)"
   }
 }

@@ -131,14 +131,14 @@ public enum ConversationView: Sendable {
   case forUser(OwnConversation)
 
   /// ETag of the view. Every change in a conversation raises the offset of its stream; a mute or block changes the unread
-  /// count.
+  /// count, and a star the last message.
   public var tag: String {
     switch self {
     case .forVisitor(let seen): return "\(seen.revision)-\(seen.lastSeq)-\(seen.participantCount ?? 0)"
     case .forUser(let own):
       let positions = "\(own.readSeq)-\(own.deliveredSeq)-\(own.unread)-\(own.level.rawValue)"
       let part = own.participation.map { "-\($0.fromSeq)\($0.isRequest ? "-request" : "")" } ?? ""
-      return "\(own.conversation.revision)-\(own.lastOffset)-\(positions)\(part)"
+      return "\(own.conversation.revision)-\(own.lastOffset)-\(positions)\(part)-\(own.lastMessage?.tag ?? "none")"
     }
   }
 }
