@@ -414,4 +414,17 @@ import Testing
       try await village.expect(404, .get, "/messages/search?q=x&forum=1", as: "ada")
     }
   }
+
+  @Test func `a filter answers alike for a user that the caller may not see and for none`() async throws {
+    try await Village.open(.inMemory) { village in
+      _ = try await village.garden("garden", "public")
+      for name in ["@grace", "@missing"] {
+        for filter in ["author", "mention"] {
+          let answer = try await village.expect(400, .get, "/messages/search?\(filter)=\(name)")
+          #expect(answer["errors.0.code"] == "unknown", "\(filter) \(name)")
+        }
+      }
+      try await village.expect(200, .get, "/messages/search?author=@grace", as: "linus")
+    }
+  }
 }

@@ -220,7 +220,8 @@ extension ReadTransaction {
     _ reference: UserReference, for caller: Caller, _ field: String
   ) throws(Refusal) -> ID<User> {
     do throws(Refusal) {
-      return try userID(reference, for: caller)
+      guard case .name = reference else { return try userID(reference, for: caller) }
+      return try user(reference, for: caller).user.summary.id
     } catch {
       throw error == .notFound ? .invalid(field, .unknown) : error
     }
