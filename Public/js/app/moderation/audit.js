@@ -45,7 +45,7 @@ function auditRow(site, it) {
     words: sayWith(key, { who, kind: it.kind, ...subjectOf(site, it) }),
     face: user,
     at: it.at,
-    reason: it.kind === 'forum.deleted' ? null : it.reason,
+    reason: /^(forum|topic)\.deleted$/.test(it.kind) ? null : it.reason,
     changes: (it.changes ?? []).map(changeWords),
     more: it.kind.startsWith('forum') ? null : site.forums.get(it.forum_id)?.title,
   });
@@ -94,6 +94,8 @@ function subjectOf(site, { kind, subject_id: id, forum_id: at, reason, author_id
     forum: way(forum && forumAddress(forum), forum?.title ?? (kind === 'forum.deleted' && reason ? isolate(reason) : say('audit.forum'))),
     n,
     message: way(`/m/${id}`, say('audit.message')),
-    talk: way(`/${family === 'topic' ? 't' : 'c'}/${id}`, say(family === 'topic' ? 'audit.topic' : 'audit.conversation')),
+    talk: kind === 'topic.deleted' && reason
+      ? isolate(reason)
+      : way(`/${family === 'topic' ? 't' : 'c'}/${id}`, say(family === 'topic' ? 'audit.topic' : 'audit.conversation')),
   };
 }

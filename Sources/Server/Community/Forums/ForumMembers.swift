@@ -28,6 +28,9 @@ extension Community {
         if user == actor || member.role == .bot, isOutside {
           try tx.audit(.forumEntered, by: actor, subject: id.number, in: id)
         }
+        if user != actor, role != old ?? .member {
+          try tx.audit(.memberChanged, by: actor, subject: user.number, in: id, changes: [role.change(from: old)])
+        }
       }
       guard let stored = try tx.member(user, of: id) else { throw .unavailable }
       return stored

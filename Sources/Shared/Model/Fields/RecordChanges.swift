@@ -42,3 +42,16 @@ private struct ChangeWriter<Visited: Record>: FieldVisitor {
     changes.append(JSONRaw(trusted: json.bytes))
   }
 }
+
+extension ForumRole {
+  /// The change of a member's role, as `Record.changes` writes fields.
+  public func change(from old: ForumRole?) -> JSONRaw {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("field", "role")
+      json.field("from", old?.rawValue)
+      json.field("to", rawValue)
+    }
+    return JSONRaw(trusted: json.bytes)
+  }
+}

@@ -87,6 +87,10 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case messageRemoved = "message.removed"
   case messageRestored = "message.restored"
   case messageDestroyed = "message.destroyed"
+  /// A moderator moved the message of another user, with its replies, to a new topic.
+  case messageMoved = "message.moved"
+  /// A moderator deleted an earlier text of another user's message.
+  case revisionDeleted = "message.revision_deleted"
   case fileDestroyed = "file.destroyed"
   /// A moderator closed the poll of another user. The subject is its message.
   case pollClosed = "poll.closed"
@@ -117,8 +121,11 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case forumDeleted = "forum.deleted"
   /// Staff without read access joined a forum.
   case forumEntered = "forum.entered"
+  case memberChanged = "forum.member_changed"
   case memberRemoved = "forum.member_removed"
   case topicChanged = "topic.changed"
+  /// The topic of another user. The reason is its title.
+  case topicDeleted = "topic.deleted"
   /// Slow mode or lock of a conversation outside of forums was changed.
   case conversationChanged = "conversation.changed"
 }
