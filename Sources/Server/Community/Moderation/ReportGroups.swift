@@ -32,13 +32,13 @@ extension Community {
     var changed = ReportsChanged(reportCount: 0, handledAt: nil)
     while true {
       let before = changed.handledAt
-      let (count, time) = try await store.write { tx throws(Refusal) in
+      let (handled, time) = try await store.write { tx throws(Refusal) in
         let user = try tx.reportedUser(change, for: try tx.reloadCaller(caller))
         return (try tx.handle(change, of: user, by: actor, at: before ?? tx.now, bounds), before ?? tx.now)
       }
-      changed.reportCount += count
-      if count > 0, !reopens { changed.handledAt = time }
-      if count < WriteTransaction.reportChunk { return changed }
+      changed.reportCount += handled.count
+      if handled.count > 0, !reopens { changed.handledAt = time }
+      if !handled.hasMore { return changed }
     }
   }
 }
@@ -61,24 +61,29 @@ extension ReadTransaction {
 extension WriteTransaction {
   fileprivate static let reportChunk = 100
 
-  /// Returns the number of changed reports; a full chunk if there may be more.
+  /// Returns the number of changed reports, and whether there may be more. A report whose held post may not be published any
+  /// more stays as it is.
   fileprivate func handle(
     _ change: ReportsChange, of user: ID<User>, by actor: ID<User>, at time: Int64, _ bounds: Bounds
-  ) throws(Refusal) -> Int {
+  ) throws(Refusal) -> (count: Int, hasMore: Bool) {
     let ids =
       if let closed = change.handledAt {
         try reports(of: user, in: change.forum, handledBy: actor, at: closed, limit: Self.reportChunk)
       } else {
         try openReports(of: user, in: change.forum, limit: Self.reportChunk)
       }
+    var count = 0
     for id in ids {
-      try update(id, by: actor, bounds) { after in
-        after.state = change.state
-        if let outcome = change.outcome { after.outcome = outcome }
-        (after.handledBy, after.handledAt) = change.state == .open ? (nil, nil) : (actor, time)
-      }
+      do throws(Refusal) {
+        try update(id, by: actor, bounds) { after in
+          after.state = change.state
+          if let outcome = change.outcome { after.outcome = outcome }
+          (after.handledBy, after.handledAt) = change.state == .open ? (nil, nil) : (actor, time)
+        }
+        count += 1
+      } catch .conflict {}
     }
-    return ids.count
+    return (count, count > 0 && ids.count == Self.reportChunk)
   }
 }
 

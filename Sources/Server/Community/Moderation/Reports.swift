@@ -112,10 +112,10 @@ extension WriteTransaction {
     guard let before = try report(id) else { return }
     var after = before
     change(&after)
+    try publishHeldPost(of: before, &after, bounds)
     for action in before.audited(after) {
       try audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
     }
-    try publishHeldPost(of: before, &after, bounds)
     _ = try store(before, after, by: actor, bounds)
   }
 
