@@ -94,6 +94,19 @@ import Testing
     }
   }
 
+  @Test func `an author moves no message out of a locked topic`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.garden().forum
+      let topic = try await village.topic("Locked", in: forum)
+      let id = try await village.post("my comment", in: topic, as: "grace")
+      try await village.expect(200, .patch, "/conversations/\(topic)", as: "mira", ["locked": true])
+      try await village.expect(403, .post, "/messages/\(id)/topic", as: "grace", ["title": "a"])
+      try await village.expect(201, .post, "/messages/\(id)/topic", as: "mira", ["title": "a"])
+      // The answer to a repeated request does not write.
+      try await village.expect(200, .post, "/messages/\(id)/topic", as: "grace", ["title": "a"])
+    }
+  }
+
   @Test func `a branch is limited in length`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])

@@ -111,4 +111,29 @@ import Testing
       #expect(try await village.rows("select action from audit") == ["settings.changed"])
     }
   }
+
+  @Test func `acts of moderators on posts of others and on roles are audited`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden")
+      let id = try await village.post("roses", in: room, as: "grace")
+      try await village.expect(200, .patch, "/messages/\(id)", as: "grace", ["text": "tulips"])
+      try await village.expect(204, .delete, "/messages/\(id)/revisions/1", as: "mira")
+      try await village.expect(201, .post, "/messages/\(id)/topic", as: "mira", ["title": "Tulips"])
+      let topics = "/forums/\(forum)/conversations"
+      let topic = try #require(try await village.expect(201, .post, topics, as: "grace", ["title": "Weeds"])["id"])
+      try await village.expect(204, .delete, "/conversations/\(topic)", as: "mira")
+      try await village.expect(200, .put, "/forums/\(forum)/members/@linus", as: "ada", ["role": "moderator"])
+      let found = try await village.expect(200, .get, "/audit?forum=\(forum)", as: "ada")
+      #expect(
+        found.texts("data", "kind") == [
+          "forum.member_changed", "topic.deleted", "message.moved", "message.revision_deleted",
+        ])
+      #expect(found["data.0.subject_id"] == village.id("linus") && found["data.0.changes.0.to"] == "moderator")
+      #expect(found["data.1.reason"] == "Weeds" && found["data.2.subject_id"] == id)
+      // Their own posts are not.
+      let own = try #require(try await village.expect(201, .post, topics, as: "mira", ["title": "Mine"])["id"])
+      try await village.expect(204, .delete, "/conversations/\(own)", as: "mira")
+      #expect(try await village.expect(200, .get, "/audit?forum=\(forum)", as: "ada").count("data") == 4)
+    }
+  }
 }

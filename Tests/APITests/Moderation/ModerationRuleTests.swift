@@ -115,6 +115,21 @@ import Testing
     }
   }
 
+  @Test func `a held reply to a post of a feed is published once it is approved`() async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(201, .post, "/conversations", as: "linus", ["kind": "feed"])
+      let feed = try #require(made["id"])
+      let post = try await village.post("roses", in: feed, as: "linus")
+      try await village.rule(["words": ["spam"], "action": "hold"])
+      let reply: [String: Any] = ["text": "no spam", "reply_to": post]
+      try await village.expect(403, .post, "/conversations/\(feed)/messages", as: "grace", reply)
+      let id = try #require(try await village.expect(200, .get, "/reports", as: "mira")["data.0.id"])
+      let report = try await village.expect(200, .patch, "/reports/\(id)", as: "mira", ["state": "dismissed"])
+      let message = try #require(report["message_id"])
+      #expect(try await village.expect(200, .get, "/messages/\(message)", as: "linus")["text"] == "no spam")
+    }
+  }
+
   @Test func `a post of a banned author is not approved`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden("garden", "public").room
@@ -148,6 +163,24 @@ import Testing
       try await village.expect(201, .post, path, as: "mira", ["text": "rude"])
       let talk = try await village.talk(.direct, ["grace", "linus"])
       try await village.expect(201, .post, "/conversations/\(talk)/messages", as: "grace", ["text": "rude"])
+    }
+  }
+
+  @Test func `rules apply to a topic from a message, and to an edit of the attachments alone`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden("garden", "public").room
+      try await village.rule(["words": ["casino"], "action": "refuse"])
+      try await village.rule(["words": ["odd"], "action": "report"])
+      try await village.rule(["has_picture": true, "action": "refuse"])
+      let id = try await village.post("roses", in: room, as: "grace")
+      let refused = try await village.expect(403, .post, "/messages/\(id)/topic", as: "grace", ["title": "Best casino"])
+      #expect(refused.code == "content_refused")
+      let picture = try #require(try await village.send(Photographs.png(), named: "x.png", by: "grace")["id"])
+      let answer = try await village.expect(403, .patch, "/messages/\(id)", as: "grace", ["attachments": [picture]])
+      #expect(answer.code == "content_refused")
+      let topic = try await village.expect(201, .post, "/messages/\(id)/topic", as: "grace", ["title": "An odd one"])
+      let reports = try await village.expect(200, .get, "/reports", as: "mira")
+      #expect(reports.texts("data", "message_id") == [topic["message_id"]])
     }
   }
 
@@ -274,6 +307,24 @@ import Testing
       let closed = try await village.expect(
         200, .patch, "/reports", as: "mira", ["user": "@raider0", "state": "acted"])
       #expect(closed.int("report_count") == 10)
+    }
+  }
+
+  @Test func `a held post that may not be published does not stop the others`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "public")
+      try await village.rule(["words": ["spam"], "action": "hold"])
+      let topic = try await village.topic("Locked", in: forum)
+      for conversation in [topic, room] {
+        try await village.expect(403, .post, "/conversations/\(conversation)/messages", as: "grace", ["text": "spam"])
+      }
+      try await village.expect(200, .patch, "/conversations/\(topic)", as: "mira", ["locked": true])
+      let change: [String: Any] = ["user": "@grace", "state": "dismissed"]
+      #expect(try await village.expect(200, .patch, "/reports", as: "mira", change).int("report_count") == 1)
+      let left = try await village.expect(200, .get, "/reports", as: "mira")
+      #expect(left.texts("data", "conversation_id") == [topic])
+      let page = try await village.expect(200, .get, "/conversations/\(room)/messages", as: "linus")
+      #expect(page.texts("data", "text").contains("spam"))
     }
   }
 }

@@ -11,6 +11,9 @@ extension ParsedText {
 
 /// The amounts that a post adds.
 struct PostCounts {
+  /// Of an operation that only a pause refuses.
+  static let none = PostCounts(messages: 0, links: 0, mentions: 0)
+
   var messages: Int
   var links: Int
   var mentions: Int
@@ -49,6 +52,14 @@ extension ReadTransaction {
       throw refusal(limit, limits, until: until)
     }
     return hour
+  }
+
+  /// Throws while the caller is silenced on the whole site, and on probation while newcomers only read: for operations that
+  /// show a text of the caller to others without a message, or the caller to strangers.
+  func requireMayPublish(_ caller: Caller) throws(Refusal) {
+    let user = try caller.requireUser()
+    if try sanction(.silence, of: user) != nil { throw try refusal(of: user, in: nil, true) }
+    _ = try probation(of: caller, in: Standing(kind: .group), adding: .none)
   }
 
   private func refusal(_ limit: Newcomers.Limit, _ limits: Newcomers, until: Int64) -> Refusal {

@@ -35,11 +35,13 @@ extension Community {
       if let attachments = change.attachments {
         guard try tx.owns(attachments, editor) else { throw .invalid("attachments", .unknown) }
       }
-      if let text {
-        let before = try tx.linkAndMentionCount(of: id)
-        let more = PostCounts(
-          messages: 0, links: max(0, text.linkCount - before.links),
-          mentions: max(0, text.mentionCount - before.mentions))
+      if isConcerned {
+        var more = PostCounts.none
+        if let text {
+          let before = try tx.linkAndMentionCount(of: id)
+          more.links = max(0, text.linkCount - before.links)
+          more.mentions = max(0, text.mentionCount - before.mentions)
+        }
         if try !tx.isPrivateChannel(found.message.conversation, found.standing),
           let probation = try tx.probation(of: caller, in: found.standing, adding: more)
         {
@@ -48,9 +50,10 @@ extension Community {
       }
       let conversation = found.message.conversation
       var rule: ModerationRule?
-      if let text {
+      if isConcerned {
+        let shown: ParsedText = if let text { text } else { try .again(content.text, bounds) }
         rule = try tx.rule(
-          of: rules, matching: text, options: content.poll?.options.map(\.text) ?? [],
+          of: rules, matching: shown, options: content.poll?.options.map(\.text) ?? [],
           attachments: change.attachments ?? content.attachments, by: caller, in: found.standing)
         // A published message is not held.
         if let rule, rule.action != .report { throw .contentRefused }
@@ -96,6 +99,9 @@ extension Community {
       let found = try tx.message(id, for: caller)
       guard found.isBy(caller) || found.rights.contains(.moderate) else { throw .forbidden }
       _ = try tx.deleteRevision(revision, of: id, by: actor)
+      guard !found.isBy(caller) else { return }
+      let forum = try tx.forum(of: found.message.conversation)
+      try tx.audit(.revisionDeleted, by: actor, subject: id.number, in: forum)
     }
   }
 }

@@ -233,7 +233,8 @@ extension WriteTransaction {
       (report.message, report.conversation) = (stored?.id, topic)
     } else if let conversation = report.conversation {
       guard let standing = try standing(of: report.user, in: conversation),
-        Permissions.rights(of: caller.role, in: standing).isSuperset(of: [.read, .write])
+        case let rights = Permissions.rights(of: caller.role, in: standing), rights.contains(.read),
+        rights.contains(.write) || rights.contains(.reply) && held.replyTo != nil
       else { throw .conflict }
       var message = try NewMessage(held, in: conversation, by: report.user)
       if let anchor = held.replyTo, try position(of: anchor) == nil { message.replyTo = nil }
