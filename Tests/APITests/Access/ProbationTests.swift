@@ -1,6 +1,7 @@
 import Foundation
 import ParleyJSON
 import ParleyModel
+import ParleyWire
 import Testing
 
 @testable import API
@@ -106,6 +107,48 @@ import Testing
       try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
       try await village.expect(201, .post, "/forums/\(forum)/conversations", as: "grace", draft)
       #expect(try await village.request(.get, "/settings").int("newcomers.links_per_hour") == 0)
+    }
+  }
+
+  @Test func `a topic without a message counts, also one made from a message`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.changeSettings(["newcomers": ["messages_per_hour": 3]])
+      let (forum, room) = try await village.garden()
+      let topics = "/forums/\(forum)/conversations"
+      let id = try await village.post("roses", in: room, as: "grace")
+      try await village.expect(201, .post, topics, as: "grace", ["title": "one"])
+      try await village.expect(201, .post, "/messages/\(id)/topic", as: "grace", ["title": "two"])
+      let refused = try await village.expect(429, .post, topics, as: "grace", ["title": "three"])
+      #expect(refused.code == "newcomer_limited" && refused["params.limit"] == "messages")
+    }
+  }
+
+  @Test func `a pause refuses titles, forums, groups and other participants`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      try await village.shareForum("grace", "linus", "mira")
+      try await village.changeSettings(["may_create_forums": "users"])
+      let (forum, room) = try await village.garden()
+      let topics = "/forums/\(forum)/conversations"
+      let id = try await village.post("roses", in: room, as: "grace")
+      let topic = try #require(try await village.expect(201, .post, topics, as: "grace", ["title": "one"])["id"])
+      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      let end = Timestamp.format(Int(clock.read()) + 600_000)
+      try await village.changeSettings(["newcomers_paused_until": end])
+      let requests: [(Method, String, [String: Any])] = [
+        (.post, topics, ["title": "two"]), (.patch, "/conversations/\(topic)", ["title": "two"]),
+        (.post, "/messages/\(id)/topic", ["title": "two"]), (.post, "/forums", ["title": "two"]),
+        (.post, "/conversations", ["kind": "group", "participants": ["@mira"], "title": "two"]),
+        (.patch, "/conversations/\(group)", ["title": "two"]),
+        (.put, "/conversations/\(group)/participants/@mira", [:]),
+      ]
+      for (method, path, body) in requests {
+        let answer = try await village.expect(429, method, path, as: "grace", body)
+        #expect(answer.code == "newcomer_limited" && answer["params.limit"] == "pause", "\(path)")
+      }
+      // A conversation of the user alone is not published.
+      let own: [String: Any] = ["kind": "channel", "type": "com.example.notes"]
+      try await village.expect(201, .post, "/conversations", as: "grace", own)
     }
   }
 

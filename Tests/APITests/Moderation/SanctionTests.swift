@@ -36,6 +36,27 @@ import Testing
     }
   }
 
+  @Test func `a silenced user publishes no titles and adds no participants`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.shareForum("grace", "linus", "mira")
+      try await village.changeSettings(["may_create_forums": "users"])
+      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      try await village.expect(200, .put, "/users/@grace/silence", as: "mira", ["reason": "Cool down."])
+      let requests: [(Method, String, [String: Any])] = [
+        (.post, "/forums", ["title": "Linus lies"]), (.patch, "/conversations/\(group)", ["title": "Linus lies"]),
+        (.post, "/conversations", ["kind": "group", "participants": ["@mira"]]),
+        (.post, "/conversations", ["kind": "direct", "participants": ["@mira"]]),
+        (.put, "/conversations/\(group)/participants/@mira", [:]),
+      ]
+      for (method, path, body) in requests {
+        let answer = try await village.expect(403, method, path, as: "grace", body)
+        #expect(answer.code == "silenced" && answer["params.reason"] == "Cool down.", "\(path)")
+      }
+      // Leaving and reading stay.
+      try await village.expect(204, .delete, "/conversations/\(group)/participants/me", as: "grace")
+    }
+  }
+
   @Test func `a banned user learns the end and the reason at sign-in`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in

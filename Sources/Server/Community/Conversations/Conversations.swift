@@ -1,5 +1,6 @@
 // Direct conversations, groups, channels and feeds.
 
+import ParleyCrypto
 public import ParleyModel
 import Storage
 
@@ -17,18 +18,23 @@ extension Community {
   ) async throws(Refusal) -> CreatedConversation {
     let creator = try caller.requireUser(.write)
     let new = try checked(draft)
+    let fingerprint = try draft.fingerprint()
     return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       if let clientID = draft.clientID, let earlier = try tx.remembered(.conversation, by: creator, clientID) {
         let id = ID<Conversation>(earlier.subject)
-        guard try tx.kind(of: id) == draft.kind else { throw .clientIDReused }
+        // Without a fingerprint it was stored by an earlier version.
+        guard try tx.kind(of: id) == draft.kind, earlier.fingerprint.isEmpty || earlier.fingerprint == fingerprint
+        else {
+          throw .clientIDReused
+        }
         guard try tx.conversation(id) != nil else { throw .gone }
         return CreatedConversation(conversation: try tx.ownConversation(id, for: caller, creator, bounds), isNew: false)
       }
       guard Permissions.mayCreateConversations(caller.role) else { throw .forbidden }
       let (id, isNew) = try tx.findOrCreate(new, draft, by: creator, caller)
       if let clientID = draft.clientID {
-        try tx.remember(.conversation, by: creator, clientID, subject: id.number)
+        try tx.remember(.conversation, by: creator, clientID, subject: id.number, fingerprint: fingerprint)
       }
       return CreatedConversation(conversation: try tx.ownConversation(id, for: caller, creator, bounds), isNew: isNew)
     }
@@ -44,13 +50,14 @@ extension Community {
     if let reason = change.reason { change.reason = try Texts.reason(reason, bounds) }
     return try await store.write { [change, bounds] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
-      try tx.require(change.needs, caller, in: id)
+      let standing = try tx.require(change.needs, caller, in: id)
       // Rooms and topics are edited as parts of their forum.
       guard let old = try tx.conversation(id), !old.kind.isInForum else { throw .forbidden }
       if let revision = change.ifRevision, revision != old.revision { throw .conflict }
       try change.checkFits(old)
       let new = change.applied(to: old)
       guard new != old else { return try tx.ownConversation(id, for: caller, actor, bounds) }
+      if new.title != old.title, try !tx.isPrivateChannel(id, standing) { try tx.requireMayPublish(caller) }
       if new.readers.audience.isWider(than: old.readers.audience) {
         try tx.openHistory(of: old, from: old.readers.audience, beginning: change.from == .beginning)
       }
@@ -74,6 +81,10 @@ extension Community {
       // A room is deleted with its forum, a feed with its owner.
       guard conversation.kind != .room, conversation.kind != .feed else { throw .forbidden }
       try tx.delete(conversation, by: actor)
+      if conversation.kind == .topic, conversation.createdBy != actor {
+        try tx.audit(
+          .topicDeleted, by: actor, subject: id.number, in: conversation.forum, reason: conversation.title)
+      }
     }
   }
 
@@ -233,6 +244,8 @@ extension WriteTransaction {
         return (found.id, false)
       }
     }
+    // A private channel of the caller shows nothing to others.
+    if !others.isEmpty || new.readers.audience != .listed { try requireMayPublish(caller) }
     new.participants = [NewParticipant(creator, new.kind == .direct ? .member : .admin)]
     for other in others {
       new.participants.append(try invited(other.user, other.role, by: creator, caller, other.field))
@@ -320,5 +333,15 @@ extension Audience {
     case .users: 1
     case .anyone: 2
     }
+  }
+}
+
+extension ConversationDraft {
+  /// The digest that tells a repeated request from another one with the same `client_id`.
+  fileprivate func fingerprint() throws(Refusal) -> [UInt8] {
+    let invited = participants.map { "\($0.user) \($0.role.rawValue)" }
+    let parts = [kind.rawValue, type ?? "", (fields[\.title] ?? nil) ?? "", isDistinct ? "distinct" : ""] + invited
+    let content = parts.flatMap { Array("\($0.utf8.count):\($0)".utf8) }
+    do { return try Digest.sha256(of: content) } catch { throw .unavailable }
   }
 }

@@ -35,6 +35,7 @@ extension Community {
         if old?.role == .admin, try !tx.hasAdmin(of: id, besides: user) { throw .conflict }
         try tx.setRole(new, of: user, in: id, by: actor)
       } else {
+        try tx.requireMayPublish(caller)
         let invited = try tx.invited(user, new, by: actor, caller, "user")
         try tx.checkActionLimits(in: id, bounds)
         try tx.add(invited, to: conversation, fromSeq: conversation.isHistoryVisible ? 1 : nil, by: actor)

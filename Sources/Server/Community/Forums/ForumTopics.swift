@@ -35,7 +35,8 @@ extension Community {
       guard try tx.owns(draft.attachments, creator) else { throw .invalid("attachments", .unknown) }
       try draft.poll?.checkClosing(after: tx.now)
       let standing = Standing(kind: .topic, forum: inForum)
-      if let text, let probation = try tx.probation(of: caller, in: standing, adding: text.counted) {
+      let counted = text?.counted ?? PostCounts(messages: 1, links: 0, mentions: 0)
+      if let probation = try tx.probation(of: caller, in: standing, adding: counted) {
         try tx.store(probation, of: creator)
       }
       let rule = try tx.rule(
@@ -78,11 +79,10 @@ extension Community {
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.fields.applied(to: before)
       guard after != before else { return before }
-      if let title, after.title != before.title,
-        let rule = try tx.rule(of: rules, matching: title, attachments: [], by: caller, in: standing),
-        rule.action != .report
-      {
-        throw .contentRefused
+      if let title, after.title != before.title {
+        _ = try tx.probation(of: caller, in: standing, adding: .none)
+        let rule = try tx.rule(of: rules, matching: title, attachments: [], by: caller, in: standing)
+        if let rule, rule.action != .report { throw .contentRefused }
       }
       if after.solvedBy != before.solvedBy { try tx.checkSolution(after) }
       if change.isModerator {

@@ -22,6 +22,7 @@ extension Community {
       }
       guard Permissions.includes(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
       guard !draft.changesStaffFields || caller.role?.isStaff == true else { throw .forbidden }
+      try tx.requireMayPublish(caller)
       if let icon = draft.fields[\.icon] ?? nil { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
       try tx.checkGroups(of: draft.fields.applied(to: .blank), since: .blank, by: caller, bounds)
       let created = try tx.add(draft, by: creator)
