@@ -1,6 +1,6 @@
 // The settings of a user: the list of their pages, and the way out.
 
-import { el, icon } from '../core/dom.js';
+import { el, icon, redraw } from '../core/dom.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { appearance } from '../account/settings/appearance.js';
 import { password } from '../account/security/password.js';
@@ -62,39 +62,36 @@ export async function open(shell, { part }) {
       close,
     };
   }
+  const column = el('div.page-column');
+  const draw = () => site.me && redraw(column, settingsMenu(shell, offered));
+  draw();
   return {
     title: say('navigation.you'),
     here: '/you',
-    node: [
-      pageBar(say('navigation.you'), { state: site.state }),
-      el(
-        'div.page-body',
-        null,
-        el(
-          'div.page-column',
-          null,
-          userRow(site.me, { href: `/u/${encodeURIComponent(site.me.name)}` }),
-          el(
-            'nav.setting-list',
-            { aria: { label: say('settings.title') } },
-            offered.map((it) => settingLink(`/you/${it}`, pictures[it], say(`settings.${it}`))),
-          ),
-          !site.isModerator &&
-            site.mayInvite &&
-            el('nav.setting-list', { aria: { label: say('invite.people') } }, settingLink('/admin/invites', 'link', say('invite.people'))),
-          site.isModerator && [
-            el('h2.section-title', null, say('admin.title')),
-            el(
-              'nav.setting-list',
-              { aria: { label: say('admin.title') } },
-              settingLink('/admin', 'shield', site.server.name),
-            ),
-          ],
-          el('div.panel-block', null, button(say('act.signOut'), { picture: 'leave', on: () => signOut(shell) })),
-        ),
-      ),
-    ],
+    node: [pageBar(say('navigation.you'), { state: site.state }), el('div.page-body', null, column)],
+    // A new role changes the links.
+    close: site.listen(['me'], draw),
   };
+}
+
+function settingsMenu(shell, offered) {
+  const { site } = shell;
+  return [
+    userRow(site.me, { href: `/u/${encodeURIComponent(site.me.name)}` }),
+    el(
+      'nav.setting-list',
+      { aria: { label: say('settings.title') } },
+      offered.map((it) => settingLink(`/you/${it}`, pictures[it], say(`settings.${it}`))),
+    ),
+    !site.isModerator &&
+      site.mayInvite &&
+      el('nav.setting-list', { aria: { label: say('invite.people') } }, settingLink('/admin/invites', 'link', say('invite.people'))),
+    site.isModerator && [
+      el('h2.section-title', null, say('admin.title')),
+      el('nav.setting-list', { aria: { label: say('admin.title') } }, settingLink('/admin', 'shield', site.server.name)),
+    ],
+    el('div.panel-block', null, button(say('act.signOut'), { picture: 'leave', on: () => signOut(shell) })),
+  ];
 }
 
 export function settingLink(href, picture, words, second) {
