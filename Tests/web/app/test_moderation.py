@@ -269,15 +269,28 @@ class Deciding(Village):
     def test_the_audit_log_names_deleted_forums_and_authors_of_removed_messages(self):
         shed = self.call("POST", "/forums", {"title": "Old shed"}, self.tokens["ada"])
         self.call("DELETE", f"/forums/{shed['id']}", token=self.tokens["ada"])
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Old beds"}, self.tokens["grace"])
+        self.call("DELETE", f"/conversations/{topic['id']}", token=self.tokens["ada"])
         since = self.say("Cheap watches")["created_at"]
         self.say("Cheaper watches")
         self.call("POST", "/removals", {"author": "@grace", "since": since}, self.tokens["ada"])
         page = self.signed_in("ada")
         self.go(page, "/admin/audit")
+        expect(page.get_by_role("listitem").filter(has_text="Ada deleted the topic Old beds")).to_have_count(1)
         expect(page.get_by_role("listitem").filter(has_text="Ada deleted Old shed")).to_have_count(1)
         expect(page.get_by_text("Reason: Old shed")).to_have_count(0)
         row = page.get_by_role("listitem").filter(has_text="Ada removed 2 messages of Grace")
         expect(row.get_by_role("link", name="Grace")).to_have_attribute("href", "/u/grace")
+
+    def test_a_new_role_changes_the_menu(self):
+        page = self.signed_in("lin")
+        self.go(page, "/you")
+        admin = page.locator("main").get_by_role("navigation", name="Administration")
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        expect(admin).to_have_count(0)
+        for role, count in (("moderator", 1), ("member", 0)):
+            self.call("PATCH", "/users/@lin", {"role": role}, self.tokens["ada"])
+            expect(admin).to_have_count(count)
 
     def test_a_moderator_reads_the_settings(self):
         self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
