@@ -125,7 +125,7 @@ import Testing
       }
       #expect(
         events == [
-          "forum.updated forum:\(forum) #2", "forum.updated site #2",
+          "forum.updated forum:\(forum) #2", "forum.updated site #2", "participant.left conversation:\(topic)",
           "conversation.removed user:\(village.id("linus"))",
         ])
       #expect(try await village.request(.get, "/forums/\(forum)", as: "linus").status == 404)

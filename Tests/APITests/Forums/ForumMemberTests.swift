@@ -78,9 +78,11 @@ import Testing
     try await Village.open(.inMemory) { village in
       let forum = try await make(village, "private")
       _ = try await village.request(.put, "/forums/\(forum)/members/@linus", as: "grace")
+      var topics: [String] = []
       for number in 0..<3 {
-        _ = try await village.request(
-          .post, "/forums/\(forum)/conversations", as: "linus", ["title": "topic \(number)"])
+        let topic = ["title": "topic \(number)"]
+        let made = try await village.expect(201, .post, "/forums/\(forum)/conversations", as: "linus", topic)
+        topics.append(try #require(made["id"]))
       }
       let linus = village.id("linus")
       let events = try await village.events { () async throws in
@@ -89,8 +91,16 @@ import Testing
         }
       }
       #expect(
-        events == ["participant.left forum:\(forum)", "participant.left user:\(linus)"]
-          + Array(repeating: "conversation.removed user:\(linus)", count: 4))
+        events == [
+          "participant.left forum:\(forum)", "participant.left user:\(linus)", "conversation.removed user:\(linus)",
+        ] + topics.flatMap { ["participant.left conversation:\($0)", "conversation.removed user:\(linus)"] })
+      let stream = "/streams/conversation:\(topics[0])/events"
+      let log = try await village.expect(200, .get, stream, as: "grace")
+      #expect(log.texts("data", "event").last == "participant.left", "\(log.text)")
+      #expect(log["data.\(log.count("data") - 1).data.user_id"] == linus)
+      let participants = try await village.expect(
+        200, .get, "/conversations/\(topics[0])/participants", as: "grace")
+      #expect(participants.count("data") == 0)
     }
   }
 

@@ -126,12 +126,27 @@ public struct Participation: Sendable, Hashable {
 }
 
 extension WriteTransaction {
-  /// Removes a participant. The user's devices delete their copy of the conversation.
+  /// Removes a participant. The user's devices delete their copy of the conversation. The stream of an open topic has the
+  /// event for the others; members leave a room in the stream of the forum.
   public func removeParticipation(
     _ conversation: ID<Conversation>, _ user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
     guard try removeRow(of: user, in: conversation) else { return }
+    if try isOpenTopic(conversation) { try logParticipant(.participantLeft, user, of: conversation, by: actor) }
     try logToUser(.conversationRemoved, of: conversation, to: user, by: actor)
+  }
+
+  private func isOpenTopic(_ conversation: ID<Conversation>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select 1
+        from conversation c
+        join forum f on f.id = c.forum_id
+        where c.id = $1 and c.kind = 'topic' and c.state = 'open' and f.deleted_at is null
+        """, conversation.number
+      ) { _ in true } ?? false
+    }
   }
 
   /// Removes a user from up to `limit` conversations of a forum. Returns whether more remain.
