@@ -247,6 +247,7 @@ import Testing
     _ = try tx.standing(of: Meadow.ada, in: Meadow.room)
     _ = try tx.firstSeq(in: Meadow.room, after: ids[2].number, lastSeq: 5, last: ids[4].number)
     _ = try tx.conversation(of: forum, after: Meadow.room)
+    _ = try tx.forumIDs(after: forum, limit: 3)
     _ = try tx.participations(in: Meadow.room, after: Meadow.ada, limit: 3)
     _ = try tx.topic(Meadow.room)
     _ = try tx.newestTopic(of: ID(6))

@@ -60,7 +60,7 @@ extension WriteTransaction {
   fileprivate func sendNextChunk(_ change: inout GroupAccessChange) throws(Refusal) -> Bool {
     guard let group = change.groups.first else { return true }
     let members = try members(ofGroup: group, after: change.user, limit: Self.chunkSize)
-    for member in members { try logGroupAccess(of: member, to: change.forum, by: change.actor) }
+    for member in members { try logForumAccess(of: member, to: change.forum, by: change.actor) }
     if members.count == Self.chunkSize, let last = members.last {
       change.user = last
       return false

@@ -111,11 +111,12 @@ extension WriteTransaction {
     of forum: ID<Forum>, _ user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
     guard try !mayRead(forum, user, role: try self.user(user)?.summary.role) else { return }
-    guard try removeFromConversations(of: forum, user, limit: Self.chunkSize, by: actor) else { return }
+    let removed = try removeFromConversations(of: forum, user, limit: Self.chunkSize, by: actor)
+    guard removed == Self.chunkSize else { return }
     try startAccessCleanup(of: forum, by: actor)
   }
 
-  fileprivate func mayRead(_ forum: ID<Forum>, _ user: ID<User>, role: Role?) throws(Refusal) -> Bool {
+  func mayRead(_ forum: ID<Forum>, _ user: ID<User>, role: Role?) throws(Refusal) -> Bool {
     guard let standing = try standing(of: user, in: forum) else { return false }
     return Permissions.rights(of: role, in: standing).contains(.read)
   }

@@ -216,6 +216,8 @@ extension Community {
         try tx.replaceAddresses(addresses, of: before.summary.id, spareKey)
       }
       let changed = try tx.change(before, to: after, by: actor, hasNewAddresses: hasNewAddresses ?? false)
+      try tx.startRoleAccessChange(
+        of: before.summary.id, from: before.summary.role, to: after.summary.role, by: actor)
       // Setting the state replaces a ban.
       if change.isDisabled != nil { try tx.lift(.ban, of: before.summary.id, by: actor) }
       let isDisabled = after.standing?.state == .disabled && before.standing?.state != .disabled

@@ -151,8 +151,8 @@ extension WriteTransaction {
     return changed
   }
 
-  /// Logs in a user's stream that the user's access to a forum by groups may have changed. The devices fetch the forum.
-  public func logGroupAccess(of user: ID<User>, to forum: ID<Forum>, by actor: ID<User>) throws(Refusal) {
+  /// Logs in a user's stream that a forum, or the user's access to it, may have changed. The devices fetch the forum.
+  public func logForumAccess(of user: ID<User>, to forum: ID<Forum>, by actor: ID<User>) throws(Refusal) {
     try log(.forumUpdated, in: .user(user), subject: forum.number, revision: 0, actor: actor.number)
   }
 }

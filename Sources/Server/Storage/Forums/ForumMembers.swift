@@ -149,10 +149,10 @@ extension WriteTransaction {
     }
   }
 
-  /// Removes a user from up to `limit` conversations of a forum. Returns whether more remain.
+  /// Removes a user from up to `limit` conversations of a forum. Returns their number.
   public func removeFromConversations(
     of forum: ID<Forum>, _ user: ID<User>, limit: Int, by actor: ID<User>
-  ) throws(Refusal) -> Bool {
+  ) throws(Refusal) -> Int {
     let lost = try run { connection in
       try connection.all(
         """
@@ -166,7 +166,7 @@ extension WriteTransaction {
       ) { row in ID<Conversation>(try row.int(0)) }
     }
     for conversation in lost { try removeParticipation(conversation, user, by: actor) }
-    return lost.count == limit
+    return lost.count
   }
 
   /// Removes a member of a deleted forum. The forum's stream is closed, so only the user's stream gets an event.

@@ -156,7 +156,7 @@ extension WriteTransaction {
   /// Logs the change of the user, and for the user's devices the forums of the group.
   private func logMembership(of user: ID<User>, in group: ID<UserGroup>, by actor: ID<User>) throws(Refusal) {
     try logChange(of: user, by: actor)
-    for forum in try forums(ofGroup: group) { try logGroupAccess(of: user, to: forum, by: actor) }
+    for forum in try forums(ofGroup: group) { try logForumAccess(of: user, to: forum, by: actor) }
   }
 
   /// Removes members of a deleted group and logs up to `limit` changes of them and their forums. Returns whether more
