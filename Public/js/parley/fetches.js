@@ -4,7 +4,7 @@
 import { Problem } from './problem.js';
 import {
   acknowledge, dropConversation, everyConversation, historySources, isOutdated, isUnread, mergeConversation, mergeMessage,
-  mergeThing, unconfirmed, unknownAge, wantLater,
+  mergeThing, putMe, unconfirmed, unknownAge, wantLater,
 } from './reducer.js';
 import { wait } from './time.js';
 
@@ -116,7 +116,9 @@ export class Fetches {
   async #fetchUsers(names) {
     const ids = names.map((name) => name.slice('user:'.length));
     const call = () => this.#sync.client.calls.listUsers({ query: { ids: ids.join(',') } });
-    await this.#keepAnswer(call, ids.map((id) => ['users', id]), (rows, found, known) => {
+    /** @type {Source[]} */
+    const sources = [['site', 'me'], ...ids.map((id) => /** @type {Source} */ (['users', id]))];
+    await this.#keepAnswer(call, sources, (rows, found, known) => {
       const users = new Map((found?.data ?? []).map((/** @type {any} */ user) => [user.id, user]));
       for (const id of ids) this.#keepThing(rows, 'users', id, users.get(id) ?? null, known);
     });
@@ -147,6 +149,8 @@ export class Fetches {
       return undefined;
     }
     this.#gone.delete(name);
+    // Guests get the event of their own new role with the id alone.
+    if (table === 'users' && id === this.#sync.mirror.context.me) putMe(rows, found, known);
     return rows.put(table, { ...mergeThing(rows.get(table, id), found, known), ahead: this.#sync.mirror.position });
   }
 
@@ -178,7 +182,8 @@ export class Fetches {
         return undefined;
       }
       case 'user': {
-        await this.#keepAnswer(() => this.#sync.client.calls.getUser({ id }), [['users', id]], (rows, found, known) =>
+        const call = () => this.#sync.client.calls.getUser({ id });
+        await this.#keepAnswer(call, [['users', id], ['site', 'me']], (rows, found, known) =>
           this.#keepThing(rows, 'users', id, found, known),
         );
         return undefined;

@@ -995,6 +995,17 @@ test('a public forum that the user has left stays, without a request', async () 
   assert.ok(!peer.calls.includes('GET /forums/3'));
 });
 
+test('a new role of a guest, whose event has the id alone, is fetched', async () => {
+  const me = { id: '7', name: 'ada', role: 'guest', revision: 9 };
+  const { peer, parley, connect } = await opened({ answers: { 'GET /users/7': me } });
+  await connect();
+  await isLive(parley);
+  assert.notEqual(parley.me.role, 'guest');
+  peer.socket.tell({ event: 'user.updated', id: '1', stream: 'site', offset: 1, actor_id: '8', at: '', data: { id: '7' } });
+  await until(() => parley.me.role === 'guest', 'the new role');
+  parley.close();
+});
+
 test('a banned user learns the end and the reason', async () => {
   const { peer, connect, parley } = await opened();
   const out = [];
