@@ -363,7 +363,11 @@ import Testing
       let gone = try await village.events {
         try await village.expect(204, .delete, "/conversations/\(topic)", as: "mira")
       }
-      #expect(gone == ["conversation.removed conversation:\(topic) #2", "conversation.removed forum:\(forum) #2"])
+      #expect(
+        gone == [
+          "conversation.removed conversation:\(topic) #2", "conversation.removed forum:\(forum) #2",
+          "conversation.removed user:\(village.id("grace"))",
+        ])
       try await village.expect(404, .get, "/conversations/\(topic)", as: "grace")
     }
   }

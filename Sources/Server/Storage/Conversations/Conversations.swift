@@ -253,17 +253,16 @@ extension WriteTransaction {
     }
   }
 
-  /// Closes a conversation for all users and notifies the participants. Its messages stay for moderators.
+  /// Closes a conversation for all users and removes the participants, many of a topic in a stored job. Its messages stay for
+  /// moderators.
   public func delete(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
-    let participants = try conversation.kind.isInForum ? [] : participants(of: conversation.id, ListSlice(limit: .max))
     try close(conversation, as: "deleted", by: actor)
-    for participant in participants {
-      try logToUser(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
-    }
-    guard !participants.isEmpty else { return }
-    try run { connection in
-      try connection.execute("delete from participant where conversation_id = $1", conversation.id.number)
-    }
+    let removal = ConversationRemoval(of: conversation.id, by: actor)
+    // Other conversations have a limit of participants, so that one transaction informs all of them.
+    let limit = conversation.kind.isInForum ? ConversationRemoval.chunkSize : .max
+    guard try !removeParticipants(removal, limit: limit) else { return }
+    _ = try startJob(
+      kind: JobKind.conversationRemoval.name, subject: conversation.id.number, by: actor, state: removal)
   }
 
   /// Closes a conversation after its last participant left.
