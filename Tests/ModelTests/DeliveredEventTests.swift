@@ -145,6 +145,23 @@ private func text(_ delivered: DeliveredEvent) -> String {
     #expect(throws: JSONError.self) { try received(text) }
   }
 
+  @Test(
+    arguments: [
+      (.listed, .owner, false), (.users, .member, true), (.users, .guest, false),
+      (.anyone, nil, true),
+    ] as [(Audience, Role?, Bool)])
+  func `a conversation outside the reader's audience is its id alone`(audience: Audience, role: Role?, isOpen: Bool) {
+    let event = Event(
+      id: 1, stream: .conversation(ID(12)), offset: 1, kind: .conversationUpdated, subject: 12, revision: 2, actor: 8,
+      at: 1)
+    let feed = Conversation(
+      id: ID(12), kind: .feed, owner: ID(8), readers: .init(audience), createdBy: ID(8), createdAt: 1)
+    let delivered = DeliveredEvent(event, .conversation(feed))
+    let seen = delivered.seen(by: StreamReader(role, isOfAudience: true))
+    #expect(seen.content == (isOpen ? delivered.content : .thing(12)))
+    #expect(delivered.isOpen(to: StreamReader(role)), "the owner and participants read on")
+  }
+
   @Test(arguments: [
     (Role?.none, false, false, false, true), (.guest, true, false, false, true), (.member, true, true, true, true),
     (.owner, true, true, true, true),

@@ -169,6 +169,13 @@ struct Copy {
     #expect(copy.known == nil && copy.replica.positions[Copy.stream] == nil)
   }
 
+  @Test func `a conversation that is changed to its id alone is dropped with its stream`() {
+    var copy = Copy()
+    copy.applyMessage(101, 11, .messageCreated, Copy.message(1))
+    _ = copy.replica.apply(Copy.event(102, Copy.stream, 12, .conversationUpdated, .thing(12)))
+    #expect(copy.known == nil && copy.replica.positions[Copy.stream] == nil)
+  }
+
   @Test func `a forum event with only an id requests the forum, and drop removes its room`() {
     var copy = Copy()
     let forum = Forum(id: ID(20), title: "g", visibility: .public, room: ID(21), createdBy: ID(1), createdAt: 1)

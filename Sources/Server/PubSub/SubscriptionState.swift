@@ -184,7 +184,10 @@ public struct SubscriptionState: Sendable {
     // A renewed subscription is sent from its cursor again.
     guard activeRead.ticket == nil || requestedTopics != nil else { return page.items }
     return page.items.filter { item in
-      if let requestedTopics, page.streams[item.stream]?.part(of: item.stream, in: requestedTopics)?.isQuiet != false {
+      // A stream of the page without a subscription has ended.
+      if let requestedTopics, let read = page.streams[item.stream],
+        read.part(of: item.stream, in: requestedTopics)?.isQuiet != false
+      {
         return false
       }
       guard activeRead.ticket == nil, let followed = streams[item.stream] else { return true }

@@ -995,6 +995,27 @@ test('a public forum that the user has left stays, without a request', async () 
   assert.ok(!peer.calls.includes('GET /forums/3'));
 });
 
+test('a feed whose event has the id alone is dropped where it is not found', async () => {
+  const feed = { id: '99', kind: 'feed', owner_id: '8', revision: 1, last_seq: 1 };
+  const { peer, parley, store, connect } = await opened({
+    answers: { 'GET /conversations/99': feed, 'GET /conversations/99/messages': page(1, 1, { conversation_id: '99' }) },
+  });
+  await connect();
+  await isLive(parley);
+  const window = parley.window('99', () => {});
+  await window.latest();
+  await until(() => parley.conversation('99') && window.items.length === 1, 'the feed');
+  delete peer.answers['GET /conversations/99'];
+  peer.socket.tell({
+    event: 'conversation.updated', id: '1', stream: 'conversation:99', offset: 9, actor_id: '8', at: '', data: { id: '99' },
+  });
+  await until(() => !parley.conversation('99'), 'the feed to be dropped');
+  assert.equal(await store.get('conversations', '99'), undefined);
+  assert.equal(window.items.length, 0);
+  window.close();
+  parley.close();
+});
+
 test('a new role of a guest, whose event has the id alone, is fetched', async () => {
   const me = { id: '7', name: 'ada', role: 'guest', revision: 9 };
   const { peer, parley, connect } = await opened({ answers: { 'GET /users/7': me } });

@@ -96,7 +96,7 @@ extension ReadTransaction {
     if !entry.sources.isEmpty {
       let pageKey = EncodedEventCache.PageKey(
         starts: entry.sources.map {
-          EncodedEventCache.Start($0.head.stream, $0.offset, entry.expanded.streams[$0.head.stream]?.reader)
+          EncodedEventCache.Start($0.head.stream, $0.offset, entry.expanded.reader(of: $0.head.stream))
         },
         bounds: bounds)
       let found: EncodedEventCache.Page
@@ -104,7 +104,8 @@ extension ReadTransaction {
         found = known
         page.isShared = true
       } else {
-        guard let read = try read(entry.sources, bounds, entry.expanded.streams, encodedEvents, at: last) else {
+        let streams = entry.expanded.readStreams
+        guard let read = try read(entry.sources, bounds, streams, encodedEvents, at: last) else {
           return .reset(.trimmed, head: last)
         }
         if read.isShareable { encodedEvents.add(read, for: pageKey, at: last) }
@@ -123,8 +124,11 @@ extension ReadTransaction {
   ) throws(Refusal) -> CatchUpCache.Entry {
     var expanded = CatchUpCache.Expanded()
     try expand(topics, into: &expanded, for: caller)
+    guard after < last else { return CatchUpCache.Entry(expanded: expanded, sources: []) }
+    let ends = try ends(of: topics, in: &expanded, after: after, for: caller)
+    let sources = try sources(of: expanded, after: after) + ends
     return CatchUpCache.Entry(
-      expanded: expanded, sources: after < last ? try sources(of: expanded, after: after) : [])
+      expanded: expanded, sources: sources.sorted { $0.head.stream.number < $1.head.stream.number })
   }
 
   /// Reads one page. Nil if the log no longer has all events.
@@ -270,7 +274,8 @@ extension ReadTransaction {
         found.awaited.insert(stream)
         continue
       }
-      let reader = StreamReader(caller.role, fromSeq: Permissions.fromSeq(of: caller.role, in: standing))
+      let fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
+      let reader = StreamReader(caller.role, fromSeq: fromSeq, isOfAudience: true)
       found.streams[stream, default: SubscribedStream(reader, .open)].isOfTimeline = true
     }
   }
@@ -306,7 +311,8 @@ extension ReadTransaction {
     var readAccess = standing.participant == nil && !standing.isOwner ? SubscribedStream.ReadAccess.open : .own
     if standing.forum != nil, let forum = try forum(ofConversation: id) { readAccess = .forum(forum) }
     let fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
-    found.streams[stream] = SubscribedStream(StreamReader(caller.role, fromSeq: fromSeq), readAccess)
+    let reader = StreamReader(caller.role, fromSeq: fromSeq, isOfAudience: readAccess == .open)
+    found.streams[stream] = SubscribedStream(reader, readAccess)
     if let user = caller.user, standing.participant != nil {
       found.fromOffsets[stream] = try fromOffset(of: user, in: id)
     }
@@ -336,7 +342,52 @@ extension ReadTransaction {
       let offset = max(try offset(in: head.stream, at: after), (expanded.fromOffsets[head.stream] ?? 1) - 1)
       if offset < head.offset { sources.append(CatchUpCache.Source(head: head, offset: offset)) }
     }
-    return sources.sorted { $0.head.stream.number < $1.head.stream.number }
+    return sources
+  }
+
+  /// The streams that left a topic after an event, up to the event that tells clients to drop their copy: the removal of a
+  /// topic, and the change of a feed that its followers may no longer read. Other events of them are hidden.
+  private func ends(
+    of topics: [LiveTopic], in expanded: inout CatchUpCache.Expanded, after: Int, for caller: Caller
+  ) throws(Refusal) -> [CatchUpCache.Source] {
+    var left: [(stream: EventStream, kind: Event.Kind)] = []
+    for case .forumMessages(let forum) in Set(topics) where expanded.streams[.forum(forum)] != nil {
+      let offset = try offset(in: .forum(forum), at: after)
+      try each(in: .forum(forum), after: offset) { event in
+        if event.kind == .conversationRemoved { left.append((.conversation(ID(event.subject)), .conversationRemoved)) }
+        return true
+      }
+    }
+    for case .conversation(let id) in expanded.awaited { left.append((.conversation(id), .conversationUpdated)) }
+    guard !left.isEmpty else { return [] }
+    let heads = Dictionary(
+      try heads(of: left.map(\.stream), movedSince: after).map { ($0.stream, $0) }, uniquingKeysWith: { one, _ in one })
+    let reader = StreamReader(caller.role, fromSeq: .max, isOfAudience: true)
+    var sources: [CatchUpCache.Source] = []
+    for (stream, kind) in left where heads[stream] != nil && expanded.streams[stream] == nil {
+      let offset = try offset(in: stream, at: after)
+      try each(in: stream, after: offset) { event in
+        guard event.kind == kind else { return true }
+        let head = StreamHead(stream: stream, offset: event.offset, event: event.id)
+        sources.append(CatchUpCache.Source(head: head, offset: offset))
+        return false
+      }
+      expanded.ended[stream] = SubscribedStream(reader, .open)
+    }
+    return sources
+  }
+
+  /// Calls `body` with the events of a stream until it returns false.
+  private func each(
+    in stream: EventStream, after offset: Int, _ body: (Event) -> Bool
+  ) throws(Refusal) {
+    var offset = offset
+    while true {
+      let page = try events(in: stream, after: offset, limit: EventLimits.page)
+      for event in page { guard body(event) else { return } }
+      guard page.count == EventLimits.page, let last = page.last else { return }
+      offset = last.offset
+    }
   }
 
   /// The next events of all streams, ordered by id. Nil if the log no longer has all of them.
@@ -348,11 +399,11 @@ extension ReadTransaction {
     while !sources.isEmpty, merged.count < limit {
       for index in sources.indices where sources[index].events.isEmpty {
         let found = try events(in: sources[index].head.stream, after: sources[index].offset, limit: batchSize)
-        guard let first = found.first, let last = found.last, first.offset == sources[index].offset + 1 else {
-          return nil
-        }
+        guard let first = found.first, first.offset == sources[index].offset + 1 else { return nil }
+        // A stream that became unreadable has later events.
+        sources[index].events = found.prefix { [end = sources[index].head.offset] in $0.offset <= end }
+        guard let last = sources[index].events.last else { return nil }
         sources[index].offset = last.offset
-        sources[index].events = found[...]
       }
       guard let next = sources.indices.min(by: { sources[$0].nextID < sources[$1].nextID }),
         let event = sources[next].events.popFirst()

@@ -40,12 +40,23 @@ public final class CatchUpCache: Sendable {
     var streams: [EventStream: SubscribedStream] = [:]
     var lost: [LiveTopic] = []
     var awaited: Set<EventStream> = []
+    /// Streams that became unreadable after the position. The client gets the events up to the one that says so, and is
+    /// not subscribed.
+    var ended: [EventStream: SubscribedStream] = [:]
     /// The first readable offset, if not 1.
     var fromOffsets: [EventStream: Int] = [:]
+
+    /// All streams of which a page may have events.
+    var readStreams: [EventStream: SubscribedStream] {
+      ended.isEmpty ? streams : streams.merging(ended) { one, _ in one }
+    }
+
+    func reader(of stream: EventStream) -> StreamReader? { (streams[stream] ?? ended[stream])?.reader }
   }
 
   /// A stream with new events, and the offset after which to read.
   struct Source {
+    /// The last event to read.
     let head: StreamHead
     var offset: Int
   }

@@ -59,28 +59,32 @@ public struct StreamReader: Sendable, Hashable {
   public var role: Role?
   /// Start of the reader's history in a conversation.
   public var fromSeq: Int
+  /// Whether only the audience of a conversation admits the reader, who is no participant.
+  public var isOfAudience: Bool
 
-  public init(_ role: Role?, fromSeq: Int = 1) {
+  public init(_ role: Role?, fromSeq: Int = 1, isOfAudience: Bool = false) {
     self.role = role
     self.fromSeq = fromSeq
+    self.isOfAudience = isOfAudience
   }
 
   /// Reader without rights: receives only events that are open to everyone.
-  public static let least = StreamReader(nil, fromSeq: .max)
+  public static let least = StreamReader(nil, fromSeq: .max, isOfAudience: true)
 }
 
 extension DeliveredEvent {
   /// Whether the reader gets the event unreduced. Hidden are messages before the reader's history, participants from
-  /// visitors, and users and forums of the site from guests, which fetch them one by one.
+  /// visitors. A conversation without the reader in its audience, and users and forums of the site for guests, are ids
+  /// alone, which clients fetch.
   public func isOpen(to reader: StreamReader) -> Bool {
     switch content {
     case .message, .actions, .poll: (seq ?? .max) >= reader.fromSeq
     case .participant: reader.role != nil
+    case .conversation(let conversation):
+      !reader.isOfAudience || conversation.kind.isInForum || reader.belongs(to: conversation.readers.audience)
     case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfSite
     case .user: event.stream != .site || reader.isOfSite
-    case .star, .vote, .press, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .later,
-      .relations,
-      .inbox,
+    case .star, .vote, .press, .receipt, .readPosition, .gained, .member, .settings, .level, .later, .relations, .inbox,
       .thing, .hidden:
       true
     }
@@ -89,9 +93,8 @@ extension DeliveredEvent {
   /// The event for readers without access.
   public var reduced: DeliveredEvent {
     switch content {
-    case .forum, .user: DeliveredEvent(event, .thing(event.subject))
-    case .message, .actions, .star, .poll, .vote, .press, .receipt, .readPosition, .conversation, .gained, .participant,
-      .member,
+    case .forum, .user, .conversation: DeliveredEvent(event, .thing(event.subject))
+    case .message, .actions, .star, .poll, .vote, .press, .receipt, .readPosition, .gained, .participant, .member,
       .settings, .level, .later, .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)
     }
@@ -102,4 +105,12 @@ extension DeliveredEvent {
 
 extension StreamReader {
   fileprivate var isOfSite: Bool { role != nil && role != .guest }
+
+  fileprivate func belongs(to audience: Audience) -> Bool {
+    switch audience {
+    case .anyone: true
+    case .users: isOfSite
+    case .listed: false
+    }
+  }
 }
