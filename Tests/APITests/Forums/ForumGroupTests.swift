@@ -24,7 +24,8 @@ import Testing
         #expect(changed.isNull("group_access") && !changed.has("job_id"))
         await village.community.store.jobs.run()
       }
-      #expect(events == ["forum.updated forum:\(forum) #2", "forum.updated user:\(village.id("grace"))"], "\(events)")
+      let informed = ["grace", "ada"].map { "forum.updated user:\(village.id($0))" }
+      #expect(events == ["forum.updated forum:\(forum) #2"] + informed, "\(events)")
       let seen = try await village.expect(200, .get, "/forums/\(forum)", as: "grace")
       #expect(seen["group_access"] == "read" && seen.isNull("role") && seen.int("member_count") == 1)
       #expect(try await village.expect(200, .get, "/forums", as: "grace").texts("data", "id") == [forum])

@@ -104,6 +104,57 @@ import Testing
     }
   }
 
+  @Test func `members of a private forum learn its changes in their own streams`() async throws {
+    try await Village.open(.inMemory) { village in
+      let readers = try await UserGroupTests.create("readers", in: village)
+      try await village.expect(200, .put, "/groups/\(readers)/members/@mira", as: "ada")
+      let (forum, _) = try await village.garden("den", "private", members: ["grace"], ["read_groups": [readers]])
+      await village.community.store.jobs.run()
+      let starts = ["grace": try await village.cursor(as: "grace"), "linus": try await village.cursor(as: "linus")]
+      let events = try await village.events { () async throws in
+        try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["title": "cave"])
+        await village.community.store.jobs.run()
+      }
+      let told = ["ada", "grace", "mira"].map { "forum.updated user:\(village.id($0))" }
+      #expect(events.first == "forum.updated forum:\(forum) #2" && Set(events.dropFirst()) == Set(told))
+      let page = try await village.expect(200, .get, "/sync?topics=me&after=\(starts["grace"] ?? "")", as: "grace")
+      #expect(page.texts("data", "event") == ["forum.updated"] && page["data.0.data.id"] == forum)
+      #expect(!page.has("data.0.data.title"))
+      let none = try await village.expect(200, .get, "/sync?topics=me&after=\(starts["linus"] ?? "")", as: "linus")
+      #expect(none.count("data") == 0)
+      // The group is deleted: its members are informed of the loss, the others of the change.
+      let deleted = try await village.events { () async throws in
+        try await village.expect(204, .delete, "/groups/\(readers)", as: "ada")
+        await village.community.store.jobs.run()
+      }
+      for name in ["ada", "grace", "mira"] { #expect(deleted.contains("forum.updated user:\(village.id(name))")) }
+      // The site's stream has the changes of other forums.
+      let opened = try await village.events { () async throws in
+        try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "members"])
+        try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["title": "hall"])
+        await village.community.store.jobs.run()
+      }
+      #expect(opened.count == 4 && opened.allSatisfy { $0.hasPrefix("forum.updated forum:") || $0.contains(" site ") })
+    }
+  }
+
+  @Test func `many members of a private forum are informed in chunks`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("den", "private")
+      let (id, ada) = (ID<Forum>(Int(forum) ?? 0), village.userID("ada"))
+      try await village.community.store.write { tx throws(Refusal) in
+        for number in 0..<450 {
+          _ = try tx.setMember(try tx.add(NewUser(name: "member\(number)", role: .member)), .member, of: id, by: ada)
+        }
+      }
+      let events = try await village.events { () async throws in
+        try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["title": "cave"])
+        await village.community.store.jobs.run()
+      }
+      #expect(events.count == 452 && Set(events).count == 452)
+    }
+  }
+
   @Test func `many topics are left in a stored job`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await make(village, "private")

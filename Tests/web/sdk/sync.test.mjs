@@ -995,6 +995,24 @@ test('a public forum that the user has left stays, without a request', async () 
   assert.ok(!peer.calls.includes('GET /forums/3'));
 });
 
+test('a forum whose event has the id alone is fetched, and dropped where it is not found', async () => {
+  const forum = { id: '3', title: 'Staff', visibility: 'private', revision: 1, position: 0, role: 'member' };
+  const { peer, parley, connect } = await opened({
+    answers: { 'GET /snapshot': snapshot(0, { forums: [forum] }), 'GET /forums/3': { ...forum, title: 'Den', revision: 2 } },
+  });
+  await connect();
+  await isLive(parley);
+  const updated = (id) => ({
+    event: 'forum.updated', id: String(id), stream: 'user:7', offset: id, actor_id: '8', at: '', data: { id: '3' },
+  });
+  peer.socket.tell(updated(1));
+  await until(() => parley.forum('3')?.title === 'Den', 'the new title');
+  delete peer.answers['GET /forums/3'];
+  peer.socket.tell(updated(2));
+  await until(() => !parley.forum('3'), 'the forum to be dropped');
+  parley.close();
+});
+
 test('a feed whose event has the id alone is dropped where it is not found', async () => {
   const feed = { id: '99', kind: 'feed', owner_id: '8', revision: 1, last_seq: 1 };
   const { peer, parley, store, connect } = await opened({

@@ -50,6 +50,7 @@ extension Community {
       let read = try tx.rights(of: caller, in: id).contains(.read)
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)
       _ = try tx.change(before, to: after, by: actor)
+      try tx.startNotice(of: after, since: before, by: actor)
       try tx.audit(
         .forumChanged, by: actor, subject: id.number, in: id, reason: change.reason,
         changes: after.changes(since: before, texts: ["section"]))

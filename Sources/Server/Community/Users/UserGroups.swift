@@ -59,8 +59,10 @@ extension Community {
     try await store.write { tx throws(Refusal) in
       try tx.requireGroupManager(caller)
       guard let group = try tx.userGroup(id) else { return }
-      for forum in try tx.endAccess(ofGroup: id, by: actor) where try tx.forum(forum)?.visibility != .public {
-        try tx.startAccessCleanup(of: forum, by: actor)
+      for id in try tx.endAccess(ofGroup: id, by: actor) {
+        guard let forum = try tx.forum(id), forum.visibility != .public else { continue }
+        try tx.startAccessCleanup(of: id, by: actor)
+        try tx.startNotice(of: forum, since: forum, by: actor)
       }
       try tx.remove(id, by: actor)
       _ = try tx.startJob(
