@@ -42,8 +42,11 @@ struct ReducerCase: Decodable, Sendable, CustomTestStringConvertible {
     let machine_only: Bool?
     let actions: [String: Int]?
     let mine: [String]?
+    let moved_from: Int?
 
-    enum CodingKeys: String, CodingKey { case seq, id, author, revision, text, machine_only, actions, mine }
+    enum CodingKeys: String, CodingKey {
+      case seq, id, author, revision, text, machine_only, actions, mine, moved_from
+    }
 
     init(from decoder: any Decoder) throws {
       let row = try decoder.container(keyedBy: CodingKeys.self)
@@ -57,6 +60,7 @@ struct ReducerCase: Decodable, Sendable, CustomTestStringConvertible {
       machine_only = try row.decodeIfPresent(Bool.self, forKey: .machine_only)
       actions = try row.decodeIfPresent([String: Int].self, forKey: .actions)
       mine = try row.decodeIfPresent([String].self, forKey: .mine)
+      moved_from = try row.decodeIfPresent(Int.self, forKey: .moved_from)
     }
 
     var view: MessageView {
@@ -64,6 +68,7 @@ struct ReducerCase: Decodable, Sendable, CustomTestStringConvertible {
         seq, by: author ?? 2, revision: revision ?? 1, isDeleted ? nil : text ?? "x", machineOnly: machine_only ?? false
       )
       if let id { message.id = ID(id) }
+      message.movedFrom = moved_from.map { ID($0) }
       if !isDeleted {
         message.state = .live(Message.Content(text: text ?? "x", actions: Actions.counts(actions ?? [:])))
       }

@@ -264,6 +264,9 @@ const kinds = {
     // A newer read has the deletion already, but the count may be of before it.
     const isReread = event.event !== 'message.created' && before !== undefined && known <= before.known;
     countMessage(rows, before, message, context, outcome, isReread);
+    // The event of a moved message's copy has no own actions and no own vote.
+    const isCopy = event.event === 'message.created' && !before && data.moved_from;
+    if (isCopy && (data.poll || Object.keys(data.actions ?? {}).length > 0)) outcome.refetch.push(`message:${data.id}`);
     // The event of an own message arrived before the answer to its post.
     if (data.client_id && data.author_id === context.me) finishSend(rows, message);
   },

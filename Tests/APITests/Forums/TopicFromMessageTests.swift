@@ -31,11 +31,11 @@ import Testing
         events == [
           "conversation.created forum:\(forum) #1", "conversation.created conversation:\(topic) #1",
           "conversation.created user:\(village.id("grace"))",
-          "message.created conversation:\(topic) #1", "notification.read user:\(village.id("mira"))",
+          "message.created conversation:\(topic) #1", "notification.created user:\(village.id("mira"))",
           "message.deleted conversation:\(room) #2",
-          "message.created conversation:\(topic) #1", "notification.read user:\(village.id("grace"))",
+          "message.created conversation:\(topic) #1", "notification.created user:\(village.id("grace"))",
           "message.deleted conversation:\(room) #2",
-          "message.created conversation:\(topic) #1", "notification.read user:\(linus)",
+          "message.created conversation:\(topic) #1", "notification.created user:\(linus)",
           "message.deleted conversation:\(room) #2",
           "participant.joined conversation:\(topic)", "conversation.created user:\(linus)",
           "message.created conversation:\(room) #1",
@@ -104,6 +104,81 @@ import Testing
       try await village.expect(201, .post, "/messages/\(id)/topic", as: "mira", ["title": "a"])
       // The answer to a repeated request does not write.
       try await village.expect(200, .post, "/messages/\(id)/topic", as: "grace", ["title": "a"])
+    }
+  }
+
+  @Test(arguments: TestTransport.allCases)
+  func `a copy takes over actions, earlier texts and notifications`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let (_, room) = try await village.garden()
+      let root = try await village.post("weeds! @mira", in: room, as: "grace")
+      let path = "/messages/\(root)"
+      try await village.expect(200, .patch, path, as: "grace", ["text": "flowers! @mira"])
+      for (action, name) in [("like", "mira"), ("like", "linus"), ("star", "linus"), ("pin", "ada")] {
+        try await village.expect(200, .put, "\(path)/actions/\(action)", as: name)
+      }
+      let notification = try await village.expect(200, .get, "/inbox", as: "mira")["data.0.id"]
+      var made: Answer?
+      let events = try await village.events {
+        made = try await village.expect(201, .post, "\(path)/topic", as: "grace", ["title": "Flowers"])
+      }
+      let (topic, copy) = (try #require(made?["conversation_id"]), try #require(made?["message_id"]))
+      let (linus, mira) = (village.id("linus"), village.id("mira"))
+      #expect(
+        events.dropFirst(3) == [
+          "message.created conversation:\(topic) #2", "action.removed user:\(linus)", "action.added user:\(linus)",
+          "notification.created user:\(mira)", "message.deleted conversation:\(room) #3",
+          "message.created conversation:\(room) #1",
+        ])
+      let seen = try await village.expect(200, .get, "/messages/\(copy)", as: "linus")
+      #expect(seen.int("revision") == 2 && seen["edited_at"] != nil && seen["edited_by"] == village.id("grace"))
+      #expect(seen.int("actions.like.count") == 2 && seen.bool("actions.like.mine") == true)
+      #expect(seen.int("actions.pin.count") == 1 && seen.bool("actions.star.mine") == true)
+      let revisions = try await village.expect(200, .get, "/messages/\(copy)/revisions", as: "grace")
+      #expect(revisions.texts("data", "text").contains("weeds! @mira"))
+      let stars = try await village.expect(200, .get, "/me/actions?type=star", as: "linus")
+      #expect(stars.texts("data", "id") == [copy])
+      let inbox = try await village.expect(200, .get, "/inbox", as: "mira")
+      #expect(inbox.int("unread.mention") == 1 && inbox["data.0.id"] == notification)
+      #expect(inbox["data.0.message_id"] == copy && inbox["data.0.conversation_id"] == topic)
+      // The next edit follows the earlier ones.
+      let edited = try await village.expect(200, .patch, "/messages/\(copy)", as: "grace", ["text": "roses!"])
+      #expect(edited.int("revision") == 3)
+      let all = try await village.expect(200, .get, "/messages/\(copy)/revisions", as: "grace")
+      #expect(Set(all.texts("data", "text")).isSuperset(of: ["weeds! @mira", "flowers! @mira"]))
+      let faults = try Verification(village.folder).run(all: true).flatMap(\.faults)
+      #expect(faults == [], "\(faults)")
+    }
+  }
+
+  @Test func `many actions and notifications of a moved message follow in a job`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (_, room) = try await village.garden()
+      let root = try await village.post("@room", in: room)
+      let (message, count) = (ID<Message>(Int(root) ?? 0), WriteTransaction.notificationChunk * 2 + 5)
+      let conversation = ID<Conversation>(Int(room) ?? 0)
+      let sender = ID<User>(Int(village.id("ada")) ?? 0)
+      let types = ["like", "star"].compactMap { ActionType($0) }
+      for part in 0..<10 {
+        try await village.community.store.write { tx throws(Refusal) in
+          for number in 0..<count where number % 10 == part {
+            let id = try tx.add(NewUser(name: "member\(number)", role: .member, password: nil))
+            for type in types { _ = try tx.add(type, to: message, in: conversation, by: id) }
+            try tx.addNotification(.room, of: id, in: conversation, message: message, by: sender)
+          }
+        }
+      }
+      let made = try await village.expect(201, .post, "/messages/\(root)/topic", as: "ada", ["title": "All"])
+      await village.community.store.jobs.run()
+      let copy = try #require(made["message_id"])
+      let seen = try await village.expect(200, .get, "/messages/\(copy)", as: "grace")
+      #expect(seen.int("actions.like.count") == count)
+      #expect(try await village.rows("select 'left' from action where message_id = \(root)") == [])
+      #expect(try await village.rows("select 'left' from notification where message_id = \(root)") == [])
+      let moved = try await village.rows("select message_id || '' from notification where message_id = \(copy)")
+      #expect(moved.count >= count)
+      let faults = try Verification(village.folder).run(all: true).flatMap(\.faults)
+      #expect(faults == [], "\(faults)")
     }
   }
 

@@ -415,6 +415,17 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         try await stage.village.post("go on", in: stage.garden.room, as: "linus", ["reply_to": root])
         try await stage.request(.post, "/messages/\(root)/topic", as: "ada", ["title": "Stories"])
       }),
+    ReplayCase(
+      "post /messages/{id}/topic", "with actions, an edit and a mention",
+      before: { stage in
+        let path = "/messages/\(stage.message)"
+        try await stage.request(.patch, path, as: "grace", ["text": "pears, @linus"])
+        for (action, name) in [("like", "grace"), ("star", "grace"), ("star", "ada"), ("pin", "ada")] {
+          try await stage.request(.put, "\(path)/actions/\(action)", as: name)
+        }
+        try await stage.village.post("mine @grace", in: stage.garden.room, as: "linus", ["reply_to": stage.message])
+      },
+      { try await $0.request(.post, "/messages/\($0.message)/topic", as: "ada", ["title": "Pears"]) }),
   ]
 
   private static let conversations: [ReplayCase] = [

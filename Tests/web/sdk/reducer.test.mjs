@@ -10,11 +10,12 @@ import { memoryStore, put } from '../../../Public/js/parley/store.js';
 const cases = JSON.parse(readFileSync(new URL('../../Contract/reducer.json', import.meta.url), 'utf8'));
 const context = { me: '1', generation: 0, isMuted: () => false };
 
-function message({ seq, id = 1000 + seq, author = 2, revision = 1, text = 'x', machine_only = false, actions = {}, mine = [] }) {
+function message({ seq, id = 1000 + seq, author = 2, revision = 1, text = 'x', machine_only = false, actions = {}, mine = [], moved_from }) {
   const counts = Object.entries(actions).map(([type, count]) => [type, { count, ...(mine.includes(type) ? { mine: true } : {}) }]);
   return {
     id: String(id), conversation_id: '12', author_id: String(author), client_id: null, seq, revision, machine_only,
     previous_message: seq > 1 ? String(999 + seq) : null, created_at: '', attachments: [], reply_to: null,
+    ...(moved_from ? { moved_from: String(moved_from) } : {}),
     ...(text === null ? { deleted: true, deletion: 'author' } : { deleted: false, text, actions: Object.fromEntries(counts) }),
   };
 }

@@ -7,8 +7,8 @@ extension Community {
   /// All job kinds of this target, for the store that runs them.
   public static let jobs: [JobKind] = [
     .departure, .forumErasure, .forumLosses, .branchBan, .removal, .restoration,
-    .notificationRemoval, .roomMentions, .branchMove, .groupRemoval, .groupAccess, .groupMentions, .fileDestruction,
-    .roleAccess, .conversationRemoval, .forumNotice,
+    .notificationRemoval, .roomMentions, .branchMove, .rowMove, .groupRemoval, .groupAccess, .groupMentions,
+    .fileDestruction, .roleAccess, .conversationRemoval, .forumNotice,
   ]
 
   /// The status of a job, for its creator and staff. Finished jobs are deleted after a while.

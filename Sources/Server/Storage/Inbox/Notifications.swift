@@ -171,7 +171,7 @@ extension WriteTransaction {
   }
 
   /// Returns whether more may remain.
-  fileprivate func removeNotificationChunk(_ message: ID<Message>, limit: Int, by actor: ID<User>) throws(Refusal)
+  func removeNotificationChunk(_ message: ID<Message>, limit: Int, by actor: ID<User>) throws(Refusal)
     -> Bool
   {
     let users = try run { connection in

@@ -26,7 +26,8 @@ extension WriteTransaction {
   ) throws(Refusal) -> Int {
     if let entry = try searchEntry(of: message.id) { searchChanges.append(.remove(entry)) }
     try removeRows(of: message.id)
-    try removeNotifications(message.id, by: actor)
+    // The copy of a moved message takes them over.
+    if deletion != .moved { try removeNotifications(message.id, by: actor) }
     try detachFiles(of: message.id)
     // A removed message can be restored with its votes.
     if deletion != .moderator { try removePoll(of: message.id) }

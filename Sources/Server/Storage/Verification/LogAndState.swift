@@ -10,7 +10,7 @@ extension Check {
     examination.expect(try examination.number("select count(*) from message"))
     let messages = try examination.connection.prepare(
       """
-      select id, conversation_id, revision, deletion is not null
+      select id, conversation_id, revision, deletion is not null, moved_from is not null
       from message
       order by id
       """)
@@ -29,7 +29,8 @@ extension Check {
     while try messages.step() {
       let id = try messages.row.int(0)
       hasEvent = try skipOrphans(events, to: id, hasEvent, examination)
-      var history = MessageHistory(id, in: try messages.row.int(1), isCut: floor > 0)
+      var history = MessageHistory(
+        id, in: try messages.row.int(1), isCut: floor > 0, isCopy: try messages.row.bool(4))
       while hasEvent, try events.row.int(0) == id {
         try history.add(events.row)
         eventCount += 1
@@ -70,22 +71,27 @@ private struct MessageHistory {
   private var fault: String?
   /// Whether the beginning may have been removed from the log.
   private let isCut: Bool
+  /// Whether it begins with the revision of its original.
+  private let isCopy: Bool
   private var isKnown = false
 
-  init(_ message: Int, in conversation: Int, isCut: Bool) {
+  init(_ message: Int, in conversation: Int, isCut: Bool, isCopy: Bool) {
     self.message = message
     self.isCut = isCut
+    self.isCopy = isCopy
     stream = EventStream.conversation(ID(conversation)).number
   }
 
   mutating func add(_ event: borrowing Row) throws {
     let id = try event.int(1)
     let kind = Event.Kind(rawValue: try event.int(2))
-    if isCut, revision == 0 { revision = try event.int(4) - 1 }
+    let isFirst = revision == 0
+    if isFirst, isCut || isCopy { revision = try event.int(4) - 1 }
     revision += 1
-    if revision == 1 || kind == .messageDeleted || kind == .messageRestored { isKnown = true }
-    if (kind == .messageCreated) != (revision == 1) {
-      note(revision == 1 ? "its first event \(id) does not create it" : "its event \(id) creates it again")
+    let creates = isCopy ? isFirst && (!isCut || kind == .messageCreated) : revision == 1
+    if creates || kind == .messageDeleted || kind == .messageRestored { isKnown = true }
+    if (kind == .messageCreated) != creates {
+      note(creates ? "its first event \(id) does not create it" : "its event \(id) creates it again")
     }
     if try event.int(3) != stream { note("its event \(id) is not in its conversation's stream") }
     if try event.int(4) != revision { note("its event \(id) has revision \(try event.int(4)) instead of \(revision)") }

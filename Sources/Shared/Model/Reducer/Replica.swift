@@ -250,6 +250,9 @@ extension Replica {
     guard var known = conversations.removeValue(forKey: id) else { return }
     // The message before it is missing.
     if message.seq > known.conversation.lastSeq + 1 { needs.insert(.conversation(id)) }
+    if kind == .messageCreated, message.mayHaveOwnActions, known.messages[message.seq]?.message.id != message.id {
+      needs.insert(.message(message.id))
+    }
     known.apply(message, kind, event, for: recipient)
     if known.unread == nil { needs.insert(.conversation(id)) }
     conversations[id] = known

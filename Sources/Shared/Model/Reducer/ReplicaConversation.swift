@@ -107,8 +107,9 @@ extension ReplicaConversation {
     if isNewer { count(message, before: known?.message, kind, for: recipient) }
     // A created message that was not cached has no own actions, unless it is old.
     let isNew = kind == .messageCreated
+    let hasMine = isNew && !message.mayHaveOwnActions
     var new =
-      known ?? ReplicaMessage(message: message, mine: isNew ? [] : nil, asOf: 0, actionsAsOf: isNew ? event.id : 0)
+      known ?? ReplicaMessage(message: message, mine: hasMine ? [] : nil, asOf: 0, actionsAsOf: isNew ? event.id : 0)
     let content = new.message.content
     if message.revision > new.message.revision {
       new.message = message
@@ -150,9 +151,7 @@ extension ReplicaConversation {
   }
 
   mutating func setStar(_ isSet: Bool, on message: ID<Message>, _ event: Int) {
-    guard let seq = seqs[message], let known = messages[seq], event > known.actionsAsOf, known.mine != nil else {
-      return
-    }
+    guard let seq = seqs[message], let known = messages[seq], event > known.actionsAsOf else { return }
     if isSet { messages[seq]?.mine?.insert("star") } else { messages[seq]?.mine?.remove("star") }
     messages[seq]?.lastActionEvent = max(event, known.lastActionEvent)
   }

@@ -234,6 +234,12 @@ extension Message {
     clientID != nil && clientID == other.clientID && author == other.author
   }
 
+  /// Whether a created message, the copy of a moved one, may have actions or a vote of the user. Its event has none.
+  var mayHaveOwnActions: Bool {
+    guard movedFrom != nil, let content else { return false }
+    return !content.actions.isEmpty || content.poll != nil
+  }
+
   /// A tombstone has neither.
   mutating func setActions(_ actions: [ActionCount], poll: Poll?) {
     guard case .live(var content) = state else { return }
