@@ -196,4 +196,53 @@ import Testing
       #expect(try await village.request(.patch, address, as: "mira", ["solved_by": NSNull()]).isNull("solved_by"))
     }
   }
+
+  @Test func `a topic is unsolved once its solution is deleted or moved, and solved again with its restore`()
+    async throws
+  {
+    try await Village.open(.inMemory) { village in
+      let forum = try await make(village)
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "grace", ["solvable": true])
+      let path = "/forums/\(forum)/conversations"
+      let topic = try #require(
+        try await village.expect(201, .post, path, as: "linus", ["title": "Help", "text": "How?"])["id"])
+      let address = "/conversations/\(topic)"
+      func solve() async throws -> String {
+        let answer = try await village.post("So", in: topic, as: "grace")
+        try await village.expect(200, .patch, address, as: "linus", ["solved_by": answer])
+        return answer
+      }
+      func solution() async throws -> String? { try await village.expect(200, .get, address, as: "linus")["solved_by"] }
+      func isUnsolved() async throws -> Bool {
+        try await village.expect(200, .get, "\(path)?filter=unsolved", as: "linus").count("data") == 1
+      }
+      let deleted = try await solve()
+      let events = try await village.events {
+        try await village.expect(200, .delete, "/messages/\(deleted)", as: "grace")
+      }
+      #expect(
+        events == [
+          "conversation.updated conversation:\(topic) #3", "conversation.updated forum:\(forum) #3",
+          "message.deleted conversation:\(topic) #2",
+        ])
+      #expect(try await solution() == nil)
+      #expect(try await isUnsolved())
+      let moved = try await solve()
+      try await village.expect(201, .post, "/messages/\(moved)/topic", as: "grace", ["title": "So"])
+      #expect(try await solution() == nil)
+      let removed = try await solve()
+      try await village.expect(200, .post, "/messages/\(removed)/remove", as: "mira")
+      #expect(try await solution() == nil)
+      let restored = try await village.events {
+        try await village.expect(200, .post, "/messages/\(removed)/restore", as: "mira")
+      }
+      #expect(restored.filter { $0.hasPrefix("conversation.updated") }.count == 2)
+      #expect(try await solution() == removed)
+      // A solution that was chosen meanwhile stays.
+      try await village.expect(200, .post, "/messages/\(removed)/remove", as: "mira")
+      let other = try await solve()
+      try await village.expect(200, .post, "/messages/\(removed)/restore", as: "mira")
+      #expect(try await solution() == other)
+    }
+  }
 }

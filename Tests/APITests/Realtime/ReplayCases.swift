@@ -426,6 +426,16 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         try await stage.village.post("mine @grace", in: stage.garden.room, as: "linus", ["reply_to": stage.message])
       },
       { try await $0.request(.post, "/messages/\($0.message)/topic", as: "ada", ["title": "Pears"]) }),
+    ReplayCase(
+      "delete /messages/{id}", "the solution of a topic",
+      before: { stage in
+        try await stage.request(.patch, "/forums/\(stage.garden.forum)", as: "ada", ["solvable": true])
+      },
+      { stage in
+        let id = try await stage.village.post("pull them", in: stage.topic, as: "grace")
+        try await stage.request(.patch, "/conversations/\(stage.topic)", as: "linus", ["solved_by": id])
+        try await stage.request(.delete, "/messages/\(id)", as: "grace")
+      }),
   ]
 
   private static let conversations: [ReplayCase] = [

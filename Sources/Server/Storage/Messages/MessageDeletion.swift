@@ -43,6 +43,7 @@ extension WriteTransaction {
         """, deletion.rawValue, Int(now), actor.number, reason, movedTo?.number, message.id.number)
     }
     if message.isFirst { try setTags(of: message.conversation, [], by: actor) }
+    try clearSolution(message.id, of: message.conversation, by: actor)
     try recordDestruction()
     return try logChange(.messageDeleted, of: message, by: actor)
   }

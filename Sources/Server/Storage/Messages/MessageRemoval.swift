@@ -47,6 +47,7 @@ extension WriteTransaction {
     if message.isFirst {
       try setTags(of: message.conversation, try hashtags(in: seal.text.entities), by: moderator)
     }
+    if seal.isSolution { try restoreSolution(id, of: message.conversation, by: moderator) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     return try logChange(.messageRestored, of: message, by: moderator)
   }

@@ -8,6 +8,8 @@ struct Seal {
   var sentAt: Int?
   /// In stored form.
   var buttons: String?
+  /// Whether it was the solution of its topic.
+  var isSolution = false
   var revisions: [Revision] = []
   var notifications: [SealedNotification] = []
 
@@ -54,6 +56,7 @@ extension Seal: JSONWritable {
       Self.write(annotations, to: &json)
       json.field("sent_at", sentAt)
       if let buttons { json.field("buttons", buttons) }
+      if isSolution { json.field("solution", true) }
       json.field("revisions", revisions)
       json.field("notifications", notifications)
     }
@@ -72,6 +75,7 @@ extension Seal: JSONReadable {
     annotations = try object.optional("annotations", Self.annotations)
     sentAt = try object.optional("sent_at")
     buttons = try object.optional("buttons")
+    isSolution = try object.optional("solution") ?? false
     revisions = try object.read("revisions")
     notifications = try object.read("notifications")
     try object.finish()

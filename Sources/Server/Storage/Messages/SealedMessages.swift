@@ -7,13 +7,14 @@ extension WriteTransaction {
   /// Seals the content of a live message. The seal references the files before the message drops them, so that they
   /// stay in use.
   func seal(_ id: ID<Message>, until: Int64, partOf removal: ID<Removal>?) throws(Refusal) {
-    let content = try content(of: id).json
+    var content = try content(of: id)
+    content.isSolution = try isSolution(id)
     try run { connection in
       try connection.execute(
         """
         insert into sealed (message_id, content, until, removal_id)
         values ($1, $2, $3, $4)
-        """, id.number, content, Int(until), removal?.number)
+        """, id.number, content.json, Int(until), removal?.number)
       try connection.execute(
         """
         insert into sealed_attachment (message_id, position, file_id)
