@@ -35,6 +35,32 @@ import Testing
     }
   }
 
+  @Test func `a deleted topic is no activity of its forum`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "public", members: ["grace"])
+      let path = "/forums/\(forum)/conversations"
+      func topic(_ title: String) async throws -> String {
+        try #require(try await village.expect(201, .post, path, as: "grace", ["title": title, "text": "when?"])["id"])
+      }
+      let (frost, keys) = (try await topic("Frost"), try await topic("Keys"))
+      try await village.expect(200, .patch, "/conversations/\(frost)", as: "ada", ["pinned": true])
+      let spoken = try await village.post("hello", in: room, as: "grace")
+      let answers = [try await village.post("in May", in: frost, as: "ada"), try await village.post("here", in: keys)]
+      func newest() async throws -> String? {
+        let list = try await village.expect(200, .get, "/forums?query=garden", as: "grace")
+        let id = list["data.0.last_message_id"] ?? ""
+        let message = try await village.expect(200, .get, "/messages/\(id)", as: "grace")
+        #expect(list["data.0.last_activity_at"] == message["created_at"])
+        return id
+      }
+      #expect(try await newest() == answers[1])
+      try await village.expect(204, .delete, "/conversations/\(keys)", as: "ada")
+      #expect(try await newest() == answers[0])
+      try await village.expect(204, .delete, "/conversations/\(frost)", as: "ada")
+      #expect(try await newest() == spoken)
+    }
+  }
+
   @Test func `a forum that the caller only sees tells no activity`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await village.garden("shed", "private", members: ["grace"]).forum

@@ -284,6 +284,7 @@ extension WriteTransaction {
     var closed = conversation
     closed.revision += 1
     try log(.conversationRemoved, of: closed, by: actor)
+    if let forum = conversation.forum, let last = conversation.lastMessage { try replaceLastMessage(last, of: forum) }
   }
 
   /// Logs to the conversation's stream, and to the stream of its forum.

@@ -121,6 +121,38 @@ extension WriteTransaction {
     }
   }
 
+  /// Sets the newest message of a forum, which was `last`, a message of a closed conversation, to that of its open ones.
+  func replaceLastMessage(_ last: ID<Message>, of forum: ID<Forum>) throws(Refusal) {
+    try run { connection in
+      // The index of topics finds the newest of each kind.
+      try connection.execute(
+        """
+        update forum
+        set last_message_id = max(
+          coalesce((
+            select last_message_id
+            from conversation
+            where forum_id = $1 and kind = 'room' and state = 'open'
+          ), 0),
+          coalesce((
+            select last_message_id
+            from conversation
+            where forum_id = $1 and kind = 'topic' and state = 'open' and pinned = 0 and last_message_id > 0
+            order by activity desc
+            limit 1
+          ), 0),
+          coalesce((
+            select last_message_id
+            from conversation
+            where forum_id = $1 and kind = 'topic' and state = 'open' and pinned = 1 and last_message_id > 0
+            order by activity desc
+            limit 1
+          ), 0))
+        where id = $1 and last_message_id = $2
+        """, forum.number, last.number)
+    }
+  }
+
   /// The message of an earlier send with the same `client_id`, over any transport.
   public func earlier(_ message: NewMessage) throws(Refusal) -> StoredMessage? {
     try earlier(message, message.clientID == nil ? [] : try message.fingerprint())
