@@ -130,6 +130,22 @@ import Testing
     }
   }
 
+  @Test func `the first participant that accepts becomes the admin of a group without one`() async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try await village.talk("group", by: "grace", with: ["linus", "mira"], ["title": "seeds"])
+      let path = "/conversations/\(id)"
+      try await village.expect(204, .delete, "\(path)/participants/me", as: "grace")
+      let events = try await village.events { try await village.expect(200, .put, "\(path)/request", as: "linus") }
+      #expect(events.contains("participant.changed conversation:\(id)"), "\(events)")
+      #expect(try await village.expect(200, .get, path, as: "linus")["role"] == "admin")
+      try await village.expect(200, .patch, path, as: "linus", ["title": "plums"])
+      if try await village.request(.get, path, as: "mira").bool("request") == true {
+        try await village.expect(200, .put, "\(path)/request", as: "mira")
+      }
+      #expect(try await village.expect(200, .get, path, as: "mira")["role"] == "member")
+    }
+  }
+
   @Test func `a blocked user can't post in the conversation`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")

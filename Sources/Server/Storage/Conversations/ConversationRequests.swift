@@ -32,7 +32,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Accepts a request, also after it was declined.
+  /// Accepts a request, also after it was declined. A group whose admins have left gets an admin.
   public func takeRequest(
     of conversation: ID<Conversation>, by user: ID<User>, from other: ID<User>, wasRefused: Bool
   ) throws(Refusal) {
@@ -46,6 +46,8 @@ extension WriteTransaction {
     }
     try log(.relationChanged, in: .user(user), subject: other.number, revision: 0, actor: user.number)
     if wasRefused { try setRefused(false, conversation, by: user) }
+    guard let found = try self.conversation(conversation), found.kind.isJoined else { return }
+    try promoteNextAdmin(of: found, by: user)
   }
 
   /// Declines a request. The conversation is closed and hidden until the recipient accepts it.

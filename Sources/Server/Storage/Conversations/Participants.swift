@@ -51,16 +51,18 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether the conversation has another admin.
-  public func hasAdmin(of conversation: ID<Conversation>, besides user: ID<User>) throws(Refusal) -> Bool {
+  /// Whether the conversation has an admin, another than `user`.
+  public func hasAdmin(
+    of conversation: ID<Conversation>, besides user: ID<User>? = nil
+  ) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
         """
         select 1
         from participant
-        where conversation_id = $1 and user_id <> $2 and role = 'admin'
+        where conversation_id = $1 and user_id is not $2 and role = 'admin'
         limit 1
-        """, conversation.number, user.number
+        """, conversation.number, user?.number
       ) { _ in true } ?? false
     }
   }
@@ -127,9 +129,13 @@ extension WriteTransaction {
   func promoteNextAdmin(
     of conversation: Conversation, after participant: Participant, by actor: ID<User>
   ) throws(Refusal) {
-    guard participant.role == .admin, try !hasAdmin(of: conversation.id, besides: participant.user),
-      let next = try nextAdmin(of: conversation)
-    else { return }
+    guard participant.role == .admin else { return }
+    try promoteNextAdmin(of: conversation, by: actor)
+  }
+
+  /// Promotes the longest-standing participant if there is no admin. A pending request waits for its answer.
+  func promoteNextAdmin(of conversation: Conversation, by actor: ID<User>) throws(Refusal) {
+    guard try !hasAdmin(of: conversation.id), let next = try nextAdmin(of: conversation) else { return }
     try setRole(.admin, of: next, in: conversation.id, by: actor)
   }
 
