@@ -197,6 +197,26 @@ import Testing
     }
   }
 
+  @Test(arguments: ["leave", "erase"])
+  func `the forum of a departed admin gets the next one`(how: String) async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(
+        201, .post, "/forums", as: "grace", ["title": "shed", "visibility": "private"])
+      let forum = "/forums/\(try #require(made["id"]))"
+      for (name, role) in [("robo", "member"), ("linus", "moderator")] {
+        try await village.expect(200, .put, "\(forum)/members/@\(name)", as: "grace", ["role": role])
+      }
+      let events = try await village.events {
+        let gone = try await Self.leave(how, "grace", in: village)
+        #expect(gone.status == 200)
+      }
+      #expect(events.contains("participant.changed user:\(village.id("linus"))"), "\(events)")
+      #expect(try await village.expect(200, .get, forum, as: "linus")["role"] == "admin")
+      #expect(try await village.expect(200, .get, forum, as: "robo")["role"] == "member")
+      try Self.expectSound(village)
+    }
+  }
+
   private static func expectSound(_ village: Village) throws {
     let faults = try Verification(village.folder).run(all: true).flatMap(\.faults)
     #expect(faults == [], "\(faults)")

@@ -183,7 +183,9 @@ extension WriteTransaction {
       ) { row in ID<Forum>(try row.int(0)) }
     }
     for forum in forums {
+      let role = try role(of: departure.user, in: forum)
       _ = try removeMember(departure.user, of: forum, by: departure.actor)
+      if role == .admin { try promoteNextAdmin(of: forum, excluding: departure.user) }
     }
     return forums.count < limit
   }
