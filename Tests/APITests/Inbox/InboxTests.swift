@@ -1,5 +1,6 @@
 import Foundation
 import ParleyModel
+import ParleyWire
 import Testing
 
 @testable import API
@@ -273,6 +274,31 @@ import Testing
       let stream = try await village.expect(200, .get, "/streams/user:\(linus)/events?limit=200", as: "linus")
       let added = (0..<stream.count("data")).filter { stream["data.\($0).event"] == "notification.created" }
       #expect(added.count == 2 && stream.has("data.\(added.first ?? 0).data.kind") == false)
+    }
+  }
+
+  @Test func `a restored entry is read with its position, and unknown to users without access`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "private", members: ["grace", "linus", "robo"])
+      let id = try await village.post("@linus @robo", in: room, as: "grace")
+      let later = try await village.post("later", in: room, as: "grace")
+      let removal = try await village.expect(
+        201, .post, "/removals", as: "ada", ["author": "@grace", "forum": forum, "since": "2000-01-01T00:00:00Z"])
+      try await village.expect(204, .delete, "/forums/\(forum)/members/@robo", as: "ada")
+      try await village.expect(200, .put, "/conversations/\(room)/read", as: "linus", ["message_id": later])
+      func restore(_ method: ParleyWire.Method, _ path: String) async throws {
+        let events = try await village.events { try await village.expect(200, method, path, as: "ada") }
+        #expect(events.filter { $0.hasPrefix("notification.") } == ["notification.created user:\(village.id("linus"))"])
+        #expect(try await unread(village, of: "linus") == 0)
+        #expect(try await inbox(village, of: "linus") == ["(mention \(id))"])
+        #expect(try await inbox(village, of: "robo") == [])
+      }
+      try await restore(.delete, "/removals/\(try #require(removal["id"]))")
+      try await village.expect(200, .post, "/messages/\(id)/remove", as: "ada")
+      try await restore(.post, "/messages/\(id)/restore")
+      // It is as if the message had never been removed: a new member finds the earlier entry.
+      try await village.expect(200, .put, "/forums/\(forum)/members/@robo", as: "ada")
+      #expect(try await inbox(village, of: "robo") == ["mention \(id)"])
     }
   }
 

@@ -73,6 +73,15 @@ extension ReadTransaction {
     recipients.add(candidate, cause)
   }
 
+  /// Whether a message is in the history of a user.
+  func mayRead(_ user: ID<User>, _ message: MessagePosition) throws(Refusal) -> Bool {
+    guard let role = try self.user(user)?.summary.role,
+      let standing = try standing(of: user, in: message.conversation),
+      Permissions.rights(of: role, in: standing).contains(.read)
+    else { return false }
+    return message.seq >= Permissions.fromSeq(of: role, in: standing)
+  }
+
   func mayRead(_ user: ID<User>, _ conversation: ID<Conversation>) throws(Refusal) -> Bool {
     guard let role = try self.user(user)?.summary.role, let standing = try standing(of: user, in: conversation)
     else { return false }

@@ -17,7 +17,7 @@ extension Community {
   public func restoreMessage(_ id: ID<Message>, reason: String?, by caller: Caller) async throws(Refusal) -> MessageView
   {
     try await moderate(id, .messageRestored, reason, by: caller) { tx, actor throws(Refusal) in
-      try tx.restore(id, by: actor)
+      try tx.restore(id, by: actor, readableBy: tx.mayRead)
     }
   }
 

@@ -51,7 +51,7 @@ extension Community {
       guard try tx.markUndone(id, by: actor) else { return removal }
       try tx.audit(.removalUndone, by: actor, subject: id.number, in: removal.forum, reason: reason)
       var progress = RestorationProgress(id, by: actor)
-      if try !tx.restoreNextChunk(&progress) {
+      if try !tx.restoreNextChunk(&progress, readableBy: tx.mayRead) {
         _ = try tx.startJob(kind: JobKind.restoration.name, subject: id.number, by: actor, state: progress)
       }
       guard let undone = try tx.removal(id) else { throw .unavailable }
@@ -116,7 +116,7 @@ extension JobKind {
   }
 
   static let restoration = JobKind("restoration") { (tx, progress: inout RestorationProgress) throws(Refusal) in
-    try tx.restoreNextChunk(&progress)
+    try tx.restoreNextChunk(&progress, readableBy: tx.mayRead)
   }
 }
 

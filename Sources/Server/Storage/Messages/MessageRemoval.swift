@@ -24,9 +24,13 @@ extension WriteTransaction {
 
   /// Restores a message that a moderator removed. Does nothing on a live message.
   ///
+  /// - Parameter isReader: whether a user can read a message. Others get their notification back without an event.
   /// - Returns: the new revision of the message.
   @discardableResult
-  public func restore(_ id: ID<Message>, by moderator: ID<User>) throws(Refusal) -> Int {
+  public func restore(
+    _ id: ID<Message>, by moderator: ID<User>,
+    readableBy isReader: (ID<User>, MessagePosition) throws(Refusal) -> Bool = { _, _ throws(Refusal) in true }
+  ) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard let deletion = message.deletion else { return message.revision }
     guard deletion == .moderator, let seal = try seal(of: id) else { throw .gone }
@@ -41,6 +45,7 @@ extension WriteTransaction {
         """, seal.text.markdown, seal.text.entities, seal.annotations?.json, seal.sentAt, seal.buttons, id.number)
     }
     try addRows(of: seal, to: id, in: message.conversation)
+    try restore(seal.notifications, of: id, isReader)
     try attach(try sealedAttachments(of: id), to: id)
     try breakSeal(of: id)
     // The seal has the hashtags in another order.
@@ -66,21 +71,32 @@ extension WriteTransaction {
           """, id.number, earlier.revision, earlier.text, earlier.entities, earlier.editedAt, earlier.editedBy)
       }
     }
-    for notification in seal.notifications {
-      // The recipient may have been deleted, and a job may not have removed the notifications of many recipients yet.
+  }
+
+  private func restore(
+    _ notifications: [Seal.SealedNotification], of id: ID<Message>,
+    _ isReader: (ID<User>, MessagePosition) throws(Refusal) -> Bool
+  ) throws(Refusal) {
+    guard !notifications.isEmpty, let position = try position(of: id) else { return }
+    for notification in notifications {
+      // The recipient may have been deleted or have read on, and a job may not have removed the notifications of many recipients yet.
       let isRestored = try run { connection in
         try connection.execute(
           """
           insert into notification (id, user_id, kind, conversation_id, message_id, actor_id, created_at, read_at)
-          select $1, id, $2, $3, $4, $5, $6, $7
+          select $1, id, $2, $3, $4, $5, $6, coalesce($7, (
+            select $8
+            from read_position r
+            where r.user_id = account.id and r.conversation_id = $9 and r.read_seq >= $10
+          ))
           from account
-          where id = $8 and state = 'active'
+          where id = $11 and state = 'active'
           on conflict (message_id, user_id) where message_id is not null do nothing
           """, notification.id, notification.kind, notification.conversation, id.number, notification.actor,
-          notification.createdAt, notification.readAt,
+          notification.createdAt, notification.readAt, Int(now), position.conversation.number, position.seq,
           notification.user) == 1
       }
-      guard isRestored else { continue }
+      guard isRestored, try isReader(ID(notification.user), position) else { continue }
       try log(
         .notificationCreated, in: .user(ID(notification.user)), subject: notification.id, revision: 0,
         actor: notification.actor ?? 0)

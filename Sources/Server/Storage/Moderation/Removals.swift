@@ -143,7 +143,12 @@ extension WriteTransaction {
 
   /// Restores one chunk. Returns true when the restoration is complete. Messages of closed conversations and expired
   /// seals are not restored.
-  public func restoreNextChunk(_ progress: inout RestorationProgress) throws(Refusal) -> Bool {
+  ///
+  /// - Parameter isReader: whether a user can read a message.
+  public func restoreNextChunk(
+    _ progress: inout RestorationProgress,
+    readableBy isReader: (ID<User>, MessagePosition) throws(Refusal) -> Bool = { _, _ throws(Refusal) in true }
+  ) throws(Refusal) -> Bool {
     let start = changeCount
     let sealed = try run { connection in
       try connection.all(
@@ -163,7 +168,7 @@ extension WriteTransaction {
     for (id, canBeRestored) in sealed {
       progress.message = id
       if canBeRestored {
-        try restore(id, by: progress.actor)
+        try restore(id, by: progress.actor, readableBy: isReader)
         count += 1
       }
       guard changeCount - start < Self.changesPerChunk else {
