@@ -144,6 +144,29 @@ import Testing
     }
   }
 
+  @Test func `subscribers learn of the tags that a later start of history hides`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("attic", "private", members: ["grace"])
+      var topics: [String] = []
+      for _ in 0..<201 { topics.append(try await Self.start(village, "Old #secret", in: forum, as: "ada")) }
+      let topic = "/conversations/\(topics[0])"
+      let events = try await village.events {
+        try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "members", "from": "now"])
+        await village.community.store.jobs.run()
+      }
+      #expect(events.contains("conversation.updated conversation:\(topics[0]) #2"))
+      #expect(events.filter { $0.hasPrefix("conversation.updated forum:\(forum)") }.count == topics.count)
+      let hidden = try await village.expect(200, .get, topic, as: "grace")
+      #expect(Self.tags(hidden) == [] && hidden.int("revision") == 2)
+      // A wider visibility from the beginning shows them again.
+      let wider = ["visibility": "public", "from": "beginning"]
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", wider)
+      await village.community.store.jobs.run()
+      let shown = try await village.expect(200, .get, topic, as: "grace")
+      #expect(Self.tags(shown) == ["secret"] && shown.int("revision") == 3)
+    }
+  }
+
   @Test func `tags are as secret as their forum and its history`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, _) = try await village.garden("attic", "private", members: ["grace"])

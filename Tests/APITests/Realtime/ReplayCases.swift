@@ -299,6 +299,15 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
           .patch, "/forums/\(stage.den.forum)", as: "ada", ["visibility": "members", "from": "now"])
         try await stage.village.post("come in", in: stage.den.room, as: "grace")
       }),
+    ReplayCase(
+      "patch /forums/{id}", "widened from now on, with a tagged topic",
+      before: { stage in
+        let topic = ["title": "roots", "text": "deep #roots"]
+        try await stage.request(.post, "/forums/\(stage.den.forum)/conversations", as: "grace", topic)
+      },
+      {
+        try await $0.request(.patch, "/forums/\($0.den.forum)", as: "ada", ["visibility": "members", "from": "now"])
+      }),
     ReplayCase("delete /forums/{id}", { try await delete($0, $0.garden.forum) }),
     ReplayCase("delete /forums/{id}", "hidden", { try await delete($0, $0.den.forum) }),
     ReplayCase(

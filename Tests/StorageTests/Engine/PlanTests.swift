@@ -397,7 +397,7 @@ import Testing
       renamed.title = "Orchard"
       renamed.readGroups = [ID(9)]
       let changed = try tx.change(forum, to: renamed, by: Garden.ada)
-      try tx.openHistory(of: forum.id, after: tx.latestMessageID, from: .members, to: .public)
+      try tx.openHistory(of: forum.id, after: tx.latestMessageID, from: .members, to: .public, by: Garden.ada)
       _ = try tx.recordRoomMention(in: forum.id, minInterval: 1)
       _ = try tx.addTopic("weeds", in: forum.id, by: Garden.ada)
       _ = try tx.setMember(Garden.grace, .member, of: forum.id, by: Garden.ada)

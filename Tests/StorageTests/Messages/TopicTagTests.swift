@@ -241,7 +241,7 @@ import Testing
     let (garden, forum) = (orchard.garden, orchard.forum.id)
     let old = try await orchard.topic("plum", "fig")
     try await garden.write { tx throws(Refusal) in
-      try tx.openHistory(of: forum, after: tx.latestMessageID, from: .members, to: .public)
+      try tx.openHistory(of: forum, after: tx.latestMessageID, from: .members, to: .public, by: Garden.ada)
     }
     let new = try await orchard.topic("plum")
     func expectNewOnly() async throws {
@@ -257,12 +257,15 @@ import Testing
     try await garden.write { tx throws(Refusal) in
       let start = try tx.historyStarts(of: forum)?.anyone
       _ = try tx.setMember(Garden.grace, .member, of: forum, after: start, by: Garden.grace)
-      try tx.openHistory(of: forum, after: nil, from: .members, to: .public)
+      try tx.openHistory(of: forum, after: nil, from: .members, to: .public, by: Garden.ada)
     }
     try await expectNewOnly()
     try await garden.write { tx throws(Refusal) in _ = try tx.removeMember(Garden.grace, of: forum, by: Garden.ada) }
     #expect(try await orchard.tags(of: old.id) == ["plum", "fig"])
     #expect(try await orchard.listed("plum") == [new.id, old.id])
+    // Hiding and showing the tags raised the revision.
+    #expect(try await garden.write { tx throws(Refusal) in try tx.topic(old.id)?.revision } == 3)
+    #expect(try await garden.write { tx throws(Refusal) in try tx.topic(new.id)?.revision } == 1)
     try await orchard.verify()
   }
 

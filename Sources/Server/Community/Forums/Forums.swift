@@ -209,7 +209,7 @@ extension WriteTransaction {
       case .now: latestMessageID
       case .beginning: nil
       }
-    try openHistory(of: before.id, after: start, from: before.visibility, to: after.visibility)
+    try openHistory(of: before.id, after: start, from: before.visibility, to: after.visibility, by: actor)
     return job
   }
 }

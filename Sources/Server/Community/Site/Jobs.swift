@@ -8,7 +8,7 @@ extension Community {
   public static let jobs: [JobKind] = [
     .departure, .forumErasure, .forumLosses, .branchBan, .removal, .restoration,
     .notificationRemoval, .roomMentions, .branchMove, .rowMove, .groupRemoval, .groupAccess, .groupMentions,
-    .fileDestruction, .roleAccess, .conversationRemoval, .forumNotice,
+    .fileDestruction, .roleAccess, .conversationRemoval, .forumNotice, .tagChange,
   ]
 
   /// The status of a job, for its creator and staff. Finished jobs are deleted after a while.

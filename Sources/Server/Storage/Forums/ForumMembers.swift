@@ -12,14 +12,16 @@ extension WriteTransaction {
   ) throws(Refusal) -> Bool {
     let old = try self.role(of: user, in: forum)
     guard old != role else { return false }
-    try run { connection in
-      try connection.execute(
-        """
-        insert into forum_member (forum_id, user_id, role, from_id, created_at)
-        values ($1, $2, $3, $4, $5)
-        on conflict (forum_id, user_id) do update
-        set role = excluded.role
-        """, forum.number, user.number, role.rawValue, message?.number ?? 0, Int(now))
+    try announcingTags(of: forum, by: actor) { () throws(Refusal) in
+      _ = try run { connection in
+        try connection.execute(
+          """
+          insert into forum_member (forum_id, user_id, role, from_id, created_at)
+          values ($1, $2, $3, $4, $5)
+          on conflict (forum_id, user_id) do update
+          set role = excluded.role
+          """, forum.number, user.number, role.rawValue, message?.number ?? 0, Int(now))
+      }
     }
     let kind: Event.Kind = old == nil ? .participantJoined : .participantChanged
     try logMember(kind, user, of: forum, by: actor)
@@ -73,12 +75,15 @@ extension WriteTransaction {
   public func removeMember(
     _ user: ID<User>, of forum: ID<Forum>, by actor: ID<User>
   ) throws(Refusal) -> Bool {
-    let isRemoved = try run { connection in
-      try connection.execute(
-        """
-        delete from forum_member
-        where forum_id = $1 and user_id = $2
-        """, forum.number, user.number) == 1
+    var isRemoved = false
+    try announcingTags(of: forum, by: actor) { () throws(Refusal) in
+      isRemoved = try run { connection in
+        try connection.execute(
+          """
+          delete from forum_member
+          where forum_id = $1 and user_id = $2
+          """, forum.number, user.number) == 1
+      }
     }
     guard isRemoved else { return false }
     try logMember(.participantLeft, user, of: forum, by: actor)

@@ -94,16 +94,18 @@ extension WriteTransaction {
 
   /// Start of the history for users admitted by a wider visibility: the next message, or the first.
   public func openHistory(
-    of forum: ID<Forum>, after message: ID<Message>?, from old: Visibility, to new: Visibility
+    of forum: ID<Forum>, after message: ID<Message>?, from old: Visibility, to new: Visibility, by actor: ID<User>
   ) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
-        """
-        update forum
-        set anyone_from_id = case when $1 then $2 else anyone_from_id end,
-          users_from_id = case when $3 then $2 else users_from_id end
-        where id = $4
-        """, message != nil || new == .public, message?.number ?? 0, message == nil || old == .private, forum.number)
+    try announcingTags(of: forum, by: actor) { () throws(Refusal) in
+      _ = try run { connection in
+        try connection.execute(
+          """
+          update forum
+          set anyone_from_id = case when $1 then $2 else anyone_from_id end,
+            users_from_id = case when $3 then $2 else users_from_id end
+          where id = $4
+          """, message != nil || new == .public, message?.number ?? 0, message == nil || old == .private, forum.number)
+      }
     }
   }
 

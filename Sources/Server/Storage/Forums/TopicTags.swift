@@ -2,7 +2,7 @@
 // function that changes the text of a first message calls `setTags`; triggers keep `topic_tag`, the index of lists.
 //
 // A topic from before the start of a reader's history has no tags, for any reader: the events of a topic have the same
-// content for all readers of its forum.
+// content for all readers of its forum. `TagChanges` announces tags that a change of the starts hides or shows.
 
 import ParleyJSON
 public import ParleyModel
@@ -102,7 +102,7 @@ extension ReadTransaction {
   }
 
   /// The id after which topics show their tags.
-  private func firstTagged(in forum: ID<Forum>) throws(Refusal) -> Int {
+  func firstTagged(in forum: ID<Forum>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(SQL("select \(Topic.lateStart)\nfrom forum f\nwhere f.id = $1"), forum.number) { row in
         try row.int(0)
