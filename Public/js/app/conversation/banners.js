@@ -2,9 +2,8 @@
 
 import { backOff, wait } from '../../parley/time.js';
 import { el } from '../core/dom.js';
-import { list, say, sayProblem } from '../core/text/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { banner } from '../parts/navigation/banner.js';
-import { iconButton } from '../parts/forms/button.js';
 import { toast } from '../parts/overlays/toast.js';
 
 /** The banners of the conversation, in their order. */
@@ -46,26 +45,12 @@ function steps({ shell, site, listen, signal }) {
   return node;
 }
 
-/** Once, after sign-up, with topics to read. */
-function welcomeBanner({ shell, site: state, listen }) {
-  const { site, forums } = shell.arrival;
-  shell.arrival = null;
-  const link = (href, words) => el('a.text-button', { href }, words);
-  const words = [say('welcome.title', { name: site }), forums.length && say('welcome.joined', { forums: list(forums) })].filter(Boolean).join('. ');
-  const topics = el('div');
-  const fill = async () => {
-    const { fillWithLively } = await import('../forum/lively.js');
-    listen(state, ['forums', 'users'], await fillWithLively(state, topics));
-  };
-  fill().catch(() => {});
-  const line = banner(words, {
-    actions: [
-      link('/forums', say('welcome.browse')),
-      link('/you/notifications', say('welcome.notifications')),
-      iconButton('close', say('act.close'), { on: () => node.remove() }),
-    ],
-  });
-  const node = el('div.welcome', null, line, topics);
+/** Once, after sign-up. */
+function welcomeBanner(page) {
+  const { arrival } = page.shell;
+  page.shell.arrival = null;
+  const node = el('div.welcome');
+  import('./welcome.js').then(({ fillWelcome }) => fillWelcome(page, arrival, node)).catch(() => {});
   return node;
 }
 
