@@ -94,7 +94,7 @@ function subjectOf(site, { kind, subject_id: id, forum_id: at, reason, author_id
     forum: way(forum && forumAddress(forum), forum?.title ?? (kind === 'forum.deleted' && reason ? isolate(reason) : say('audit.forum'))),
     n,
     message: way(`/m/${id}`, say('audit.message')),
-    talk: kind === 'topic.deleted' && reason
+    talk: family === 'topic' && what === 'deleted' && reason
       ? isolate(reason)
       : way(`/${family === 'topic' ? 't' : 'c'}/${id}`, say(family === 'topic' ? 'audit.topic' : 'audit.conversation')),
   };
