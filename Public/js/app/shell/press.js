@@ -9,7 +9,6 @@ export class Press {
     this.onEnd = onEnd;
     addEventListener('pointerdown', ({ target }) => {
       this.#isPressed = !!target.closest?.('.sidebar, .bottom-bar');
-      this.#isDragging = false;
     });
     for (const name of ['pointerup', 'pointercancel'])
       addEventListener(name, () => {
