@@ -1,6 +1,5 @@
 // Direct conversations, groups, channels and feeds.
 
-import ParleyCrypto
 public import ParleyModel
 import Storage
 
@@ -340,8 +339,7 @@ extension ConversationDraft {
   /// The digest that tells a repeated request from another one with the same `client_id`.
   fileprivate func fingerprint() throws(Refusal) -> [UInt8] {
     let invited = participants.map { "\($0.user) \($0.role.rawValue)" }
-    let parts = [kind.rawValue, type ?? "", (fields[\.title] ?? nil) ?? "", isDistinct ? "distinct" : ""] + invited
-    let content = parts.flatMap { Array("\($0.utf8.count):\($0)".utf8) }
-    do { return try Digest.sha256(of: content) } catch { throw .unavailable }
+    let title = (fields[\.title] ?? nil) ?? ""
+    return try Creation.fingerprint(of: [kind.rawValue, type ?? "", title, isDistinct ? "distinct" : ""] + invited)
   }
 }

@@ -1,3 +1,4 @@
+import ParleyCrypto
 public import ParleyModel
 import ParleySQLite
 
@@ -19,6 +20,13 @@ public struct Creation: Sendable, Hashable {
   public let subject: Int
   /// SHA-256 of the request; empty if requests are not compared.
   public let fingerprint: [UInt8]
+
+  /// The digest by which a repeated request is compared with the first. Each part is prefixed with its length, so that
+  /// different requests never have the same bytes.
+  public static func fingerprint(of parts: [String]) throws(Refusal) -> [UInt8] {
+    let bytes = parts.flatMap { Array("\($0.utf8.count):\($0)".utf8) }
+    do { return try Digest.sha256(of: bytes) } catch { throw .unavailable }
+  }
 }
 
 extension ReadTransaction {

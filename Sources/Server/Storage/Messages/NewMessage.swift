@@ -1,4 +1,3 @@
-import ParleyCrypto
 import ParleyJSON
 public import ParleyModel
 
@@ -82,8 +81,7 @@ extension NewMessage {
           sentAt: sentAt, poll: poll, buttons: buttons)))
   }
 
-  /// The digest by which a repeated send is compared with the first. Each part is prefixed with its length, so that
-  /// different messages never have the same bytes.
+  /// The digest by which a repeated send is compared with the first.
   func fingerprint() throws(Refusal) -> [UInt8] {
     let files = attachments.map(\.description).joined(separator: ",")
     var parts = [
@@ -95,12 +93,6 @@ extension NewMessage {
       parts.append(String(decoding: json.bytes, as: UTF8.self))
     }
     if let buttons = buttons.stored { parts.append(buttons) }
-    var bytes: [UInt8] = []
-    for part in parts { bytes += Array("\(part.utf8.count):\(part)".utf8) }
-    do {
-      return try Digest.sha256(of: bytes)
-    } catch {
-      throw .unavailable
-    }
+    return try Creation.fingerprint(of: parts)
   }
 }
