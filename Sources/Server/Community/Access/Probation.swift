@@ -58,7 +58,7 @@ extension ReadTransaction {
   /// show a text of the caller to others without a message, or the caller to strangers.
   func requireMayPublish(_ caller: Caller) throws(Refusal) {
     let user = try caller.requireUser()
-    if try sanction(.silence, of: user) != nil { throw try refusal(of: user, in: nil, true) }
+    if let silence = try sanction(.silence, of: user) { throw .silenced(until: silence.until, reason: silence.reason) }
     _ = try probation(of: caller, in: Standing(kind: .group), adding: .none)
   }
 

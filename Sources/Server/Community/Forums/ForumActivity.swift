@@ -58,11 +58,8 @@ extension ReadTransaction {
   ///
   /// - Parameter reader: whose history may start late; nil if all is readable.
   func unread(_ scope: UnreadScope, of user: ID<User>, for reader: Caller?) throws(Refusal) -> Int {
-    var start = scope.start
-    if let reader {
-      guard let fromSeq = try historyStart(of: scope.conversation, for: reader) else { return 0 }
-      start = max(start, fromSeq - 1)
-    }
+    guard let reader else { return try unread(of: user, in: scope.conversation, after: scope.start) }
+    guard let start = try unreadStart(of: scope, for: reader) else { return 0 }
     return try unread(of: user, in: scope.conversation, after: start)
   }
 }

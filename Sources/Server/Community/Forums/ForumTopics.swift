@@ -35,8 +35,7 @@ extension Community {
       guard try tx.owns(draft.attachments, creator) else { throw .invalid("attachments", .unknown) }
       try draft.poll?.checkClosing(after: tx.now)
       let standing = Standing(kind: .topic, forum: inForum)
-      let counted = text?.counted ?? PostCounts(messages: 1, links: 0, mentions: 0)
-      if let probation = try tx.probation(of: caller, in: standing, adding: counted) {
+      if let probation = try tx.probation(of: caller, in: standing, adding: (text ?? .empty).counted) {
         try tx.store(probation, of: creator)
       }
       let rule = try tx.rule(

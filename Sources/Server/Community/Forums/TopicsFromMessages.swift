@@ -29,8 +29,9 @@ extension Community {
       guard found.message.tombstone == nil else { throw .gone }
       guard found.message.kind == .message else { throw .forbidden }
       let inTopic = Standing(kind: .topic, forum: standing)
-      let one = PostCounts(messages: 1, links: 0, mentions: 0)
-      if let probation = try tx.probation(of: caller, in: inTopic, adding: one) { try tx.store(probation, of: actor) }
+      if let probation = try tx.probation(of: caller, in: inTopic, adding: ParsedText.empty.counted) {
+        try tx.store(probation, of: actor)
+      }
       let rule = try tx.rule(of: rules, matching: .empty, title: title, attachments: [], by: caller, in: inTopic)
       if let rule, rule.action != .report { throw .contentRefused }
       let ids = try tx.branch(of: id, max: limit)

@@ -159,6 +159,11 @@ extension ReadTransaction {
     return entry
   }
 
+  /// Messages after this `seq` are unread: those of the reader's history. Nil if the conversation is not readable.
+  func unreadStart(of scope: UnreadScope, for reader: Caller) throws(Refusal) -> Int? {
+    try historyStart(of: scope.conversation, for: reader).map { max(scope.start, $0 - 1) }
+  }
+
   /// Nil if the caller may not read the forum or conversation.
   private func unread(
     _ scope: UnreadScope, _ kind: UnreadItem.Kind, _ notifications: UnreadNotifications, _ caller: Caller,
@@ -166,9 +171,8 @@ extension ReadTransaction {
   ) throws(Refusal) -> UnreadItem? {
     let counts = notifications.byConversation[scope.conversation]
     guard scope.lastSeq > scope.start || kind == .forum || counts != nil else { return nil }
-    guard let fromSeq = try historyStart(of: scope.conversation, for: caller) else { return nil }
+    guard let start = try unreadStart(of: scope, for: caller) else { return nil }
     var item = UnreadItem(kind, scope.conversation, forum: scope.forum)
-    let start = max(scope.start, fromSeq - 1)
     if scope.lastSeq > start {
       item.unread = try unread(of: user, in: scope.conversation, after: start)
       item.firstUnread = item.unread == 0 ? nil : try firstUnread(of: user, in: scope.conversation, after: start)
