@@ -82,6 +82,31 @@ import Testing
     }
   }
 
+  @Test(arguments: LocationPrecision.allCases) func `locations on both sides of an edge are found`(
+    precision: LocationPrecision
+  ) {
+    var random = SystemRandomNumberGenerator()
+    let unit = [LocationPrecision.town: 0.1, .quarter: 0.01, .block: 0.001][precision]!
+    func wrapped(_ longitude: Double) -> Double {
+      longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude
+    }
+    for round in 0..<2_000 {
+      let latitude = Double.random(in: -89...89, using: &random)
+      // Every tenth at the meridian where the longitudes wrap.
+      let longitude = round % 10 == 0 ? 180 - unit / 8 : Double.random(in: -180...180, using: &random)
+      let query = MessageFeature.location(Location(name: "Café", latitude: latitude, longitude: longitude), precision)
+      func finds(north: Double, east: Double, name: String = "café") -> Bool {
+        let location = Location(name: name, latitude: latitude + north, longitude: wrapped(longitude + east))
+        return query.alternatives.contains(MessageFeature.location(location, precision).token)
+      }
+      let near = (-0.499 * unit)...(0.499 * unit)
+      let (north, east) = (Double.random(in: near, using: &random), Double.random(in: near, using: &random))
+      #expect(finds(north: north, east: east), "\(latitude) \(longitude), \(north) \(east)")
+      #expect(!finds(north: north, east: east, name: "bar"))
+      #expect(!finds(north: 1.01 * unit, east: east) && !finds(north: north, east: -1.01 * unit))
+    }
+  }
+
   @Test(arguments: [false, true]) func `messages are found by their attributes`(isOnDisk: Bool) async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()
@@ -118,7 +143,8 @@ import Testing
       #expect(try await texts(cache.find([.annotation("net.app.ohai.displaydate")])).isEmpty)
       #expect(
         texts(try await cache.find([.author(hamlet.id("linus")), .hashtag("food")])) == ["lunch elsewhere #food"])
-      let location = Location(name: "mcdonald's", latitude: 37.7791, longitude: -122.4193)
+      // In the next cells of the index.
+      let location = Location(name: "mcdonald's", latitude: 37.7796, longitude: -122.4195)
       #expect(try await texts(cache.find([.location(location, .block)])) == ["lunch #Food with @ada"])
       #expect(try await texts(cache.find([.location(location, .town)])) == ["dinner 日本語", "lunch #Food with @ada"])
       #expect(try await texts(cache.searchLocations("mcdonald")).count == 3)

@@ -69,7 +69,9 @@ public actor Cache {
 
   /// The version of the message index and of the stored form of messages.
   static func indexRow(_ indexing: MessageIndexing) -> CacheRow {
-    CacheRow(.note, "index", writing: "\(indexing.version).\(SearchText.version).\(CachedMessage.form)")
+    CacheRow(
+      .note, "index", writing: "\(indexing.version).\(MessageIndexing.form).\(SearchText.version).\(CachedMessage.form)"
+    )
   }
 
   /// Rebuilds the index of all messages if the app's indexing or the stored form has changed. Messages that this version

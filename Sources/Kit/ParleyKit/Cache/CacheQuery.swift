@@ -123,8 +123,8 @@ extension CacheQuery {
   }
 
   func matching(_ all: [CachedMessage]) -> [CachedMessage] {
-    let tokens = features.map(\.token)
-    return all.filter { matches($0, tokens) }
+    let wanted = features.map(\.alternatives)
+    return all.filter { matches($0, wanted) }
   }
 
   func includesDate(_ shownAt: Int64) -> Bool {
@@ -132,7 +132,7 @@ extension CacheQuery {
     return shownAt < query.before ?? .max && shownAt >= query.notBefore ?? .min
   }
 
-  private func matches(_ cached: CachedMessage, _ tokens: [String]) -> Bool {
+  private func matches(_ cached: CachedMessage, _ wanted: [[String]]) -> Bool {
     let (message, index) = (cached.message, cached.index)
     guard conversation == nil || conversation == message.conversation, seqs?.contains(message.seq) ?? true,
       ids?.contains(message.id) ?? true, includesDeleted || message.tombstone == nil
@@ -140,7 +140,7 @@ extension CacheQuery {
     if let clientIDs {
       guard let name = message.clientID, clientIDs.contains(name) else { return false }
     }
-    guard includesDate(index.shownAt), tokens.allSatisfy(index.features.contains)
+    guard includesDate(index.shownAt), wanted.allSatisfy({ $0.contains(where: index.features.contains) })
     else { return false }
     if let words, !words.isFound(in: message.content?.text ?? "") { return false }
     if let locationName, !locationName.isFound(in: index.locationName ?? "") { return false }

@@ -252,7 +252,7 @@ public final class DiskStore: CacheStore {
 
   /// Builds the statement from constant clauses and bound parameters.
   private func foundByDate(_ query: CacheQuery) throws(SQLiteError) -> [CachedMessage] {
-    let tokens = query.features.map(\.token)
+    let features = query.features.map(\.alternatives)
     var end = query.before.flatMap { $0 > Self.latest ? nil : Self.moment(at: $0) } ?? Int.max
     if let next = query.next { end = min(end, try moment(after: next)) }
     var values: [any Bindable] = [query.notBefore.map(Self.moment) ?? 0, end]
@@ -260,9 +260,10 @@ public final class DiskStore: CacheStore {
       values.append(value)
       return "$\(values.count)"
     }
+    func list(_ tokens: [String]) -> String { tokens.map(bound).joined(separator: ", ") }
     var source = "message m"
     var conditions = ["m.moment >= $1", "m.moment < $2", "m.is_live = 1"]
-    var rest = tokens[...]
+    var rest = features[...]
     if query.words != nil || query.locationName != nil {
       source = "search s join message m on m.moment = s.rowid"
       let scope = query.conversation.map { SearchScope.conversation($0) } ?? Self.everywhere
@@ -274,11 +275,11 @@ public final class DiskStore: CacheStore {
       source = "feature f join message m on m.moment = f.moment"
       conditions[0] = "f.moment >= $1"
       conditions[1] = "f.moment < $2"
-      conditions.append("f.token = \(bound(first))")
+      conditions.append("f.token in (\(list(first)))")
     }
     if let conversation = query.conversation { conditions.append("m.conversation = \(bound(conversation.number))") }
-    for token in rest {
-      conditions.append("exists (select 1 from feature where token = \(bound(token)) and moment = m.moment)")
+    for tokens in rest {
+      conditions.append("exists (select 1 from feature where token in (\(list(tokens))) and moment = m.moment)")
     }
     let order =
       source.hasPrefix("search") ? "s.rowid" : source.hasPrefix("feature") ? "f.moment" : "m.moment"

@@ -12,6 +12,8 @@ public struct MessageIndexing: Sendable {
   public var locationName: (@Sendable (Location) async -> String?)?
   /// Change it when the rules above change: the index is then rebuilt.
   public var version = 1
+  /// The version of the tokens of `MessageFeature`.
+  static let form = 2
 
   /// Indexes all annotations, with the locations that apps use.
   public init() {}
@@ -45,10 +47,11 @@ public struct MessageIndexing: Sendable {
   }
 }
 
-/// The size of the grid cell in which locations with one name count as the same. Neighbors on both sides of an edge of a cell
-/// differ.
+/// The distance within which locations with one name count as the same. The index has one cell of a grid for each precision; a
+/// query reads the cell of its location and the eight around it, so that the edge of a cell separates nothing.
 public enum LocationPrecision: Int, Sendable, CaseIterable {
-  /// Decimals of the coordinates in degrees: about 11 km, 1.1 km and 111 m.
+  /// Decimals of the coordinates in degrees: 11 km, 1.1 km and 111 m. All locations within half of that are found, and none
+  /// beyond it.
   case town = 1
   case quarter = 2
   case block = 3
@@ -69,20 +72,47 @@ public enum MessageFeature: Sendable, Hashable {
     case .annotation(let type): "t\(type)"
     case .author(let id): "a\(id)"
     case .location(let location, let precision):
-      "p\(precision.rawValue) \(Self.cell(location.latitude, precision)) \(Self.cell(location.longitude, precision)) "
-        + Forum.key(location.name ?? "")
+      Self.token(Self.cell(location, precision), precision, named: location.name)
     }
   }
 
-  private static func cell(_ degrees: Double, _ precision: LocationPrecision) -> Int {
-    let scale: Double =
-      switch precision {
-      case .town: 10
-      case .quarter: 100
-      case .block: 1_000
+  /// The tokens of which a matching message has one.
+  var alternatives: [String] {
+    guard case .location(let location, let precision) = self else { return [token] }
+    let (latitude, longitude) = Self.cell(location, precision)
+    let count = 360 * Self.cellsPerDegree(precision)
+    return (-1...1).flatMap { north in
+      (-1...1).map { east in
+        // The cells at 180° east and west are neighbors.
+        let column = ((longitude + east) % count + count) % count
+        return Self.token((latitude + north, column), precision, named: location.name)
       }
-    // Invalid coordinates must not trap.
-    return Int(exactly: (min(max(degrees, -1_000), 1_000) * scale).rounded()) ?? 0
+    }
+  }
+
+  private static func token(
+    _ cell: (latitude: Int, longitude: Int), _ precision: LocationPrecision, named name: String?
+  ) -> String {
+    "p\(precision.rawValue) \(cell.latitude) \(cell.longitude) \(Forum.key(name ?? ""))"
+  }
+
+  /// The longitude counts from 0° to 360° east.
+  private static func cell(_ location: Location, _ precision: LocationPrecision) -> (latitude: Int, longitude: Int) {
+    func index(_ degrees: Double) -> Int {
+      // Invalid coordinates must not trap.
+      let scaled = min(max(degrees, -1_000), 1_000) * Double(cellsPerDegree(precision))
+      return Int(exactly: scaled.rounded(.down)) ?? 0
+    }
+    let count = 360 * cellsPerDegree(precision)
+    return (index(location.latitude), (index(location.longitude) % count + count) % count)
+  }
+
+  private static func cellsPerDegree(_ precision: LocationPrecision) -> Int {
+    switch precision {
+    case .town: 20
+    case .quarter: 200
+    case .block: 2_000
+    }
   }
 }
 
