@@ -81,9 +81,8 @@ export function matchesQuery(text, terms) {
  * @returns {Promise<any[]>}
  */
 export async function searchCache(store, conversations, search, signal) {
-  const { limit = 50, after_time, before_time } = search;
-  // As the server's: two bounds in the wrong order are swapped.
-  if (after_time && before_time && after_time > before_time) search = { ...search, after_time: before_time, before_time: after_time };
+  const { limit = 50 } = search;
+  const interval = readInterval(search);
   const terms = readQuery(search.q ?? '', search.language);
   /** @type {any[]} */
   let found = [];
@@ -94,7 +93,7 @@ export async function searchCache(store, conversations, search, signal) {
       const messages = await store.list('messages', {
         from: [conversation, 0], to: [conversation, to], limit: chunk, newestFirst: true,
       });
-      const fitting = messages.filter((message) => fits(message, search, terms));
+      const fitting = messages.filter((message) => fits(message, search, interval, terms));
       found.push(...fitting);
       count += fitting.length;
       if (messages.length < chunk) break;
@@ -108,14 +107,33 @@ export async function searchCache(store, conversations, search, signal) {
 const chunk = 500;
 
 /**
+ * The bounds in milliseconds, both excluded. As the server's: two in the wrong order are swapped.
+ * @param {Search} search @returns {[number, number]}
+ */
+function readInterval({ after_time, before_time }) {
+  const bounds = [readTime(after_time), readTime(before_time)];
+  if (after_time !== undefined && before_time !== undefined) bounds.sort((a, b) => a - b);
+  return [bounds[0] ?? -Infinity, bounds[1] ?? Infinity];
+}
+
+/** @param {string} [time] @returns {any} */
+function readTime(time) {
+  if (time === undefined) return undefined;
+  const milliseconds = Date.parse(time);
+  if (Number.isNaN(milliseconds)) throw new RangeError(`${time} is not a time in RFC 3339`);
+  return milliseconds;
+}
+
+/**
  * The options of a poll.
  * @param {any} message @returns {string[]}
  */
 const optionsOf = (message) => (message.poll?.options ?? []).map((/** @type {any} */ { text }) => text);
 
-/** @param {any} message @param {Search} search @param {Term[]} terms */
-function fits(message, search, terms) {
+/** @param {any} message @param {Search} search @param {[number, number]} interval @param {Term[]} terms */
+function fits(message, search, [after, before], terms) {
   if (message.deleted || message.machine_only) return false;
+  const created = Date.parse(message.created_at);
   const { entities = {}, annotations = [], attachments = [] } = message;
   const types = annotations.map((/** @type {any} */ annotation) => annotation.type);
   const names = (/** @type {any[]} */ list = [], /** @type {string} */ wanted = '') =>
@@ -127,8 +145,7 @@ function fits(message, search, terms) {
     (search.annotation === undefined || types.includes(search.annotation)) &&
     (search.has !== 'file' || attachments.length > 0) &&
     (search.has !== 'link' || (entities.links ?? []).length > 0) &&
-    (search.after_time === undefined || message.created_at > search.after_time) &&
-    (search.before_time === undefined || message.created_at < search.before_time) &&
+    created > after && created < before &&
     (terms.length === 0 || matchesQuery([message.text ?? '', ...optionsOf(message)].join('\n'), terms))
   );
 }
