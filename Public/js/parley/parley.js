@@ -726,16 +726,8 @@ export class Parley {
    * @param {string} conversation
    */
   async proof(conversation) {
-    const { proof, verify } = await import('./verify.js');
-    if (!this.mirror.isOwn(`conversation:${conversation}`)) {
-      try {
-        await verify(this.pages, conversation, { isFollowing: false });
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        return { isComplete: false, through: 0, reason: /** @type {const} */ ('not_verified') };
-      }
-    }
-    return proof(this.pages, conversation);
+    const { proof } = await import('./verify.js');
+    return proof(this.pages, conversation, this.mirror.isOwn(`conversation:${conversation}`));
   }
 
   // Events.

@@ -50,7 +50,8 @@ const parts = 16;
 /**
  * @typedef {{ isComplete: boolean, through: number, reason: Reason | null }} Proof
  *   `isComplete`: all messages from the beginning of the user's history through the `seq` `through` are cached, as the
- *   server has them. Later ones arrived as events. Otherwise `reason` says why not, and `through` is 0.
+ *   server has them. Later ones arrived as events. Otherwise `reason` says why not, and `through` is 0. A conversation
+ *   without messages is complete, with the reason `empty`.
  */
 /**
  * @typedef {{ checkedUpTo: number, isComplete: boolean, repaired: number, reason: Reason | null }} Verdict
@@ -58,15 +59,32 @@ const parts = 16;
  *   server has them.
  */
 
+/** @param {Reason} reason @returns {Proof} */
+const incomplete = (reason) => ({ isComplete: false, through: 0, reason });
+
+/** @type {Proof} */
+const empty = { isComplete: true, through: 0, reason: 'empty' };
+
 /**
- * Returns what the last comparison has proven, without a request.
- * @param {import('./pages.js').Pages} pages @param {string} conversation
+ * Returns what the last comparison has proven, without a request. A conversation without events is compared now.
+ * @param {import('./pages.js').Pages} pages @param {string} conversation @param {boolean} hasEvents
  * @returns {Promise<Proof>}
  */
-export async function proof(pages, conversation) {
+export async function proof(pages, conversation, hasEvents) {
+  if (!hasEvents) {
+    try {
+      const verdict = await verify(pages, conversation, { isFollowing: false });
+      if (verdict.reason === 'empty') return empty;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return incomplete('not_verified');
+    }
+  }
   const { held, from, checked } = await pages.history(conversation);
-  const incomplete = (/** @type {Reason} */ reason) => ({ isComplete: false, through: 0, reason });
-  if (held.length === 0) return incomplete('not_cached');
+  if (held.length === 0) {
+    const row = await pages.store.get('conversations', conversation);
+    return row?.last_seq === 0 ? empty : incomplete('not_cached');
+  }
   const isWhole = (/** @type {number} */ to) => (rangeAt(held, to)?.[0] ?? Infinity) <= Math.max(1, from);
   if (checked > 0 && isWhole(checked)) return { isComplete: true, through: checked, reason: null };
   return incomplete(held.length === 1 && isWhole(held[0][1]) ? 'not_verified' : 'incomplete');

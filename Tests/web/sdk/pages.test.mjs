@@ -168,6 +168,8 @@ test('a cache is compared with the server and repaired', async () => {
   assert.deepEqual(await parley.proof(garden.id), { isComplete: true, through: 430, reason: null });
   const empty = await ada.client.calls.createConversation({ body: { kind: 'channel', type: 'com.example.notes', title: 'empty' } });
   assert.deepEqual(await parley.verify(empty.id), { checkedUpTo: 0, isComplete: true, repaired: 0, reason: 'empty' });
+  assert.deepEqual(await parley.proof(empty.id), { isComplete: true, through: 0, reason: 'empty' });
+  assert.deepEqual(await parley.proof('999999'), { isComplete: false, through: 0, reason: 'not_verified' });
   await assert.rejects(parley.verify('999999'), { code: 'not_found' });
   parley.close();
 });
