@@ -178,12 +178,13 @@ class Device(Home, RestartingTest):
             self.assertIn("Up to date", self.tell("sync", "--whole", "Knitting", warning=warning))
             warning = ""
         page = self.ask("GET", f"/conversations/{self.room}/messages?limit=200&order=asc")
-        expected = [(message["id"], message["text"], message["revision"]) for message in page["data"]]
+        seen = lambda message: (message["id"], message["text"], message["revision"], message["actions"])
+        expected = [seen(message) for message in page["data"]]
         self.server.stop()
         lines = self.tell("read", "Knitting", "--limit", "200", "--json", warning="Showing cached data").splitlines()
         held = [json.loads(line) for line in lines]
         self.server = self.serve()
-        self.assertEqual([(message["id"], message["text"], message["revision"]) for message in held], expected)
+        self.assertEqual([seen(message) for message in held], expected)
 
     def check_goes_back(self, is_hot):
         self.tell("login", self.url, "ada", given=PASSWORD + "\n")
@@ -203,6 +204,8 @@ class Device(Home, RestartingTest):
         for follows, count in ((False, 1), (True, 1), (True, 6)):
             with self.subTest(follows=follows, count=count):
                 self.say("lost one")
+                first = self.ask("GET", f"/conversations/{self.room}/messages?limit=1&order=asc")["data"][0]["id"]
+                self.ask("PUT", f"/messages/{first}/actions/reaction:👍".replace("👍", "%F0%9F%91%8D"))
                 self.tell("post", "Knitting", "lost two")
                 self.tell("read", "Knitting")
                 if follows:

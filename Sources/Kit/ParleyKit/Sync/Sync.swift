@@ -115,6 +115,7 @@ public actor Sync {
       try await cache.replace(own, asOf: cursor.event)
       try await removeLost(in: id, after: own.conversation.lastSeq)
       _ = try await compare(id)
+      try await refetchActions(of: id)
     }
     return gone
   }
@@ -124,7 +125,7 @@ public actor Sync {
   func replace(_ users: [ID<User>], _ forums: [ID<Forum>], asOf event: Int) async throws -> Bool {
     for first in stride(from: 0, to: users.count, by: Self.usersPerRequest) {
       let ids = users[first..<min(first + Self.usersPerRequest, users.count)]
-      let request = Request.listUsers(ids: ids.map(\.description).joined(separator: ","))
+      let request = Request.listUsers(ids: Array(ids))
       let found = try await client.send(request).elements.map(\.value)
       for user in found { try await cache.replace(user) }
       for id in Set(ids).subtracting(found.map(\.summary.id)) { try await cache.drop(.user(id)) }
@@ -262,6 +263,7 @@ public actor Sync {
       guard let known = await cache.replica.conversations[id] else { continue }
       try await removeLost(in: id, after: known.conversation.lastSeq)
       _ = try await compare(id)
+      try await refetchActions(of: id)
     }
     try await cache.endReset()
   }
@@ -289,7 +291,7 @@ public actor Sync {
     var rest = messages[...]
     while !rest.isEmpty {
       let part = rest.prefix(Self.pageSize)
-      let found = try await client.send(.getMessages(ids: part.map(\.id.description).joined(separator: ",")))
+      let found = try await client.send(.getMessages(ids: part.map(\.id)))
         .elements.map(\.value.message)
       absent += Array(part).without(found)
       rest = rest.dropFirst(Self.pageSize)

@@ -61,10 +61,20 @@ extension Sync {
     return .complete(through: newest)
   }
 
+  /// Fetches the actions of all cached messages that may be stale. The caller holds the lock.
+  func refetchActions(of conversation: ID<Conversation>) async throws {
+    for seqs in await cache.history(of: conversation).cached.all {
+      try await refreshActions(in: seqs, of: conversation, isLocked: true)
+    }
+  }
+
   /// Fetches the actions that may be stale since a reset: a digest does not cover them.
+  /// - Parameter isLocked: whether the caller holds the lock. Otherwise each page takes it.
   /// - Returns: the number of messages.
   @discardableResult
-  func refreshActions(in seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
+  func refreshActions(
+    in seqs: ClosedRange<Int>, of conversation: ID<Conversation>, isLocked: Bool = false
+  ) async throws -> Int {
     let asOf = await cache.actionsAsOf
     guard asOf > 0 else { return 0 }
     var (count, next) = (0, seqs.lowerBound)
@@ -74,7 +84,7 @@ extension Sync {
       next = last.message.seq + 1
       let unsure = page.filter { $0.replica.actionsAsOf < asOf && $0.message.tombstone == nil }.map(\.message.id)
       if unsure.isEmpty { continue }
-      try await refresh(unsure)
+      _ = isLocked ? try await refetch(unsure) : try await refresh(unsure)
       count += unsure.count
     }
     return count
