@@ -96,7 +96,7 @@ extension CLISession {
       throw Settings.UsageError(
         message: "There is no user \(name). parley api GET '/users?query=\(name)' searches users.")
     }
-    for try await page in client.pages(of: .listConversations(kind: "direct", limit: 200)) {
+    for try await page in client.pages(of: .listConversations(kind: .direct, limit: 200)) {
       let found = page.elements.first { $0.conversation.participants?.contains { $0.user == id } ?? false }
       if let found { return found.conversation.id }
     }
@@ -119,7 +119,7 @@ extension CLISession {
     var names: [ID<User>: String] = [:]
     var rest = users.sorted()[...]
     while !rest.isEmpty {
-      let ids = rest.prefix(Self.maxListedIDs).map(\.description).joined(separator: ",")
+      let ids = Array(rest.prefix(Self.maxListedIDs))
       rest = rest.dropFirst(Self.maxListedIDs)
       for user in try await client.send(Request<Page<Resource<User>>>.listUsers(ids: ids)).elements {
         names[user.summary.id] = user.summary.name

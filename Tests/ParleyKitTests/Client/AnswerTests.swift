@@ -75,7 +75,7 @@ import Testing
     #expect(report.message == posted.message.id && report.reason == "Advertising." && report.state == .open)
     let waiting = try await ada.send(.listReports()).elements
     #expect(waiting.map(\.id) == [report.id] && waiting.first?.copy != nil)
-    let group = try #require(try await ada.send(.listReports(group: "user")).elements.first?.group)
+    let group = try #require(try await ada.send(.listReports(group: .user)).elements.first?.group)
     #expect(group.reportCount == 1 && group.subjects.map(\.report.id) == [report.id])
     #expect(group.subjects.first?.report.surroundings != nil)
     let closed = try await ada.send(.updateReports(about: .name("grace"), state: .dismissed))

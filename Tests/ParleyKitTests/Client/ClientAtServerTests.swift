@@ -31,7 +31,7 @@ import Testing
       _ = try await client.send(.postMessage(in: room, "message \(number)"))
     }
     var seqs: [Int] = []
-    for try await page in client.pages(of: .listMessages(in: room, order: "asc", limit: 2)) {
+    for try await page in client.pages(of: .listMessages(in: room, order: .oldestFirst, limit: 2)) {
       seqs += page.elements.map(\.message.seq)
     }
     #expect(seqs == [1, 2, 3, 4, 5])
@@ -80,10 +80,10 @@ import Testing
       return try await seqs(previous, .previous) + following
     }
     let all = Array(1...1_000)
-    let messages = try await client.send(.listMessages(in: room, order: "asc", limit: 200)).elements.map(\.message)
+    let messages = try await client.send(.listMessages(in: room, order: .oldestFirst, limit: 200)).elements.map(\.message)
     let middle = messages[122]
     let time = Timestamp(middle.createdAt)
-    for (order, whole) in [("asc", all), ("desc", all.reversed())] {
+    for (order, whole) in [(MessageOrder.oldestFirst, all), (.newestFirst, all.reversed())] {
       for limit in [23, 50, 200] {
         #expect(try await seqs(.listMessages(in: room, order: order, limit: limit), .next) == whole)
         for request in [
@@ -103,18 +103,18 @@ import Testing
         (Request.listMessages(in: room, before: end.id, after: start.id, order: order, limit: 7), 22...140),
         (.listMessages(in: room, beforeTime: endTime, afterTime: startTime, order: order, limit: 7), 31...140),
       ] {
-        let expected = order == "asc" ? Array(range) : range.reversed()
+        let expected = order == .oldestFirst ? Array(range) : range.reversed()
         #expect(try await walked(request) == expected, "\(request.target)")
       }
     }
     for (request, seq) in [
-      (Request.listMessages(in: room, atTime: time, order: "asc", limit: 1), 121),
-      (.listMessages(in: room, beforeTime: time, order: "asc", limit: 1), 120),
-      (.listMessages(in: room, afterTime: time, order: "asc", limit: 1), 131),
+      (Request.listMessages(in: room, atTime: time, order: .oldestFirst, limit: 1), 121),
+      (.listMessages(in: room, beforeTime: time, order: .oldestFirst, limit: 1), 120),
+      (.listMessages(in: room, afterTime: time, order: .oldestFirst, limit: 1), 131),
     ] {
       #expect(try await client.send(request).elements.map(\.message.seq) == [seq], "\(request.target)")
     }
-    let within = Request.listMessages(in: room, before: middle.id, order: "asc", limit: 1)
+    let within = Request.listMessages(in: room, before: middle.id, order: .oldestFirst, limit: 1)
     #expect(try await client.send(within).elements.map(\.message.seq) == [122])
     #expect(try await seqs(within, .previous) == Array(1...122))
   }

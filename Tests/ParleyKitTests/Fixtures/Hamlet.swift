@@ -58,7 +58,7 @@ final class Hamlet: Sendable {
   /// All messages of a conversation on the server.
   func messages(of conversation: ID<Conversation>, as name: String) async throws -> [MessageView] {
     let pages = try client(name).pages(
-      of: .listMessages(in: conversation, order: "asc", limit: 200, includeMachine: true))
+      of: .listMessages(in: conversation, order: .oldestFirst, limit: 200, includeMachine: true))
     var all: [MessageView] = []
     for try await page in pages { all += page.elements.map(\.value) }
     return all

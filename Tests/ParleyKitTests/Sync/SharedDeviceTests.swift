@@ -125,7 +125,7 @@ import Testing
       // The updates begin before the check, so that the last one is not missed.
       var updates = await parley.cache.updates().makeAsyncIterator()
       while await !parley.outbox.list().isEmpty { _ = await updates.next() }
-      let messages = try await harbour.client("ada").send(.listMessages(in: garden, order: "asc")).elements
+      let messages = try await harbour.client("ada").send(.listMessages(in: garden, order: .oldestFirst)).elements
       #expect(messages.map(\.value.message.content?.text) == ["petunias", "unsentwords"])
       await close(parley)
     }

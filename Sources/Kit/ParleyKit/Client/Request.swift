@@ -165,6 +165,16 @@ public struct QueryItem: Sendable, Hashable {
     self.init(name, value.description)
   }
 
+  init?<Word: RawRepresentable<String>>(_ name: String, _ word: Word?) {
+    guard let word else { return nil }
+    self.init(name, word.rawValue)
+  }
+
+  init?<Thing>(_ name: String, ids: [ID<Thing>]?) {
+    guard let ids else { return nil }
+    self.init(name, ids.map(\.description).joined(separator: ","))
+  }
+
   init?(_ name: String, _ time: Timestamp?) {
     guard let time else { return nil }
     self.init(name, Timestamp.format(time.milliseconds))

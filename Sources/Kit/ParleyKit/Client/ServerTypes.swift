@@ -428,3 +428,24 @@ public struct LinkedPage: JSONReadable, Sendable, Hashable {
     file = try object.optional("file")
   }
 }
+
+// MARK: Words of list requests
+
+/// The order of the messages of a conversation.
+public enum MessageOrder: String, Sendable, Hashable, CaseIterable {
+  case oldestFirst = "asc"
+  case newestFirst = "desc"
+}
+
+/// The order of the hits of a search.
+public enum SearchResultOrder: String, Sendable, Hashable, CaseIterable {
+  case newest
+  /// The best match first, in one page.
+  case best
+}
+
+/// The groups of a list of reports.
+public enum ReportGrouping: String, Sendable, Hashable, CaseIterable {
+  /// The newest report about each user, with the others about this user.
+  case user
+}

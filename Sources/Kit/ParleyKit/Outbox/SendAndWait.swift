@@ -95,7 +95,7 @@ extension Outbox {
       let known = await cache.responseAge
       let page = try await client.send(
         .listMessages(
-          in: conversation, before: next.id, order: "desc", limit: Sync.pageSize, includeMachine: true,
+          in: conversation, before: next.id, order: .newestFirst, limit: Sync.pageSize, includeMachine: true,
           includeMuted: true
         ))
       let messages = page.elements.map(\.value)

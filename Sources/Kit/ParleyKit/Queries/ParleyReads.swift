@@ -24,7 +24,7 @@ extension Parley {
       var users: [ID<User>: User] = [:]
       var rest = Set(ids).sorted()[...]
       while !rest.isEmpty {
-        let part = rest.prefix(Self.usersPerRequest).map(\.description).joined(separator: ",")
+        let part = Array(rest.prefix(Self.usersPerRequest))
         let age = await cache.responseAge
         for user in try await client.send(.listUsers(ids: part)).elements.map(\.value) {
           try await cache.merge(user, asOf: age)

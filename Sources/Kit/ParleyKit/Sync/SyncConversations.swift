@@ -45,7 +45,7 @@ extension Sync {
     var rest = messages[...]
     while !rest.isEmpty {
       let known = await cache.replica.cursor?.event ?? 0
-      let ids = rest.prefix(Self.pageSize).map(\.description).joined(separator: ",")
+      let ids = Array(rest.prefix(Self.pageSize))
       let page = try await client.send(.getMessages(ids: ids)).elements.map(\.value)
       try await cache.merge(page, asOf: known)
       found += page

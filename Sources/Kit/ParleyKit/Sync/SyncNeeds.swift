@@ -34,7 +34,7 @@ extension Sync {
     while !rest.isEmpty {
       let part = rest.prefix(Parley.usersPerRequest)
       rest = rest.dropFirst(part.count)
-      let found = try await client.send(.listUsers(ids: part.map(\.description).joined(separator: ","))).elements
+      let found = try await client.send(.listUsers(ids: Array(part))).elements
       for user in found { try await cache.merge(user.value) }
       for id in Set(part).subtracting(found.map(\.value.summary.id)).sorted() { try await cache.drop(.user(id)) }
     }

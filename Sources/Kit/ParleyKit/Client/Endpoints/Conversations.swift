@@ -6,7 +6,7 @@ public import ParleyModel
 extension Request where Response == Page<Resource<OwnConversation>> {
   /// `GET /conversations`
   public static func listConversations(
-    kind: String? = nil, type: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
+    kind: Conversation.Kind? = nil, type: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil
   )
     -> Request
   {

@@ -64,13 +64,13 @@ extension Request where Response == Resource<LinkedPage> {
 
 extension Request where Response == Page<Resource<File>> {
   /// `GET /files`
-  public static func listFiles(ids: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil)
+  public static func listFiles(ids: [ID<File>]? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil)
     -> Request
   {
     Request(
       .get, "/files",
       query: [
-        QueryItem("ids", ids), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+        QueryItem("ids", ids: ids), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
       ])
   }
 }

@@ -12,7 +12,7 @@ extension Request where Response == Page<Resource<MessageView>> {
   public static func listMessages(
     in conversation: ID<Conversation>, before: ID<Message>? = nil, after: ID<Message>? = nil,
     around: ID<Message>? = nil, atTime: Timestamp? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil,
-    order: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil, includeDeleted: Bool? = nil,
+    order: MessageOrder? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil, includeDeleted: Bool? = nil,
     includeMachine: Bool? = nil, includeMuted: Bool? = nil,
     html: Bool? = nil
   ) -> Request {
@@ -28,8 +28,8 @@ extension Request where Response == Page<Resource<MessageView>> {
   }
 
   /// `GET /messages`
-  public static func getMessages(ids: String, html: Bool? = nil) -> Request {
-    Request(.get, "/messages", query: [QueryItem("ids", ids), QueryItem("html", html)])
+  public static func getMessages(ids: [ID<Message>], html: Bool? = nil) -> Request {
+    Request(.get, "/messages", query: [QueryItem("ids", ids: ids), QueryItem("html", html)])
   }
 
   /// `GET /messages/{id}/replies`
@@ -207,7 +207,7 @@ extension Request where Response == Page<Resource<SearchMatch>> {
     author: String? = nil, mention: String? = nil, hashtag: String? = nil, annotation: String? = nil,
     action: String? = nil,
     location: String? = nil, near: String? = nil, within: Int? = nil, has: String? = nil, before: ID<Message>? = nil,
-    after: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil, order: String? = nil,
+    after: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil, order: SearchResultOrder? = nil,
     limit: Int? = nil, next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(

@@ -224,7 +224,8 @@ extension Request where Response == Page<Resource<Sanction>> {
 extension Request where Response == Page<Resource<Report>> {
   /// `GET /reports`
   public static func listReports(
-    state: String? = nil, forum: ID<Forum>? = nil, user: String? = nil, assignee: String? = nil, group: String? = nil,
+    state: Report.State? = nil, forum: ID<Forum>? = nil, user: String? = nil, assignee: String? = nil,
+    group: ReportGrouping? = nil,
     limit: Int? = nil, next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(

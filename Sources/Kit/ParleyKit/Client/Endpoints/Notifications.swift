@@ -6,7 +6,7 @@ public import ParleyModel
 extension Request where Response == Resource<Inbox> {
   /// `GET /inbox`
   public static func listNotifications(
-    kind: String? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil,
+    kind: Notification.Kind? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil,
     html: Bool? = nil
   ) -> Request {
     Request(

@@ -81,13 +81,13 @@ extension Request where Response == Page<Resource<Bot>> {
 extension Request where Response == Page<Resource<User>> {
   /// `GET /users`
   public static func listUsers(
-    ids: String? = nil, query: String? = nil, state: String? = nil, limit: Int? = nil, next: String? = nil,
+    ids: [ID<User>]? = nil, query: String? = nil, state: UserState? = nil, limit: Int? = nil, next: String? = nil,
     previous: String? = nil
   ) -> Request {
     Request(
       .get, "/users",
       query: [
-        QueryItem("ids", ids), QueryItem("query", query), QueryItem("state", state), QueryItem("limit", limit),
+        QueryItem("ids", ids: ids), QueryItem("query", query), QueryItem("state", state), QueryItem("limit", limit),
         QueryItem("next", next), QueryItem("previous", previous),
       ])
   }
