@@ -103,6 +103,26 @@ public struct ListPage<Item> {
     if isBackward ? hasMore : hasNearer { previous = ListPosition(.previous, from: found.first.map(key)) }
   }
 
+  /// Ends the page where its items reach `maxBytes`, for items whose size is known after they were read. A single item may
+  /// exceed it.
+  public mutating func cut(_ request: PageRequest, by key: (Item) -> ListKey, size: (Item) -> Int) {
+    let isBackward = request.position?.direction == .previous
+    var (count, bytes) = (0, 0)
+    for index in items.indices {
+      bytes += size(items[isBackward ? items.count - 1 - index : index])
+      if count > 0, bytes > Self.maxBytes { break }
+      count += 1
+    }
+    guard count < items.count else { return }
+    if isBackward {
+      items.removeFirst(items.count - count)
+      previous = ListPosition(.previous, from: items.first.map(key))
+    } else {
+      items.removeLast(items.count - count)
+      next = ListPosition(.next, from: items.last.map(key))
+    }
+  }
+
   public func map<Other>(_ transform: ([Item]) throws(Refusal) -> [Other]) throws(Refusal) -> ListPage<Other> {
     ListPage<Other>(try transform(items), next: next, previous: previous)
   }

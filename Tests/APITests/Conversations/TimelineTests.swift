@@ -190,7 +190,7 @@ extension Village {
   }
 
   /// Creates the feed of a user.
-  fileprivate func feed(of name: String, readers: String = "users") async throws -> String {
+  func feed(of name: String, readers: String = "users") async throws -> String {
     let body: [String: Any] = ["kind": "feed", "readers": ["open_to": readers]]
     return try #require(try await expect(201, .post, "/conversations", as: name, body)["id"])
   }

@@ -95,8 +95,8 @@ extension ReadTransaction {
     _ page: PageRequest, for caller: Caller, _ bounds: Bounds,
     _ read: (ListSlice) throws(Refusal) -> [DatedMessage]
   ) throws(Refusal) -> ListPage<MessageView> {
-    try ListPage(page, by: \.key, read).map { posts throws(Refusal) in
-      try views(messages(posts.map(\.message)), by: caller, bounds)
-    }
+    var posts = try ListPage(page, by: \.key, read)
+    let messages = try messages(of: &posts, page, by: \.key, \.message)
+    return try posts.map { _ throws(Refusal) in try views(messages, by: caller, bounds) }
   }
 }

@@ -17,11 +17,12 @@ extension Community {
     let user = try caller.requireUser()
     let found = try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       var reading = NotificationFilter(caller)
-      let page = try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+      var entries = try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
         try tx.inbox(of: user, kind: kind, isUnread: isUnread, slice, &reading)
       }
-      let messages = try tx.views(try tx.messages(page.items.compactMap(\.message)), by: caller, bounds)
-      return (page: page, messages: messages, unread: try tx.unreadInbox(of: user, &reading))
+      let messages = try tx.messages(of: &entries, page, by: { ListKey($0.id) }, \.message)
+      let views = try tx.views(messages, by: caller, bounds)
+      return (page: entries, messages: views, unread: try tx.unreadInbox(of: user, &reading))
     }
     let shown = Dictionary(
       try await apply(show, to: found.messages, for: caller).map { ($0.message.id, $0) },

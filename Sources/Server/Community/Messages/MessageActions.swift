@@ -47,12 +47,11 @@ extension Community {
     let user = try caller.requireUser()
     let bounds = bounds
     let found = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
-      let page = try ListPage(page, by: \.key) { slice throws(Refusal) in
+      var marked = try ListPage(page, by: \.key) { slice throws(Refusal) in
         try tx.readableActions(type.name, of: user, slice, caller)
       }
-      return try page.map { marked throws(Refusal) in
-        try tx.views(tx.messages(marked.map(\.message)), by: caller, bounds)
-      }
+      let messages = try tx.messages(of: &marked, page, by: \.key, \.message)
+      return try marked.map { _ throws(Refusal) in try tx.views(messages, by: caller, bounds) }
     }
     return try await apply(show, to: found, for: caller)
   }

@@ -197,7 +197,7 @@ extension CommunityView {
       guard Permissions.maySeeRevisions(found.rights, isAuthor: found.isBy(caller), isOpen: isOpen) else {
         throw caller.user == nil ? .unauthenticated : .forbidden
       }
-      return try ListPage(page, by: { ListKey([$0.revision]) }) { slice throws(Refusal) in
+      return try ListPage(page, by: { ListKey([$0.revision]) }, size: \.size) { slice throws(Refusal) in
         try tx.revisions(of: id, slice)
       }
     }
@@ -242,6 +242,21 @@ extension Community {
         historyFrom: Permissions.fromSeq(of: caller.role, in: standing))
     }
     return (digest, cursor(at: digest.lastEvent))
+  }
+}
+
+extension ReadTransaction {
+  /// The messages of a page whose items name them. The page ends at `ListPage.maxBytes`.
+  func messages<Item>(
+    of page: inout ListPage<Item>, _ request: PageRequest, by key: (Item) -> ListKey, _ id: (Item) -> ID<Message>?
+  ) throws(Refusal) -> [Message] {
+    let found = try messages(page.items.compactMap(id))
+    let count = page.items.count
+    let sizes = Dictionary(found.map { ($0.id, $0.size) }) { one, _ in one }
+    page.cut(request, by: key) { item in id(item).flatMap { sizes[$0] } ?? 0 }
+    guard page.items.count < count else { return found }
+    let kept = Set(page.items.compactMap(id))
+    return found.filter { kept.contains($0.id) }
   }
 }
 

@@ -88,11 +88,6 @@ extension WriteTransaction {
 }
 
 extension Report {
-  /// Bytes of the copied messages.
-  fileprivate var groupSize: Int {
-    let subjects = group?.subjects ?? []
-    return subjects.reduce(copySize) { $0 + $1.report.copySize }
-  }
-
-  private var copySize: Int { (copy?.bytes.count ?? 0) + (surroundings?.bytes.count ?? 0) }
+  /// The size with the reports of the group.
+  fileprivate var groupSize: Int { (group?.subjects ?? []).reduce(size) { $0 + $1.report.size } }
 }

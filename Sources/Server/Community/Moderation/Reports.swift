@@ -153,7 +153,7 @@ extension CommunityView {
     let viewer = try caller.requireUser()
     return try read { tx throws(Refusal) in
       try tx.requireModerator(caller, in: filter.forum)
-      return try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in
+      return try ListPage(page, by: { ListKey($0.id) }, size: \.size) { slice throws(Refusal) in
         try tx.reports(filter, slice, viewer: viewer)
       }
     }

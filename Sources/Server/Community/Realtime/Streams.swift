@@ -31,10 +31,10 @@ extension Community {
       if position.direction == .next, let start = position.key?.numbers.first, start < head {
         guard found.items.first?.offset == start + 1 else { throw .gone }
       }
-      let page = try found.map { events throws(Refusal) in
-        try tx.delivered(events).map {
-          $0.event.offset < fromOffset ? DeliveredEvent($0.event, .hidden) : $0.seen(by: reader)
-        }
+      var page = try found.map { events throws(Refusal) in try tx.delivered(events) }
+      page.cut(request, by: { ListKey([$0.event.offset]) }, size: \.size)
+      page.items = page.items.map {
+        $0.event.offset < fromOffset ? DeliveredEvent($0.event, .hidden) : $0.seen(by: reader)
       }
       return (page, head, try tx.lastEvent())
     }

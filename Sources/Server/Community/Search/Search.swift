@@ -63,9 +63,12 @@ extension Community {
         search.features.insert(.mention(try tx.userID(mention, for: caller, "mention")))
       }
       var page = try tx.page(of: search, request)
+      let hits = try tx.messages(of: &page, request.page, by: { ListKey($0) }) { $0 }
+      // The best hits have no next page.
+      if search.order != .newest { page.next = nil }
       if request.isAscending { page.items.reverse() }
       return try page.map { ids throws(Refusal) in
-        let views = try tx.views(try tx.messages(ids), by: caller, bounds)
+        let views = try tx.views(hits, by: caller, bounds)
         let messages = Dictionary(views.map { ($0.message.id, $0) }) { one, _ in one }
         var hits: [SearchHit] = []
         for id in ids {

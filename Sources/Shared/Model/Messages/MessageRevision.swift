@@ -14,6 +14,9 @@ public struct MessageRevision: Sendable, Hashable {
     self.entities = entities
     self.edit = edit
   }
+
+  /// The approximate size of the JSON in bytes.
+  public var size: Int { 128 + text.utf8.count + (entities?.bytes.count ?? 0) }
 }
 
 extension MessageRevision: JSONWritable {

@@ -72,6 +72,14 @@ extension Report: Record {
   }
 }
 
+extension Report {
+  /// The approximate size of the JSON in bytes, without a group.
+  public var size: Int {
+    512 + reason.utf8.count + (copy?.bytes.count ?? 0) + (surroundings?.bytes.count ?? 0) + (held?.text.utf8.count ?? 0)
+      + (held?.annotations?.bytes.count ?? 0)
+  }
+}
+
 extension Report: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in

@@ -12,6 +12,13 @@ public struct DeliveredEvent: Sendable, Hashable {
     self.seq = seq
   }
 
+  /// The approximate size of the JSON in bytes. Only messages are large.
+  public var size: Int {
+    let envelope = 256
+    guard case .message(let message) = content else { return envelope }
+    return envelope + message.size
+  }
+
   public enum Content: Sendable, Hashable {
     case message(Message)
     /// Public actions on a message.
