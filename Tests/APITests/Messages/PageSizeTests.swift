@@ -1,4 +1,6 @@
+import ParleyMarkup
 import ParleyModel
+import Synchronization
 import Testing
 
 @testable import API
@@ -83,8 +85,72 @@ import Testing
     }
   }
 
+  @Test func `every list of messages ends at a megabyte and continues`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (room, feed) = (try await village.garden().room, try await village.feed(of: "grace"))
+      try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
+      let text = "@linus " + String(repeating: "wool ", count: 3_000)
+      for number in 0..<Self.manyCount {
+        let id = try await village.post(text, in: room, as: "grace")
+        try await village.expect(200, .put, "/messages/\(id)/actions/star", as: "linus")
+        // A user has at most fifty open reports.
+        let reporter = number < 50 ? "linus" : "mira"
+        try await village.expect(201, .post, "/reports", as: reporter, ["message_id": id, "reason": "Long."])
+        _ = try await village.post(text, in: feed, by: "grace")
+        if number == 0 {
+          for count in 0..<Self.manyCount {
+            try await village.expect(200, .patch, "/messages/\(id)", as: "grace", ["text": "\(text)\(count)"])
+          }
+          // Its revision of the creation is one more.
+          try await Self.walk(village, "/messages/\(id)/revisions", "revision", as: "grace", count: Self.manyCount)
+        }
+      }
+      for (path, member, name) in [
+        ("/me/actions?type=star", "id", "linus"),
+        ("/messages/search?q=wool&conversation=\(room)", "message.id", "linus"),
+        ("/messages/search?q=wool&conversation=\(room)&after=1", "message.id", "linus"), ("/inbox", "id", "linus"),
+        ("/timeline/global", "id", "linus"), ("/reports", "id", "ada"),
+      ] {
+        try await Self.walk(village, path, member, as: name, count: Self.manyCount)
+      }
+      let stream = "/streams/conversation:\(room)/events"
+      let last = try await village.request(.get, "\(stream)?limit=1", as: "linus").int("last_offset") ?? 0
+      try await Self.walk(village, stream, "offset", as: "linus", count: last)
+    }
+  }
+
+  private static let manyCount = 100
+
+  /// Follows a list to its end and back. Each item is on one page each way, and no page is much larger than a megabyte.
+  private static func walk(
+    _ village: Village, _ path: String, _ member: String, as name: String, count: Int
+  ) async throws {
+    let base = path + (path.contains("?") ? "&" : "?") + "limit=200"
+    var page = try await village.request(.get, base, as: name)
+    for direction in ["next", "previous"] {
+      var (found, pages): (Set<String>, Int) = ([], 0)
+      while true {
+        pages += 1
+        #expect(page.status == 200 && page.text.utf8.count < 3 << 19, "\(path) \(page.text.prefix(200))")
+        let items = (0..<page.count("data")).compactMap { index in
+          let path = "data.\(index).\(member)"
+          return page[path] ?? page.int(path).map(String.init)
+        }
+        #expect(!items.isEmpty)
+        for item in items { #expect(found.insert(item).inserted, "\(path) has \(item) twice") }
+        guard let position = page[direction] else { break }
+        page = try await village.request(.get, "\(base)&\(direction)=\(position)", as: name)
+      }
+      #expect(found.count == count && pages > 1, "\(path) \(direction): \(found.count) items, \(pages) pages")
+    }
+  }
+
   @Test func `HTML of a page beyond its bound is left out, and rendered only once`() async throws {
-    let renderer = HTMLRenderer()
+    let renderings = Mutex(0)
+    let renderer = HTMLRenderer { text in
+      renderings.withLock { $0 += 1 }
+      return MarkupDocument(text).html
+    }
     let views = (1...10).map { number in
       MessageView(
         Message(
@@ -96,5 +162,6 @@ import Testing
     #expect(rendered.count { $0.html != nil } == expected)
     #expect(rendered.prefix(expected).allSatisfy { $0.html?.contains("<li>") == true })
     #expect(try await renderer.addHTML(to: views, for: .user(ID(1))).map(\.html) == rendered.map(\.html))
+    #expect(renderings.withLock { $0 } == expected)
   }
 }

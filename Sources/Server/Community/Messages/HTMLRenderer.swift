@@ -8,11 +8,14 @@ import Synchronization
 final class HTMLRenderer: Sendable {
   private let queue = TurnQueue([SerialQueue("parley.rendering")])
   private let cache = Mutex(HTMLCache())
+  private let html: @Sendable (String) -> String
 
   /// Texts up to this total size are rendered at once.
   private static let maxInlineBytes = 8_192
   /// The size of the texts of one page that get HTML. HTML can be ten times as large as its text.
   static let maxPageBytes = 131_072
+
+  init(html: @escaping @Sendable (String) -> String = { MarkupDocument($0).html }) { self.html = html }
 
   /// Returns the views with the HTML of their texts. Those beyond `maxPageBytes` get none.
   func addHTML(to views: [MessageView], for turn: Turn) async throws(Refusal) -> [MessageView] {
@@ -26,7 +29,7 @@ final class HTMLRenderer: Sendable {
       missing.append(index)
     }
     guard size > Self.maxInlineBytes else {
-      for index in missing { views[index].html = views[index].message.content.map { MarkupDocument($0.text).html } }
+      for index in missing { views[index].html = views[index].message.content.map { html($0.text) } }
       return views
     }
     let keys = views.map { HTMLCache.Key($0.message) }
@@ -38,15 +41,15 @@ final class HTMLRenderer: Sendable {
     }
     guard !missing.isEmpty else { return views }
     let texts = missing.map { views[$0].message.content?.text ?? "" }
-    let html = try await run(for: turn) {
+    let rendered = try await run(for: turn) { [html] in
       var rendered: [String] = []
       // The loop ends early if the client disconnects.
-      for text in texts where !Task.isCancelled { rendered.append(MarkupDocument(text).html) }
+      for text in texts where !Task.isCancelled { rendered.append(html(text)) }
       return rendered
     }
-    for (index, html) in zip(missing, html) { views[index].html = html }
+    for (index, html) in zip(missing, rendered) { views[index].html = html }
     cache.withLock { cache in
-      for (index, html) in zip(missing, html) { cache.add(html, for: keys[index]) }
+      for (index, html) in zip(missing, rendered) { cache.add(html, for: keys[index]) }
     }
     return views
   }
