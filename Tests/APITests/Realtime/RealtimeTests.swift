@@ -543,6 +543,32 @@ import Testing
     }
   }
 
+  @Test func `a command that writes is a use of the session`() async throws {
+    try await Village.open(.socket) { village in
+      let room = try await village.garden().room
+      let grace = try village.connect(as: "grace")
+      #expect(try await grace.request(["do": "ping"]).bool("ok") == true)
+      @Sendable func lastSeen() async throws -> Int {
+        try await village.community.store.write { tx throws(Refusal) in
+          try tx.run { connection in
+            try connection.first("select last_seen_at from account where name = 'grace'") { row in try row.int(0) }
+          } ?? 0
+        }
+      }
+      try await village.community.store.write { tx throws(Refusal) in
+        try tx.run { connection in try connection.execute("update account set last_seen_at = 1 where name = 'grace'") }
+      }
+      village.advanceClock(301)
+      #expect(try await grace.request(["do": "ping"]).bool("ok") == true)
+      #expect(try await lastSeen() == 1)
+      let send: [String: Any] = ["do": "send", "conversation_id": room, "text": "hello"]
+      #expect(try await grace.request(send).bool("ok") == true)
+      // Stored in the background.
+      for _ in 1...1_000 where try await lastSeen() == 1 { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(try await lastSeen() > 1)
+    }
+  }
+
   @Test func `presence is visible unless the user hides it`() async throws {
     try await Village.open(.socket) { village in
       let linus = try village.connect("topics=presence", as: "linus")

@@ -54,8 +54,13 @@ struct RealtimeClient {
   }
 
   /// Notes twice a day that the session is in use: it would end while its only use is this connection.
-  mutating func keepSession(at now: Int64) {
-    guard now - usedAt >= RealtimeLimits.sessionUse else { return }
+  mutating func keepSession(at now: Int64) { noteUse(at: now, minInterval: RealtimeLimits.sessionUse) }
+
+  /// Notes that the user writes, as a request over HTTP does.
+  mutating func noteWrite() { noteUse(at: live.now, minInterval: Community.touchInterval) }
+
+  private mutating func noteUse(at now: Int64, minInterval: Int64) {
+    guard now - usedAt >= minInterval else { return }
     usedAt = now
     community.noteUse(by: caller, from: address?.networkText)
   }

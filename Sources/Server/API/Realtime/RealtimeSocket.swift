@@ -317,6 +317,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     } catch {
       return refuse(slot, error)
     }
+    client.noteWrite()
     if command.blocksLaterCommands { commands.block(at: slot) }
     let client = self.client
     Task.immediate {

@@ -179,7 +179,7 @@ extension Community {
   }
 
   /// The resolution of a session's last-used time, in milliseconds.
-  static let touchInterval: Int64 = 5 * 60 * 1_000
+  public static let touchInterval: Int64 = 5 * 60 * 1_000
 
   /// Notes that the caller's session is in use by an open connection.
   public func noteUse(by caller: Caller, from address: String?) {
