@@ -116,6 +116,22 @@ import Testing
     }
   }
 
+  @Test func `a clock that is set back locks nothing`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let (forum, room) = try await village.garden()
+      try await village.expect(
+        200, .patch, "/forums/\(forum)", as: "ada", ["slow_seconds": 30, "room_mention": "readers"])
+      let path = "/conversations/\(room)/messages"
+      #expect(try await village.request(.post, path, as: "grace", ["text": "@room one"]).status == 201)
+      clock.add(-7_200_000)
+      #expect(try await village.request(.post, path, as: "grace", ["text": "@room two"]).status == 201)
+      let mentioned = try await village.rows("select '' || room_mentioned_at from forum where id = \(forum)")
+      #expect(mentioned == ["\(clock.read())"])
+      #expect(try await village.request(.post, path, as: "grace", ["text": "three"]).status == 429)
+    }
+  }
+
   @Test(arguments: [
     ("text", #"{"text":""}"#, "too_short"),
     ("text", #"{}"#, "too_short"),

@@ -133,14 +133,15 @@ extension WriteTransaction {
     }
   }
 
-  /// Records a use of `@room`, unless the last one was less than `interval` ms ago. Returns whether it is allowed.
+  /// Records a use of `@room`, unless the last one was less than `interval` ms ago; one in the future is from before the clock
+  /// was set back. Returns whether it is allowed.
   public func recordRoomMention(in forum: ID<Forum>, minInterval interval: Int64) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(
         """
         update forum
         set room_mentioned_at = $1
-        where id = $2 and (room_mentioned_at is null or room_mentioned_at <= $3)
+        where id = $2 and (room_mentioned_at is null or room_mentioned_at not between $3 + 1 and $1)
         """, Int(now), forum.number, Int(now - interval)) == 1
     }
   }

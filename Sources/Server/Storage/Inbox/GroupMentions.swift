@@ -51,7 +51,7 @@ extension WriteTransaction {
         """
         update user_group
         set mentioned_at = $1
-        where id = $2 and (mentioned_at is null or mentioned_at <= $3)
+        where id = $2 and (mentioned_at is null or mentioned_at not between $3 + 1 and $1)
         """, Int(now), group.number, Int(now - interval)) == 1
     }
   }

@@ -52,7 +52,8 @@ extension ReadTransaction {
 
   /// Milliseconds until a user may write again in slow mode; 0 if the user may write now.
   ///
-  /// In slow mode each user writes once in that time, so the query reads about one row per active author.
+  /// In slow mode each user writes once in that time, so the query reads about one row per active author. A message in the
+  /// future is from before the clock was set back, and does not count.
   public func wait(
     of author: ID<User>, in conversation: ID<Conversation>, slowSeconds: Int
   ) throws(Refusal) -> Int64 {
@@ -63,9 +64,9 @@ extension ReadTransaction {
         """
         select max(created_at)
         from message
-        where conversation_id = $1 and coalesce(latest_at, created_at) > $2 and author_id = $3
+        where conversation_id = $1 and coalesce(latest_at, created_at) > $2 and author_id = $3 and created_at <= $4
         and kind = 'message' and moved_from is null
-        """, conversation.number, Int(now - pause), author.number
+        """, conversation.number, Int(now - pause), author.number, Int(now)
       ) { row in try row.optionalInt(0) }
     }
     return last.flatMap(\.self).map { max(0, Int64($0) + pause - now) } ?? 0
