@@ -99,6 +99,7 @@ actor JobRunner {
       let failures = (retries[id]?.failures ?? 0) + 1
       let wait = min(Self.firstRetry << min(failures - 1, 16), Self.longestRetry)
       retries[id] = Retry(failures: failures, at: clock() + wait)
+      log("the job \(id) (\(kind.name)) failed: \(error.code); the next attempt is in \(wait / 1_000) seconds")
       return false
     }
   }
