@@ -40,10 +40,16 @@ enum FileSystem {
     return Descriptor(owning: descriptor)
   }
 
+  /// Opens the data folder. Files that are created from now on are private, also if the folder is open to other users.
+  static func dataFolder(_ data: String) throws(DataFolder.Fault) -> DataFolder {
+    umask(0o077)
+    return try DataFolder(data)
+  }
+
   /// Locks the data folder against other processes.
   static func lock(_ data: String) throws(Settings.UsageError) -> DataFolder {
     do throws(DataFolder.Fault) {
-      return try DataFolder(data)
+      return try dataFolder(data)
     } catch {
       throw Settings.UsageError(message: error.description)
     }

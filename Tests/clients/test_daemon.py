@@ -87,6 +87,20 @@ class Permissions(ServingTest):
             finally:
                 os.umask(before)
 
+    def test_a_command_creates_private_files(self):
+        for command in ("migrate", "setup"):
+            data = Path(self.folder) / command
+            data.mkdir()
+            data.chmod(0o755)
+            before = os.umask(0o022)
+            try:
+                subprocess.run([PARLEY, command, "--data", data], check=True, capture_output=True, timeout=60)
+            finally:
+                os.umask(before)
+            for file in data.rglob("*"):
+                self.assertEqual(file.stat().st_mode & 0o077, 0, file)
+            self.assertTrue((data / "parley.db").exists())
+
 
 class Systemd(ServingTest):
     def test_an_inherited_socket_is_served(self):
@@ -111,6 +125,23 @@ class Systemd(ServingTest):
                 status, headers = self.curl_headers(f"http://127.0.0.1:{plain.getsockname()[1]}/forums")
                 self.assertEqual((status, headers["location"]), (308, f"https://127.0.0.1:{port}/forums"))
                 self.assertIn("redirecting from", server.output())
+
+    def test_the_certificate_is_a_credential_of_the_service(self):
+        credentials = Path(self.folder) / "credentials"
+        credentials.mkdir()
+        names = {"TLS_CERTIFICATE": credentials / "tls-certificate", "TLS_KEY": credentials / "tls-key"}
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+             "-subj", "/CN=localhost", "-out", names["TLS_CERTIFICATE"], "-keyout", names["TLS_KEY"]],
+            check=True, capture_output=True, timeout=60)
+        drop_in = (TOP / "docker/parley-tls.conf").read_text()
+        environment = {"CREDENTIALS_DIRECTORY": str(credentials)}
+        for name, path in names.items():
+            self.assertIn(f"PARLEY_{name}=%d/{path.name}", drop_in)
+            environment[f"PARLEY_{name}"] = str(path)
+        with self.start(*parley(Path(self.folder) / "credential-data"), env=environment) as server:
+            self.assertEqual(self.curl_headers("--insecure", f"https://127.0.0.1:{server.port}/healthz")[0], 200)
+            self.assertIn("systemd reads credentials at the start alone", server.output())
 
     def test_the_watchdog_is_fed(self):
         path = os.path.join(self.folder, "watchdog")

@@ -31,8 +31,6 @@ enum ServeCommand {
   }
 
   private static func serve(_ settings: Settings, _ arguments: [String]) async throws -> Int32 {
-    // The data folder may exist, with a mode of its own: its files are for this user alone.
-    umask(0o077)
     let signals = SignalEvents([SIGTERM, SIGINT, SIGHUP])
     let logError: @Sendable (String) -> Void = { Terminal.log($0) }
     // Validate all settings before creating files.

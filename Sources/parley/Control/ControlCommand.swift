@@ -53,7 +53,7 @@ extension Command {
     }
     let folder: DataFolder
     do throws(DataFolder.Fault) {
-      folder = try DataFolder(data)
+      folder = try FileSystem.dataFolder(data)
     } catch {
       guard case .inUse = error else { throw Settings.UsageError(message: error.description) }
       return try await work(ControlClient(data: data))

@@ -48,7 +48,7 @@ enum BackupCommand {
       throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")
     }
     do throws(DataFolder.Fault) {
-      let folder = try DataFolder(data)
+      let folder = try FileSystem.dataFolder(data)
       return await Interruption.during { interruption in
         outcome(file) { () throws(BackupFault) in
           try folder.backUp(to: file, program: version, at: Clock.wall() / 1_000_000) { progress throws(BackupFault) in
@@ -74,7 +74,7 @@ enum BackupCommand {
       throw Settings.UsageError(message: "Standard output is a terminal. Redirect it to a file or a program.")
     }
     do throws(DataFolder.Fault) {
-      let folder = try DataFolder(data)
+      let folder = try FileSystem.dataFolder(data)
       return await Interruption.during { interruption in
         outcome("standard output", isStream: true) { () throws(BackupFault) in
           try folder.backUp(to: stream, isStream: true, program: version, at: Clock.wall() / 1_000_000) {

@@ -33,7 +33,7 @@ enum PurgeCommand {
       throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")
     }
     let folder: DataFolder
-    do throws(DataFolder.Fault) { folder = try DataFolder(data) } catch {
+    do throws(DataFolder.Fault) { folder = try FileSystem.dataFolder(data) } catch {
       guard case .inUse = error else { throw Settings.UsageError(message: error.description) }
       return try await ControlClient(data: data).run(path, [], bar)
     }
