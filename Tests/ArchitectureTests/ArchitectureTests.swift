@@ -83,7 +83,7 @@ private let mayImport: [String: Set<String>] = [
 
 /// Imports allowed in every target: modules of the standard library and the C library. Foundation is not among them:
 /// without it the program is a third of the size and starts in a few milliseconds.
-private let importableEverywhere: Set<String> = ["Glibc", "Synchronization", "Observation"]
+private let importableEverywhere: Set<String> = ["Glibc", "Darwin", "Synchronization", "Observation"]
 
 /// Targets that also build on Apple platforms, without Glibc.
 private let portable: Set<String> = ["ParleyKit", "ParleyModel", "ParleyMarkup", "ParleyJSON"]

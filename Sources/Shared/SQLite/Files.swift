@@ -1,4 +1,13 @@
+#if canImport(Darwin)
+import Darwin
+#else
 import Glibc
+#endif
+
+/// `read(2)`, which the function of the same name below hides.
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+  unsafe read(descriptor, buffer, count)
+}
 
 /// File operations of this module.
 enum Files {
@@ -25,7 +34,7 @@ enum Files {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      let count = unsafe readBytes(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw failure("\(path) can't be read") }
       if count == 0 { return bytes }

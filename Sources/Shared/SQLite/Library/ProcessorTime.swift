@@ -1,4 +1,8 @@
+#if canImport(Darwin)
+import Darwin
+#else
 import Glibc
+#endif
 
 public enum ProcessorTime {
   /// CPU time used by this thread.
