@@ -4,6 +4,7 @@ what a bystander sees and how much memory the server holds."""
 import base64
 import json
 import os
+import random
 import resource
 import socket
 import statistics
@@ -18,6 +19,9 @@ from urllib.request import Request, urlopen
 PASSWORD = "wool and needles"
 # A text whose HTML is ten times as large.
 LIST = "- [ ] a\n" * 2_000
+# The words that the floods search: each planted text matches.
+WORDS = "warm apples"
+SEARCH = "/api/v1/messages/search?q=w*%20a*&order=best"
 
 
 class Probe:
@@ -57,11 +61,11 @@ class Probe:
         self.ask("DELETE", "/sessions/current", token=token)
 
     def subscribe(self):
-        """Opens a WebSocket, identifies itself and subscribes from the start of the log."""
+        """Opens a WebSocket, identifies itself and subscribes from a cursor, as a client does after a disconnect."""
         with web_socket(self.address, deflate=False) as connection:
             connection.sendall(text_frame(json.dumps({"id": "1", "do": "hello", "token": self.token})))
             connection.sendall(text_frame(json.dumps(
-                {"id": "2", "do": "subscribe", "topics": [f"conversation:{self.room}"]})))
+                {"id": "2", "do": "subscribe", "topics": [{"topic": f"conversation:{self.room}", "cursor": self.cursor}]})))
             seen = b""
             while b'"re":"2"' not in seen:
                 received = connection.recv(65_536)
@@ -81,6 +85,8 @@ class Probe:
     def medians(self, rounds):
         """The median time of each operation in milliseconds."""
         found = {}
+        # A subscription receives the events of the posts below.
+        self.cursor = self.ask("GET", "/sync")["cursor"]
         operations = {"post": self.post, "page": self.page, "subscribe": self.subscribe, "sync": self.sync,
                       "search": self.search, "sign in": self.sign_in}
         for name, operation in operations.items():
@@ -254,8 +260,13 @@ def get(address, path):
             pass
 
 
+def get_pages(address, path, first, last):
+    """Reads the page before a random message: no cache has it."""
+    get(address, f"{path}&before={random.randint(int(first), int(last))}")
+
+
 def search(address):
-    get(address, "/api/v1/messages/search?q=w*%20a*&order=best")
+    get(address, SEARCH)
 
 
 def inflate(address):
@@ -287,7 +298,7 @@ def inflate_paced(address, bytes_per_second):
             pause()
 
 
-FLOODS = {"get": get, "search": search, "inflate": inflate, "inflate_paced": inflate_paced}
+FLOODS = {"get": get, "get_pages": get_pages, "search": search, "inflate": inflate, "inflate_paced": inflate_paced}
 
 if __name__ == "__main__":
     flood(*sys.argv[1:])

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -21,8 +22,9 @@ RAISED = [f"--rate-{name}{burst}=1000000" for burst in ("", "-burst") for name i
 BOUNDS = {"post": 3, "subscribe": 3, "sign in": 3}
 
 
-def found(url, data):
-    """Claims the site and returns the owner's token and the room of a public forum with long messages."""
+def found(url, data, texts):
+    """Claims the site and returns the owner's token, the room of the bystander, and the room of a public forum with `texts`
+    short messages and then long ones, with the first and last id of those."""
     link = subprocess.run([PARLEY, "setup", "--data", data], capture_output=True, text=True, check=True).stdout
 
     def ask(path, body, token=None):
@@ -36,9 +38,14 @@ def found(url, data):
     token = ask(f"/links/{link.strip().split('/')[-1]}", {"name": "ada", "password": attacks.PASSWORD})["token"]
     quiet = ask("/forums", {"title": "Quiet", "visibility": "public"}, token)["room_id"]
     loud = ask("/forums", {"title": "Lists", "visibility": "public"}, token)["room_id"]
-    for _ in range(200):
-        ask(f"/conversations/{loud}/messages", {"text": attacks.LIST}, token)
-    return token, quiet, loud
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda number: ask(
+            f"/conversations/{loud}/messages", {"text": f"{attacks.WORDS} {number}"}, token), range(texts)))
+    with urlopen(f"{url}{attacks.SEARCH}", timeout=60) as answer:
+        if not json.loads(answer.read())["data"]:
+            raise RuntimeError("the search of the flood finds nothing")
+    ids = [int(ask(f"/conversations/{loud}/messages", {"text": attacks.LIST}, token)["id"]) for _ in range(200)]
+    return token, quiet, loud, ids[0], ids[-1]
 
 
 @dataclass
@@ -70,9 +77,10 @@ class Outcome:
         return [name for name, most in self.bounds.items() if ratios[name] > most]
 
 
-def floods(loud):
+def floods(loud, first, last):
     messages = f"/api/v1/conversations/{loud}"
-    yield Attack("40 readers of pages of HTML", ("get", f"{messages}/messages?limit=200&html=true"), 40, BOUNDS | {"post": 2})
+    pages = ("get_pages", f"{messages}/messages?limit=200&html=true", str(first), str(last))
+    yield Attack("40 readers of pages of HTML", pages, 40, BOUNDS | {"post": 2})
     yield Attack("40 searches", ("search",), 40, BOUNDS)
     yield Attack("40 digests", ("get", f"{messages}/digest"), 40, BOUNDS)
     yield Attack("8 sockets of deflated frames", ("inflate",), 8, BOUNDS)
@@ -81,12 +89,12 @@ def floods(loud):
         yield Attack(f"{sockets} of {kilobytes} KB/s deflated", ("inflate_paced", str(kilobytes * 1_000 // count)), count, BOUNDS)
 
 
-def outcomes(rounds=100, with_memory=True):
+def outcomes(rounds=100, with_memory=True, texts=5_600):
     """The quiet server, then each attack."""
     with tempfile.TemporaryDirectory(prefix="parley-attack-") as folder:
         data = Path(folder) / "data"
         with Server("attack", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", data, *RAISED) as server:
-            token, quiet, loud = found(server.url, data)
+            token, quiet, loud, first, last = found(server.url, data, texts)
             probe = attacks.Probe(server.url, server.pid, token, quiet)
             address = probe.address
             times = probe.medians(rounds)
@@ -100,7 +108,7 @@ def outcomes(rounds=100, with_memory=True):
             bursts = {
                 "250 inflating sockets": lambda: attacks.inflating_sockets(address, rounds=1),
                 "250 inflating sockets, 8 rounds": lambda: attacks.inflating_sockets(address),
-                "2,000 inflating sockets": lambda: attacks.inflating_sockets(address, rounds=1, sources=8),
+                "2,000 inflating sockets": lambda: attacks.inflating_sockets(address, rounds=2, sources=8),
                 "250 idle sockets, 4 rounds": lambda: attacks.idle_sockets(address),
                 "40 unread pages of HTML": lambda: attacks.unread_pages(address, loud, 40),
                 "120 unread pages of HTML": lambda: attacks.unread_pages(address, loud, 120),
@@ -109,7 +117,7 @@ def outcomes(rounds=100, with_memory=True):
                 with attacks.Peak(probe) as peak:
                     burst()
                 yield bounded(Outcome(name, peak.bytes, probe.settled()))
-            for attack in floods(loud):
+            for attack in floods(loud, first, last):
                 with attacks.Peak(probe) as peak, attacks.Flood(address, attack.flood, attack.count):
                     times = probe.medians(rounds)
                 after = probe.settled() if with_memory else probe.resident()
