@@ -34,6 +34,8 @@ class Load:
     p50_us: float
     p99_us: float
     p95_us: float | None = None
+    generator_seconds: float = 0
+    """CPU time of the load generator."""
 
 
 @dataclass
@@ -46,6 +48,8 @@ class Result:
     p99_us: float
     errors: int
     p95_us: float | None = None
+    generator_us: float | None = None
+    """CPU time of the load generator per operation."""
 
 
 def family(pid):
@@ -99,7 +103,8 @@ def medians(rounds):
         rate=of(lambda load, _: load.operations / load.seconds), cpu_us=of(lambda _, cpu_us: cpu_us),
         p50_us=of(lambda load, _: load.p50_us), p99_us=of(lambda load, _: load.p99_us),
         p95_us=None if any(load.p95_us is None for load, _ in rounds) else of(lambda load, _: load.p95_us),
-        errors=sum(load.errors for load, _ in rounds))
+        errors=sum(load.errors for load, _ in rounds),
+        generator_us=of(lambda load, _: load.generator_seconds / max(1, load.operations) * 1e6))
 
 
 def wrk(path, *, depth=1, connections=64, headers=(), tls=False):
@@ -122,13 +127,18 @@ def load(scene, address, *arguments):
 
 
 def reported(command, variables):
+    def children():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+    before = children()
     done = subprocess.run([str(part) for part in command], env={**os.environ, **variables}, cwd=TOP,
                           stdout=subprocess.PIPE, text=True, timeout=SECONDS + 60)
     if not done.stdout:
         raise RuntimeError(f"{command[0]} ended with status {done.returncode}")
+    used = children() - before
     time.sleep(0.2)  # the server's remaining work counts as its CPU time
     said = json.loads(done.stdout.splitlines()[-1])
-    return Load(**{field.name: said.get(field.name) for field in fields(Load)})
+    return Load(**{field.name: said.get(field.name) for field in fields(Load)} | {"generator_seconds": used})
 
 
 def idle_costs(server, path, goals, *arguments):
