@@ -8,8 +8,9 @@ import time
 import unittest
 from urllib.error import HTTPError
 
-from restarting import PASSWORD, RestartingTest
+from restarting import ENDLESS, PASSWORD, RestartingTest
 from servers import PARLEY
+from serving import parley
 
 SIZE = 24 << 20
 
@@ -132,6 +133,12 @@ class Disk(RestartingTest):
     def test_default_quotas_follow_the_disk(self):
         self.assertEqual(self.upload(SIZE // 10 + 100_000), (413, "no_room"))
         self.assertIsNone(self.upload(SIZE // 10 - 100_000))
+
+    def test_all_files_together_get_half_of_the_disk(self):
+        self.server.stop()
+        self.server = self.start(*parley(self.folder, *ENDLESS, "--limit-user-files", SIZE, listen=f"127.0.0.1:{self.port}"))
+        self.assertEqual(self.upload(SIZE // 2 + 100_000), (413, "no_room"))
+        self.assertIsNone(self.upload(SIZE // 2 - 100_000))
 
     def upload(self, size):
         return self.refusal("POST", "/uploads", {"name": "wool.bin", "size": size})

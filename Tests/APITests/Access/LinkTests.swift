@@ -38,6 +38,19 @@ import Testing
     }
   }
 
+  @Test func `a page of another origin gets no cookie for a link`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.setState("ada", in: .left)
+      let code = try #require(try await village.community.createSetupLink())
+      let body: [String: Any] = ["name": "olga", "password": "olga’s password", "cookie": true]
+      let foreign = try await village.request(
+        .post, "/links/\(code)", body, fields: ["Origin": "https://evil.example"])
+      #expect(foreign.status == 403 && !foreign.fields.has("set-cookie"))
+      let used = try await village.request(.post, "/links/\(code)", body, fields: ["Origin": village.origin])
+      #expect(used.fields["set-cookie"]?.hasPrefix("parley=") == true && !used.has("token"))
+    }
+  }
+
   @Test func `a setup link is void once there is an owner`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.setState("ada", in: .deactivated)

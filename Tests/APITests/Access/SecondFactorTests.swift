@@ -49,6 +49,21 @@ import Testing
     }
   }
 
+  @Test func `a page of another origin gets no cookie for a code`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let app = try await AuthenticatorApp(village, clock, for: "grace")
+      app.nextStep()
+      let body: [String: Any] = ["challenge": try await app.challenge(), "code": try app.code(), "cookie": true]
+      let foreign = try await village.request(
+        .post, "/sessions/second-factor", body, fields: ["Origin": "https://evil.example"])
+      #expect(foreign.status == 403 && !foreign.fields.has("set-cookie"))
+      let opened = try await village.request(
+        .post, "/sessions/second-factor", body, fields: ["Origin": village.origin])
+      #expect(opened.fields["set-cookie"]?.hasPrefix("parley=") == true && !opened.has("token"))
+    }
+  }
+
   /// RFC 6238 §5.2: a step before and after, each code once.
   @Test func `a code is valid around its step and once`() async throws {
     let clock = StoppedClock()
