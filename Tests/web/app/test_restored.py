@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from urllib.parse import quote
 
-from browsing import RATES
+from browsing import PASSWORD, RATES
 from playwright.sync_api import expect
 from servers import PARLEY, Server
 from serving import parley
@@ -33,39 +33,74 @@ class Restored(Village):
         return [it["text"] for it in page["data"] if it.get("text")]
 
     def test_messages_only_on_this_device_are_offered_and_sent_again(self):
-        data, backup = self.folder + "/data", self.folder + "/backup.tar"
-        page = self.signed_in("ada")
-        self.room(page)
-        self.write(page, "Before the backup")
-        expect(page.locator(".message.is-mine").filter(has_text="Before the backup").locator(".state")).to_have_attribute("title", "Sent")
-        subprocess.run([PARLEY, "backup", backup, "--data", data], check=True, capture_output=True, timeout=300)
-        for text in ("After the backup, one", "After the backup, two"):
-            self.write(page, text)
-            expect(page.locator(".message.is-mine").filter(has_text=text).locator(".state")).to_have_attribute("title", "Sent")
-        page.context.set_offline(True)
-        self.server.stop()
-        subprocess.run([PARLEY, "restore", backup, "--data", data, "--replace", "--keep-sessions"], check=True, capture_output=True, timeout=300)
-        type(self).server = self.enterClassContext(Server(
-            "clients-Restored", *parley(self.folder, *RATES, listen=f"127.0.0.1:{self.server.port}")))
-        # Another user posted at the same `seq` as the first of the two.
-        self.say("Is everybody back?")
-        page.context.set_offline(False)
-        line = page.get_by_text("2 messages you sent after the backup are only on this device.")
-        expect(line).to_be_visible()
-        expect(page.get_by_text("Is everybody back?")).to_be_visible()
+        page = self.restored("one", "--keep-sessions")
+        line = self.offered(page, "one")
         self.photograph(page, "lost-line")
-        page.get_by_role("button", name="Review", exact=True).click()
-        offer = page.get_by_role("dialog", name="Send these again?")
-        for text in ("After the backup, one", "After the backup, two"):
-            expect(offer.get_by_text(text)).to_be_visible()
+        offer = self.reviewed(page, "one")
         self.photograph(page, "lost")
         self.assert_accessible(page, "lost")
+        self.check_sent_again(page, line, offer, "one")
+
+    def test_they_are_offered_after_a_new_sign_in(self):
+        page = self.restored("two")
+        # The restore has ended all sessions: the copy is locked until its user signs in.
+        expect(page.get_by_role("link", name="Sign in").first).to_be_visible()
+        self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
+        self.go(page, "/sign-in")
+        page.get_by_label("Username").fill("ada")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        self.room(page)
+        line = self.offered(page, "two")
+        self.check_sent_again(page, line, self.reviewed(page, "two"), "two")
+
+    def restored(self, name, *options):
+        """A page of ada, offline, with two messages that a restore has lost. Its server is back."""
+        data, backup = self.folder + "/data", f"{self.folder}/{name}.tar"
+        page = self.signed_in("ada", anew=True)
+        self.room(page)
+        self.sent(page, f"Before the backup {name}")
+        subprocess.run([PARLEY, "backup", backup, "--data", data], check=True, capture_output=True, timeout=300)
+        for number in (1, 2):
+            self.sent(page, f"After the backup {name}, {number}")
+        page.context.set_offline(True)
+        self.server.stop()
+        subprocess.run([PARLEY, "restore", backup, "--data", data, "--replace", *options], check=True, capture_output=True, timeout=300)
+        type(self).server = self.enterClassContext(Server(
+            "clients-Restored", *parley(self.folder, *RATES, listen=f"127.0.0.1:{self.server.port}")))
+        if not options:
+            for user in self.tokens:
+                self.tokens[user] = self.call("POST", "/sessions", {"name": user, "password": PASSWORD})["token"]
+        # Another user posts at the same `seq` as the first of the two.
+        self.say(f"Is everybody back {name}?")
+        page.context.set_offline(False)
+        return page
+
+    def sent(self, page, text):
+        self.write(page, text)
+        expect(page.locator(".message.is-mine").filter(has_text=text).locator(".state")).to_have_attribute("title", "Sent")
+
+    def offered(self, page, name):
+        line = page.get_by_text("2 messages you sent after the backup are only on this device.")
+        expect(line).to_be_visible()
+        expect(page.get_by_text(f"Is everybody back {name}?")).to_be_visible()
+        return line
+
+    def reviewed(self, page, name):
+        page.get_by_role("button", name="Review", exact=True).click()
+        offer = page.get_by_role("dialog", name="Send these again?")
+        for number in (1, 2):
+            expect(offer.get_by_text(f"After the backup {name}, {number}")).to_be_visible()
+        return offer
+
+    def check_sent_again(self, page, line, offer, name):
         offer.get_by_role("button", name="Send again").click()
         expect(line).to_have_count(0)
-        for text in ("After the backup, one", "After the backup, two"):
+        lost = [f"After the backup {name}, {number}" for number in (1, 2)]
+        for text in lost:
             sent = page.locator(".message.is-mine").filter(has_text=text)
             expect(sent.locator(".state")).to_have_attribute("title", "Sent")
-        self.assertEqual(self.texts()[-4:], ["Before the backup", "Is everybody back?", "After the backup, one", "After the backup, two"])
+        self.assertEqual(self.texts()[-4:], [f"Before the backup {name}", f"Is everybody back {name}?", *lost])
 
 
 class Checked(Village):
