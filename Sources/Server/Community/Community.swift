@@ -14,6 +14,7 @@ public final class Community: Sendable {
   let uploadQuota = UploadQuota()
   let encodedEvents = EncodedEventCache()
   let renderer = HTMLRenderer()
+  let messagePages = MessagePageCache()
   let moderationRules = ModerationRuleCache()
   let timeZones = TimeZones()
   /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system

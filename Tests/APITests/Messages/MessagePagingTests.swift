@@ -8,6 +8,73 @@ import Testing
 
 /// Pages verify themselves by `seq`, `previous_message` and the skipped ranges.
 @Suite struct MessagePagingTests {
+  @Test func `a repeated page equals a page that is read alone, after each change`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden("garden", "public").room
+      var ids: [String] = []
+      for number in 0..<12 { ids.append(try await village.post("bed \(number)", in: room, as: "grace")) }
+      let poll: [String: Any] = ["options": ["Today", "Tomorrow"]]
+      let asked = try await village.post("meet", in: room, as: "linus", ["poll": poll])
+      let changes: [(String, () async throws -> Void)] = [
+        ("an edit", { try await village.expect(200, .patch, "/messages/\(ids[3])", as: "grace", ["text": "path"]) }),
+        ("a reaction", { try await village.expect(200, .put, "/messages/\(ids[4])/actions/like", as: "linus") }),
+        ("a star", { try await village.expect(200, .put, "/messages/\(ids[4])/actions/star", as: "mira") }),
+        ("a vote", { try await village.expect(200, .put, "/messages/\(asked)/vote", as: "grace", ["options": [1]]) }),
+        ("a removal", { try await village.expect(200, .post, "/messages/\(ids[5])/remove", as: "mira") }),
+        ("a mute", { try await village.expect(204, .put, "/users/@grace/mute", as: "linus") }),
+        ("a deletion", { try await village.expect(204, .delete, "/messages/\(ids[6])", as: "grace") }),
+        ("a message", { _ = try await village.post("more", in: room, as: "linus") }),
+      ]
+      let path = "/conversations/\(room)/messages?include=users&limit="
+      var limit = 50
+      for (name, change) in changes {
+        for _ in 0..<3 { _ = try await village.request(.get, "\(path)50", as: "mira") }
+        try await change()
+        for viewer in ["grace", "linus", "mira", nil] {
+          for _ in 0..<3 {
+            // Another limit is another query, which no page is shared for.
+            limit += 1
+            let alone = try await village.request(.get, "\(path)\(limit)", as: viewer)
+            let shared = try await village.request(.get, "\(path)50", as: viewer)
+            #expect(alone.status == 200 && shared.text == alone.text, "\(viewer ?? "a visitor") after \(name)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `shared pages belong to one version of the store and are bounded`() throws {
+    func page(_ text: String) -> SharedMessagePage {
+      let message = Message(
+        id: ID(1), conversation: ID(1), author: ID(1), seq: 1, previous: nil, createdAt: 0,
+        state: .live(.init(text: text)))
+      return SharedMessagePage(
+        MessagePage(
+          messages: [message], older: nil, newer: nil, skipped: [], marked: [], latestSeq: 1, lastEvent: 1))
+    }
+    let cache = MessagePageCache(maxBytes: 10_000)
+    func state(_ conversation: Int, _ version: Int) -> String {
+      switch cache.page(MessageQuery(ID(conversation)), at: version) {
+      case .found(let shared): shared.page.messages[0].content?.text ?? ""
+      case .missing(let isRepeated): isRepeated ? "repeated" : "first"
+      }
+    }
+    #expect(state(1, 7) == "first" && state(1, 7) == "repeated")
+    cache.add(page("one"), for: MessageQuery(ID(1)), at: 7)
+    #expect(state(1, 7) == "one" && state(2, 7) == "first")
+    // A reader that began before the commit neither gets nor stores a page.
+    #expect(state(1, 8) == "first" && state(1, 7) == "first")
+    cache.add(page("late"), for: MessageQuery(ID(1)), at: 7)
+    #expect(state(1, 8) == "repeated")
+    for conversation in 1...9 {
+      cache.add(page(String(repeating: "a", count: 1_000)), for: MessageQuery(ID(conversation)), at: 8)
+    }
+    #expect((1...9).count { state($0, 8).hasPrefix("aa") } < 4)
+    #expect(state(9, 8).hasPrefix("aa"))
+    cache.add(page(String(repeating: "a", count: 20_000)), for: MessageQuery(ID(10)), at: 8)
+    #expect(state(10, 8) == "first")
+  }
+
   /// Messages of one room, all in the same millisecond.
   private static func fill(_ village: Village, _ room: String, _ count: Int) async throws {
     let (conversation, author) = (ID<Conversation>(Int(room) ?? 0), ID<User>(Int(village.id("grace")) ?? 0))

@@ -168,7 +168,11 @@ extension ListName {
 
 extension MessagePageView {
   func writeFields(to json: inout JSONWriter, in list: ListName) {
-    json.field("data", messages)
+    json.array("data") { json in
+      for (index, message) in messages.enumerated() {
+        if index < encoded.count, message.isShared { json.value(encoded[index]) } else { json.value(message) }
+      }
+    }
     json.positions(next: page.position(.next, order), previous: page.position(.previous, order), in: list)
     json.field("latest_seq", page.latestSeq)
     json.field("cursor", cursor)

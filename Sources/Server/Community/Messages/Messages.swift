@@ -27,6 +27,8 @@ public struct MessageRequest: Sendable {
 /// A page of messages as the caller may see them.
 public struct MessagePageView: Sendable {
   public let messages: [MessageView]
+  /// The JSON of the messages whose view `isShared`, by index; empty unless it is encoded already.
+  public let encoded: [EncodedMessage]
   /// The page's metadata.
   public let page: MessagePage
   public let order: MessageQuery.Order
@@ -74,6 +76,7 @@ extension ReadTransaction {
     let votes = try votes(
       of: viewer, in: polled ?? live.filter { messages[$0].hasPoll }.map { messages[$0].id })
     let own = Set(live.lazy.filter { messages[$0].author == viewer }.map { messages[$0].conversation })
+    if mine.isEmpty, votes.isEmpty, own.isEmpty { return messages.map { MessageView($0) } }
     let reading = try readingParticipants(of: own, max: bounds.receiptParticipants)
     return messages.map { message in
       guard message.isLive else { return MessageView(message) }
@@ -145,20 +148,38 @@ extension CommunityView {
   public func listMessages(
     in conversation: ID<Conversation>, _ request: MessageRequest, for caller: Caller
   ) async throws(Refusal) -> MessagePageView {
-    let (page, seen) = try read { tx throws(Refusal) in
+    let version = community.store.version
+    let (page, encoded, seen) = try read { tx throws(Refusal) in
       let (_, standing) = try tx.rights(of: caller, in: conversation)
       var query = MessageQuery(conversation, request.window, order: request.order, limit: request.limit)
       query.fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
       if request.show.includesHTML { query.maxBytes = HTMLRenderer.maxPageBytes }
       query.includesDeleted = request.includesDeleted
       query.includesMachineOnly = request.includesMachineOnly
-      query.viewer = request.includesMuted ? nil : caller.user
-      let page = try tx.messages(query)
-      return (page, try tx.views(page.messages, marked: page.marked, polled: page.polled, by: caller, community.bounds))
+      if !request.includesMuted, let viewer = caller.user, try tx.hidesAnyone(viewer) { query.viewer = viewer }
+      let (page, encoded) = try self.page(query, at: version, tx)
+      let seen = try tx.views(
+        page.messages, marked: page.marked, polled: page.polled, by: caller, community.bounds)
+      return (page, encoded, seen)
     }
     return MessagePageView(
-      messages: try await community.apply(request.show, to: seen, for: caller), page: page, order: request.order,
-      cursor: community.cursor(at: page.lastEvent))
+      messages: try await community.apply(request.show, to: seen, for: caller), encoded: encoded, page: page,
+      order: request.order, cursor: community.cursor(at: page.lastEvent))
+  }
+
+  /// A page with the JSON of its messages, if it was requested before.
+  private func page(
+    _ query: MessageQuery, at version: Int, _ tx: ReadTransaction
+  ) throws(Refusal) -> (MessagePage, [EncodedMessage]) {
+    switch community.messagePages.page(query, at: version) {
+    case .found(let shared): return (shared.page, shared.encoded)
+    case .missing(let isRepeated):
+      let page = try tx.messages(query)
+      guard isRepeated else { return (page, []) }
+      let shared = SharedMessagePage(page)
+      community.messagePages.add(shared, for: query, at: version)
+      return (page, shared.encoded)
+    }
   }
 
   /// The replies to a message, oldest first.

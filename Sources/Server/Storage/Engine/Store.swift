@@ -208,6 +208,10 @@ public final class Store: Sendable {
   /// How many writes have not been answered yet.
   public var waitingCount: Int { writer.waitingCount }
 
+  /// The version of the database. It rises with each commit, before the writes are answered: what a transaction reads that
+  /// begins after this was read is current as long as it stays the same.
+  public var version: Int { writer.version }
+
   /// Retries failed jobs.
   func wakeJobs() { jobStarts.yield() }
 

@@ -75,6 +75,7 @@ actor Writer {
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private nonisolated let inbox = Mutex(Inbox())
+  private nonisolated let commits = Atomic(0)
   private let connection: Connection
   private var counters: Counters
   private var journal: ErasureJournal
@@ -194,6 +195,9 @@ actor Writer {
   /// How many closures have not been answered yet.
   nonisolated var waitingCount: Int { inbox.withLock { $0.waitingCount } }
 
+  /// Rises after each change of the database, before any caller is answered.
+  nonisolated var version: Int { commits.load(ordering: .acquiring) }
+
   nonisolated var counts: WriteCounts { inbox.withLock { $0.counts } }
 
   /// Whether a change asked for now may be expected to become durable: the writer is open, and the disk took the last.
@@ -233,6 +237,7 @@ actor Writer {
 
   private func run(_ aside: Aside) {
     let answer = aside(connection)
+    commits.add(1, ordering: .releasing)
     inbox.withLock { $0.waitingCount -= 1 }
     answer()
   }
@@ -278,6 +283,7 @@ actor Writer {
       counters = before
       failure = gate.close(after: error)
     }
+    commits.add(1, ordering: .releasing)
     if failure == nil, !batch.erasures.isEmpty { journal.add(batch.erasures) }
     let unrun = unrun(batch)
     inbox.withLock { inbox in
