@@ -12,7 +12,6 @@ import { plain } from '../core/text/plain.js';
 import { conversationTitle } from '../core/titles.js';
 import { bytes, isolate, say, sayProblem } from '../core/text/text.js';
 import { moment, time } from '../core/text/times.js';
-import { checkedUpTo, verify } from '../state/messages.js';
 
 /** The files that a panel shows. */
 const FILES = 12;
@@ -282,13 +281,13 @@ function jumpBlock(shell, conversation) {
 function checkBlock(site, conversation) {
   if (!site.parley) return null;
   const words = el('p.second', { role: 'status' }, say('check.what'));
-  checkedUpTo(site, conversation).then((upTo) => upTo && refill(words, say('check.complete', { upTo })));
+  site.parley.pages.history(conversation.id).then(({ checked: upTo }) => upTo && refill(words, say('check.complete', { upTo })));
   const check = button(say('check.verb'), {
     picture: 'again',
     on: () =>
       whileBusy(check, async () => {
         try {
-          const found = await verify(site, conversation);
+          const found = await site.parley.verify(conversation.id);
           const repaired = found.repaired ? `${say('check.repaired', { n: found.repaired })} ` : '';
           words.textContent = repaired + say(found.isComplete ? 'check.complete' : 'check.newest', { upTo: found.checkedUpTo });
         } catch (error) {

@@ -30,14 +30,6 @@ const routes = [
 /** Pages for visitors; other pages show the sign-in page. */
 const open = new Set(['forums', 'forum', 'conversation', 'message', 'user', 'signin']);
 
-/** The address to return to after signing in: a path of this origin, otherwise the front page. */
-export function backAddress(text) {
-  if (!text || !/^\/(?!\/)[^\\\u0000-\u001f]*$/u.test(text)) return '/';
-  const url = new URL(text, location.origin);
-  const isOurs = url.origin === location.origin && !url.pathname.startsWith('//') && url.pathname !== '/sign-in';
-  return isOurs ? url.pathname + url.search + url.hash : '/';
-}
-
 export function match(address, isMember) {
   const { pathname, search, searchParams, hash } = new URL(address, location.origin);
   for (const [pattern, module, name = 'open'] of routes) {

@@ -7,8 +7,8 @@ export function openPictures(node) {
     if (!link) return;
     event.preventDefault();
     const all = [...link.closest('article').querySelectorAll('a.picture')];
-    const { viewer } = await import('../parts/media/viewer.js');
-    viewer(all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })), all.indexOf(link));
+    const { viewLinks } = await import('../parts/media/viewer.js');
+    viewLinks(all, link);
   };
   node.addEventListener('click', press);
   return () => node.removeEventListener('click', press);

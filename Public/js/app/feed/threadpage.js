@@ -14,7 +14,7 @@ import { openPictures } from './pictures.js';
 import { postField, sendTo } from './postfield.js';
 import { PostList } from './postlist.js';
 import { Thread } from '../state/feed/thread.js';
-import { fetchUser } from '../state/users.js';
+import { fetchUser } from '../state/fetchuser.js';
 
 /** The longest chain of replies to replies that leads to a post. */
 const MAX_CHAIN = 50;

@@ -19,9 +19,10 @@ import { canJoin, loadForums } from '../state/forums.js';
 
 export async function about(shell, forum) {
   const { site } = shell;
+  await loadMoreText();
   const members = memberList(site, forum);
   const room = site.me && (await site.conversation(forum.room_id).catch(() => null));
-  const ofRoom = room && (await Promise.all([import('../conversation/details.js'), loadMoreText()]))[0].blocks(shell, room);
+  const ofRoom = room && (await import('../conversation/details.js')).blocks(shell, room);
   const unfollow = attend(site, forum);
   const endSubject = watchSubject(shell, 'forums', forum.id);
   const bar = pageBar(forum.title, {

@@ -7,7 +7,7 @@ import { forumAddress } from '../core/router.js';
 import { say, sayWith } from '../core/text/text.js';
 import { full, time } from '../core/text/times.js';
 import { avatar } from '../parts/user/avatar.js';
-import { fetchUser } from '../state/users.js';
+import { fetchUser } from '../state/fetchuser.js';
 
 /** The creator of a forum, with the day and the time of its creation. */
 export function createdLine(site, forum) {

@@ -266,11 +266,8 @@ async function openViewer(event, node) {
   if (!link) return;
   event.preventDefault();
   const all = [...node.querySelectorAll('a.picture')];
-  const { viewer } = await import('../parts/media/viewer.js');
-  viewer(
-    all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })),
-    all.indexOf(link),
-  );
+  const { viewLinks } = await import('../parts/media/viewer.js');
+  viewLinks(all, link);
 }
 
 /** The message actions, loaded when the user comes near a message. */

@@ -13,7 +13,7 @@ import { say, sayProblem } from '../core/text/text.js';
 import { onPullToRefresh } from '../parts/lists/touch.js';
 import { arrangementOf } from '../state/sidebar.js';
 import { onReconnect } from '../state/siteevents.js';
-import { canJoin, forumSections, loadForums, newestByForum, unreadOf } from '../state/forums.js';
+import { canJoin, forumSections, loadForums, newestByForum, unreadByForum } from '../state/forums.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
 const PAGE = 100;
@@ -104,6 +104,7 @@ function followActivity(site) {
 /** The first of them in the order of the staff, as many as are named. */
 export function tiles(site, max = Infinity) {
   const newest = newestByForum(site);
+  const unread = unreadByForum(site);
   const sections = forumSections(site, arrangementOf(site).order && newest);
   let left = max;
   const shown = sections.map(({ title, forums }) => {
@@ -124,7 +125,7 @@ export function tiles(site, max = Infinity) {
           {
             href: forumAddress(it),
             creator: site.user(it.created_by),
-            unread: site.me ? unreadOf(site, it) : 0,
+            unread: unread.get(it.id) ?? 0,
             topics: site.overview.newTopicsOf(it.id),
             at: newest(it) || null,
             isQuiet: known ? known.last_activity_at === null : false,

@@ -11,7 +11,14 @@ import { pageBar } from '../parts/navigation/sidebar.js';
 import { say } from '../core/text/text.js';
 import { writeTo } from './newconversation.js';
 import { userItems } from '../conversation/usermenu.js';
-import { userNamed } from '../state/users.js';
+
+/** @param {string} name a name without `@`, or an id */
+async function userNamed(site, name) {
+  for (const it of site.users.values()) if (it.name === name) return it;
+  const found = await site.call('GET', `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
+  site.keepUsers([found]);
+  return found;
+}
 
 export async function open(shell, { name }) {
   const { site } = shell;

@@ -59,14 +59,6 @@ export function cachedTopics(site, forum) {
   return [...site.parley.mirror.conversations.values()].filter(isHere).sort((a, b) => compare(active(b), active(a)));
 }
 
-/** The number of unread messages of a forum, without its muted conversations. */
-export function unreadOf(site, forum) {
-  let unread = 0;
-  for (const it of site.conversations.values())
-    if (it.forum_id === forum.id && it.level !== 'nothing') unread += it.unread_count ?? 0;
-  return unread;
-}
-
 /** The numbers of unread messages by forum, without muted conversations. */
 export function unreadByForum(site) {
   const unread = new Map();

@@ -1,4 +1,4 @@
-// Messages: read positions, single messages, the verification of the cached copy.
+// Messages: read positions, single messages.
 
 export async function markRead(site, conversation, message) {
   site.overview.take(conversation.id);
@@ -10,14 +10,4 @@ export async function markRead(site, conversation, message) {
 /** A message that a view names, from the cache if it is there. */
 export async function messageWith(site, id) {
   return (await site.parley?.store.get('messages@id', id)) ?? site.call('GET', `/messages/${id}`);
-}
-
-/** Verifies the cached copy of a conversation and repairs it. */
-export async function verify(site, conversation) {
-  return site.parley.verify(conversation.id);
-}
-
-/** Up to which message all of a conversation is known to be here and right; 0 if that was never looked at. */
-export async function checkedUpTo(site, conversation) {
-  return (await site.parley.pages.history(conversation.id)).checked;
 }

@@ -1,13 +1,4 @@
-// Users by id or name, and by the start of their names.
-
-/** A user by id, fetched if unknown; null if there is none to see. */
-export async function fetchUser(site, id) {
-  if (!site.users.has(id)) {
-    const found = await site.call('GET', `/users/${encodeURIComponent(id)}`).catch(() => null);
-    if (found) site.keepUsers([found]);
-  }
-  return site.users.get(id) ?? null;
-}
+// Users by id, and by the start of their names.
 
 /** Fetches a user that a page shows; the event "users" announces it. Resolves to null if there is none to see. */
 export async function requestUser(site, id) {
@@ -15,14 +6,6 @@ export async function requestUser(site, id) {
   if (!found) return null;
   site.users.set(found.id, found);
   site.sayOnce('users');
-  return found;
-}
-
-/** @param {string} name a name without `@`, or an id */
-export async function userNamed(site, name) {
-  for (const it of site.users.values()) if (it.name === name) return it;
-  const found = await site.call('GET', `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
-  site.keepUsers([found]);
   return found;
 }
 

@@ -1,7 +1,7 @@
 // The steps after a right password or a sign-up: the second factor, the address to return to, the first room.
 
 import { el, refill } from '../../core/dom.js';
-import { backAddress, forumAddress } from '../../core/router.js';
+import { forumAddress } from '../../core/router.js';
 import { compare } from '../../core/order.js';
 import { say } from '../../core/text/text.js';
 import { newestByForum } from '../../state/forums.js';
@@ -9,6 +9,14 @@ import { codeField } from '../security/codefield.js';
 import { signInForm } from './form.js';
 import { takeLanguage } from '../settings/language.js';
 import { device } from './newcomer.js';
+
+/** The address to return to after signing in: a path of this origin, otherwise the front page. */
+function backAddress(text) {
+  if (!text || !/^\/(?!\/)[^\\\u0000-\u001f]*$/u.test(text)) return '/';
+  const url = new URL(text, location.origin);
+  const isOurs = url.origin === location.origin && !url.pathname.startsWith('//') && url.pathname !== '/sign-in';
+  return isOurs ? url.pathname + url.search + url.hash : '/';
+}
 
 /** The address to return to: the page that asked for a session, or `?back=` of the address, with its fragment. */
 export const returnAddress = (back, query) => backAddress(back ?? (query?.get('back') ?? '/') + location.hash);

@@ -17,7 +17,7 @@ import { rich } from '../../parts/message/rich.js';
 import { topicAddress } from '../../core/router.js';
 import { isolate, list, say, sayProblem } from '../../core/text/text.js';
 import { moment, time } from '../../core/text/times.js';
-import { fetchUser } from '../../state/users.js';
+import { fetchUser } from '../../state/fetchuser.js';
 
 /** So many names stand in the sentence about a reaction; the others are counted. */
 const NAMED = 3;

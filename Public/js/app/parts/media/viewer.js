@@ -2,6 +2,11 @@ import { el, icon } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
 import { iconButton } from '../forms/button.js';
 
+/** Opens the pictures behind these links, one of them first. */
+export function viewLinks(links, first) {
+  viewer(links.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })), links.indexOf(first));
+}
+
 /** The image viewer: one image at a time, in the size of the window. Only it loads originals. */
 export function viewerElement(pictures, at = 0, on = {}) {
   const picture = pictures[at];
