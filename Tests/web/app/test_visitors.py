@@ -9,6 +9,7 @@ from browsing import PASSWORD, SCREENSHOTS, SIZES, TOP
 from playwright.sync_api import expect
 from test_faces import photograph
 from test_flows import Village
+from test_offline import IS_CACHED
 
 POSTS = 46
 WORDS = "In our corner the last frost came on the twelfth of May, and the plants under fleece were fine. "
@@ -190,6 +191,28 @@ class Returning(Village):
                 page.goto(f"{self.origin}{path}")
                 self.sign_in_here(page)
                 expect(page).to_have_url(f"{self.origin}{path}")
+
+    def test_a_link_for_members_on_a_known_device_asks_for_sign_in_and_returns(self):
+        shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members"}, self.tokens["ada"])
+        topic = self.call("POST", f"/forums/{shed['id']}/conversations", {"title": "Where is the key?", "text": "It was here."}, self.tokens["ada"])
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("lin", size, anew=True, service_workers="allow")
+                self.eventually(page, True, lambda page=page: page.evaluate(IS_CACHED))
+                self.go(page, "/you")
+                page.get_by_role("button", name="Sign out").click()
+                expect(page.get_by_role("link", name="Sign in").first).to_be_visible()
+                # The worker answers with the app, also without an account.
+                self.open(page, f"/t/{topic['id']}")
+                expect(page.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
+                self.photograph(page, f"gone-visitor-{size}")
+                self.assert_accessible(page, "a page that is gone, without an account")
+                page.get_by_role("link", name="Sign in").click()
+                expect(page.get_by_label("Username")).to_be_visible()
+                self.sign_in_here(page, "lin")
+                expect(page.get_by_role("article").get_by_text("It was here.")).to_be_visible()
+                expect(page).to_have_url(f"{self.origin}/t/{topic['id']}")
+                page.context.close()
 
     def test_other_origins_are_no_address_to_return_to(self):
         context = self.context()

@@ -13,7 +13,7 @@ export const pages = {
   feed: () => later(import('../pages/feed.js')),
   forum: () => import('../pages/forum.js'),
   forums: () => later(import('../pages/forums.js')),
-  notfound: () => import('../pages/notfound.js'),
+  notfound: () => later(import('../pages/notfound.js')),
   inbox: () => import('../pages/inbox.js'),
   message: () => import('../pages/message.js'),
   members: () => later(import('../pages/members.js')),
@@ -33,22 +33,21 @@ async function later(page, sheet) {
 }
 
 /** The page in place of one that failed. */
-export function faultPage(error) {
-  const isGone = ['not_found', 'forbidden', 'gone'].includes(error?.code);
-  if (!isGone && error?.code !== 'network') console.error(error);
-  const key = isGone ? 'fault.gone' : error?.code === 'network' ? 'fault.network' : 'fault.other';
+export async function faultPage(error, site) {
+  if (['not_found', 'forbidden', 'gone'].includes(error?.code)) {
+    const found = await pages.notfound().catch(() => null);
+    if (found) return found.gonePage(site);
+  }
+  const isNetwork = error?.code === 'network';
+  if (!isNetwork) console.error(error);
   return {
     title: say('fault.title'),
     node: el(
       'div.page-body',
       null,
-      empty(say(key), {
-        picture: isGone ? 'search' : 'alert',
-        actions: [
-          isGone
-            ? el('a.button.button-plain', { href: '/' }, say('fault.home'))
-            : button(say('act.retry'), { kind: 'primary', on: () => location.reload() }),
-        ],
+      empty(say(isNetwork ? 'fault.network' : 'fault.other'), {
+        picture: 'alert',
+        actions: [button(say('act.retry'), { kind: 'primary', on: () => location.reload() })],
       }),
     ),
   };

@@ -109,7 +109,7 @@ export class Shell {
     } catch (error) {
       // The library was closed: another page follows, of the next session or of none.
       if (error?.name === 'AbortError') return undefined;
-      page = faultPage(error);
+      page = await faultPage(error, this.site);
     } finally {
       clearTimeout(waiting);
     }
@@ -140,8 +140,10 @@ export class Shell {
   }
 
   /** Ends the open page, whose subject can't be shown any more. */
-  fail(error) {
-    this.display(faultPage(error));
+  async fail(error) {
+    const { turn } = this;
+    const page = await faultPage(error, this.site);
+    if (this.turn === turn) this.display(page);
   }
 
   /** Shows the title of the page in the window's. */
