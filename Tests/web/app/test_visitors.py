@@ -2,7 +2,10 @@
 back."""
 
 import json
+import sqlite3
 import unittest
+from contextlib import closing
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 from browsing import PASSWORD, SCREENSHOTS, SIZES, TOP
@@ -213,6 +216,23 @@ class Returning(Village):
                 expect(page.get_by_role("article").get_by_text("It was here.")).to_be_visible()
                 expect(page).to_have_url(f"{self.origin}/t/{topic['id']}")
                 page.context.close()
+
+    def test_an_expired_session_keeps_the_address(self):
+        page = self.signed_in("lin", anew=True)
+        self.go(page, "/you/notifications")
+        expect(page.locator(".page-bar .sign-online")).to_be_visible()
+        newest = max(self.call("GET", "/sessions", token=self.tokens["lin"])["data"], key=lambda it: int(it["id"]))
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute("update session set expires_at = 1 where id = ?", (int(newest["id"]),))
+        page.context.set_offline(True)
+        expect(page.locator(".page-bar .sign-offline")).to_be_visible()
+        page.context.set_offline(False)
+        expect(page.get_by_label("Username")).to_be_visible()
+        expect(page).to_have_url(f"{self.origin}/you/notifications")
+        self.sign_in_here(page, "lin")
+        expect(page.get_by_role("heading", name="Notifications", level=1)).to_be_visible()
+        # Requests that were on their way are refused.
+        self.faults[:] = [it for it in self.faults if "unauthenticated" not in it]
 
     def test_other_origins_are_no_address_to_return_to(self):
         context = self.context()

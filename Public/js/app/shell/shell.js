@@ -43,7 +43,7 @@ export class Shell {
     site.listen(['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'], () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     site.addEventListener('failed', async ({ detail }) => (await import('./refusals.js')).showRefusal(site, detail));
-    site.addEventListener('out', () => (closeOverlays(), this.router.go(site.ban ? '/sign-in' : '/', { replace: true })));
+    site.addEventListener('out', ({ detail }) => (closeOverlays(), this.router.go(site.ban ? '/sign-in' : detail ? location.href : '/', { replace: true })));
     // A hidden page gets no animation frames.
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
     for (const name of ['click', 'auxclick'])

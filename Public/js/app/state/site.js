@@ -194,7 +194,7 @@ export class SiteState extends SiteEvents {
     this.say('state');
   }
 
-  /** Forgets the session. The library has erased or locked its cache. */
+  /** Forgets the session. The library has erased or locked its cache. The event tells whether the user can continue it. */
   #out(reason) {
     this.ban = reason?.params?.banned ? new Problem({ code: 'account_disabled', params: reason.params }) : null;
     [this.me, this.parley, this.connection, this.arranged, this.isFollowed] = [null, null, null, null, false];
@@ -203,7 +203,7 @@ export class SiteState extends SiteEvents {
     this.client = new Client();
     for (const name of MAPS) this[name] = new Map();
     localStorage.clear();
-    this.say('out');
+    this.say('out', !!reason && reason.code !== 'session_ended');
     forgetPictures();
   }
 
