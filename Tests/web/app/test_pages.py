@@ -246,21 +246,7 @@ class Hostile(Village):
 KB = 1024
 
 
-class Budget(Village):
-    """Transferred bytes with their header fields, gzipped where the daemon compresses, until the network is idle."""
-
-    REQUESTS = 16
-    ROOM_REQUESTS = 20
-    TOTAL = 90 * KB
-    CSS = 12 * KB
-    TEXTS = 8 * KB
-    DATA = 11 * KB
-    CODE = 63 * KB
-    ROOM_CODE = 90 * KB
-    RELOAD = 6 * KB
-    NODES = 3_000
-    SHIFT = 0.02
-
+class Visits(Village):
     def visit(self):
         """A new browser of a signed-in user: page, requests by kind, bytes by kind."""
         context = self.context()
@@ -290,6 +276,22 @@ class Budget(Village):
     def kind(self, address):
         kinds = {"data": "^/api/", "code": r"\.js$", "css": r"\.css$", "texts": r"^/app/.*\.json$"}
         return next((kind for kind, pattern in kinds.items() if re.search(pattern, address)), "other")
+
+
+class Budget(Visits):
+    """Transferred bytes with their header fields, gzipped where the daemon compresses, until the network is idle."""
+
+    REQUESTS = 16
+    ROOM_REQUESTS = 20
+    TOTAL = 90 * KB
+    CSS = 12 * KB
+    TEXTS = 8 * KB
+    DATA = 11 * KB
+    CODE = 63 * KB
+    ROOM_CODE = 90 * KB
+    RELOAD = 6 * KB
+    NODES = 3_000
+    SHIFT = 0.02
 
     def view(self, path, max_requests, max_code):
         page, requests, total = self.visit()
@@ -327,3 +329,41 @@ class Budget(Village):
         page.wait_for_load_state("networkidle")
         print(f"reload: {sum(map(len, requests.values()))} requests, {sum(total.values())} bytes, {total}")
         self.assertLessEqual(sum(total.values()), self.RELOAD, requests)
+
+
+class Start(Visits):
+    def test_the_first_row_waits_for_one_round_trip(self):
+        """The requests whose answers the inbox waits for are sent side by side, and no other one precedes its first row."""
+        self.say("@ada, the well is dry")
+        page, *_ = self.visit()
+        page.add_init_script("""
+            new MutationObserver(() => { if (document.querySelector(".inbox-item")) window.rowAt ??= performance.now(); })
+                .observe(document, { subtree: true, childList: true });
+        """)
+        data, held = re.compile(r"/api/v1/(?!users/\d+/avatar|forums/\d+/icon|icon)"), []
+        path = lambda address: re.search(r"/api/v1/(\w+)", address)[1]
+        hold = lambda route: held.append(route)
+        page.route(data, lambda route: hold(route))
+        page.goto(self.origin, wait_until="commit")
+        wanted = ["server", "snapshot", "unread"]
+        self.eventually(page, wanted, lambda: sorted(path(it.request.url) for it in held))
+        hold = lambda route: route.continue_()
+        for it in held:
+            it.continue_()
+        expect(page.get_by_role("heading", name="Mentions and replies 1")).to_be_visible()
+        sent = page.evaluate("""performance.getEntriesByType("resource")
+            .filter((it) => it.initiatorType === "fetch" && it.startTime < window.rowAt).map((it) => it.name)""")
+        self.assertEqual(sorted(path(it) for it in sent if data.search(it)), wanted)
+
+    def test_a_later_start_draws_held_rows_without_an_answer(self):
+        self.say("@ada, the well is dry again")
+        page, *_ = self.visit()
+        self.open(page)
+        mentions = page.get_by_role("heading", name="Mentions and replies 1")
+        expect(mentions).to_be_visible()
+        # It is kept some seconds after the first view.
+        self.eventually(page, "1", lambda: page.evaluate("localStorage.getItem('overview')"))
+        page.route("**/api/**", lambda route: None)
+        page.reload(wait_until="commit")
+        expect(mentions).to_be_visible()
+        expect(page.locator(".inbox-item").filter(has_text="the well is dry again")).to_be_visible()

@@ -39,10 +39,11 @@ export async function open(shell, { query }) {
     topics.show(!groups.length && shown === 'all');
     redraw(column, wanted.length ? content(shell, wanted) : nothing(shell, shown, groups), topics.node);
   };
-  // Cached rows are drawn at once. The first answer is waited for where there is nothing else to show.
+  // Kept rows are drawn at once. The first answer is waited for where there is nothing else to show.
   const loading = site.overview.load();
+  loading.catch(() => {});
+  await site.overview.restore().catch(() => {});
   if (!site.overview.isKnown) await loading;
-  else loading.catch(() => {});
   await loadRareText(site);
   draw();
   const unlisten = site.listen(['conversations', 'users', 'forums', 'me', 'overview'], () => {

@@ -8,6 +8,10 @@ import { markRead } from './messages.js';
 const GATHERS = 400;
 const MAX_DELAY = 2_000;
 const LIMIT = 200;
+/** An answer is kept so long after it came, in milliseconds: the first view has no use for the module. */
+const KEEPS_AFTER = 5_000;
+/** Whether an answer was kept, in the local storage. */
+const KEPT = 'overview';
 /** The wait for the end of a conversation for later: the clock of the server may be behind, and timers have a maximum. */
 const REST = 1_000;
 const MAX_WAIT = 2 ** 31 - 1;
@@ -25,6 +29,9 @@ export class Overview {
   #topics = new Map();
   #asked = 0;
   #askedAt = 0;
+  /** The first request, sent before there is content. */
+  #early = null;
+  #keeping = null;
 
   constructor(site) {
     this.#site = site;
@@ -39,6 +46,7 @@ export class Overview {
   clear() {
     clearTimeout(this.#timer);
     clearTimeout(this.#end);
+    this.#early = null;
     for (const end of this.#topics.values()) end();
     this.#topics.clear();
     [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], {}, null, false];
@@ -60,34 +68,67 @@ export class Overview {
     this.#timer = setTimeout(() => this.load().catch(() => {}), delay);
   }
 
+  /** Sends the first request beside that of the snapshot. The next call of `load` takes its answer. */
+  begin() {
+    (this.#early = this.#ask()).catch(() => {});
+  }
+
+  #ask() {
+    this.#askedAt = Date.now();
+    return this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
+  }
+
   /** Keeps the last answer if the server can't be reached, and retries while the connection is up. */
   async load() {
     const { parley } = this.#site;
     if (!parley) return;
     clearTimeout(this.#timer);
     this.#since = null;
-    this.#askedAt = Date.now();
     const turn = ++this.#asked;
     const isCurrent = () => turn === this.#asked && parley === this.#site.parley;
     const seen = new Set(this.seen);
     try {
-      const found = await this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
+      const asked = this.#early ?? this.#ask();
+      this.#early = null;
+      const found = await asked;
       if (!isCurrent()) return;
       this.#failures = 0;
       this.#site.keepUsers(found.included.users);
-      [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [found.data, found.notifications, found.unread, found.up_to, true];
       for (const id of seen) this.seen.delete(id);
-      this.later = new Map(found.later.map((it) => [it.conversation_id, Date.parse(it.until)]));
-      clearTimeout(this.#end);
-      const wait = Math.min(...this.later.values()) - Date.now();
-      if (this.later.size) this.#end = setTimeout(() => this.soon(), Math.min(Math.max(wait, REST), MAX_WAIT));
-      this.#site.say('overview');
+      this.#take(found);
+      clearTimeout(this.#keeping);
+      this.#keeping = setTimeout(() => this.#keep(parley, found).catch(() => {}), KEEPS_AFTER);
     } catch (error) {
       this.#askedAt = 0;
       if (!error.isTemporary) throw error;
       if (!isCurrent()) return;
       if (this.#site.state === 'online') this.#loadIn(error.retryAfter ?? backOff(++this.#failures));
     }
+  }
+
+  #take(found) {
+    [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [found.data, found.notifications, found.unread, found.up_to, true];
+    this.later = new Map(found.later.map((it) => [it.conversation_id, Date.parse(it.until)]));
+    clearTimeout(this.#end);
+    const wait = Math.min(...this.later.values()) - Date.now();
+    if (this.later.size) this.#end = setTimeout(() => this.soon(), Math.min(Math.max(wait, REST), MAX_WAIT));
+    this.#site.say('overview');
+  }
+
+  /** Keeps an answer for the next start. */
+  async #keep(parley, found) {
+    const { keepAnswer } = await import('../../parley/answers.js');
+    await keepAnswer(parley, KEPT, { ...found, included: null });
+    if (parley === this.#site.parley) localStorage.setItem(KEPT, '1');
+  }
+
+  /** Shows the answer that was kept, until the first one of this start. */
+  async restore() {
+    if (this.isKnown || !localStorage.getItem(KEPT)) return;
+    const { parley } = this.#site;
+    const { keptAnswer } = await import('../../parley/answers.js');
+    const found = await keptAnswer(parley, KEPT);
+    if (found && !this.isKnown && parley === this.#site.parley) this.#take(found);
   }
 
   /** Marks a conversation or new topic as read up to a message. */

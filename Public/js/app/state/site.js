@@ -115,6 +115,14 @@ export class SiteState extends SiteEvents {
       this.connection = null;
       this.#listen();
     }
+    // Sent beside the request for the snapshot.
+    const server = this.parley.server();
+    const renewed = (it) => {
+      this.server = it;
+      if (this.isFollowed) this.#take();
+    };
+    server.then(renewed, () => {});
+    if (this.parley.mirror.cursor === null) this.overview.begin();
     await contentOf(this);
     if (!this.parley?.me || this.parley.mirror.cursor === null) return false;
     this.isFollowed = true;
@@ -123,16 +131,7 @@ export class SiteState extends SiteEvents {
     this.#take();
     this.overview.attend();
     this.overview.soon();
-    const held = this.parley.mirror.value('server')?.server ?? this.server;
-    this.server = held ?? (await this.parley.server());
-    if (held)
-      this.parley.server().then(
-        (it) => {
-          this.server = it;
-          this.#take();
-        },
-        () => {},
-      );
+    this.server = this.parley.mirror.value('server')?.server ?? this.server ?? (await server);
     this.#take();
     return true;
   }
