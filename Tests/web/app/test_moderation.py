@@ -202,6 +202,57 @@ class Raid(Raiders):
         return [user["state"], sum(it["author_id"] == user["id"] and not it.get("deleted") for it in found)]
 
 
+class ForumModerators(Raiders):
+    def test_a_moderator_of_a_forum_has_the_reports_of_that_forum(self):
+        ada = self.tokens["ada"]
+        cellar = self.call("POST", "/forums", {"title": "Cellar", "visibility": "members"}, ada)
+        for forum, role in ((self.garden, "moderator"), (cellar, "member")):
+            self.call("PUT", f"/forums/{forum['id']}/members/@lin", {"role": role}, ada)
+        mallory = self.raider("mallory")
+        self.call("PUT", f"/forums/{cellar['id']}/members/me", {}, mallory)
+        for forum, text in ((self.garden, "Cheap watches"), (self.garden, "Cheap rings"), (cellar, "Cheap wine")):
+            post = self.call("POST", f"/conversations/{forum['room_id']}/messages", {"text": text}, mallory)["id"]
+            self.call("POST", "/reports", {"message_id": post, "reason": "Spam"}, self.tokens["grace"])
+        page = self.signed_in("lin", anew=True)
+        page.locator(".inbox-item").filter(has_text="to review").get_by_role("link").click()
+        card = page.get_by_role("article", name="Mallory", exact=True)
+        expect(card).to_contain_text("2 reports from 1 person")
+        expect(card).to_contain_text("Cheap rings")
+        expect(card).not_to_contain_text("Cheap wine")
+        # Sanctions on the whole site, pauses and the other pages are for moderators of the site.
+        expect(card.get_by_role("button", name=re.compile("Warn|[Bb]an"))).to_have_count(0)
+        expect(page.get_by_role("switch")).to_have_count(0)
+        self.photograph(page, "forum-report-queue-light")
+        card.get_by_role("button", name="Show more").click()
+        self.assert_accessible(page, "the reports of a forum")
+        card.get_by_role("button", name="Remove", exact=True).first.click()
+        expect(card).to_contain_text("1 report from 1 person")
+        card.get_by_role("button", name="Dismiss").click()
+        expect(page.get_by_text("No open reports.")).to_be_visible()
+        page.get_by_role("button", name="Undo").last.click()
+        expect(card).to_contain_text("1 report from 1 person")
+        card.get_by_role("button", name="Silence").click()
+        page.get_by_role("dialog", name="Silence Mallory?").get_by_role("button", name="Silence").click()
+        expect(page.get_by_text("No open reports.")).to_be_visible()
+        silences = [it["forum_id"] for it in self.call("GET", "/users/@mallory/sanctions", token=ada)["data"]]
+        self.assertEqual(silences, [self.garden["id"]])
+        # The report of the other forum waits for its moderators.
+        self.assertEqual(len(self.call("GET", "/reports?state=open", token=ada)["data"]), 1)
+        self.go(page, f"/f/{self.garden['id']}/about")
+        page.get_by_role("button", name="Reports").click()
+        expect(page.get_by_text("No open reports.")).to_be_visible()
+        self.go(page, "/you/notifications")
+        expect(page.get_by_role("switch", name="Reports")).to_be_visible()
+        # Members have neither.
+        self.go(page, "/admin/rules")
+        expect(page.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
+        self.call("PUT", f"/forums/{self.garden['id']}/members/@lin", {"role": "member"}, ada)
+        member = self.signed_in("lin")
+        self.go(member, "/admin/reports")
+        expect(member.get_by_text("This page doesn't exist, or you don't have access to it.")).to_be_visible()
+        expect(member.get_by_role("link", name="Sign in")).to_have_count(0)
+
+
 class Deciding(Village):
     def test_an_author_is_silenced_from_the_menu_of_a_message(self):
         self.say("Buy now")

@@ -112,6 +112,7 @@ function actions(shell, forum) {
     canJoin(site, forum) && joinButton(shell, forum),
     (canChange || canManage(site, forum)) &&
       button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'settings')) }),
+    canManage(site, forum) && button(say('admin.reports'), { picture: 'flag', on: () => shell.go('/admin/reports') }),
     canChange && button(say('forum.add'), { picture: 'plus', on: () => addMember(shell, forum) }),
     forum.role && button(say('forum.leave'), { picture: 'leave', on: () => leaveForum(shell, forum) }),
   ];

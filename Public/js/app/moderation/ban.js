@@ -84,7 +84,8 @@ async function ban(site, user, { until: end, because, from, reports, changed }) 
 /** Resolves all open reports about a user. @returns {Promise<() => Promise<void>>} reopens them */
 export async function resolveReports(site, user, decision) {
   const { handled_at } = await site.call('PATCH', '/reports', { body: { user: user.id, ...decision } });
+  const { forum_id } = decision;
   return async () => {
-    if (handled_at) await site.call('PATCH', '/reports', { body: { user: user.id, state: 'open', handled_at } });
+    if (handled_at) await site.call('PATCH', '/reports', { body: { user: user.id, ...(forum_id ? { forum_id } : {}), state: 'open', handled_at } });
   };
 }

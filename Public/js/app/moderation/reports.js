@@ -1,4 +1,5 @@
-// The queue of open reports: one card for each reported user, the most reported first.
+// The queue of open reports: one card for each reported user, the most reported first. Moderators of forums have those of
+// their forums, with the decisions that concern a forum.
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -15,6 +16,7 @@ import { toast } from '../parts/overlays/toast.js';
 import { report as reportFault } from '../account/security/stepup.js';
 import { banDialog, resolveReports } from './ban.js';
 import { destroy, mayDestroy } from './destroy.js';
+import { moderatedForums } from './forums.js';
 import { pauses } from './pauses.js';
 import { sanctionsFor } from './sanctions.js';
 import { countMessages, startOf } from './sanctionform.js';
@@ -32,6 +34,7 @@ const HISTORY = 3;
 export async function reportQueue(shell, column) {
   const { site } = shell;
   const paused = site.isModerator ? pauses(site) : null;
+  const forums = site.isModerator ? [null] : moderatedForums(site).map(({ id }) => id);
   const queue = { site, groups: [], wanted: PAGE, next: null, facts: new Map(), views: new Map(), draw, load };
   const more = showMoreButton(() => {
     queue.wanted = queue.groups.length + PAGE;
@@ -43,11 +46,11 @@ export async function reportQueue(shell, column) {
   /** Loads as many cards as are wanted, in the order that they have by now. */
   async function load() {
     const own = ++turn;
-    const { groups, next } = await loadGroups(site, queue.wanted);
+    const { groups, next } = await loadGroups(site, forums, queue.wanted);
     if (own !== turn) return;
     Object.assign(queue, { groups, next });
     draw();
-    await Promise.all(groups.map((it) => learn(queue, it.user_id)));
+    await Promise.all(groups.map((it) => learn(queue, it)));
     draw();
   }
   function draw() {
@@ -78,16 +81,22 @@ export async function reportQueue(shell, column) {
 
 const noticesOf = ({ overview }) => overview.notices.filter((it) => it.kind === 'report').map(({ id }) => id).join();
 
-/** The first groups of reports, at least as many as are wanted, and where the next ones begin. */
-async function loadGroups(site, wanted) {
+/** The first groups of reports, at least as many as are wanted of each forum, and where the next ones begin. */
+async function loadGroups(site, forums, wanted) {
+  const found = await Promise.all(forums.map((forum) => loadGroupsOf(site, forum, wanted)));
+  return { groups: found.flatMap(({ groups }) => groups), next: found.find(({ next }) => next)?.next ?? null };
+}
+
+/** @param {string | null} forum null for the whole site */
+async function loadGroupsOf(site, forum, wanted) {
   const groups = [];
   let next;
   do {
-    const page = await site.call('GET', '/reports', { query: { group: 'user', include: 'users', limit: PAGE, next } });
+    const page = await site.call('GET', '/reports', { query: { group: 'user', include: 'users', limit: PAGE, forum: forum ?? undefined, next } });
     for (const user of page.included?.users ?? []) site.users.set(user.id, user);
     // A card may have moved to a later page meanwhile.
     const listed = new Set(groups.map((it) => it.user_id));
-    groups.push(...page.data.filter((it) => !listed.has(it.user_id)));
+    groups.push(...page.data.filter((it) => !listed.has(it.user_id)).map((it) => ({ ...it, scope: forum, key: `${forum} ${it.user_id}` })));
     next = page.next;
   } while (next && groups.length < wanted);
   return { groups, next };
@@ -95,28 +104,30 @@ async function loadGroups(site, wanted) {
 
 const sums = (groups) => {
   const reports = groups.reduce((sum, { group }) => sum + group.report_count, 0);
-  return `${say('report.people', { n: groups.length })} · ${say('report.count', { n: reports })}`;
+  return `${say('report.people', { n: new Set(groups.map((it) => it.user_id)).size })} · ${say('report.count', { n: reports })}`;
 };
 
 /** The history of a user and the number of their messages, which come after the card. */
-async function learn(queue, id) {
-  if (queue.facts.has(id)) return;
+async function learn(queue, { user_id: id, scope, key }) {
+  if (queue.facts.has(key)) return;
   const { site } = queue;
+  const none = { data: [] };
   const [sanctions, written] = await Promise.all([
-    site.call('GET', `/users/${id}/sanctions`, { query: { limit: HISTORY } }).catch(() => ({ data: [] })),
-    countMessages(site, { id }, startOf('day')).catch(() => null),
+    // The history is for moderators of the site.
+    scope ? none : site.call('GET', `/users/${id}/sanctions`, { query: { limit: HISTORY } }).catch(() => none),
+    countMessages(site, { id }, startOf('day'), scope).catch(() => null),
   ]);
-  queue.facts.set(id, { sanctions: sanctions.data, written });
+  queue.facts.set(key, { sanctions: sanctions.data, written });
 }
 
 function card(queue, report) {
   const { site } = queue;
-  const { group } = report;
+  const { group, scope, key } = report;
   const user = site.user(report.user_id);
-  if (!queue.views.has(report.user_id)) queue.views.set(report.user_id, {});
-  const { sanctions = [], written = null } = queue.facts.get(report.user_id) ?? {};
+  if (!queue.views.has(key)) queue.views.set(key, {});
+  const { sanctions = [], written = null } = queue.facts.get(key) ?? {};
   const resolve = async (state) => {
-    const reopen = await resolveReports(site, user, { state });
+    const reopen = await resolveReports(site, user, { state, ...(scope ? { forum_id: scope } : {}) });
     await queue.load();
     return reopen;
   };
@@ -130,12 +141,16 @@ function card(queue, report) {
     await reopen();
     await queue.load();
   });
-  const warn = attempt(async () => {
-    if (await sanctionsFor(site, user).warn()) await resolve('acted');
-  });
   const changed = attempt(async () => {
-    queue.facts.delete(user.id);
+    queue.facts.delete(key);
     await queue.load();
+  });
+  const impose = sanctionsFor(site, user, changed, scope);
+  const warn = attempt(async () => {
+    if (await impose.warn()) await resolve('acted');
+  });
+  const silence = attempt(async () => {
+    if (await impose.silence()) await resolve('acted');
   });
   const ban = () => banDialog(site, user, { removes: true, reports: true, changed });
   return reportCard(user, {
@@ -152,10 +167,11 @@ function card(queue, report) {
     verbs: [
       [say(isHeld ? 'report.approveAll' : 'report.dismiss'), dismiss],
       isHeld && [say('report.rejectAll'), reject],
-      [say('report.warn'), warn],
-      [banWords(written), ban, 'danger'],
+      ...(scope
+        ? [[say('moderation.silence'), silence], [say('moderation.remove'), impose.remove, 'danger']]
+        : [[say('report.warn'), warn], [banWords(written), ban, 'danger']]),
     ].filter(Boolean),
-    view: queue.views.get(report.user_id),
+    view: queue.views.get(key),
   });
 }
 

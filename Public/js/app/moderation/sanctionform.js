@@ -25,9 +25,9 @@ export const until = (span) => (SPANS[span] ? new Date(Date.now() + SPANS[span])
 /** The time from which messages are removed. */
 export const startOf = (span) => new Date(Date.now() - (SPANS[span] ?? Date.now())).toISOString();
 
-/** Counts the messages of a user since a time. */
-export async function countMessages(site, user, since) {
-  const query = { author: user.id, after_time: since, limit: COUNTED };
+/** Counts the messages of a user since a time. @param {string | null} [forum] in this forum alone */
+export async function countMessages(site, user, since, forum = null) {
+  const query = { author: user.id, after_time: since, limit: COUNTED, forum: forum ?? undefined };
   const page = await site.call('GET', '/messages/search', { query });
   return { n: page.data.length, isMore: !!page.next };
 }

@@ -27,7 +27,7 @@ export function sanctionItems(shell, user, changed) {
 
 /**
  * The dialogs about a user.
- * @param {string} [forum] the forum of a silence; without it the whole site
+ * @param {string} [forum] the forum of a silence and of removals; without it the whole site
  */
 export function sanctionsFor(site, user, changed = () => {}, forum = null) {
   const path = `/users/${user.id}`;
@@ -53,11 +53,11 @@ export function sanctionsFor(site, user, changed = () => {}, forum = null) {
       ),
       say('moderation.silence'),
     );
-    if (!chosen) return;
+    if (!chosen) return false;
     const because = reason.input.value.trim();
     const end = until(chosen);
     const body = { ...(forum ? { forum } : {}), ...(end ? { until: end } : {}), ...(because ? { reason: because } : {}) };
-    await decide(
+    return decide(
       () => site.call('PUT', `${path}/silence`, { body }),
       'moderation.silenceDone',
       () => site.call('DELETE', `${path}/silence`, { query: forum ? { forum } : {} }),
@@ -72,12 +72,12 @@ export function sanctionsFor(site, user, changed = () => {}, forum = null) {
     warn,
     silence,
     ban: () => banDialog(site, user, { changed }),
-    remove: () => removeAll(site, user, decide),
+    remove: () => removeAll(site, user, decide, forum),
   };
 }
 
 /** Removes a user's messages since a time. The button shows their number. */
-async function removeAll(site, user, decide) {
+async function removeAll(site, user, decide, forum) {
   const reason = reasonField(user);
   const verb = button(say('moderation.removeNone'), { kind: 'danger', disabled: true, on: () => node.close('yes') });
   let since = null;
@@ -85,7 +85,7 @@ async function removeAll(site, user, decide) {
   const count = async () => {
     const asked = (since = startOf(span.input.value));
     verb.disabled = true;
-    const { n, isMore } = await countMessages(site, user, asked);
+    const { n, isMore } = await countMessages(site, user, asked, forum);
     if (since !== asked) return;
     found = n;
     verb.disabled = n === 0;
@@ -105,7 +105,7 @@ async function removeAll(site, user, decide) {
       onClose: (value) => {
         if (value !== 'yes') return;
         const because = reason.input.value.trim();
-        const body = { author: user.id, since, client_id: crypto.randomUUID(), ...(because ? { reason: because } : {}) };
+        const body = { author: user.id, ...(forum ? { forum } : {}), since, client_id: crypto.randomUUID(), ...(because ? { reason: because } : {}) };
         decide(() => site.call('POST', '/removals', { body }), 'moderation.removeDone', (made) => site.call('DELETE', `/removals/${made.id}`), found);
       },
     },

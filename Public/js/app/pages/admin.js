@@ -10,6 +10,7 @@ import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { backups, mayBackUp } from '../admin/backups.js';
+import { moderatedForums } from '../moderation/forums.js';
 import { bytes, isolate, say, sayProblem } from '../core/text/text.js';
 import { moment } from '../core/text/times.js';
 import { notFound } from './notfound.js';
@@ -25,6 +26,7 @@ export async function open(shell, { part }) {
   const { site } = shell;
   const mayLook = mayOpen(site)[part] ?? site.isModerator;
   if (!mayLook) throw notFound();
+  const overviewAddress = site.isModerator ? '/admin' : '/you';
   const column = el('div.page-column');
   const close = await (parts[part] ?? overview)(shell, column);
   return {
@@ -34,7 +36,7 @@ export async function open(shell, { part }) {
     node: [
       pageBar(say(part ? `admin.${part}` : 'admin.title'), {
         second: part ? null : site.server.name,
-        back: () => shell.router.back(part ? '/admin' : '/you'),
+        back: () => shell.router.back(part ? overviewAddress : '/you'),
         state: site.state,
       }),
       el('div.page-body', null, column),
@@ -42,8 +44,8 @@ export async function open(shell, { part }) {
   };
 }
 
-/** The parts that not all moderators may open. */
-const mayOpen = (site) => ({ forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
+/** The parts that not all moderators may open, or others, too. */
+const mayOpen = (site) => ({ reports: site.isModerator || moderatedForums(site).length > 0, forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** A number; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));

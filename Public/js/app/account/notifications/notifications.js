@@ -7,6 +7,7 @@ import { clock, moment, morning } from '../../core/text/times.js';
 import { choice, field } from '../../parts/forms/field.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';
+import { moderatedForums } from '../../moderation/forums.js';
 import { emailOf } from '../email/email.js';
 import { mailKinds } from '../email/mailkinds.js';
 import { pushContents } from './pushcontents.js';
@@ -126,7 +127,8 @@ function snooze(page) {
 
 function kinds(page) {
   const { site } = page;
-  const offered = [...KINDS, ...(site.isModerator ? ['report'] : []), ...(site.isStaff ? ['endpoint_disabled', 'alert'] : [])];
+  const moderates = site.isModerator || moderatedForums(site).length > 0;
+  const offered = [...KINDS, ...(moderates ? ['report'] : []), ...(site.isStaff ? ['endpoint_disabled', 'alert'] : [])];
   const switches = offered.map((kind) => {
     const node = toggle(say(`notify.kind.${kind}`), { on: (on) => page.keep({ push: { ...page.settings.push, [kind]: on } }) });
     page.parts.push(({ push }) => (node.input.checked = push[kind]));
