@@ -659,9 +659,26 @@ class Talking(Village):
 
     def test_search_is_on_every_phone_page(self):
         page = self.signed_in("ada", "phone")
-        for address in ("/", "/forums", "/messages", "/you"):
+        cellar = self.call("POST", "/forums", {"title": "Cellar", "visibility": "members"}, self.tokens["ada"])
+        self.call("PATCH", f"/forums/{cellar['id']}", {"call_url": "https://meet.example.org/cellar"}, self.tokens["ada"])
+        forum = f"/f/{cellar['id']}"
+        topic = self.call("POST", f"/forums/{cellar['id']}/conversations", {"title": "A topic with a long title", "text": "Wine"}, self.tokens["ada"])
+        direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"], "distinct": True}, self.tokens["ada"])
+        for address in ("/", "/forums", "/messages", "/you", "/you/profile", f"{forum}/topics", f"{forum}/room", f"{forum}/about", f"/t/{topic['id']}", f"/c/{direct['id']}"):
             self.go(page, address)
-            expect(page.locator(".page-bar").get_by_role("link", name="Search")).to_be_visible()
+            with self.subTest(address):
+                bar = page.locator(".page-bar")
+                expect(bar.get_by_role("link", name="Search")).to_be_visible()
+                self.assert_fits(page, address)
+                # The title keeps a place beside the buttons.
+                self.assertGreater(self.box(bar.locator(".page-bar-words"))["width"], 60)
+        # The search may be narrowed to the conversation or forum of the page.
+        page.locator(".page-bar").get_by_role("link", name="Search").click()
+        expect(page.get_by_role("button", name="in Lin")).to_have_attribute("aria-pressed", "true")
+        self.go(page, f"{forum}/topics")
+        page.locator(".page-bar").get_by_role("link", name="Search").click()
+        expect(page.get_by_role("button", name="in Cellar")).to_have_attribute("aria-pressed", "false")
+        expect(page.locator(".page-bar").get_by_role("link", name="Search")).to_have_count(0)
 
     def test_an_outdated_app_explains_why_it_cannot_write(self):
         context = self.context()

@@ -28,6 +28,7 @@ export async function about(shell, forum) {
   const bar = pageBar(forum.title, {
     second: say('forum.about'),
     back: () => shell.router.back(forumAddress(forum)),
+    search: `/search?from=${forum.id}`,
     state: site.state,
   });
   const facts = el('div');

@@ -34,6 +34,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
   });
   const bar = pageBar(forum.title, {
     second: secondOf(forum),
+    search: `/search?from=${forum.id}`,
     state: shell.site.state,
     back: () => shell.router.back('/forums'),
     picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
@@ -64,6 +65,8 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
     if (here === 'topics') bar.querySelector('.page-bar-second').textContent = secondOf(now);
     start.hidden = !mayStart(site, now);
     if (join) join.hidden = !canJoin(site, now);
+    // A phone has no room for both.
+    bar.querySelector('.phone-only').hidden = !!join && !join.hidden;
     if (here === 'room') redraw(call, address && callLink(address));
   };
   changed();

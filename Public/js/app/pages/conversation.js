@@ -236,6 +236,7 @@ function bar(page, title) {
     state: site.state,
     back: () => shell.router.back(forum ? forumAddress(forum) : '/messages'),
     picture: forum ? null : pictureOf(page),
+    search: forum ? `/search?from=${forum.id}` : `/search?in=${conversation.id}`,
     actions: detailsButton(page),
   });
 }

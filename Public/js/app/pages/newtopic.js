@@ -79,6 +79,7 @@ export function newTopic(shell, forum) {
       pageBar(say('act.newTopic'), {
         second: forum.title,
         back: () => shell.router.back(forumAddress(forum)),
+        search: null,
         state: site.state,
         actions: [saved],
       }),

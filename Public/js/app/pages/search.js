@@ -42,7 +42,7 @@ export async function open(shell, { query }) {
     here: '/search',
     keepsFocus: true,
     node: [
-      pageBar(say('navigation.search'), { back: () => shell.router.back('/'), state: site.state }),
+      pageBar(say('navigation.search'), { back: () => shell.router.back('/'), search: null, state: site.state }),
       el('div.page-body', null, page.node),
     ],
     shown: () => {

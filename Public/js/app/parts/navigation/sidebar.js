@@ -121,8 +121,8 @@ export function bottomBar({ here = '', inbox = {}, messages = {}, topics = 0 } =
   );
 }
 
-/** The header of a page: back button on phones, title, subtitle, actions, connection state. */
-export function pageBar(title, { second, back, picture, actions = [], state } = {}) {
+/** The header of a page: back button on phones, title, subtitle, actions, the address of a search, connection state. */
+export function pageBar(title, { second, back, picture, actions = [], search = '/search', state } = {}) {
   return el(
     'header.page-bar',
     null,
@@ -141,7 +141,7 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
     ),
     actions,
     // Search is here if the sidebar is hidden.
-    state && !back && el('a.icon-button.phone-only', { href: '/search', aria: { label: say('navigation.search') }, title: say('navigation.search') }, icon('search')),
+    state && search && el('a.icon-button.phone-only', { href: search, aria: { label: say('navigation.search') }, title: say('navigation.search') }, icon('search')),
     state && el('span.page-bar-sign', null, sign(state)),
   );
 }
