@@ -381,6 +381,11 @@ class Banned(Village):
         page.get_by_label("Privacy link").fill("https://garden.example/privacy")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Saved")).to_be_visible()
+        for size in ("desktop", "phone"):
+            member = self.signed_in("lin", size)
+            self.go(member, "/you")
+            expect(member.get_by_role("link", name="Privacy policy")).to_have_attribute("href", "https://garden.example/privacy")
+            expect(member.get_by_role("link", name="Contact")).to_have_attribute("href", "mailto:ada@garden.example")
         self.call("PUT", "/users/@grace/ban", {"until": "2037-11-24T03:21:00.000Z", "reason": "Spam, twice."}, self.tokens["ada"])
         for size in ("desktop", "phone"):
             with self.subTest(size=size):

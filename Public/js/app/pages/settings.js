@@ -90,8 +90,18 @@ function settingsMenu(shell, offered) {
       el('h2.section-title', null, say('admin.title')),
       el('nav.setting-list', { aria: { label: say('admin.title') } }, settingLink('/admin', 'shield', site.server.name)),
     ],
+    siteLinks(site),
     el('div.panel-block', null, button(say('act.signOut'), { picture: 'leave', on: () => signOut(shell) })),
   ];
+}
+
+/** The links of the operator, if there are any. */
+function siteLinks({ server }) {
+  const links = [
+    [server.privacy_url, 'shield', 'settings.privacyNotice'],
+    [server.contact_url, 'mail', 'signIn.contact'],
+  ].filter(([address]) => address);
+  return links.length > 0 && el('nav.setting-list', { aria: { label: server.name } }, links.map(([address, picture, words]) => settingLink(address, picture, say(words))));
 }
 
 export function settingLink(href, picture, words, second) {
