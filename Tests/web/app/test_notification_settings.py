@@ -50,6 +50,19 @@ class NotificationSettings(Village):
                 for it in (page, other):
                     it.context.close()
 
+    def test_a_phone_without_notifications_is_told_how_to_get_them(self):
+        context = self.context("phone", user_agent="Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15")
+        context.add_init_script("delete window.Notification")
+        self.sign_in(context, "ada")
+        page = self.page(context)
+        self.open(page, "/you/notifications")
+        expect(page.get_by_text("add the site to your Home Screen")).to_be_visible()
+        expect(page.get_by_role("switch", name="Notifications on this device")).to_have_count(0)
+        self.assert_fits(page, "notifications on a phone without them")
+        other = self.settings()
+        expect(other.get_by_role("switch", name="Notifications on this device")).to_be_visible()
+        expect(other.get_by_text("add the site to your Home Screen")).to_have_count(0)
+
     def test_quick_changes_keep_one_another(self):
         page = self.settings()
         names = ("Mentions", "Replies to you", "Direct messages", "Message requests")

@@ -20,6 +20,9 @@ const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'
 const A_MONDAY = Date.UTC(2026, 0, 5);
 const NIGHT = { from: '22:00', to: '07:00' };
 
+/** Browsers of iPhones and iPads have notifications only for a site on the Home Screen. */
+const needsInstall = () => /iPhone|iPad/.test(navigator.userAgent) || (navigator.userAgent.includes('Macintosh') && navigator.maxTouchPoints > 1);
+
 const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The ends of a snooze that the page offers. */
@@ -104,7 +107,8 @@ function devices(shell, page, push) {
     if (!shows.input.value) shows.input.selectedIndex = 0;
     pause.input.checked = settings.paused;
   });
-  return [push && push.deviceSettings(shell), pause, snooze(page), site.server.vapid_key && shows].filter(Boolean);
+  const device = push ? push.deviceSettings(shell) : needsInstall() && el('p.second', null, say('push.install'));
+  return [device, pause, snooze(page), site.server.vapid_key && shows].filter(Boolean);
 }
 
 function snooze(page) {
