@@ -421,6 +421,19 @@ class Pauses(Village):
         self.assert_accessible(page, "pauses")
         self.photograph(page, "pauses-1440")
 
+        # Every moderator is told while a pause lasts, and can end it.
+        ada = self.signed_in("ada")
+        self.room(ada)
+        lines = ada.locator(".banner").filter(has_text=re.compile("until .*:"))
+        expect(lines).to_have_count(2)
+        expect(lines.first).to_contain_text(re.compile(r"^New members can only read until .*\d\d"))
+        self.assert_accessible(ada, "banners of pauses")
+        self.photograph(ada, "pause-banners-1440")
+        member = self.signed_in("grace")
+        self.room(member)
+        expect(member.get_by_role("textbox", name="Write a message")).to_be_visible()
+        expect(member.locator(".banner")).to_have_count(0)
+
         newcomer = self.page(self.context("phone"))
         self.open(newcomer, f"/i/{invite}")
         newcomer.get_by_label("Display name").fill("Eve")
@@ -431,7 +444,8 @@ class Pauses(Village):
         self.photograph(newcomer, "sign-ups-paused-390")
 
         # Another moderator ends a pause.
-        self.call("PATCH", "/settings", {"sign_ups_paused_until": None}, self.tokens["ada"])
+        lines.filter(has_text="Sign-ups are paused").get_by_role("button", name="End").click()
+        expect(lines).to_have_count(1)
         expect(sign_ups).not_to_be_checked()
         readers.press("Space")
         expect(page.get_by_text("For one hour")).to_have_count(2)

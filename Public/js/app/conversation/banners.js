@@ -1,17 +1,16 @@
-// The banners above the messages: the welcome after sign-up, the first steps of an owner, a message request.
+// The banners above the messages: the first steps of an owner, and those of few pages.
 
 import { backOff, wait } from '../../parley/time.js';
 import { el } from '../core/dom.js';
-import { say, sayProblem } from '../core/text/text.js';
-import { banner } from '../parts/navigation/banner.js';
-import { toast } from '../parts/overlays/toast.js';
+import { say } from '../core/text/text.js';
 
 /** The banners of the conversation, in their order. */
 export function banners(page) {
   const { shell, site, conversation } = page;
   const isRoom = conversation.kind === 'room';
   return [
-    conversation.request && requestBanner(page),
+    conversation.request && rare((it, node) => it.fillRequest(page, node)),
+    isRoom && site.isModerator && pauseBanner(page),
     isRoom && shell.arrival && welcomeBanner(page),
     isRoom && site.me?.role === 'owner' && steps(page),
   ];
@@ -49,36 +48,25 @@ function steps({ shell, site, listen, signal }) {
 function welcomeBanner(page) {
   const { arrival } = page.shell;
   page.shell.arrival = null;
-  const node = el('div.welcome');
-  import('./welcome.js').then(({ fillWelcome }) => fillWelcome(page, arrival, node)).catch(() => {});
+  return rare((it, node) => it.fillWelcome(page, arrival, node), 'div.welcome');
+}
+
+/** Of moderators: loaded with the first pause. */
+function pauseBanner(page) {
+  const { site } = page;
+  const node = el('div');
+  const draw = () => {
+    const isPaused = Object.entries(site.parley.settings ?? {}).some(([name, value]) => name.endsWith('_paused_until') && Date.parse(value) > Date.now());
+    if (isPaused && !node.firstChild) node.append(rare((it, inner) => it.fillPauses(page, inner)));
+  };
+  draw();
+  page.listen(site, ['me'], draw);
   return node;
 }
 
-/** Until the request is accepted, here or on another device. */
-function requestBanner(page) {
-  const { shell, site, conversation } = page;
-  const answer = (words, method) =>
-    el(
-      'button.text-button',
-      {
-        on: {
-          click: async () => {
-            const go = shell.fromHere();
-            try {
-              const kept = await site.call(method, `/conversations/${conversation.id}/request`);
-              if (kept) site.keepConversation(kept);
-              go(kept ? location.pathname : '/messages', { replace: true });
-            } catch (error) {
-              toast(sayProblem(error));
-            }
-          },
-        },
-      },
-      words,
-    );
-  const node = banner(say('conversation.request'), {
-    actions: [answer(say('conversation.take'), 'PUT'), answer(say('conversation.refuse'), 'DELETE')],
-  });
-  page.listen(site, ['conversations'], () => page.now().request || node.remove());
+/** A banner that few pages have. Its module comes after the page. */
+function rare(fill, name = 'div') {
+  const node = el(name);
+  import('./rarebanners.js').then((it) => fill(it, node)).catch(() => {});
   return node;
 }
