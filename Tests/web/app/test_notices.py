@@ -72,6 +72,35 @@ class Notices(Village):
             self.assertEqual(len(self.notices(page)), number)
         self.assertEqual(self.notices(other), [])
 
+    def test_they_are_offered_once_after_the_first_own_message(self):
+        context = self.context("phone")
+        context.add_init_script("""
+            window.Notification = class { static permission = "default"; };
+            Notification.requestPermission = async () => (Notification.permission = window.answer ?? "granted");
+        """)
+        self.sign_in(context, "lin")
+        page = self.page(context)
+        self.open(page)
+        self.room(page)
+        offer = page.get_by_role("status").filter(has_text="Get notified when people reply")
+        expect(page.get_by_role("textbox", name="Write a message")).to_be_visible()
+        expect(offer).to_have_count(0)
+        page.get_by_role("textbox", name="Write a message").fill("My first words")
+        page.get_by_role("button", name="Send").click()
+        expect(offer).to_be_visible()
+        self.photograph(page, "offer-notifications-phone")
+        self.assert_accessible(page, "the offer of notifications")
+        self.assert_fits(page, "the offer of notifications")
+        offer.get_by_role("button", name="Turn on").click()
+        expect(offer).to_have_count(0)
+        self.eventually(page, True, lambda: self.call("GET", "/users/me", token=self.tokens["lin"])["preferences"].get("notices"))
+        page.reload()
+        self.settle(page)
+        page.get_by_role("textbox", name="Write a message").fill("More words")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".message.is-mine").filter(has_text="More words").locator(".state")).to_have_attribute("title", "Sent")
+        expect(offer).to_have_count(0)
+
     def test_they_keep_to_the_settings_of_notifications(self):
         context = self.context()
         context.add_init_script(NOTICES)

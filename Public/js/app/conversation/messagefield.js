@@ -44,6 +44,7 @@ export function messageField(page) {
     send: ({ text, replyTo, editing, files, poll }) => {
       if (editing) return page.acts.run(editing, 'save', text);
       stream.send({ text, replyTo, files, ...(poll ? { poll } : {}) });
+      if (globalThis.Notification?.permission === 'default') import('./offernotifications.js').then((it) => it.offer(page, field)).catch(() => {});
       return page.view.newest();
     },
   });

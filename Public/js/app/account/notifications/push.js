@@ -61,6 +61,13 @@ export async function heal(site) {
   await turnOn(site).catch(() => {});
 }
 
+/** Turns notifications on this device on or off. The browser asks for its permission first. */
+export async function setDevice(site, on) {
+  if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
+  await site.updateMe({ preferences: { ...site.me.preferences, notices: on } });
+  if (canPush(site)) await (on ? turnOn(site) : turnOff(site)).catch((error) => toast(sayProblem(error)));
+}
+
 /** The switch of this device, and a test while push messages are on. */
 export function deviceSettings(shell) {
   const { site } = shell;
@@ -71,9 +78,7 @@ export function deviceSettings(shell) {
     checked: Notification.permission === 'granted' && site.me.preferences?.notices !== false,
     hint: say('push.deviceHint'),
     on: async (on) => {
-      if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
-      await site.updateMe({ preferences: { ...site.me.preferences, notices: on } });
-      if (canPush(site)) await (on ? turnOn(site) : turnOff(site)).catch((error) => toast(sayProblem(error)));
+      await setDevice(site, on);
       draw();
     },
   });
