@@ -55,6 +55,29 @@ class Membership(Village):
         texts = lambda: [it["text"] for it in self.call("GET", f"/conversations/{forum['room_id']}/messages", token=self.tokens["ada"])["data"] if it.get("text")]
         self.eventually(page, ["May I bring soup?"], texts)
 
+    def test_the_password_is_shown_and_a_name_in_any_script_proposes_a_username(self):
+        page = self.page(self.context("phone"))
+        self.open(page, f"/i/{self.invite}")
+        username = page.get_by_label("Username", exact=True)
+        for display, proposed in (("Ada Lovelace", "^ada$"), ("Д-р Nina", "^nina$"), ("王小明", r"^member\d{4}$"), ("نورة", r"^member\d{4}$"), ("", "^$")):
+            page.get_by_label("Display name").fill(display)
+            expect(username).to_have_value(re.compile(proposed))
+        username.fill("nina")
+        page.get_by_label("Display name").fill("ニナ")
+        expect(username).to_have_value("nina")
+        password = page.get_by_label("Password")
+        password.fill(PASSWORD)
+        expect(password).to_have_attribute("type", "password")
+        show = page.get_by_role("button", name="Show password")
+        show.click()
+        expect(password).to_have_attribute("type", "text")
+        expect(show).to_have_attribute("aria-pressed", "true")
+        self.photograph(page, "password-shown-phone")
+        self.assert_accessible(page, "a shown password")
+        show.click()
+        expect(password).to_have_attribute("type", "password")
+        expect(password).to_have_value(PASSWORD)
+
     def test_a_new_member_arrives_where_staff_has_chosen(self):
         ada = self.tokens["ada"]
         lively, quiet = (self.call("POST", "/forums", {"title": title, "visibility": "members", "is_default": True}, ada) for title in ("Lively", "Hello"))

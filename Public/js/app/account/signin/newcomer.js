@@ -1,5 +1,6 @@
 // The fields of an account: name, password, picture; the name of this device.
 
+import { el, icon, spoken } from '../../core/dom.js';
 import { say, sayProblem } from '../../core/text/text.js';
 import { faceField } from '../../parts/forms/face.js';
 import { field } from '../../parts/forms/field.js';
@@ -17,12 +18,33 @@ function nameField(value) {
 }
 
 export function passwordField(site, isNew = true) {
-  return field(say('signIn.password'), {
+  const node = field(say('signIn.password'), {
     name: 'password',
     type: 'password',
     autocomplete: isNew ? 'new-password' : 'current-password',
     hint: isNew ? say('signIn.passwordHint', { n: site.server.limits.password_min_scalars }) : null,
   });
+  const line = el('div.password-line');
+  node.input.replaceWith(line);
+  line.append(node.input, eye(node.input));
+  return node;
+}
+
+/** The button that shows and hides the password. */
+function eye(input) {
+  const words = say('signIn.showPassword');
+  const show = ({ currentTarget }) => {
+    const isShown = input.type === 'text';
+    input.type = isShown ? 'password' : 'text';
+    currentTarget.setAttribute('aria-pressed', String(!isShown));
+  };
+  return el('button.icon-button', { title: words, aria: { pressed: 'false' }, on: { click: show } }, icon('eye'), spoken(words));
+}
+
+/** The default username: the first word of the display name with a Latin letter or a digit. */
+function usernameOf(display) {
+  const names = display.trim().split(/\s+/).map((word) => word.toLowerCase().normalize('NFKD').replace(/[^a-z0-9_.-]/g, ''));
+  return names.find((it) => /[a-z0-9]/.test(it)) ?? '';
 }
 
 /** The fields of a new user: display name, name, picture, password. Without a session no picture can be uploaded, so the
@@ -32,11 +54,12 @@ export function newcomer(site, { hasFace = true } = {}) {
   const name = nameField();
   const password = passwordField(site);
   const face = hasFace ? faceField(() => name.input.value, { maxBytes: site.server.limits.file_bytes }) : null;
-  // The default name is the first word of the display name.
+  // For a display name in another script.
+  const number = 1_000 + (crypto.getRandomValues(new Uint16Array(1))[0] % 9_000);
   display.input.addEventListener('input', () => {
     if (name.isTouched) return;
-    const [first] = display.input.value.trim().split(/\s+/);
-    name.input.value = first.toLowerCase().normalize('NFKD').replace(/[^a-z0-9_.-]/g, '');
+    const { value } = display.input;
+    name.input.value = usernameOf(value) || (/\p{L}/u.test(value) ? `member${number}` : '');
     face?.draw();
   });
   name.input.addEventListener('input', () => {
