@@ -73,6 +73,43 @@ class Finding(Village):
         expect(hits.first).to_contain_text("a little compost too")
         expect(orders).to_be_hidden()
 
+    def test_the_best_hits_of_a_conversation_are_three_until_it_is_opened(self):
+        bed = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "A bed", "text": "Quinces, quinces"}, self.tokens["grace"])
+        for number in range(5):
+            self.say(f"Quinces {number}", "grace", bed["id"])
+        self.say("Quinces here, too", "lin")
+        page = self.signed_in("ada")
+        self.go(page, "/search?q=quinces")
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(hits).to_have_count(4)
+        more = page.get_by_role("button", name="3 more in A bed")
+        self.photograph(page, "search-capped")
+        self.assert_accessible(page, "capped hits")
+        more.click()
+        expect(page.get_by_role("button", name="in A bed")).to_have_attribute("aria-pressed", "true")
+        expect(hits).to_have_count(6)
+        expect(more).to_have_count(0)
+        page.get_by_role("button", name="in A bed").click()
+        expect(hits).to_have_count(4)
+        # The newest are all of them.
+        page.get_by_role("button", name="Newest").click()
+        expect(hits).to_have_count(7)
+
+    def test_a_list_of_best_hits_says_that_there_are_more(self):
+        for number in range(52):
+            self.say(f"Medlar {number}")
+        page = self.signed_in("ada")
+        self.go(page, "/search?q=medlar")
+        expect(page.get_by_text("These are the 50 best matches.")).to_be_visible()
+        self.assert_accessible(page, "best hits")
+        page.get_by_role("button", name="Show all, newest first").click()
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(hits).to_have_count(50)
+        expect(page.get_by_role("button", name="Newest")).to_have_attribute("aria-pressed", "true")
+        page.get_by_role("button", name="Show more").click()
+        expect(hits).to_have_count(52)
+        expect(page.get_by_text("best matches")).to_have_count(0)
+
     def test_users_and_forums_stand_above_the_hits(self):
         self.call("POST", "/forums", {"title": "Linden trees", "visibility": "members"}, self.tokens["ada"])
         self.say("Lin has a new rake")
@@ -125,7 +162,7 @@ class Finding(Village):
         page.on("request", lambda it: asked.append(it.url) if re.search(r"/conversations/\d+$|/users/\d+$", it.url) else None)
         # Quoted: not the topics about marrows.
         self.go(page, "/search?q=%22marrow%22")
-        page.get_by_role("button", name="Newest").click()
+        page.get_by_role("button", name="Newest", exact=True).click()
         hits = page.get_by_role("main").locator("a.hit")
         expect(hits).to_have_count(50)
         page.get_by_role("button", name="Show more").click()

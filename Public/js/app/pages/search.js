@@ -7,6 +7,7 @@ import { language, say, sayProblem } from '../core/text/text.js';
 import { empty } from '../parts/lists/empty.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
+import { button } from '../parts/forms/button.js';
 import { groups, named } from './searchresults.js';
 import { findUsers } from '../state/users.js';
 import { searchMessages } from '../state/messagesearch.js';
@@ -21,6 +22,8 @@ const filters = [
 ];
 /** The orders of hits. The first one needs words, and is the default with them. */
 const ORDERS = ['best', 'newest'];
+/** Hits of a conversation among the best ones, until a button shows all of it. */
+const MAX_OF_CONVERSATION = 3;
 /** Hits per request, and the most people and forums above them. */
 const PAGE = 50;
 const MAX_NAMES = 5;
@@ -101,11 +104,7 @@ class SearchPage {
   }
 
   orderChip(order) {
-    const click = () => {
-      this.order = order;
-      this.drawChips();
-      this.look();
-    };
+    const click = () => this.#chooseOrder(order);
     const pressed = this.order === order ? 'true' : 'false';
     return el('button.chip', { aria: { pressed }, data: { act: order }, on: { click } }, say(`search.order.${order}`));
   }
@@ -125,6 +124,14 @@ class SearchPage {
       { aria: { pressed: chosen.has(key) ? 'true' : 'false' }, on: { click } },
       this.chipWords(name, value),
     );
+  }
+
+  /** Shows all hits of a conversation. */
+  narrow(conversation) {
+    this.within = conversation;
+    this.chosen.add(`conversation:${conversation.id}`);
+    this.drawChips();
+    this.look();
   }
 
   chipWords(name, value) {
@@ -177,17 +184,31 @@ class SearchPage {
 
   draw() {
     const { site, found } = this;
-    const { data: hits, words, isHeld } = found;
+    const { data: hits, words, isHeld, query } = found;
+    const isBest = query.order === 'best' && !isHeld;
+    const max = isBest && !query.conversation ? MAX_OF_CONVERSATION : Infinity;
     const names = named(found).filter(Boolean);
     this.more.hidden = !found.next;
     redraw(
       this.results,
       isHeld && el('p.second', null, say('search.held')),
       names,
-      hits.length > 0 && groups(site, hits, textOf(words)),
+      hits.length > 0 && groups(site, hits, textOf(words), { max, narrow: (it) => this.narrow(it) }),
+      isBest && hits.length >= PAGE && this.#onlyBest(hits.length),
       !hits.length && !names.length && empty(say('search.none', { words, n: site.forums.size }), { picture: 'search' }),
       this.more,
     );
+  }
+
+  /** The best hits are one page. */
+  #onlyBest(n) {
+    return el('p.second', null, say('search.onlyBest', { n }), ' ', button(say('search.showNewest'), { kind: 'quiet', on: () => this.#chooseOrder('newest') }));
+  }
+
+  #chooseOrder(order) {
+    this.order = order;
+    this.drawChips();
+    this.look();
   }
 
   /** Appends the next page. */

@@ -7,6 +7,7 @@ import { forumAddress } from '../core/router.js';
 import { conversationTitle, forumIcon } from '../core/titles.js';
 import { isolate, say } from '../core/text/text.js';
 import { moment, time } from '../core/text/times.js';
+import { button } from '../parts/forms/button.js';
 import { avatar } from '../parts/user/avatar.js';
 import { userRow } from '../parts/user/user.js';
 
@@ -33,8 +34,11 @@ function forumRow(forum) {
   );
 }
 
-/** Groups hits by conversation, in the order of the first hits. */
-export function groups(site, hits, words) {
+/**
+ * Groups hits by conversation, in the order of the first hits.
+ * @param {{ max?: number, narrow?: (conversation: any) => void }} [options] max: hits of a conversation; narrow: shows all of it
+ */
+export function groups(site, hits, words, { max = Infinity, narrow } = {}) {
   const byTalk = new Map();
   for (const hit of hits) {
     // Without a message it is a topic that was found by its title.
@@ -49,15 +53,20 @@ export function groups(site, hits, words) {
       'section',
       null,
       heading(site, conversation, forum),
-      found.map(({ message, snippet }) =>
+      // Without its name, all hits of a conversation stay.
+      found.slice(0, conversation ? max : Infinity).map(({ message, snippet }) =>
         message
           ? hit(`/m/${message.id}`, site.user(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
               snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words))
           : hit(`/t/${id}`, conversation && site.user(conversation.created_by), say('search.title'), forum, pieces(snippet)),
       ),
+      conversation && found.length > max &&
+        button(say('search.more', { n: found.length - max, name: nameOf(site, conversation, forum) }), { kind: 'quiet', on: () => narrow(conversation) }),
     );
   });
 }
+
+const nameOf = (site, conversation, forum) => (forum && conversation.kind === 'room' ? forum.title : conversationTitle(site, conversation));
 
 /** The conversation with the picture of its forum. */
 function heading(site, conversation, forum) {
