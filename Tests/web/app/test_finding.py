@@ -110,6 +110,34 @@ class Finding(Village):
         expect(hits).to_have_count(52)
         expect(page.get_by_text("best matches")).to_have_count(0)
 
+    def test_the_author_is_chosen_among_people(self):
+        self.say("The scythe is blunt")
+        self.say("The scythe is mine", "lin")
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("ada", size)
+                self.go(page, "/search?q=scythe")
+                hits = page.get_by_role("main").locator("a.hit")
+                expect(hits).to_have_count(2)
+                page.get_by_role("button", name="from…").click()
+                box = page.get_by_role("dialog", name="Author")
+                field = box.get_by_label("Author")
+                expect(field).to_be_focused()
+                field.fill("li")
+                expect(box.locator(".user-choice")).to_have_count(1)
+                self.assert_accessible(page, "the choice of an author")
+                self.photograph(page, f"search-author-{size}")
+                box.locator(".user-choice").click()
+                expect(hits).to_have_count(1)
+                expect(hits).to_contain_text("is mine")
+                chip = page.get_by_role("button", name="from Lin")
+                expect(chip).to_have_attribute("aria-pressed", "true")
+                # One author at a time.
+                page.get_by_role("button", name="from me").click()
+                expect(chip).to_have_attribute("aria-pressed", "false")
+                expect(hits).to_have_count(0)
+                page.context.close()
+
     def test_users_and_forums_stand_above_the_hits(self):
         self.call("POST", "/forums", {"title": "Linden trees", "visibility": "members"}, self.tokens["ada"])
         self.say("Lin has a new rake")

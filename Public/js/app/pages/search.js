@@ -1,6 +1,7 @@
 // The search page: operators as buttons, hits with context.
 
-import { el, redraw, refill } from '../core/dom.js';
+import { el, icon, redraw, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
 import { fits } from '../core/text/fold.js';
 import { conversationTitle } from '../core/titles.js';
 import { language, say, sayProblem } from '../core/text/text.js';
@@ -98,8 +99,9 @@ class SearchPage {
   }
 
   drawChips() {
-    const all = [this.within && ['conversation', this.within.id], this.forum && ['forum', this.forum.id], ...filters];
-    redraw(this.chips, all.filter(Boolean).map(([name, value]) => this.chip(name, value)));
+    const { author } = this;
+    const all = [this.within && ['conversation', this.within.id], this.forum && ['forum', this.forum.id], ...filters, author && ['author', `@${author.name}`]];
+    redraw(this.chips, all.filter(Boolean).map(([name, value]) => this.chip(name, value)), this.authorChip());
     redraw(this.orders, ORDERS.map((it) => this.orderChip(it)));
   }
 
@@ -126,6 +128,21 @@ class SearchPage {
     );
   }
 
+  /** Chooses the author among the people of the site. */
+  authorChip() {
+    const click = async ({ currentTarget }) => {
+      const { chooseAuthor } = await import('./searchauthor.js');
+      chooseAuthor(this.site, currentTarget, (user) => {
+        this.author = user;
+        for (const it of this.chosen) if (it.startsWith('author:')) this.chosen.delete(it);
+        this.chosen.add(`author:@${user.name}`);
+        this.drawChips();
+        this.look();
+      });
+    };
+    return el('button.chip', { aria: { haspopup: 'dialog' }, data: { act: 'author' }, on: { click } }, say('search.author.pick'), icon('open'));
+  }
+
   /** Shows all hits of a conversation. */
   narrow(conversation) {
     this.within = conversation;
@@ -135,6 +152,7 @@ class SearchPage {
   }
 
   chipWords(name, value) {
+    if (name === 'author' && value !== 'me') return say('search.author.of', { name: displayName(this.author) });
     if (name === 'conversation') return say('search.within', { name: conversationTitle(this.site, this.within) });
     return name === 'forum' ? say('search.within', { name: this.forum.title }) : say(`search.${name}.${value}`);
   }
