@@ -127,6 +127,31 @@ class Touch(Village):
         self.drag(page, self.middle(other.get_by_text("Mine are small")), (100, 5), redrawn=other)
         expect(page.locator(".composer-above")).to_contain_text("Mine are small")
 
+    def test_a_swipe_of_an_inbox_row_marks_it_as_seen_or_puts_it_off(self):
+        self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, self.tokens["lin"])
+        topics = [self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": title, "text": "Soil"}, self.tokens["ada"])
+                  for title in ("Compost heaps", "Leaf mould")]
+        page = self.phone("/")
+        row = lambda title: page.locator(".inbox-item").filter(has_text=title)
+        compost, mould = row("Compost heaps"), row("Leaf mould")
+        # A short swipe and a scroll do nothing, and open nothing.
+        self.drag(page, self.middle(compost), (40, 2))
+        self.drag(page, self.middle(compost), (30, -120))
+        self.frames(page)
+        expect(compost).to_be_visible()
+        expect(page.get_by_role("menu")).to_have_count(0)
+        self.drag(page, self.middle(mould), (110, 3))
+        expect(page.get_by_role("menu")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(mould).to_be_visible()
+        self.drag(page, self.middle(compost), (-110, 3))
+        expect(compost).to_have_count(0)
+        expect(mould).to_be_visible()
+        expect(page).to_have_url(f"{self.origin}/")
+        names = lambda: [it["title"] for item in self.call("GET", "/unread", token=self.tokens["lin"])["data"] for it in item.get("topics", [])]
+        self.eventually(page, True, lambda: topics[0]["title"] not in names())
+        self.assertIn(topics[1]["title"], names())
+
     def test_a_pull_refreshes(self):
         page = self.phone("/forums")
         asked = []

@@ -51,6 +51,7 @@ export async function open(shell, { query }) {
     if (texts) texts.then(draw);
     else draw();
   });
+  if (navigator.maxTouchPoints) import('../parts/lists/touch.js').then((it) => it.onRowSwipe(column), () => {});
   return {
     title: say('navigation.inbox'),
     here: '/',
