@@ -58,6 +58,29 @@ class Reactions(Village):
         other.locator(".quick-reaction").first.click()
         expect(other.locator(".reaction").filter(has_text="🚀")).to_be_visible()
 
+    def test_the_picker_has_all_emoji_by_group(self):
+        self.say("Who is in the pond?")
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("ada", size)
+                self.room(page)
+                page.get_by_role("button", name="Emoji").first.click()
+                picker = page.get_by_role("dialog")
+                groups = picker.get_by_role("heading", level=3)
+                expect(groups).to_have_text(["Smileys and people", "Animals and nature", "Food and drink", "Activities", "Travel and places", "Objects", "Symbols", "Flags"])
+                self.assertGreater(picker.locator(".emoji").count(), 1_300)
+                self.assert_accessible(page, "all emoji")
+                self.assert_fits(page, "all emoji")
+                self.photograph(page, f"emoji-groups-{size}")
+                search = picker.get_by_role("searchbox", name="Search emoji")
+                search.fill("japan")
+                expect(picker.get_by_role("button", name="Japan", exact=True)).to_have_text("🇯🇵")
+                search.fill("otter")
+                search.press("Enter")
+                expect(picker).to_have_count(0)
+                expect(page.get_by_role("textbox", name="Write a message")).to_have_value("🦦")
+                page.context.close()
+
     def test_a_person_card_opens_in_place(self):
         self.say("Here I am")
         page = self.signed_in("ada")

@@ -19,7 +19,7 @@ class Statuses(Village):
         self.assertLessEqual(abs(end["x"] - button["x"]), 1)
         form.get_by_role("button", name="Choose emoji").click()
         grace.get_by_role("searchbox", name="Search emoji").fill("train")
-        grace.locator(".emoji-grid").get_by_role("button", name="train").click()
+        grace.locator(".emoji-grid").get_by_role("button", name="train", exact=True).click()
         form.get_by_label("Clear after").select_option(label="4 hours")
         form.get_by_role("button", name="Set status").click()
         expect(grace.get_by_text("Saved.")).to_be_visible()

@@ -1,9 +1,12 @@
-// The emoji that have a name here, and the site's own: for `:name:` in the composer and for the picker. Few enough to be looked through.
+// The emoji that have a name here, and the site's own: for `:name:` in the composer. The picker has all others, too.
 
 import { customEmoji, emojiMark } from '../../core/emoji/custom.js';
 import { el } from '../../core/dom.js';
 import { MAX_RECENT, recentEmoji, rememberEmoji } from '../../core/emoji/recent.js';
-import { say } from '../../core/text/text.js';
+import { loadMoreText, say } from '../../core/text/text.js';
+
+/** Most emoji that a search shows. */
+const MAX_FOUND = 60;
 
 /** Names with an underscore have several words. */
 const table = `
@@ -49,44 +52,49 @@ export const emojiNamed = (name) => all().find((it) => namesOf(it).includes(name
 const all = () => [customEmoji(), ...emoji].flat();
 const namesOf = (it) => it.names ?? [it.name];
 
-/** All of them in a grid, with a field that narrows it. */
+/** Those with a name here in a grid, then all by group, with a field that narrows them. */
 export function emojiPicker(on) {
   const input = el('input.field-input', {
     type: 'search',
     placeholder: say('emoji.search'),
     aria: { label: say('emoji.search') },
   });
-  const grid = el('div.emoji-grid', { role: 'group', aria: { label: say('emoji.all') } });
-  const show = () => {
+  const box = el('div.emoji-box', { role: 'group', aria: { label: say('emoji.all') } });
+  let more = null;
+  const make = (it) => {
+    const click = () => {
+      rememberEmoji(it.character);
+      on(it.character);
+    };
+    return el('button.emoji', { title: it.words, aria: { label: it.words }, on: { click } }, emojiMark(it.character));
+  };
+  const found = (words) => {
+    const first = findEmoji(words, MAX_FOUND);
+    const known = new Set(first.map((it) => it.character));
+    return [...first, ...(more?.searchEmoji(words) ?? []).filter((it) => !known.has(it.character))].slice(0, MAX_FOUND);
+  };
+  const usual = () => {
     const known = new Map([customEmoji(), ...emoji].flat().map((it) => [it.character, it]));
     const recent = recentEmoji(MAX_RECENT).map((it) => known.get(it) ?? { character: it, words: it });
-    const rows = input.value ? [findEmoji(input.value, 60)] : [recent, customEmoji(), ...emoji];
-    grid.replaceChildren(
-      ...rows.flat().map((it) =>
-        el(
-          'button.emoji',
-          {
-            title: it.words,
-            aria: { label: it.words },
-            on: {
-              click: () => {
-                rememberEmoji(it.character);
-                on(it.character);
-              },
-            },
-          },
-          emojiMark(it.character),
-        ),
-      ),
-    );
-    if (!grid.childElementCount) grid.append(el('p.second', null, say('emoji.none')));
+    return [recent, customEmoji(), ...emoji].flat();
+  };
+  const show = () => {
+    const rows = input.value ? found(input.value) : usual();
+    box.replaceChildren(rows.length ? el('div.emoji-grid', null, rows.map(make)) : el('p.second', null, say('emoji.none')));
+    if (more && !input.value) box.append(...more.emojiSections(make));
   };
   input.addEventListener('input', show);
   input.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
     event.preventDefault();
-    grid.querySelector('button')?.click();
+    box.querySelector('button')?.click();
   });
   show();
-  return Object.assign(el('div.emoji-picker', null, input, grid), { input });
+  Promise.all([import('../../core/emoji/groups.js'), loadMoreText()]).then(([groups]) => {
+    more = groups;
+    // The first ones stay, with the focus.
+    if (input.value) show();
+    else box.append(...more.emojiSections(make));
+  }, () => {});
+  return Object.assign(el('div.emoji-picker', null, input, box), { input });
 }
