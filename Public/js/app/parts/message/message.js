@@ -257,7 +257,7 @@ function fault(message, act) {
   const verb = (name) => el('button.text-button', { on: { click: () => act?.(name) } }, say(`act.${name}`));
   return el(
     'p.message-fault',
-    null,
+    { role: 'alert' },
     icon('alert'),
     el('span', null, say('message.notSent', { why: message.fault ?? say('problem.network') })),
     verb('retry'),
