@@ -111,7 +111,7 @@ class ForumSettings(Village):
         field = page.get_by_role("textbox", name="Write a message")
         field.fill("Half a thought")
         self.call("PATCH", f"/forums/{forum['id']}", {"locked": True, "call_url": "https://meet.example.org/cellar"}, ada)
-        expect(page.get_by_role("status").filter(has_text="This topic is locked. You can read it.")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Only this forum's moderators can write here.")).to_be_visible()
         expect(field).to_be_hidden()
         expect(page.get_by_role("link", name="Call at meet.example.org")).to_be_visible()
         # Settings changed while the user was on another page are shown on return.
@@ -169,9 +169,9 @@ class ForumSettings(Village):
         edit = message.get_by_role("alert").filter(has_text="Not sent").get_by_role("button", name="Edit")
         expect(edit).to_be_visible()
         self.call("PATCH", f"/forums/{forum['id']}", {"locked": True}, self.tokens["ada"])
-        expect(page.get_by_text("This topic is locked. You can read it.")).to_be_visible()
+        expect(page.get_by_text("Only this forum's moderators can write here.")).to_be_visible()
         edit.click()
-        expect(page.locator(".toast").filter(has_text="This topic is locked")).to_be_visible()
+        expect(page.locator(".toast").filter(has_text="Only this forum's moderators")).to_be_visible()
         expect(message).to_be_visible()
         # Sent after the forum is unlocked.
         self.call("PATCH", f"/forums/{forum['id']}", {"locked": False}, self.tokens["ada"])
@@ -194,7 +194,7 @@ class ForumSettings(Village):
         page.get_by_label("Locked").check()
         page.get_by_role("button", name="Save").click()
         # A user on the page sees it at once, and keeps the draft and the focus.
-        expect(reader.get_by_text("This topic is locked. You can read it.")).to_be_visible()
+        expect(reader.get_by_text("Only this forum's moderators can write here.")).to_be_visible()
         expect(field).to_be_hidden()
         expect(reader.get_by_role("group", name="Messages")).to_be_focused()
         expect(page.get_by_role("heading", name="Shed").first).to_be_visible()

@@ -73,9 +73,9 @@ export function cannotWrite(site, conversation, forum) {
   if (silence) return sayProblem({ code: 'silenced', params: silence });
   if (forum?.archived) return say('conversation.archived');
   const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
-  if ((conversation.locked || forum?.locked) && !keeps) return say('conversation.locked');
-  if (!forum || canBeAmong(site, forum, forum.write)) return null;
-  if (forum.write === 'moderators') return say('conversation.moderatorsWrite');
+  if (conversation.locked && !keeps) return say('conversation.locked');
+  if (!forum || (keeps || !forum.locked) && canBeAmong(site, forum, forum.write)) return null;
+  if (forum.locked || forum.write === 'moderators') return say('conversation.moderatorsWrite');
   // Guests are added by others.
   return say('conversation.guestsRead');
 }
