@@ -36,6 +36,7 @@ class FirstHour(BrowsingTest):
         field = owner.get_by_role("textbox", name="Write a message")
         expect(field).to_be_focused()
         expect(owner.get_by_text("No messages yet. Say hello.")).to_be_visible()
+        expect(owner.locator(".empty").get_by_role("link", name="Invite people")).to_have_attribute("href", "/admin/invites")
         steps = owner.get_by_role("region", name="First steps")
         expect(steps.get_by_role("link", name="Invite people")).to_be_visible()
         expect(steps.get_by_role("link", name="Turn on notifications")).to_have_attribute("href", "/you/notifications")

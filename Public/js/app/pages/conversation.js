@@ -175,6 +175,7 @@ function messageView(page, readUpTo, head) {
     onFault: (error) => toast(sayProblem(error)),
     announce: (name) => shell.announce(name),
     head,
+    emptyActions: conversation.kind === 'room' && site.mayInvite ? [el('a.button.button-plain', { href: '/admin/invites' }, say('invite.people'))] : [],
     emptyWords: say(conversation.kind === 'room' ? 'conversation.emptyRoom' : 'conversation.empty'),
   });
   page.listen(site, ['users', 'files'], () => view.draw());

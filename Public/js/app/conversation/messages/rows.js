@@ -112,7 +112,7 @@ export class MessageRows {
     // A feed without articles is none.
     inner.hidden = !shown.length;
     const isEmpty = !shown.length && stream.isLoaded && !stream.hasOlder;
-    if (isEmpty && !below.firstChild) below.append(empty(view.emptyWords ?? say('conversation.empty'), { picture: 'messages' }));
+    if (isEmpty && !below.firstChild) below.append(empty(view.emptyWords ?? say('conversation.empty'), { picture: 'messages', actions: view.emptyActions }));
     else if (!isEmpty) refill(below);
   }
 

@@ -17,7 +17,7 @@ const REST = 200;
 export class MessageView {
   /**
    * @param {object} options stream, shape ("bubble" or "post"), me, user(id), act(message, verb, detail),
-   *   file(id), mayModerate(), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords,
+   *   file(id), mayModerate(), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, emptyActions,
    *   announce(name), moved(), hidesGone() (no line where a message was)
    */
   constructor(options) {
