@@ -24,6 +24,15 @@ class Parts(BrowsingTest):
                             self.assert_accessible(page, name, None if theme == "light" else ["color-contrast"])
                         self.assertFalse(page.evaluate("document.querySelector('.parts').scrollWidth > innerWidth"))
 
+    def test_a_badge_counts_to_999(self):
+        page = self.page(self.context())
+        self.open(page, "/dev/parts?part=Badge")
+        shown = page.evaluate("""async () => {
+            const { badge } = await import("/js/app/parts/navigation/badge.js");
+            return [1, 999, 1000, 12000].map((n) => badge(n).firstChild.data);
+        }""")
+        self.assertEqual(shown, ["1", "999", "999+", "999+"])
+
     def test_a_missing_text_is_detected(self):
         page = self.page(self.context())
         self.open(page, "/dev/parts?lang=en-XA&part=Composer")

@@ -71,6 +71,20 @@ class Presence(Village):
         for page in pages.values():
             expect(page.locator(".page-bar-second")).to_have_text("2 people · 2 online")
 
+    def test_typing_is_shown_until_the_message_arrives(self):
+        pages = {name: self.signed_in(name) for name in ("ada", "grace")}
+        for page in pages.values():
+            self.room(page)
+            expect(page.locator(".page-bar .sign-online")).to_be_visible()
+        typing = pages["ada"].locator(".typing-slot")
+        field = pages["grace"].get_by_role("textbox", name="Write a message")
+        field.press_sequentially("The gate")
+        expect(typing).to_have_text("Grace is typing")
+        expect(pages["grace"].locator(".typing-slot")).to_have_text("")
+        field.press("Enter")
+        expect(pages["ada"].locator(".bubble").filter(has_text="The gate")).to_be_visible()
+        expect(typing).to_have_text("")
+
     def turn(self, page, state):
         page.evaluate("""state => {
             Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
