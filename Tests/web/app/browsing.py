@@ -61,7 +61,8 @@ class BrowsingTest(ServingTest):
         is_phone = size == "phone"
         context = self.browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=is_phone, is_mobile=is_phone,
-            reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"], **{"service_workers": "block", "locale": "en-GB", **more})
+            permissions=["clipboard-read", "clipboard-write"],
+            **{"reduced_motion": "reduce", "service_workers": "block", "locale": "en-GB", **more})
         context.set_default_timeout(TIMEOUT)
         self.contexts.append(context)
         return context

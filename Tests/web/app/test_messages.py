@@ -223,6 +223,31 @@ class Compact(Village):
         self.call("PATCH", "/users/me", {"preferences": {}}, self.tokens["lin"])
 
 
+class Motion(Village):
+    def test_an_own_message_and_a_dialog_move_unless_the_user_reduces_motion(self):
+        self.say("Who is there?")
+        for preference, moves in (("no-preference", True), ("reduce", False)):
+            with self.subTest(preference=preference):
+                page = self.signed_in("ada", reduced_motion=preference)
+                page.evaluate("""() => {
+                    window.moved = new Set();
+                    const note = ({ target, animationName: name }) => {
+                        if (target.getAnimations().some((it) => it.effect.getComputedTiming().duration > 0)) window.moved.add(name);
+                    };
+                    document.addEventListener("animationstart", note, true);
+                }""")
+                self.room(page)
+                expect(page.locator(".message").first).to_be_visible()
+                # The answer draws the message anew.
+                page.route("**/messages", lambda route: None if route.request.method == "POST" else route.fallback())
+                expect(self.write(page, f"Moving, {preference}")).to_be_visible()
+                page.keyboard.press("Control+k")
+                expect(page.get_by_role("dialog")).to_be_visible()
+                self.frames(page)
+                self.assertEqual(sorted(page.evaluate("[...window.moved]")), ["arrive", "float-in"] if moves else [])
+                page.context.close()
+
+
 class Seeing(Village):
     def upload(self, context, width, height, shade):
         answer = context.request.post(f"{self.origin}/api/v1/files?name=bed{shade}.png", data=png(width, height, shade), headers={
