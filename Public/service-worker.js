@@ -191,7 +191,7 @@ async function show(data) {
   try {
     message = data.json().notification;
   } catch {
-    // Of another sender, or empty.
+    // The push message is empty or from another sender.
   }
   const { title = location.host, body = '', tag = 'push', navigate, app_badge: badge, data: about } = message ?? {};
   if (Number.isInteger(badge)) await Promise.resolve(self.navigator.setAppBadge?.(badge)).catch(() => {});

@@ -27,7 +27,7 @@ import Testing
   @Test func `a state that comes back is sent once a day`() {
     var history = AlertHistory()
     var sent: [Int64] = []
-    // It ends and comes back each hour.
+    // The finding ends and comes back each hour.
     for hour in 0..<72 as Range<Int64> {
       if !history.update(hour % 2 == 0 ? Self.late : [], now: hour * Self.hour).isEmpty { sent.append(hour) }
     }

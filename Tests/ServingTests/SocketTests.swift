@@ -255,7 +255,7 @@ struct SocketTests {
     ) { running in
       let client = try SocketClient(running, tls: isEncrypted ? Identity.garden.client : nil, receiveBuffer: 4_096)
       let messages = (0..<120).map { [UInt8](repeating: UInt8($0), count: 70_000) }
-      // As much as fits without reading, then everything.
+      // Forty messages fit without reading; the others are sent and read in turn.
       for message in messages.prefix(40) { try client.send(binary: message) }
       for message in messages.prefix(40) { #expect(try client.next() == .binary(message)) }
       for message in messages.dropFirst(40) {
@@ -274,7 +274,7 @@ struct SocketTests {
     try await serving(Self.site(options, closings: closings), variant) { running in
       let client = try SocketClient(running, "/news", receiveBuffer: 4_096)
       try client.send(text: "go")
-      // It publishes until the close; the connection ends after the close timeout.
+      // The server publishes until the close; the connection ends after the close timeout.
       #expect(eventually { closings.count == 1 })
       #expect(eventually { running.server.connectionCount == 0 })
       #expect(client.raw.isOver())

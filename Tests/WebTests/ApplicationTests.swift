@@ -5,7 +5,7 @@ import Web
 /// The rules for every response.
 @Suite struct ApplicationTests {
   private static let long = "{\"text\":\"" + String(repeating: "garden ", count: 300) + "\"}"
-  /// So long that it is compressed off the event loop.
+  /// Long enough to be compressed off the event loop.
   private static let longest = String(repeating: long, count: 100)
   private static let tag = "\"v1\""
 

@@ -222,7 +222,7 @@ class FirstHour(ServingTest):
             bot = start_bot()
             for _ in range(5):
                 ask()
-            # It is killed after some of its answers, and the next one is asked while it is gone.
+            # The bot is killed after some of its answers, and the next one is asked while it is gone.
             wait_for(lambda: replies(asked[answered]))
             bot.kill()
             bot.wait()

@@ -66,7 +66,7 @@ class Metrics(ServingTest):
         self.assertEqual(after["parley_ready",], 1)
         self.assertGreater(after["parley_database_bytes",], 100_000)
         self.assertGreater(after["parley_disk_bytes",], after["parley_disk_free_bytes",])
-        # As the system sees the process.
+        # Compares with the numbers of the kernel for the process.
         status = open(f"/proc/{self.server.process.pid}/statm").read().split()
         self.assertAlmostEqual(after["process_resident_memory_bytes",] / (int(status[1]) * 4096), 1, delta=0.5)
         self.assertGreater(after["process_open_fds",], 5)

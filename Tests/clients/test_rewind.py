@@ -129,7 +129,7 @@ class Rewind(ServingTest):
             self.server.process.send_signal(signal.SIGSTOP)
             self.copy()
             self.server.process.send_signal(signal.SIGCONT)
-            # Of the start that the copy knows as its last.
+            # Cursors of the last start that the copy knows.
             self.say("lost 1")
             lost = [self.cursor()]
             self.say("lost 2")

@@ -113,7 +113,7 @@ class Upgrade(ServingTest):
 
     def test_the_database_before_the_migration_leads_back(self):
         self.begin()
-        # As docker/README.md says.
+        # Follows the steps of docker/README.md.
         for suffix in ("-wal", "-shm"):
             Path(f"{self.database}{suffix}").unlink(missing_ok=True)
         os.replace(self.kept, self.database)

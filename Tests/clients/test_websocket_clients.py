@@ -133,7 +133,7 @@ class Wsdump(EchoTest):
 
 class Tornado(EchoTest):
     def test_a_client_that_goes_on_with_its_compression_context_is_understood(self):
-        """It agrees to `client_no_context_takeover` and ignores it."""
+        """The client agrees to `client_no_context_takeover` and ignores it."""
 
         async def talk():
             socket = await tornado.websocket.websocket_connect(self.echo, compression_options={})

@@ -19,7 +19,7 @@ import { backOff } from './time.js';
  * @property {number} [doubt] Timeout of the ping while the browser reports no network.
  */
 
-/** From here on the server says that coming back is of no use. */
+/** Close codes from 4500 on are final: the client does not reconnect. */
 const giveUp = 4500;
 
 export class Live {

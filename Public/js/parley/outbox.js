@@ -302,7 +302,7 @@ export class Outbox {
       dropped = [];
       const sent = rows.get('messages@client', id);
       if (!operation) {
-        // It was sent in the meantime.
+        // The message was sent since the caller read the outbox.
         if (!sent || sent.deleted || sent.author_id !== this.now().me) return [];
         this.#put(rows, { kind: 'delete', conversation_id: sent.conversation_id, message_id: sent.id }, newClientId());
         return rows.changes;
@@ -473,7 +473,7 @@ export class Outbox {
     if (problem.isTemporary || problem.isSignedOut) {
       const waiting = await this.#change(op.id, ended);
       if (problem.isSignedOut) this.stop();
-      // It was dropped in the meantime, so the next one is tried at once.
+      // The operation was dropped during the request, so the next one is tried at once.
       else if (!waiting) return true;
       else this.#rest(op.conversation_id, problem.retryAfter ?? this.pause(op.tries));
       this.emit('waiting', { id: op.id, reason: problem.toJSON() });
@@ -500,7 +500,7 @@ export class Outbox {
       const rows = new Rows(sources, found);
       const held = rows.get('outbox', op.id);
       [failed, isDropped] = [null, false];
-      // It was retried, or replaced, in the meantime.
+      // The operation was retried or replaced during the request.
       if (held?.order !== op.order || held.tries !== op.tries) return [];
       const changing = rows.list('outbox@target', op.id).filter(({ kind }) => kind !== 'send');
       const deletions = changing.filter(({ kind, state }) => kind === 'delete' && state === 'pending');

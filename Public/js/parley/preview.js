@@ -15,7 +15,7 @@ export async function previewOf(blob) {
   try {
     bitmap = await createImageBitmap(blob);
   } catch {
-    // It says that it is a picture, and is none: then it is a file like others.
+    // The browser can't decode the file: it is sent like other files.
     return null;
   }
   const scale = Math.min(1, longest / Math.max(bitmap.width, bitmap.height));

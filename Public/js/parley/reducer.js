@@ -115,7 +115,7 @@ export class Rows {
   get(source, key) {
     const [table, index] = source.split('@');
     const found = this.#rows.get(nameOf(source, key));
-    // By another name it may have been changed since.
+    // The row found by an index may have changed in this transaction: return it as stored under its primary key.
     return index && found ? this.#rows.get(nameOf(table, keyOf(table, found))) : found;
   }
 

@@ -223,7 +223,7 @@ const firstOf = (key) => String(Array.isArray(key) ? key[0] : key);
 const structuredCopy = (row) => (row === undefined ? undefined : structuredClone(row));
 
 /**
- * As IndexedDB orders keys: numbers, then texts, then lists.
+ * Orders keys as IndexedDB does: numbers, then texts, then lists.
  * @param {any} a @param {any} b
  * @returns {number}
  */

@@ -29,7 +29,7 @@ import { put } from './store.js';
  * @property {(message: any) => boolean} [isIncluded] A filter, applied before messages are counted. Unsent messages are not filtered.
  */
 
-/** Of a filtered window: pages that one call examines, and sizes of messages in memory. */
+/** Limits of a filtered window: pages that one call examines, and sizes of messages in memory. */
 const EXAMINED = 10;
 
 export class MessageWindow {

@@ -91,7 +91,7 @@ extension SyncRefusal: ParleyFault {
   /// Retryable without user action.
   public var isTemporary: Bool {
     switch self {
-    // It succeeds once the outbox is sent.
+    // Succeeds once the outbox is sent.
     case .unsentWork: true
     case .userChanged, .unknownConversation, .unknownForum, .unknownMessage: false
     }

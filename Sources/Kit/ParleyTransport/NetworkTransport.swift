@@ -7,7 +7,7 @@ import ParleyWire
 public struct NetworkTransport: Transport {
   private let client: HTTPClient
 
-  /// How much of an ordinary answer to a handshake is read.
+  /// Maximum length of an HTTP answer to a handshake; the rest is not read.
   private static let maxErrorBytes = 65_536
 
   /// A transport over sockets of the system.
@@ -113,7 +113,7 @@ extension TransportFailure {
 }
 
 extension Trust {
-  /// As our sockets take it.
+  /// The same trust for the sockets of `ParleyNetworking`.
   var forTLS: TLSConfiguration.Trust {
     switch self {
     case .system: .system

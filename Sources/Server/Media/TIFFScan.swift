@@ -32,7 +32,7 @@ public struct TIFFScan: Sendable {
 
   private enum Kind: Sendable {
     case picture
-    /// How, when and where the picture was taken: nothing in them stays.
+    /// The camera, its settings, the time and the place of a picture: all of it is removed.
     case camera, location
   }
 

@@ -6,7 +6,7 @@ struct PageMetadata: Sendable, Hashable {
   var title: String?
   var about: String?
   var siteName: String?
-  /// As written in the page: possibly a relative reference.
+  /// The reference in the page, possibly relative.
   var picture: String?
   var embed: String?
 

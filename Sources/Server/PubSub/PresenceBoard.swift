@@ -33,7 +33,7 @@ public struct PresenceBoard {
 
   private var entries: [ID<User>: Entry] = [:]
 
-  /// How long a user without a device stays present.
+  /// Milliseconds that a user without a device stays present.
   static let grace: Int64 = 10_000
   /// At most `burst` changes of one user are published at once, then one every `pause` milliseconds.
   static let burst: Int64 = 5

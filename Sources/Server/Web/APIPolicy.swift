@@ -8,7 +8,7 @@ public struct APIPolicy: Sendable {
   let base: String
   private let origins: Set<String>
 
-  /// How long a browser may cache a preflight response, in seconds.
+  /// Cache time of a preflight response in the browser, in seconds.
   static let maxAge = 7_200
 
   /// Request fields beyond the CORS-safelisted ones.

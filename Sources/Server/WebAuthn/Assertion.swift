@@ -7,7 +7,7 @@ public import ParleyModel
 public struct Assertion: Sendable, Hashable {
   public let challenge: [UInt8]
   public let credentialID: [UInt8]
-  /// Of the user that the authenticator names; nil if it names none.
+  /// Handle of the user that the authenticator names; nil if it names none.
   public let userHandle: [UInt8]?
   public let signCount: Int
   public var isBackedUp: Bool { data.flags.contains(.backedUp) }

@@ -22,7 +22,7 @@ struct AuthenticatorData: Hashable, Sendable {
   /// Attested credential data (§6.5.1).
   struct Credential: Hashable, Sendable {
     let id: [UInt8]
-    /// As the authenticator has written it.
+    /// The key in COSE, in the bytes of the authenticator.
     let key: [UInt8]
     let keyValue: CBORValue
   }

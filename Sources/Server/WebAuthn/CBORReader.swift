@@ -6,7 +6,7 @@
 public struct CBORReader {
   public static let maxBytes = 65_536
   public static let maxDepth = 8
-  /// Of pairs in a map. An authenticator sends less than a dozen.
+  /// Maximum number of pairs in a map. An authenticator sends less than a dozen.
   static let maxPairs = 64
 
   private let bytes: [UInt8]

@@ -137,7 +137,7 @@ public actor WebhookDeliverer {
       worker.mustExamine = false
       do throws(Refusal) {
         guard let ready = try await community.readyWebhookEndpoint(worker.endpoint) else {
-          // It may have been enabled meanwhile.
+          // The endpoint may have been enabled since the query.
           if worker.mustExamine { continue }
           break
         }

@@ -1,6 +1,6 @@
 /// A key for signatures with Ed25519 (RFC 8032): EdDSA of RFC 8037.
 public struct Ed25519: Sendable, Hashable {
-  /// Of a secret and of a public key.
+  /// Length of a secret key and of a public key.
   public static let keyBytes = 32
   static let signatureBytes = 64
 

@@ -19,7 +19,7 @@ enum ConfigCommand {
 
   @Sendable static func run(_ arguments: [String]) async -> Int32 {
     do throws(Settings.UsageError) {
-      // A checked file stands alone: a mistake in the file of this machine is none of it.
+      // `--check` reads only the named file, so faults of the installed settings file are not reported.
       let isCheck = arguments.contains { $0 == check.flag || $0.hasPrefix("\(check.flag)=") }
       let settings = try Settings(
         arguments: arguments, environment: Terminal.environment, of: "config",

@@ -3,14 +3,14 @@ import ParleyJSON
 /// A state of the site or of its machine that needs the operator.
 struct Finding: Equatable {
   enum Level: String, CaseIterable {
-    /// It will become an error, or is one for some users.
+    /// A future error, or an error for some users.
     case warning
     case error
   }
 
   /// The stable name of the kind.
   enum Code: String, CaseIterable {
-    // Of the running site.
+    // Findings about the running site.
     case notRunning = "not_running"
     case notReady = "not_ready"
     case disk, damage
@@ -22,7 +22,7 @@ struct Finding: Equatable {
     case mail
     case clockStep = "clock_step"
     case uncleanStop = "unclean_stop"
-    // Of the machine and of the settings.
+    // Findings about the machine and the settings.
     case version
     case settingsMistake = "settings_mistake"
     case settingsChanged = "settings_changed"
@@ -31,7 +31,7 @@ struct Finding: Equatable {
     case slowDisk = "slow_disk"
     case clock
     case publicURL = "public_url"
-    // Of the public address.
+    // Findings about the public address.
     case name, port, tls, redirect, site
     case proxyTrust = "proxy_trust"
     case proxyClient = "proxy_client"

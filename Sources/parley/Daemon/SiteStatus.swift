@@ -29,7 +29,7 @@ struct SiteStatus: Equatable {
   var waitingPushes: Int?
   var problems: [Finding] = []
 
-  /// Of the disk, in percent; nil if the system does not report it.
+  /// Use of the disk in percent; nil if the system does not report it.
   var usedPercent: Int? {
     guard let freeSpace, let totalSpace, totalSpace > 0 else { return nil }
     return (totalSpace - freeSpace) * 100 / totalSpace

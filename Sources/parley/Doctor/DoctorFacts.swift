@@ -28,7 +28,7 @@ extension DoctorFacts: JSONWritable {
   }
 }
 
-/// How a request over the public address arrived at the daemon.
+/// A request over the public address, as it arrived at the daemon.
 struct Arrival: Equatable {
   /// The client's address, as the daemon believes it; nil over a Unix socket.
   var client: String?

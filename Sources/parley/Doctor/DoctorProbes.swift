@@ -21,7 +21,7 @@ final class DoctorProbes: Sendable {
   private static let lifetime: Int64 = 120_000_000_000
   private static let maxCodes = 8
   private static let codeBytes = 16
-  /// Of the upload that the doctor tries.
+  /// Size of the upload that the doctor tries.
   static let uploadBytes = 3 << 20
 
   init(_ addresses: Addresses) { self.addresses = addresses }

@@ -63,7 +63,7 @@ final class DoctorReporter: Sendable {
     ]
   }
 
-  /// A machine that does not tell has no finding.
+  /// No finding if the kernel does not report the state of the clock.
   private static func clockFindings() -> [Finding] {
     guard Clock.isSynchronized == false else { return [] }
     return [

@@ -243,7 +243,7 @@ import WebAuthn
         #expect(answer.status == 400 && answer["errors.0.field"] == "credential", "\(answer.text)")
         #expect(answer.outcome == code)
       }
-      // Those that found the passkey are failed attempts on its user, which are recorded in the background.
+      // Attempts with a known passkey are failed attempts on its user, which are recorded in the background.
       func failures() async throws -> Int {
         let entries = try await village.expect(200, .get, "/me/sign-ins?limit=200", as: "grace")
         return entries.texts("data", "result").filter { $0 == "wrong_passkey" }.count
@@ -363,7 +363,7 @@ import WebAuthn
           #expect(refused.status == 403 && refused.code == "passkeys_off", "\(host) \(path)")
         }
       }
-      // Of another host of the same server.
+      // A passkey of another host of the same server.
       let device = try await PasskeyDevice.registered(village, for: "grace")
       let options = try await village.request(.post, "/sessions/passkey/options", fields: ["Host": "other.example"])
       #expect(options["rpId"] == "other.example")

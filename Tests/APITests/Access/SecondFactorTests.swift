@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  /// Of parallel sign-ins with one code, one succeeds.
+  /// One of the parallel sign-ins with one code succeeds.
   @Test(arguments: [true, false])
   func `parallel requests use a code once`(isRecovery: Bool) async throws {
     let clock = StoppedClock()

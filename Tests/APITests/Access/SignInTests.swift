@@ -13,7 +13,7 @@ import Testing
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
   ]
 
-  /// How many times to look for a change in the background, before the test fails.
+  /// Maximum number of checks for a change in the background, before the test fails.
   private static let patience = 10_000
 
   private static func signIn(
@@ -122,7 +122,7 @@ import Testing
       let linus: [String: Any] = ["name": "linus", "password": "linus’s password", "cookie": true, "device": "tablet"]
       #expect(try await village.request(.post, "/sessions", linus, fields: marked).status == 201)
       #expect(try await village.expect(200, .get, "/inbox?kind=sign_in", as: "linus").count("data") == 1)
-      // That was not me.
+      // Revokes the session that the user does not know.
       try await village.expect(204, .delete, "/sessions/\(phone)", as: "grace")
       #expect(
         try await !village.expect(200, .get, "/sessions", as: "grace").texts("data", "id").contains(phone))

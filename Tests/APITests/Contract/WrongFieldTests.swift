@@ -70,7 +70,7 @@ import Testing
   @Test func `a required member hides no other fault`() async throws {
     try await Village.open(.inMemory) { village in
       for request in Self.requests {
-        // As text: `JSONSerialization` refuses some of the bodies.
+        // Sends the text: `JSONSerialization` refuses some of the bodies.
         let answer = try await village.send(.post, request.path, as: "ada", Array(request.body.utf8))
         #expect(answer.status == 400)
         let faults = Self.faults(answer)

@@ -82,7 +82,7 @@ import Testing
       let path = "/conversations/\(room)/messages"
       let many = try await village.expect(201, .post, path, as: "ada", ["text": "@one @two @three"])
       #expect(many.count("entities.mentions") == 2)
-      // Where a mention notifies no other member, it does not use up the interval.
+      // A mention that notifies no other member does not use up the interval.
       let talk = try await village.talk("group", by: "ada", with: ["mira"], ["title": "seeds"])
       let alone = try await village.expect(201, .post, "/conversations/\(talk)/messages", as: "ada", ["text": "@large"])
       #expect(alone.count("entities.mentions") == 0)

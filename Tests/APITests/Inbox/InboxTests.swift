@@ -296,7 +296,7 @@ import Testing
       try await restore(.delete, "/removals/\(try #require(removal["id"]))")
       try await village.expect(200, .post, "/messages/\(id)/remove", as: "ada")
       try await restore(.post, "/messages/\(id)/restore")
-      // It is as if the message had never been removed: a new member finds the earlier entry.
+      // The restored message is as before its removal: a new member finds the earlier entry.
       try await village.expect(200, .put, "/forums/\(forum)/members/@robo", as: "ada")
       #expect(try await inbox(village, of: "robo") == ["mention \(id)"])
     }

@@ -36,7 +36,7 @@ import Testing
       #expect(sent[0].html?.contains("Bring the key &amp; &lt;rope&gt;, @grace") == true)
       #expect(sent[0].text.contains("https://example.org/m/\(message)"))
       #expect(sent[0].unsubscribe?.hasPrefix("https://example.org/unsubscribe/") == true)
-      // It is sent once.
+      // The mail is sent once.
       clock.add(Self.delay)
       #expect(await village.mail().isEmpty)
       #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])

@@ -109,7 +109,7 @@ import Testing
       #expect(rejected["held.title"] == "More spam")
       // The decision about one post is not one about the others.
       #expect(try await village.expect(200, .get, "/reports/\(ids[1])", as: "mira")["state"] == "open")
-      // It can be approved after all.
+      // The rejected post can be approved after all.
       try await village.expect(200, .patch, "/reports/\(ids[1])", as: "mira", ["state": "dismissed"])
       #expect(try await village.expect(200, .get, path, as: "grace").texts("data", "title") == ["Spam"])
     }
@@ -226,7 +226,7 @@ import Testing
       let report = try #require(try await village.expect(200, .get, "/reports", as: "mira")["data.0.id"])
       try await village.expect(200, .patch, "/reports/\(report)", as: "mira", ["state": "dismissed"])
       try await village.expect(200, .get, "/files/\(picture)", as: "linus")
-      // It is no first post any more.
+      // The next post is no first post any more.
       let next = try #require(try await village.send(Photographs.png(), named: "iris.png", by: "grace")["id"])
       try await village.expect(201, .post, path, as: "grace", ["text": "", "attachments": [next]])
     }

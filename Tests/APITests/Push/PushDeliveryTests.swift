@@ -38,7 +38,7 @@ import Testing
       #expect(shown["notification.data.kind"] == "mention" && shown["notification.data.message_id"] == message)
       #expect(shown["notification.data.sender"] == "ada" && shown.int("notification.data.revision") == 1)
       #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
-      // It is sent once.
+      // The push message is sent once.
       #expect(await village.push().isEmpty)
       #expect(
         try await village.expect(200, .get, "/me/push-subscriptions", as: "grace").isNull("data.0.last_sent_at")

@@ -631,7 +631,7 @@ import Testing
       slow.resume()
       let lagging = try await slow.event("lagging")
       #expect(lagging["stream"] == "conversation:\(talk)")
-      // It received a prefix; the rest can be requested.
+      // The slow client received a prefix; the rest can be requested.
       let offset = try #require(lagging.int("last_offset"))
       var had: [Int] = []
       while slow.waitingCount > 0 { had.append(try await slow.next().int("offset") ?? 0) }

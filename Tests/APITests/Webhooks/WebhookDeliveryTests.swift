@@ -157,7 +157,7 @@ import Testing
       #expect(try await village.request(.get, "/inbox", as: "ada")["data.0.kind"] == "endpoint_disabled")
       try await village.post("two", in: room)
       receiver.answer(200)
-      // It goes on where it stopped.
+      // Deliveries continue with the first unsent event.
       try await village.expect(200, .patch, path, as: "ada", ["enabled": true])
       _ = try await receiver.wait(for: 3)
       #expect(receiver.texts == ["one", "one", "two"])

@@ -318,7 +318,7 @@ import Testing
         try await village.addUser("alma\(end)", .admin)
         let hook = try await Self.create(in: room, as: "alma\(end)", of: village)
         let secret = String(hook.path.dropFirst("/hooks/".count))
-        // As the request has it before its body.
+        // Reads the webhook like a request before its body.
         let found = try #require(try village.community.view().webhook(withSecret: secret))
         switch end {
         case "disable": try await village.expect(200, .patch, "/webhooks/\(hook.id)", as: "ada", ["enabled": false])

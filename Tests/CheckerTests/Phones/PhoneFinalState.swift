@@ -33,7 +33,7 @@ extension PhoneSchedule {
         expected = try await stage.replica(of: phone.user)
       }
       expectedReplicas[user] = expected
-      // Of messages before the snapshot, an app caches only the viewed ones.
+      // An app caches only the viewed ones of the messages before the snapshot.
       stage.check(try await known(by: phone), of: phone.name, user, against: expected, isWhole: false)
       if try await fetchAll(for: phone) {
         try await runUntilIdle()
@@ -97,7 +97,7 @@ extension PhoneSchedule {
         return hasWaited
       }
       if try await deliverAll() { continue }
-      // It sleeps, or is queued behind a sleep.
+      // The fetch sleeps, or is queued behind a sleep.
       guard wakeNext() else { break }
       hasWaited = true
     }

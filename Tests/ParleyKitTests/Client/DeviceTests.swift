@@ -32,7 +32,7 @@ import Testing
       let room = try await parley.client.send(.createForum(title: "Garden", visibility: .public)).forum.room
       await parley.stop()
 
-      // As if it were another process: the file of the cache is in use here.
+      // Simulates another process: the file of the cache is in use here.
       device.cache = folder.path + "/again.db"
 
       let resumed = try #require(try await Parley.resume(on: device))

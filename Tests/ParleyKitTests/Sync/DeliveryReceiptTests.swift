@@ -113,7 +113,7 @@ import Testing
       let receipts = receipts(of: grace)
       try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
-      // As if the server had lost the seventh message and had another history.
+      // Simulates a server that has lost the seventh message and has another history.
       var lost = try #require(try await grace.cached(garden).last)
       (lost.seq, lost.id, lost.clientID) = (7, ID(999_001), nil)
       var changes = CacheChanges()

@@ -72,7 +72,7 @@ import Testing
       await parley.start()
       await waitForState(parley) { $0 == .live }
       let seen = try await parley.client.send(.getMessage(posted.id)).value
-      // As the outbox stores it.
+      // Merges the answer as the outbox does.
       try await parley.cache.merge([seen], asOf: 0)
       try await wait { await parley.cache.replica.needs.isEmpty }
       #expect(await parley.state == .live)

@@ -255,7 +255,7 @@ private struct IncompleteTransport: Transport {
       for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      // As if there had been two more messages and one had been different.
+      // Simulates two more messages, one of them different.
       var lost = try #require(try await ada.cached(garden).last)
       lost.seq = 4
       lost.previous = lost.id

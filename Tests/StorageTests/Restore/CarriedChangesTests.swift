@@ -33,7 +33,7 @@ import Testing
     folder.release()
     let faults = try Garden.faults(in: site)
     #expect(faults == [])
-    // It opens.
+    // The restored site opens.
     await (try await Garden(in: site)).store.close()
     let sentence = try #require(restored.undone.split(separator: "UTC: ").last)
     return (String(sentence), site, scratch)

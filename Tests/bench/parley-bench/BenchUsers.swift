@@ -11,7 +11,7 @@ enum BenchUsers {
 
   static func user(_ index: Int) -> ID<User> { ID(firstUser + index) }
 
-  /// As many groups as users; their ids follow those of the users.
+  /// The group of a user: each user has one, and its id follows those of the users.
   static func group(_ index: Int, of count: Int) -> ID<Conversation> { ID(firstUser + count + index) }
 
   static func session(_ index: Int, of count: Int) -> ID<Session> { ID(firstUser + 2 * count + index) }

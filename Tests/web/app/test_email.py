@@ -53,7 +53,7 @@ class Mail(Site):
             database.execute(statement, values)
 
     def age_proofs(self):
-        """As if all sessions had begun an hour ago."""
+        """Moves the begin of all sessions back by an hour."""
         self.change_database("update session set proved_at = proved_at - 3600000")
 
     def mail_to(self, address, subject):
@@ -311,7 +311,7 @@ class Passwords(Mail):
                 self.look(late, f"reset-old-{size}")
                 late.get_by_role("link", name="Send a new link").click()
                 expect(late.get_by_label("Username or email address")).to_be_focused()
-                # As if the last mail were older than five minutes.
+                # Moves the last mail back by more than five minutes.
                 self.change_database("update mail_delivery set due_at = due_at - 600000")
 
 

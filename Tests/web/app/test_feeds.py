@@ -125,7 +125,7 @@ class Posting(Feeds):
         edited.get_by_role("button", name="More").click()
         page.get_by_role("menuitem", name=re.compile("Delete")).click()
         expect(edited).to_have_count(0)
-        # It is final once the page is left.
+        # The deletion is final once the page is left.
         self.go(page, "/forums")
         self.open(page)
         listed = lambda: [it["text"] for it in self.call("GET", "/timeline", token=self.tokens["grace"])["data"] if "mistake" in it["text"]]

@@ -170,7 +170,7 @@ class Finding(Village):
         narrow.click()
         expect(hits).to_have_count(1)
         expect(hits).to_contain_text("is new")
-        # It stays in the address.
+        # The filter stays in the address.
         page.reload()
         self.settle(page)
         expect(narrow).to_have_attribute("aria-pressed", "true")

@@ -475,7 +475,7 @@ class Talking(Village):
         self.assertFalse(deleted())
         delete()
         self.assertEqual((requests, deleted()), ([], False))
-        # It leaves with the page of another conversation, too.
+        # The notice leaves with the page of another conversation, too.
         self.go(page, "/forums")
         expect(page.locator(".toast")).to_have_count(0)
         self.eventually(page, True, deleted)

@@ -196,5 +196,5 @@ class Languages(Site):
         # Without a network there is no other language: the app says so and stays.
         for language in ("Deutsch", "Français", "Deutsch"):
             page.locator("select").first.select_option(label=language)
-        # It says it once.
+        # The page shows the notice once.
         expect(page.get_by_text(texts("ar")["problem.network"])).to_be_visible(timeout=TIMEOUT)

@@ -48,7 +48,7 @@ class ManyForums(Village):
         tiles.nth(200).click()
         expect(page.get_by_role("link", name="Topics")).to_be_visible()
         page.go_back()
-        # As many as before, at the same scroll position.
+        # The list has as many tiles as before, at the same scroll position.
         expect(tiles).to_have_count(COUNT + 1)
         expect(tiles.nth(200)).to_be_in_viewport()
 

@@ -143,7 +143,7 @@ class Raid(Raiders):
                 more.click()
                 expect(more).to_be_hidden()
                 self.assertGreater(self.box(cut)["height"], 400)
-                # It stays open when the queue is drawn anew.
+                # The text stays open when the queue is drawn anew.
                 self.call("PATCH", "/users/me", {"display_name": f"Wendy {size}"}, wendy)
                 card = page.get_by_role("article", name=f"Wendy {size}", exact=True)
                 expect(card).to_be_visible()

@@ -75,7 +75,7 @@ class Creating(Polls):
                 self.assert_accessible(page, "the editor of a poll")
                 self.assert_fits(page, "the editor of a poll")
 
-                # Of a draft, also after a reload.
+                # The poll of a draft, also after a reload.
                 self.go(page, "/forums")
                 self.room(page)
                 expect(editor.get_by_label("Option 3", exact=True)).to_have_value("Hill")

@@ -13,7 +13,7 @@ from test_flows import Village
 
 class SecondFactor(Village):
     def age_proofs(self):
-        """As if all sessions had begun an hour ago."""
+        """Moves the begin of all sessions back by an hour."""
         with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
             database.execute("update session set proved_at = proved_at - 3600000")
 

@@ -129,7 +129,7 @@ class LongTopic(Village):
         expect(phone.locator(".timeline-pill")).to_have_text(re.compile("1.*12"))
         grow(range(13, 16))
         counted(page, 15)
-        # It has grown while another page was open.
+        # The timeline grows while another page is open.
         self.go(page, "/forums")
         grow(range(16, 19))
         self.go(page, f"/t/{topic['id']}")

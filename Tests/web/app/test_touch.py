@@ -123,7 +123,7 @@ class Touch(Village):
             page.clock.run_for(700)
         self.frames(page)
         expect(page.get_by_role("dialog")).to_have_count(0)
-        # So is a swipe.
+        # A swipe works, too.
         self.drag(page, self.middle(other.get_by_text("Mine are small")), (100, 5), redrawn=other)
         expect(page.locator(".composer-above")).to_contain_text("Mine are small")
 

@@ -193,7 +193,7 @@ class Model {
     return `aa.${this.startName}.${this.log.length}`;
   }
 
-  /** How a client resumes from its cursor. */
+  /** The server's answer to a client that resumes from its cursor. */
   resume(cursor) {
     const [, start, event] = cursor.split('.');
     const end = this.state.ends[start] ?? -1;

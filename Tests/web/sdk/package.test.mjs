@@ -120,7 +120,7 @@ test('the bot of the README answers, also without a global crypto', async () => 
     const [, code] = /\*\*Write a bot in Node\.[^]*?```js\n([^]*?)```/.exec(readme);
     writeFileSync(path.join(folder, 'readme.js'), `${code.replace('https://chat.example.org', daemon.url)}console.log('ready');\n`);
     symlinkSync('/usr/share/nodejs/ws', path.join(folder, 'node_modules/ws'));
-    // As in Node 18.
+    // The environment of Node 18.
     const flags = Number(process.versions.node.split('.')[0]) < 23 ? ['--no-experimental-global-webcrypto'] : [];
     const bot = spawn('node', [...flags, 'readme.js'], { cwd: folder, env: { ...process.env, PARLEY_TOKEN: token } });
     let said = '';
@@ -140,7 +140,7 @@ test('the bot of the README answers, also without a global crypto', async () => 
 
 test('npm pack refuses the source folder, which has no declarations', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
-  // As npm runs it; Debian's Node comes without npm.
+  // Runs the script like npm; Debian's Node comes without npm.
   const prepack = (cwd) => spawnSync('sh', ['-c', scripts.prepack], { cwd, encoding: 'utf8' });
   const { status, stderr } = prepack(path.join(top, 'Public/js/parley'));
   assert.equal(status, 1);

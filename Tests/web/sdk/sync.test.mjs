@@ -1597,7 +1597,7 @@ test('a user that the server omits is dropped from the cache, and not fetched ag
   for (const id of ['97', '98']) parley.renew(`user:${id}`);
   await until(() => !parley.mirror.users.has('98'), 'the user to be dropped');
   assert.equal(await store.get('users', '98'), undefined);
-  // As a view that draws its users at each change.
+  // Reads like a view that draws its users at each change.
   let changes = 0;
   parley.on('change', () => {
     changes++;

@@ -79,7 +79,7 @@ test('after a break the missed posts wait, and a gap is closed when they are sho
   await home.reconnect();
   await home.hear('message.created', post('live'));
   assert.deepEqual(texts(timeline), ['old']);
-  // Of the gap only the newest page is known, and what came before and after it.
+  // The gap has only its newest page; the messages before and after it are known.
   assert.equal(timeline.waiting, 4);
   timeline.showWaiting();
   assert.deepEqual(texts(timeline), ['live', 'd', 'c']);

@@ -2,7 +2,7 @@
 
 import { Stream } from '../state/stream.js';
 
-/** As many unread ones stand on the newest page in any case. */
+/** Number of unread messages that are on the newest page in any case. */
 const SHORT = 40;
 
 /** Opens at a message, else at the first unread one, else at the start of a topic or the end of other conversations. */
@@ -31,7 +31,7 @@ async function visitorStream(site, conversation) {
   return new VisitorStream(site, conversation);
 }
 
-/** Older pages until the first unread is among them; a few, then the newest has to do. */
+/** Loads up to two older pages until the first unread message is loaded. */
 async function reach(stream, readUpTo) {
   for (let pages = 0; pages < 2 && stream.hasOlder && (stream.messages[0]?.seq ?? 0) > readUpTo + 1; pages++)
     await stream.older();

@@ -44,7 +44,7 @@ export function showPresence(page, top) {
   if (conversation.kind === 'room' && site.me) loadPeople(page, draw);
 }
 
-/** Again when the user joins or leaves, and when a new member writes: writing joins. */
+/** Loads the members, and reloads them when the user's role changes or an unknown author posts (posting makes a member). */
 function loadPeople(page, draw) {
   const { site, stream, conversation } = page;
   const load = () => loadMembers(site, conversation).then(draw, () => {});

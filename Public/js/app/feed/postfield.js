@@ -19,7 +19,7 @@ export function postField(site, { key, placeholder, verb, rows, acts, lastOwn, s
     try {
       await send(draft);
     } catch (error) {
-      // It stands in the field again, and is a draft.
+      // Puts the post back into the field, as a draft.
       field.insert(draft.text);
       field.take((draft.files ?? []).map(({ file }) => file));
       toast(error.code === 'network' ? say('feed.firstOffline') : sayProblem(error));

@@ -11,7 +11,7 @@ import { UserPosts } from '../state/feed/userposts.js';
 import { feedActions } from './feedactions.js';
 import { PostList } from './postlist.js';
 
-/** So many are shown at first, and with each press. */
+/** Number of posts at first, and with each press. */
 const SHOWN = 5;
 
 /** Fills an element with them. Resolves to their list, to be closed with the page; to nothing without a feed. */

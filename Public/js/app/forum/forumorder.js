@@ -29,7 +29,7 @@ class ForumOrder {
     this.shell = shell;
     this.site = shell.site;
     this.column = column;
-    /** As it is shown, before the server has heard of it: [{title, forums}]. */
+    /** The displayed order, before the server has received it: [{title, forums}]. */
     this.sections = forumSections(this.site);
     this.last = Promise.resolve();
   }
@@ -184,8 +184,8 @@ function changes(sections) {
 }
 
 /**
- * Positions for forums in this order: as many as can stay have the one that they have, and the others lie between. Where
- * there is no room between two, all of them get new ones.
+ * Positions for this order of forums. Keeps as many existing positions as possible and puts the others in the gaps;
+ * renumbers all forums if a gap is too small.
  */
 export function positionsFor(forums) {
   const staying = longestInOrder(forums);

@@ -56,7 +56,7 @@ export function similarTopics(site, forum) {
   });
 }
 
-/** Those that have at least half of the words; in the title each counts twice. */
+/** Topics with at least half of the words; a word in the title counts twice. */
 async function topicsWith(site, forum, wanted, newest) {
   const topics = new Map(newest.map((it) => [it.id, it]));
   const scores = new Map();

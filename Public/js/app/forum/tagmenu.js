@@ -6,7 +6,7 @@ import { toast } from '../parts/overlays/toast.js';
 import { topicsAddress } from './topictags.js';
 import { cachedTopics } from '../state/forums.js';
 
-/** As many as the server lists. */
+/** Maximum number of tags that the server lists. */
 const MAX = 10;
 
 /** Opens the menu at its button. A tag leads to its topics, with the chosen filter. */

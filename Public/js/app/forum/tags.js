@@ -1,12 +1,12 @@
 // Hashtags of cached messages.
 
-/** So many conversations are looked through, the last active first, and so many messages of each. */
+/** Limits of the search for hashtags: the most recently active conversations, and the newest messages of each. */
 const CONVERSATIONS = 20;
 const MESSAGES = 100;
 /** Cache time of the result, in milliseconds. */
 const FRESH = 60_000;
 
-/** Those that begin so, the most used first. @returns {Promise<string[]>} */
+/** Hashtags with this beginning, the most used first. @returns {Promise<string[]>} */
 export async function findTags(site, start) {
   const { parley } = site;
   if (!parley) return [];

@@ -6,7 +6,7 @@ import { say } from '../core/text/text.js';
 
 const HOUR = 3_600_000;
 const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 * HOUR };
-/** As many messages are counted; beyond it says that there are more. */
+/** Maximum number of counted messages; above it the form says that there are more. */
 const COUNTED = 200;
 const REASON = 500;
 

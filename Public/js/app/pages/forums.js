@@ -15,7 +15,7 @@ import { arrangementOf } from '../state/sidebar.js';
 import { onReconnect } from '../state/siteevents.js';
 import { canJoin, forumSections, loadForums, newestByForum, unreadByForum } from '../state/forums.js';
 
-/** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
+/** Tiles per page, and the number of undrawn tiles below the viewport at which the next page is drawn. */
 const PAGE = 100;
 const AHEAD = 50;
 /** The pause before the activity is fetched again, in milliseconds. */

@@ -93,7 +93,7 @@ function hit(href, author, fact, forum, text) {
   );
 }
 
-/** As the server cut it: the pieces that were found are marked. */
+/** The excerpt of the server, with the matches marked. */
 function pieces({ pieces: all, cut_before: before, cut_after: after }) {
   return [before && '… ', all.map(({ text, hit }) => (hit ? el('mark', null, text) : text)), after && ' …'];
 }

@@ -10,7 +10,7 @@ import { arrangementOf } from '../state/sidebar.js';
 
 const MAX_PINNED = 10;
 const MAX_SECTIONS = 10;
-/** Of a section of the user. The server limits the size of preferences. */
+/** Maximum number of links in a section of the user. The server limits the size of preferences. */
 const MAX_ITEMS = 20;
 const MAX_TITLE = 40;
 /** Folded sections that no longer exist are forgotten first. */

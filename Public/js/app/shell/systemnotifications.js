@@ -35,7 +35,7 @@ export class SystemNotifications {
     if (site.parley?.isInFront || (settings && !allows(settings, kind, new Date()))) return;
     const shown = new Notification(site.displayName(message.author_id), {
       body,
-      // As that of a push message, which it replaces.
+      // The tag of the push message, which this one replaces.
       tag: `c${conversation.id}`,
       icon: '/icon.svg',
     });

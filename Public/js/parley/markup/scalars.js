@@ -82,7 +82,7 @@ export const isLetter = (scalar) => letterPattern.test(String.fromCodePoint(scal
 export const isJoiner = (scalar) => scalar === 0x200c || scalar === 0x200d;
 
 /**
- * Of a script that is written without spaces.
+ * Whether a scalar belongs to a script that is written without spaces.
  * @param {number | null} scalar
  */
 export const isEastAsian = (scalar) =>

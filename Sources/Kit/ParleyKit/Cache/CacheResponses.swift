@@ -190,7 +190,7 @@ extension Cache {
     for conversation in Set(own.map(\.message.conversation)) {
       found += try replicas(.range(1...Int.max, of: conversation)).map(\.message).filter { !gone.contains($0.id) }
     }
-    // Of several copies that are lost, the last one is enough.
+    // The last one of several lost copies is enough.
     found += own.map(\.message)
     return own.filter { known in
       !found.contains { other in

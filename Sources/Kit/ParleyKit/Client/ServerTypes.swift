@@ -337,7 +337,7 @@ public struct AuditRecord: JSONReadable, Sendable, Hashable {
   public let reason: String?
   /// The changed fields.
   public let changes: [ChangedField]
-  /// Of a bulk removal and its end: the author, nil for all users of an invite.
+  /// The author of a bulk removal and of its end; nil for all users of an invite.
   public let author: ID<User>?
   /// The number of messages that it has removed or restored so far.
   public let messageCount: Int?

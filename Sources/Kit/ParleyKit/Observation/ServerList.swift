@@ -15,7 +15,7 @@ struct ServerList<Element> {
   static var maxPage: Int { 200 }
   private static var size: Int { 50 }
 
-  /// How many elements a reload requests: those shown, so that the list stays as long.
+  /// The number of elements that a reload requests: the shown ones, so that the list keeps its length.
   var reloadLimit: Int { min(Self.maxPage, max(Self.size, elements.count)) }
 
   /// Call it before the request whose answer goes to `reload`.

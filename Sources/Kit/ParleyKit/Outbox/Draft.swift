@@ -15,7 +15,7 @@ public struct Draft: Sendable, Hashable {
   public var files: [PendingFile] = []
   /// The text is its question.
   public var poll: PollDraft?
-  /// Of a bot's message.
+  /// Buttons, only in a bot's message.
   public var buttons: [MessageButton] = []
   /// Whether no app displays the message.
   public var isMachineOnly = false

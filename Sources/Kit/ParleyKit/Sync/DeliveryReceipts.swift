@@ -67,7 +67,7 @@ actor DeliveryReceipts {
     } catch { return false }
   }
 
-  /// How many of the pending receipts the server has answered.
+  /// The share of pending receipts that the server has answered.
   enum SendResult { case everything, some, nothing }
 
   func send() async -> SendResult {

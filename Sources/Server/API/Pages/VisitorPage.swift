@@ -21,7 +21,7 @@ struct PageSite: Sendable {
 
 /// One page, without its frame.
 struct VisitorPage: Sendable {
-  /// From the page to the site, without the site's name.
+  /// Title parts from page to site, without the site's name.
   var titles: [String]
   var description = ""
   /// The canonical address; nil for a page that no search engine should list.

@@ -126,7 +126,7 @@ extension RequestContext {
   }
 
   private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
-  /// That of JSON.
+  /// White space of JSON.
   private static let whitespace: [UInt8] = [0x20, 0x09, 0x0a, 0x0d]
 }
 

@@ -276,11 +276,11 @@ public enum Permissions {
 
   public static func mayCreateConversations(_ role: Role?) -> Bool { isFullUser(role) }
 
-  /// How a first message reaches its recipient.
+  /// The outcome of a first message to a recipient.
   public enum Approach: Sendable, Hashable {
     /// Refused.
     case refused
-    /// As a request that the recipient must accept.
+    /// Sent as a request that the recipient must accept.
     case request
     case accepted
   }

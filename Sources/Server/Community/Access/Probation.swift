@@ -11,7 +11,7 @@ extension ParsedText {
 
 /// The amounts that a post adds.
 struct PostCounts {
-  /// Of an operation that only a pause refuses.
+  /// The counts of an operation without limits per hour, which only a pause of new users refuses.
   static let none = PostCounts(messages: 0, links: 0, mentions: 0)
 
   var messages: Int

@@ -245,7 +245,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Stores the counter and the time. Returns false, and warns the user, if the counter did not rise.
   fileprivate func noteUse(of known: StoredPasskey, by asserted: Assertion) throws(Refusal) -> Bool {
-    // It may have been used or deleted meanwhile.
+    // The passkey may have been used or deleted since the challenge.
     guard let now = try passkey(withCredential: asserted.credentialID), now.id == known.id else {
       throw .passkey(.unknown)
     }

@@ -75,7 +75,7 @@ final class Passwords: Sendable {
     }
   }
 
-  /// How many hashes were queued since the start.
+  /// The number of hashes queued since the start.
   var hashCount: Int { work.withLock { $0.count } }
 
   var waitingCount: Int { work.withLock { $0.waiting } }

@@ -83,7 +83,7 @@ extension Community {
 }
 
 extension CommunityView {
-  /// The user that a challenge was given to, by a server that can still tell.
+  /// The user of a valid challenge; nil if it is invalid, expired or of an earlier start of the server.
   public func user(challengedBy text: String) throws(Refusal) -> ID<User>? {
     guard let challenge = SignedChallenge(parsing: text), let key = community.linkKey else { return nil }
     return try read { tx throws(Refusal) in try tx.user(of: challenge, key: key) }

@@ -19,7 +19,7 @@ public struct ReadyWebhookEndpoint: Sendable {
   public let redelivery: WebhookDelivery?
 }
 
-/// How an attempt has failed.
+/// The cause of a failed attempt.
 public enum WebhookFailure: Sendable, Hashable {
   /// The time in milliseconds that the server asks for.
   case retry(after: Int64?)

@@ -35,7 +35,7 @@ extension Community {
         guard let endpoint = try tx.webhookEndpoint(ID(earlier.subject)) else { throw .gone }
         return CreatedWebhookEndpoint(endpoint: endpoint, secret: nil)
       }
-      // It reads on after the end of the session.
+      // An endpoint receives events after the end of the session, too.
       try tx.requireProof(of: caller)
       guard try tx.webhookEndpointCount() < bounds.webhookEndpoints else {
         throw .tooMany(limit: bounds.webhookEndpoints)

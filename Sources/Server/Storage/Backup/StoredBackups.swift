@@ -84,7 +84,7 @@ extension ReadTransaction {
     }
   }
 
-  /// How many backups have a file, or will have one.
+  /// The number of backups that have a file or will have one.
   public func backupFileCount(in folder: DataFolder) throws(Refusal) -> Int {
     try backups(ListSlice(limit: Int.max), in: folder).count { $0.state == .done || $0.state == .running }
   }

@@ -52,7 +52,7 @@ enum Disk {
     let total: Int
     let used: Int
 
-    /// As df counts: without the blocks that only root may use.
+    /// The percentage of df, without the blocks that only root may use.
     var percentUsed: Int { Int((Double(used) * 100 / Double(max(1, used + free))).rounded(.up)) }
   }
 
@@ -116,7 +116,7 @@ enum Disk {
     try move(path, to: other)
   }
 
-  /// That there is no such file is fine.
+  /// Removes a file. No-op if it does not exist.
   static func remove(_ path: String) throws(DiskError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw DiskError("\(path) can't be removed") }
   }
@@ -124,14 +124,14 @@ enum Disk {
   /// Removes an empty folder. Returns whether it was removed.
   static func removeEmpty(_ folder: String) -> Bool { unsafe rmdir(folder) == 0 }
 
-  /// A folder with all that is in it. That there is none is fine.
+  /// Removes a folder with its contents. No-op if it does not exist.
   static func removeTree(_ path: String) throws(DiskError) {
     try walk(path) { path, isFolder throws(DiskError) in
       guard unsafe isFolder ? rmdir(path) == 0 : unlink(path) == 0 else { throw DiskError("\(path) can't be removed") }
     }
   }
 
-  /// Brings the names of a folder to the disk.
+  /// Syncs a folder, so that its entries are durable.
   static func sync(_ folder: String) throws(DiskError) {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw DiskError("\(folder) can't be opened") }
@@ -194,7 +194,7 @@ final class DiskFile {
   let path: String
   private let descriptor: Int32
 
-  /// How much is read at once.
+  /// Size of one read in bytes.
   static let pieceSize = 262_144
 
   private init(_ path: String, _ descriptor: Int32) {
@@ -272,7 +272,7 @@ final class DiskFile {
     }
   }
 
-  /// So many bytes, fewer only where the file ends.
+  /// Reads `count` bytes, or fewer at the end of the file.
   func read(_ count: Int) throws(DiskError) -> [UInt8] {
     var isFailed = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

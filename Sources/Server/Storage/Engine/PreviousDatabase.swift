@@ -7,7 +7,7 @@ struct PreviousDatabase: Sendable {
   let folder: DataFolder
 
   private static let maxAge: Int64 = 7 * 86_400_000
-  /// Of the disk.
+  /// Use of the disk from which the file is removed.
   private static let maxPercentUsed = 90
 
   var path: String { Migrator.snapshotPath(of: folder.database) }

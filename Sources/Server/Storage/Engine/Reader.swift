@@ -26,7 +26,7 @@ public final class Reader {
     self.log = log
   }
 
-  /// Runs `body` on one picture of the database: every write that was acknowledged before is in it.
+  /// Runs `body` on one snapshot of the database, which has all acknowledged writes.
   public func read<Value>(
     within time: Duration? = nil, _ body: (ReadTransaction) throws(Refusal) -> Value
   ) throws(Refusal) -> Value {
@@ -61,7 +61,7 @@ public final class Reader {
     return made
   }
 
-  /// For the one that owns it: lets the database go.
+  /// Closes the connection. Only the owner calls it.
   func close() {
     connection?.close()
     connection = nil

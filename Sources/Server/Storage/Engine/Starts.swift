@@ -20,8 +20,8 @@ public struct Starts: Sendable {
   /// The starts in order, each with the id that its first event has or would have.
   private let firstEvents: [(event: Int, start: String)]
 
-  /// How many starts are stored. A daemon that restarts every two seconds reaches it after nine hours; older cursors are
-  /// then unknown.
+  /// Maximum number of stored starts. A daemon that restarts every two seconds reaches it after nine hours; older cursors
+  /// are then unknown.
   static let max = 16_384
   /// The minimum distance of the ids of two starts.
   static let idGap = 1 << 20

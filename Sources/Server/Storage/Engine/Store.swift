@@ -167,7 +167,7 @@ public final class Store: Sendable {
       afterWrites: { () throws(Refusal) in try await self.write { _ in } })
     // No reader has read a stream again.
     if isStream { return made }
-    // It is whole, whether or not that can be written down.
+    // The backup is complete even if recording it fails.
     try? await write { tx throws(Refusal) in try tx.noteBackup(size: made.size) }
     return made
   }
@@ -205,7 +205,7 @@ public final class Store: Sendable {
   /// Waits for the running check.
   func finishIntegrityCheck() async { await integrityCheck.finish() }
 
-  /// How many writes have not been answered yet.
+  /// The number of unanswered writes.
   public var waitingCount: Int { writer.waitingCount }
 
   /// The version of the database. It rises with each commit, before the writes are answered: what a transaction reads that

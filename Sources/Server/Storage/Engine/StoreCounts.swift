@@ -21,7 +21,7 @@ public struct WriteCounts: Sendable {
 public struct StoreMeasurement: Sendable {
   public internal(set) var database = 0
   public internal(set) var writeAheadLog = 0
-  /// Of the disk with the data folder; nil if the system does not report it.
+  /// Free bytes on the disk of the data folder; nil if the system does not report it.
   public internal(set) var freeSpace: Int?
   public internal(set) var totalSpace: Int?
   public internal(set) var lastEvent = 0

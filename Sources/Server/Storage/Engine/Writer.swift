@@ -51,7 +51,7 @@ actor Writer {
     var requests: [Request]
     /// Whether each runs in a savepoint.
     var isApart = false
-    /// Of the first of them, one for each that has run.
+    /// Answers of the requests that have run, in the order of `requests`.
     var answers: [Answer] = []
     var delivery = Delivery()
     var searchChanges: [SearchChange] = []
@@ -63,7 +63,7 @@ actor Writer {
   private struct Inbox {
     var requests: [Request] = []
     var asides: [Aside] = []
-    /// How many have not been answered, those that the writer has taken among them.
+    /// Number of unanswered requests, including those of the current batch.
     var waitingCount = 0
     var counts = WriteCounts()
     var isBusy = false
@@ -89,9 +89,9 @@ actor Writer {
 
   /// Maximum number of queued closures. Further callers get `unavailable`.
   static let maxWaiting = 8_192
-  /// How many closures one commit carries.
+  /// Maximum number of closures in one commit.
   private static let maxInBatch = 256
-  /// How long a batch takes more closures: the first of them waits for the last.
+  /// The time for which a batch accepts closures: the first of them waits for the last.
   private static let longestBatch: Duration = .milliseconds(50)
   /// The processor time after which a closure is logged, and the time after which it is rolled back. Processor time
   /// does not depend on other load, but a virtual machine counts stolen time as used, hence two limits. Larger work is
@@ -192,7 +192,7 @@ actor Writer {
     return isTaken
   }
 
-  /// How many closures have not been answered yet.
+  /// The number of unanswered closures.
   nonisolated var waitingCount: Int { inbox.withLock { $0.waitingCount } }
 
   /// Rises after each change of the database, before any caller is answered.

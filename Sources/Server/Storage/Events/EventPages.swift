@@ -138,6 +138,6 @@ extension ReadTransaction {
 }
 
 public enum EventLimits {
-  /// How many events are read at once.
+  /// Maximum number of events in one read.
   public static let page = 1_000
 }

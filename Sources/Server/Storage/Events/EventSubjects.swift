@@ -22,7 +22,7 @@ public struct Gain: Sendable {
   public var conversation: ID<Conversation>
   /// The role on the site.
   public var role: Role
-  /// Of a room or a topic: whether its forum lets them in.
+  /// Access by the forum; nil outside of rooms and topics.
   public var forum: ForumStanding?
   public var isOwner: Bool
   public var participation: OwnConversation.Participation?

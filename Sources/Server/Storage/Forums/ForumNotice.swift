@@ -9,7 +9,7 @@ public struct ForumNotice: Sendable {
   public var hasMembers = false
   /// The groups that are not done.
   public var groups: [ID<UserGroup>]
-  /// Of the members that are being informed, those up to this one are done.
+  /// The last informed member: users are informed in the order of ids.
   public var user = ID<User>(0)
 
   public init(of forum: ID<Forum>, to groups: [ID<UserGroup>], by actor: ID<User>) {

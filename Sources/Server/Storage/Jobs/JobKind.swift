@@ -35,7 +35,7 @@ public struct JobKind: Sendable {
     }
   }
 
-  /// How much of a job of this kind is done, from 0 to 1.
+  /// The finished share of a job of this kind, from 0 to 1.
   public func progress(of job: StoredJob, _ tx: ReadTransaction) throws(Refusal) -> Double {
     min(max(try progress(tx, job.state), 0), 1)
   }

@@ -21,7 +21,7 @@ actor JobRunner {
   private var isWoken = false
   private var isClosed = false
 
-  /// How many jobs take turns; younger ones wait for one to finish.
+  /// Maximum number of jobs that take turns; younger ones wait for one to finish.
   private static let maxAtOnce = 1_000
   /// A failed chunk is tried again after this, then after twice as long, and so on.
   static let firstRetry: Int64 = 10_000

@@ -18,7 +18,7 @@ public struct StoredJob: Sendable, Hashable {
   /// The code of the refusal that ended it before it was done.
   public let error: String?
 
-  /// How long a finished job can still be asked about.
+  /// The time for which a finished job can be read.
   static let keptFor: Int64 = 30 * 24 * 3_600_000
 }
 
@@ -68,7 +68,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Those that are not finished, the oldest first.
+  /// The unfinished jobs, the oldest first.
   func openJobs(limit: Int) throws(Refusal) -> [(id: ID<Job>, kind: String)] {
     try run { connection in
       try connection.all(

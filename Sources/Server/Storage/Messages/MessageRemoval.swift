@@ -5,7 +5,7 @@ public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// How long a removed message can be restored, in milliseconds.
+  /// The time for which a removed message can be restored, in milliseconds.
   public static let sealedTime: Int64 = 30 * 86_400_000
 
   /// Turns a message into a tombstone and seals its content. Does nothing on a tombstone.

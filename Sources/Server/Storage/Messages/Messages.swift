@@ -23,7 +23,7 @@ public struct ConversationEnd: Sendable {
   /// Whether it is a topic with tags.
   let isTagged: Bool
 
-  /// Of a query of `conversation c` with `last_seq`.
+  /// Columns of a query of `conversation c` with `last_seq`.
   static let columns = """
     (select id from message where conversation_id = c.id and seq = c.last_seq) as end_id, c.forum_id,
     coalesce(e.head, 0) as head, c.tags is not null as is_tagged

@@ -35,7 +35,7 @@ public struct NewMessage: Sendable {
 
 /// A text with its entities. Storage does not parse it.
 public struct MessageText: Sendable, Hashable {
-  /// As it was sent.
+  /// The text as the client has sent it.
   public var markdown: String
   /// JSON: mentions, hashtags and links with their ranges in the text.
   public var entities: String?
@@ -55,7 +55,7 @@ public struct MessageText: Sendable, Hashable {
 
 /// Annotations of a message, set by programs. They never change.
 public struct MessageAnnotations: Sendable, Hashable {
-  /// As received.
+  /// The bytes as received.
   public var json: String
   public var types: [String]
   public var location: Location?

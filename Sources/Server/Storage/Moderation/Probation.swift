@@ -31,7 +31,7 @@ public struct Newcomer: Sendable {
   /// Whether the user has not been a user for long enough, or has written too few messages.
   public func isNew(at now: Int64) -> Bool { probationEndsAt > now || messages < limits.messages }
 
-  /// Of a query of `account a` that binds the user to `$1`.
+  /// Columns of a query of `account a` that binds the user to `$1`.
   static func columns(defaultMessages: String) -> String {
     """
     n.value as newcomers, a.created_at as signed_up_at, (

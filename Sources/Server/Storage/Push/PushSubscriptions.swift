@@ -168,7 +168,7 @@ extension WriteTransaction {
 }
 
 extension StoredPushSubscription {
-  /// Of `push_subscription s` and its user `account a`. A client may have stored anything as preferences.
+  /// Columns of `push_subscription s` and its user `account a`. A client may have stored anything as preferences.
   static let columns = """
     s.id, s.user_id, s.session_id, s.endpoint, s.point, s.auth,
     coalesce(s.language, cast(json_extract(a.preferences, '$.language') as text))

@@ -42,7 +42,7 @@ struct PendingRestore {
       return try end()
     }
     guard Disk.exists("\(ready)/\(BackupName.database)") else { return try keep(replaced) }
-    // It has the lines of the one that it replaces.
+    // The journal of the restore has the lines of the replaced one.
     if Disk.exists("\(ready)/\(ErasureJournal.name)") {
       return try move("\(ready)/\(ErasureJournal.name)", to: "\(folder)/\(ErasureJournal.name)")
     }

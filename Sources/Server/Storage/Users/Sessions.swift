@@ -337,7 +337,7 @@ extension WriteTransaction {
 struct EndedSession {
   let id: ID<Session>
   let digest: [UInt8]
-  /// It was ended before its time.
+  /// Whether the session was ended before its expiry.
   let isRevoked: Bool
 
   init(_ row: borrowing Row) throws {

@@ -38,7 +38,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Those of the users that share a forum or a conversation with `user` or belong to anything public. One statement
+  /// The users in `ids` that share a forum or a conversation with `user` or belong to anything public. One statement
   /// for up to 200 ids.
   public func acquainted(_ ids: [ID<User>], with user: ID<User>) throws(Refusal) -> Set<ID<User>> {
     try run { connection in
@@ -50,7 +50,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Those of the users that are members or participants of anything public. One statement for up to 200 ids.
+  /// The users in `ids` that are members or participants of anything public. One statement for up to 200 ids.
   public func inPublic(_ ids: [ID<User>]) throws(Refusal) -> Set<ID<User>> {
     try run { connection in
       var found: Set<ID<User>> = []

@@ -1,7 +1,7 @@
 // Reads the whole database of a running server and reports damage, which queries notice only when they happen to read
 // a damaged page.
 //
-// It has a thread and a read-only connection of its own, so that neither the writer nor another reader waits. Each table
+// The check has its own thread and read-only connection, so neither the writer nor another reader waits. Each table
 // is checked in a statement of its own, after which the check pauses for longer than it worked: it uses a tenth of a core
 // on average, and the write-ahead log can be truncated between two tables.
 

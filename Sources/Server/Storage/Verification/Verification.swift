@@ -91,7 +91,7 @@ public struct Verification: Sendable {
       try run([.files])
     } catch let error as SQLiteError {
       guard error.isDamage else { throw Obstacle.unreadable(database, reason: error.message) }
-      // So damaged that it can't even be opened.
+      // The database is too damaged to be opened.
       let finding = Finding(
         check: Check.integrity.name, proves: Check.integrity.proves, counts: [], faults: [error.message], faultCount: 1)
       findings.append(finding)

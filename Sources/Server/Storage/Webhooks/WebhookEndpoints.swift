@@ -120,7 +120,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// How long the secret before a rotation signs, in milliseconds.
+  /// The time for which the secret before a rotation signs, too, in milliseconds.
   private static let previousSecretTime: Int64 = 24 * 3_600_000
 
   public func add(_ new: NewStoredWebhookEndpoint) throws(Refusal) -> ID<WebhookEndpoint> {

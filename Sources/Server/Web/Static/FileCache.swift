@@ -16,7 +16,7 @@ final class FileCache: Sendable {
   private let state = Mutex(State())
   private let budget: Int
 
-  /// How long an entry is used without a check, in milliseconds.
+  /// Time between two checks of an entry, in milliseconds.
   static let maxAge: Int64 = 1_000
 
   init(budget: Int) {

@@ -4,7 +4,7 @@ public import ParleyJSON
 public struct Conversation: Sendable, Hashable {
   public var id: ID<Conversation>
   public var kind: Kind
-  /// Of a room or a topic.
+  /// The forum of a room or a topic.
   public var forum: ID<Forum>?
   /// Owner of a feed.
   public var owner: ID<User>?

@@ -50,7 +50,7 @@ public enum PushContent: String, Sendable, Hashable, CaseIterable {
   /// Sender and text.
   case text
   case sender
-  /// That there is a message.
+  /// A push message only says that there is a message.
   case nothing
 
   /// The lesser of two contents.

@@ -6,14 +6,14 @@ public struct UnreadItem: Sendable, Hashable {
   public var forum: ID<Forum>?
   /// For a forum, its room.
   public var conversation: ID<Conversation>
-  /// Of a topic, a group or a channel.
+  /// The title of a topic, a group or a channel.
   public var title: String?
   /// At most `ConversationHead.maxUnread`.
   public var unread: Int
   public var firstUnread: ID<Message>?
   /// Topics that other users started and this user has not opened; at most `maxTopics`.
   public var newTopics: Int
-  /// Of the new topics: pinned ones, then those with most messages; at most `maxListed`.
+  /// The first of the new topics: pinned ones, then those with most messages; at most `maxListed`.
   public var topics: [ListedTopic]
   /// The newest unread mention or reply, otherwise the first unread message.
   public var message: MessageView?

@@ -1,8 +1,8 @@
 /// An email address: the common form of RFC 5321 in ASCII, `local@domain`, without quotes and comments.
 ///
-/// It has no space, line break or angle bracket, so no address can add a line to a message or to a command.
+/// An address has no space, line break or angle bracket, so it can't add a line to a message or to a command.
 public struct MailAddress: Sendable, Hashable, CustomStringConvertible {
-  /// As it was written: some servers distinguish case.
+  /// The part before the `@`, unchanged: some servers distinguish case.
   public let local: String
   /// Lowercase.
   public let domain: String

@@ -13,7 +13,7 @@ public struct AuditEntry: Sendable, Hashable {
   public var reason: String?
   /// The changed fields, an array of the objects of `Record.changes`.
   public var changes: JSONRaw?
-  /// Of a bulk removal and its end.
+  /// The messages of a bulk removal, for the removal and for its end.
   public var removal: Removed?
 
   /// The messages of a bulk removal.
@@ -68,7 +68,7 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case botTokenRevoked = "bot.token_revoked"
   case webhookCreated = "webhook.created"
   case webhookChanged = "webhook.changed"
-  /// It has a new secret.
+  /// The webhook has a new secret.
   case webhookRenewed = "webhook.renewed"
   case webhookDeleted = "webhook.deleted"
   /// Outgoing webhooks.

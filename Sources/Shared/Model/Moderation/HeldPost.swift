@@ -2,7 +2,7 @@ public import ParleyJSON
 
 /// Post that waits for a moderator: a message, or a topic with its first message.
 public struct HeldPost: Sendable, Hashable {
-  /// Of a topic.
+  /// The title of a topic.
   public var title: String?
   public var text: String
   public var clientID: String?

@@ -7,7 +7,7 @@ public struct ModerationRule: Sendable, Hashable {
     /// A moderator approves or rejects it before others see it.
     case hold
     case refuse
-    /// It is published and reported.
+    /// The post is published and reported.
     case report
   }
 

@@ -117,7 +117,7 @@ extension Replica {
   private mutating func apply(_ id: Int, _ kind: Event.Kind, _ event: Int) {
     switch kind {
     case .conversationRemoved, .conversationCreated, .conversationUpdated:
-      // It may have been added again since.
+      // The conversation may have been added again by a newer event.
       if event > conversations[ID(id)]?.asOf ?? 0 { drop(ID<Conversation>(id)) }
     case .forumDeleted: drop(ID<Forum>(id))
     case .forumCreated, .forumUpdated: needs.insert(.forum(ID(id)))

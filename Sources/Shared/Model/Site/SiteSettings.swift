@@ -18,9 +18,9 @@ public struct SiteSettings: Sendable, Hashable {
   public var hasDiscovery = false
   /// Limits for users on probation.
   public var newcomers = Newcomers()
-  /// Until then, in milliseconds since 1970, there are no sign-ups; nil without a pause.
+  /// End of the pause of sign-ups in milliseconds since 1970; nil without a pause.
   public var signUpsPausedUntil: Int64?
-  /// Until then users on probation only read.
+  /// End of the pause of users on probation, who only read until then.
   public var newcomersPausedUntil: Int64?
   /// Whether time and location metadata is stripped from images.
   public var cutsMetadata = true

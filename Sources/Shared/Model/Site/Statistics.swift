@@ -20,7 +20,7 @@ public struct Statistics: Sendable, Hashable {
   public var replacedSize = 0
   /// The whole data folder, as du counts it.
   public var folderSize = 0
-  /// Of the data folder's disk; nil if the system does not report it.
+  /// Free bytes on the data folder's disk; nil if the system does not report it.
   public var freeSpace: Int?
   public var totalSpace: Int?
   public var lastBackup: Backup?

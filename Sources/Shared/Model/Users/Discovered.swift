@@ -2,7 +2,7 @@ public import ParleyJSON
 
 /// Discoverable user, with the address that matched.
 public struct Discovered: Sendable, Hashable {
-  /// As sent in the request.
+  /// The address as sent in the request.
   public let address: String
   public let user: UserSummary
 

@@ -2,7 +2,7 @@ public import ParleyJSON
 
 /// A key of an authenticator, such as a phone, that signs its user in without the password.
 public struct Passkey: Sendable, Hashable {
-  /// Of the passkeys of a user.
+  /// Maximum number of passkeys of a user.
   public static let maxCount = 20
 
   public var id: ID<Passkey>
@@ -90,7 +90,7 @@ public enum PasskeyFault: String, Error, Sendable, Hashable, CaseIterable {
 public struct PasskeyDescriptor: Sendable, Hashable {
   /// Base64 for URLs.
   public var id: String
-  /// How the authenticator was reached, such as `internal` or `usb`.
+  /// Connections to the authenticator, such as `internal` or `usb`.
   public var transports: [String]
 
   public init(id: String, transports: [String]) {

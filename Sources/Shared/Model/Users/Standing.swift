@@ -78,7 +78,7 @@ public struct Standing: Sendable, Hashable {
   public var isLocked: Bool
   public var readers: Audience
   public var writers: Audience
-  /// Of a room or a topic.
+  /// Access by the forum of a room or a topic.
   public var forum: ForumStanding?
   /// Nil for non-participants.
   public var participant: Participation?

@@ -3,7 +3,7 @@ public import ParleyJSON
 /// Named, coloured set of users. It shares its name space with users, since both can be mentioned.
 public struct UserGroup: Sendable, Hashable {
   public let id: ID<UserGroup>
-  /// Of the same form as the name of a user.
+  /// The name, in the form of the name of a user.
   public var name = ""
   /// Colour of the badge in degrees.
   public var hue = 260

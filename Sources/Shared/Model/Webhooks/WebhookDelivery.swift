@@ -13,7 +13,7 @@ public struct WebhookDelivery: Sendable, Hashable {
   public var isRedelivery: Bool
   /// From 1.
   public var attempt: Int
-  /// Of the response.
+  /// Status of the response.
   public var status: Int?
   public var fault: Fault?
   /// Milliseconds since 1970.

@@ -3,7 +3,7 @@ internal import CParleySQLite
 /// A prepared statement, finalized with its owner. Contains every call of `sqlite3_bind_…`, `sqlite3_step`,
 /// `sqlite3_column_…` and `sqlite3_value_…` of this module.
 ///
-/// It retains its database, so that no database closes before its statements.
+/// The handle retains its database, so that no database closes before its statements.
 @safe final class StatementHandle {
   let sql: String
   let isReadOnly: Bool

@@ -19,8 +19,8 @@ struct UnagreedWindow {
 
   private var mayBeNeeded: Bool { !bytes.isEmpty && !isNeeded }
 
-  /// How much more input is kept of a message that may inflate to `limit` bytes; nil if none is kept. No compressor
-  /// makes a message longer.
+  /// Remaining room for kept input of a message that may inflate to `limit` bytes; nil if none is kept.
+  /// Compressors never make a message longer.
   func room(limit: Int) -> Int? { mayBeNeeded ? limit - input.count : nil }
 
   /// Keeps inflated input of a message that may refer to the window later.

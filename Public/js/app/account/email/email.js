@@ -12,7 +12,7 @@ import { toast } from '../../parts/overlays/toast.js';
 import { report } from '../security/stepup.js';
 
 const PATH = '/me/email';
-/** A longer wait is told as a time, in milliseconds. */
+/** Waits above this are shown as a time of day, in milliseconds. */
 const LONG_WAIT = 600_000;
 /** RFC 5321 §4.5.3.1.3. */
 const MAX_ADDRESS = 254;

@@ -15,7 +15,7 @@ import { isQuiet } from './quiettimes.js';
 
 const HOUR = 3_600_000;
 const KINDS = ['mention', 'reply', 'direct', 'room', 'request'];
-/** As the server writes the days of a week, and a Monday to name them. */
+/** Days of a week in the words of the API, and a Monday to name them. */
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 const A_MONDAY = Date.UTC(2026, 0, 5);
 const NIGHT = { from: '22:00', to: '07:00' };

@@ -57,7 +57,7 @@ export async function appearance(shell, column) {
   );
 }
 
-/** How dates, times and numbers are written; the language of the texts stays. */
+/** The format of dates, times and numbers; the language of the texts stays. */
 function regionChoice(region = '', keep) {
   const names = new Intl.DisplayNames([language()], { type: 'region' });
   const named = REGIONS.map((code) => [code, names.of(code)]).sort(([, one], [, other]) => one.localeCompare(other, language()));

@@ -19,7 +19,7 @@ import { isolate, list, say, sayProblem } from '../../core/text/text.js';
 import { moment, time } from '../../core/text/times.js';
 import { fetchUser } from '../../state/fetchuser.js';
 
-/** So many names stand in the sentence about a reaction; the others are counted. */
+/** Maximum number of names in the sentence about a reaction; the others are counted. */
 const NAMED = 3;
 /** The time that a deletion can be undone, in milliseconds. */
 const UNDO_TIME = 8_000;

@@ -15,7 +15,7 @@ let isTurned = false;
 let pseudo = (texts) => texts;
 /** @type {Promise<void> | undefined} */
 let more;
-/** As long as browsers keep a cookie, in seconds. */
+/** Maximum age of a cookie in browsers, in seconds. */
 const COOKIE_AGE = 400 * 86_400;
 /** After a refusal without a time of its own, in milliseconds. */
 const DEFAULT_WAIT = 60_000;
@@ -122,7 +122,7 @@ export const arrow = () => (isTurned ? '←' : '→');
 /** The language with the chosen region, or with the first that the browser has for it, for `Intl`. */
 export const region = () => regional;
 
-/** As the language groups digits: 1,042. */
+/** Groups digits by the rules of the language: 1,042. */
 export function number(value) {
   return new Intl.NumberFormat(regional).format(value);
 }

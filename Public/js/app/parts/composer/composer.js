@@ -223,7 +223,7 @@ class Composer {
   /** Adds the files of the draft to those that the user has added meanwhile. */
   async takeDraftFiles() {
     const found = (await this.options.draftFiles?.().catch(() => null)) ?? [];
-    // It was sent meanwhile.
+    // The draft was sent while its files were read.
     if (!this.isReading) return;
     this.isReading = false;
     const hasMore = this.files.all.length > 0;

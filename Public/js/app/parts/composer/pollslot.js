@@ -25,7 +25,7 @@ export function pollSlot(changed, leave) {
       const mine = (kept = draft ?? {});
       const { loadPolls, pollEditor } = await import('./poll.js');
       await loadPolls();
-      // It was closed meanwhile.
+      // The editor was closed while it loaded.
       if (kept !== mine) return;
       editor = pollEditor(kept, { change: changed, remove });
       node.hidden = false;

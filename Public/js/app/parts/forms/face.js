@@ -4,7 +4,7 @@ import { say } from '../../core/text/text.js';
 import { button } from './button.js';
 import { pictureField } from './picture.js';
 
-/** As large as a face is ever shown, twice. */
+/** Twice the size of the largest displayed avatar. */
 const SIDE = 256;
 
 /** An avatar field: the generated picture of the name until the user selects an image. */

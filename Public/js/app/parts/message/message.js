@@ -18,7 +18,7 @@ import { reactions } from './reaction.js';
 import { solution } from './solution.js';
 import { tombstone } from './tombstone.js';
 
-/** So many emoji stand beside a message for a quick reaction. */
+/** Number of emoji beside a message for a quick reaction. */
 const QUICK = 3;
 
 /**
@@ -162,7 +162,7 @@ function textTool(picture, words, on) {
   return el('button.post-tool', { on: { click: on }, data: { act: picture } }, icon(picture), words);
 }
 
-/** Made when they are wanted: a room of a hundred messages has no three hundred buttons. On touch one is there. */
+/** Creates the toolbar of a message on first hover or focus, so that long lists have few buttons; one on touch screens. */
 function bringTools(node, act) {
   const bring = () => {
     if (node.querySelector('.message-tools')) return;

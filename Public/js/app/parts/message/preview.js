@@ -32,7 +32,7 @@ export function linkPreview({ url, title, description, picture }) {
   );
 }
 
-/** As it hangs on a message. @param {object|null} file the picture */
+/** The preview in the form of a message's embed. @param {object|null} file the picture */
 export function embed(url, { title, description, site_name: site }, file) {
   return {
     type: EMBED,

@@ -95,7 +95,7 @@ function entryRow(it, list, here, on) {
   return el('div.sidebar-row', { data: { entry: it.key, list } }, link, more);
 }
 
-/** It leads where another link does: by its own label it has the focus again when the sidebar is drawn anew. */
+/** The link *All forums*. Another link has the same address, so its label identifies it when focus is restored. */
 function allForums(n) {
   const words = say('navigation.allForums', { n });
   return set(sidebarLink(words, { href: '/forums', picture: 'more' }), { aria: { label: words } });
