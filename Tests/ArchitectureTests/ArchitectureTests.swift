@@ -276,28 +276,54 @@ func `a switch over an enum with a default is recognized`(cases: String, isFault
   }
 }
 
-/// The numbers of sentences of the entries below `## Decisions`, by the beginning of the entry.
-private func decisions(in text: String) throws -> [(entry: String, sentences: Int)] {
+/// The entries below `## Decisions` with their titles and numbers of sentences.
+private func decisions(in text: String) throws -> [(entry: String, title: String, sentences: Int)] {
   guard let start = text.range(of: "\n## Decisions\n") else { return [] }
   let section = text[start.upperBound...].split(separator: "\n## ", maxSplits: 1).first ?? ""
   let (ignored, end) = try (Regex(#"`[^`]*`|^ \(\d{4}[-\d]*\)\."#), Regex(#"[.!?](?=\s|$)"#))
+  let date = try Regex(#"^\d{4}-\d\d-\d\d · "#)
   return ("\n" + section).split(separator: "\n- **").dropFirst().map { entry in
     let lines = entry.split(separator: "\n").enumerated().prefix { $0.offset == 0 || $0.element.hasPrefix("  ") }
     let paragraph = lines.map(\.element).joined(separator: "\n")
     // The bold title and a date after it are not counted.
     let body = paragraph.range(of: "**").map { paragraph[$0.upperBound...] } ?? ""
-    return (String(entry.prefix(60)), body.replacing(ignored, with: "x").matches(of: end).count)
+    let title = (paragraph.range(of: "**").map { paragraph[..<$0.lowerBound] } ?? "").replacing(date, with: "")
+    return (
+      String(entry.prefix(60)), title.lowercased().trimmingCharacters(in: .punctuationCharacters),
+      body.replacing(ignored, with: "x").matches(of: end).count
+    )
   }
 }
 
 @Test func `a decision takes at most three sentences`() throws {
   let sample = "# A\n\n## Decisions\n\n- **One.** It is `a. b`. It\n  is two.\n- **Two** (2026). A. B? C! D.\n"
   #expect(try decisions(in: sample).map(\.sentences) == [2, 4])
-  let found = try Package.files(under: "Sources", ending: "README.md").flatMap { file in
-    try decisions(in: file.text).map { (location: "\(file.path): \($0.entry)", sentences: $0.sentences) }
-  }
-  #expect(found.count > 100)
+  let found = try allDecisions()
+  #expect(found.count > 250)
   for decision in found where decision.sentences > 3 { Issue.record("\(decision.location): \(decision.sentences)") }
+}
+
+/// The decisions of all READMEs.
+private func allDecisions() throws -> [(location: String, title: String, sentences: Int)] {
+  try ["Sources", "Public/js"].flatMap { try Package.files(under: $0, ending: "README.md") }.flatMap { file in
+    try decisions(in: file.text).map { ("\(file.path): \($0.entry)", $0.title, $0.sentences) }
+  }
+}
+
+@Test func `each section of decisions is a list of entries`() throws {
+  for file in try ["Sources", "Public/js"].flatMap({ try Package.files(under: $0, ending: "README.md") }) {
+    guard let start = file.text.range(of: "\n## Decisions\n") else { continue }
+    let section = file.text[start.upperBound...].split(separator: "\n## ", maxSplits: 1).first ?? ""
+    #expect(try !decisions(in: file.text).isEmpty, "\(file.path)")
+    #expect(!section.contains("\n**"), "\(file.path) has a decision that is no entry of a list")
+  }
+}
+
+@Test func `no decision is recorded twice`() throws {
+  let sample = "# A\n\n## Decisions\n\n- **2026-11-20 · One list.** Yes.\n- **One list** (2026-11-21). Yes.\n"
+  #expect(try decisions(in: sample).map(\.title) == ["one list", "one list"])
+  let places = Dictionary(grouping: try allDecisions(), by: \.title).filter { $0.value.count > 1 }
+  for (title, places) in places { Issue.record("\(title): \(places.map(\.location))") }
 }
 
 @Test func `every target has a README with content`() throws {
