@@ -332,16 +332,16 @@ import Testing
     _ = try tx.conversations(numbers.map { ID($0) })
     _ = try tx.forums(numbers.map { ID($0) })
     _ = try tx.users(numbers.map { ID($0) })
-    _ = try tx.roles(of: numbers.map { Concern<Conversation>(Meadow.ada, ID($0)) })
-    _ = try tx.roles(of: numbers.map { Concern<Forum>(Meadow.ada, ID($0)) })
-    _ = try tx.groupAccess(of: numbers.map { Concern<Forum>(Meadow.ada, ID($0)) })
-    _ = try tx.gains(numbers.map { Concern(Meadow.ada, ID($0)) })
-    _ = try tx.readPositions(of: numbers.map { Concern(Meadow.ada, ID($0)) })
-    _ = try tx.receipts(of: numbers.map { Concern(Meadow.ada, ID($0)) })
-    _ = try tx.stars(of: numbers.map { Concern(Meadow.ada, ID($0)) })
-    _ = try tx.levels(of: numbers.map { Concern(Meadow.ada, ID($0)) })
-    _ = try tx.later(of: numbers.map { Concern(Meadow.ada, ID($0)) })
-    _ = try tx.relations(of: numbers.map { Concern(ID($0), Meadow.ada) })
+    _ = try tx.roles(of: numbers.map { UserSubject<Conversation>(Meadow.ada, ID($0)) })
+    _ = try tx.roles(of: numbers.map { UserSubject<Forum>(Meadow.ada, ID($0)) })
+    _ = try tx.groupAccess(of: numbers.map { UserSubject<Forum>(Meadow.ada, ID($0)) })
+    _ = try tx.gains(numbers.map { UserSubject(Meadow.ada, ID($0)) })
+    _ = try tx.readPositions(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
+    _ = try tx.receipts(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
+    _ = try tx.stars(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
+    _ = try tx.levels(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
+    _ = try tx.later(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
+    _ = try tx.relations(of: numbers.map { UserSubject(ID($0), Meadow.ada) })
   }
 
   @Test func `every query of a write finds its rows by an index`() async throws {
@@ -413,7 +413,7 @@ import Testing
       survey.poll = Poll([.init("red"), .init("white")])
       let asked = try tx.post(survey)
       for options in [[0], [1], []] { try tx.setVote(options, in: asked.id, of: Garden.room, by: Garden.ada) }
-      _ = try tx.votes(of: [Concern(Garden.ada, asked.id)])
+      _ = try tx.votes(of: [UserSubject(Garden.ada, asked.id)])
       try tx.closePoll(of: asked.id, in: Garden.room, by: Garden.ada)
       if let root = try tx.messages([leaf.id]).first {
         var move = BranchMove(of: root, to: topic, in: forum.id, by: Garden.ada)

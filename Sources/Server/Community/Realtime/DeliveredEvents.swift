@@ -49,16 +49,16 @@ private struct EventSubjects {
   var forums: Set<ID<Forum>> = []
   var users: Set<ID<User>> = []
   var hasSettings = false
-  var participants: Set<Concern<Conversation>> = []
-  var members: Set<Concern<Forum>> = []
-  var gains: Set<Concern<Conversation>> = []
-  var readPositions: Set<Concern<Conversation>> = []
-  var receipts: Set<Concern<Conversation>> = []
-  var stars: Set<Concern<Message>> = []
-  var votes: Set<Concern<Message>> = []
-  var levels: Set<Concern<LevelScope>> = []
-  var later: Set<Concern<Conversation>> = []
-  var relations: Set<Concern<User>> = []
+  var participants: Set<UserSubject<Conversation>> = []
+  var members: Set<UserSubject<Forum>> = []
+  var gains: Set<UserSubject<Conversation>> = []
+  var readPositions: Set<UserSubject<Conversation>> = []
+  var receipts: Set<UserSubject<Conversation>> = []
+  var stars: Set<UserSubject<Message>> = []
+  var votes: Set<UserSubject<Message>> = []
+  var levels: Set<UserSubject<LevelScope>> = []
+  var later: Set<UserSubject<Conversation>> = []
+  var relations: Set<UserSubject<User>> = []
   var inbox: Set<ID<Notification>> = []
   var presses: Set<ID<ButtonPress>> = []
   var hasMoreThanMessages = false
@@ -75,7 +75,7 @@ private struct EventSubjects {
         case .forumCreated, .forumUpdated: forums.insert(ID(subject))
         case .conversationCreated, .conversationUpdated: conversations.insert(ID(subject))
         case .participantJoined, .participantChanged:
-          if case .forum(let forum) = event.stream { members.insert(Concern(ID(subject), forum)) }
+          if case .forum(let forum) = event.stream { members.insert(UserSubject(ID(subject), forum)) }
         case .userUpdated: users.insert(ID(subject))
         case .settingsUpdated: hasSettings = true
         case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
@@ -93,8 +93,8 @@ private struct EventSubjects {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved, .pollUpdated:
       messages.insert(ID(event.subject))
     case .conversationCreated, .conversationUpdated: conversations.insert(ID(event.subject))
-    case .participantJoined, .participantChanged: participants.insert(Concern(ID(event.subject), conversation))
-    case .receiptUpdated: receipts.insert(Concern(ID(event.subject), conversation))
+    case .participantJoined, .participantChanged: participants.insert(UserSubject(ID(event.subject), conversation))
+    case .receiptUpdated: receipts.insert(UserSubject(ID(event.subject), conversation))
     case .conversationRemoved, .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged,
       .preferencesUpdated, .settingsUpdated, .buttonPressed:
@@ -104,17 +104,17 @@ private struct EventSubjects {
 
   private mutating func add(_ event: Event, of user: ID<User>) {
     switch event.kind {
-    case .actionAdded, .actionRemoved: stars.insert(Concern(user, ID(event.subject)))
-    case .pollUpdated: votes.insert(Concern(user, ID(event.subject)))
+    case .actionAdded, .actionRemoved: stars.insert(UserSubject(user, ID(event.subject)))
+    case .pollUpdated: votes.insert(UserSubject(user, ID(event.subject)))
     case .conversationCreated, .conversationUpdated:
-      gains.insert(Concern(user, ID(event.subject)))
-      readPositions.insert(Concern(user, ID(event.subject)))
+      gains.insert(UserSubject(user, ID(event.subject)))
+      readPositions.insert(UserSubject(user, ID(event.subject)))
       conversations.insert(ID(event.subject))
-    case .participantJoined, .participantChanged: members.insert(Concern(user, ID(event.subject)))
-    case .readPositionUpdated: readPositions.insert(Concern(user, ID(event.subject)))
-    case .levelChanged: levels.insert(Concern(user, ID(event.subject)))
-    case .laterChanged: later.insert(Concern(user, ID(event.subject)))
-    case .relationChanged: relations.insert(Concern(user, ID(event.subject)))
+    case .participantJoined, .participantChanged: members.insert(UserSubject(user, ID(event.subject)))
+    case .readPositionUpdated: readPositions.insert(UserSubject(user, ID(event.subject)))
+    case .levelChanged: levels.insert(UserSubject(user, ID(event.subject)))
+    case .laterChanged: later.insert(UserSubject(user, ID(event.subject)))
+    case .relationChanged: relations.insert(UserSubject(user, ID(event.subject)))
     case .userUpdated, .preferencesUpdated: users.insert(user)
     case .notificationCreated: inbox.insert(ID(event.subject))
     case .buttonPressed: presses.insert(ID(event.subject))
@@ -132,17 +132,17 @@ private struct CurrentState {
   var forums: [ID<Forum>: Forum] = [:]
   var users: [ID<User>: User] = [:]
   var settings: SiteSettings?
-  var participants: [Concern<Conversation>: ParticipantRole] = [:]
-  var members: [Concern<Forum>: ForumRole] = [:]
-  var gains: [Concern<Conversation>: Gain] = [:]
-  var readPositions: [Concern<Conversation>: ReadPosition] = [:]
-  var receipts: [Concern<Conversation>: ReadPosition] = [:]
-  var stars: Set<Concern<Message>> = []
-  var votes: [Concern<Message>: [Int]] = [:]
-  var levels: [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)] = [:]
-  var later: [Concern<Conversation>: Int64] = [:]
+  var participants: [UserSubject<Conversation>: ParticipantRole] = [:]
+  var members: [UserSubject<Forum>: ForumRole] = [:]
+  var gains: [UserSubject<Conversation>: Gain] = [:]
+  var readPositions: [UserSubject<Conversation>: ReadPosition] = [:]
+  var receipts: [UserSubject<Conversation>: ReadPosition] = [:]
+  var stars: Set<UserSubject<Message>> = []
+  var votes: [UserSubject<Message>: [Int]] = [:]
+  var levels: [UserSubject<LevelScope>: (scope: LevelScope, level: SetLevel)] = [:]
+  var later: [UserSubject<Conversation>: Int64] = [:]
   var now: Int64 = 0
-  var relations: [Concern<User>: UserRelations] = [:]
+  var relations: [UserSubject<User>: UserRelations] = [:]
   var inbox: [ID<Notification>: Notification] = [:]
   var presses: [ID<ButtonPress>: ButtonPress] = [:]
 
@@ -174,20 +174,20 @@ private struct CurrentState {
   private func actions(_ event: Event) -> DeliveredEvent.Content? {
     let id = ID<Message>(event.subject)
     // A star belongs to its user and is delivered even if the message is no longer readable.
-    if case .user(let user) = event.stream { return .star(id, isSet: stars.contains(Concern(user, id))) }
+    if case .user(let user) = event.stream { return .star(id, isSet: stars.contains(UserSubject(user, id))) }
     return messages[id].map { .actions(id, $0.content?.actions ?? []) }
   }
 
   private func poll(_ event: Event) -> DeliveredEvent.Content? {
     let id = ID<Message>(event.subject)
-    if case .user(let user) = event.stream { return .vote(id, votes[Concern(user, id)] ?? []) }
+    if case .user(let user) = event.stream { return .vote(id, votes[UserSubject(user, id)] ?? []) }
     return messages[id]?.content?.poll.map { .poll(id, $0) }
   }
 
   private func receipt(_ event: Event) -> DeliveredEvent.Content? {
     guard case .conversation(let conversation) = event.stream else { return nil }
     let user = ID<User>(event.subject)
-    return .receipt(conversation, user, receipts[Concern(user, conversation)] ?? ReadPosition())
+    return .receipt(conversation, user, receipts[UserSubject(user, conversation)] ?? ReadPosition())
   }
 
   private func conversation(_ event: Event) -> DeliveredEvent.Content? {
@@ -195,9 +195,9 @@ private struct CurrentState {
     guard let conversation = conversations[id] else { return nil }
     switch event.stream {
     case .user(let user):
-      guard let gain = gains[Concern(user, id)], gain.mayRead else { return nil }
+      guard let gain = gains[UserSubject(user, id)], gain.mayRead else { return nil }
       return .gained(
-        GainedConversation(conversation, gain.participation, readPositions[Concern(user, id)] ?? ReadPosition()))
+        GainedConversation(conversation, gain.participation, readPositions[UserSubject(user, id)] ?? ReadPosition()))
     case .conversation, .forum, .site: return shown(conversation)
     }
   }
@@ -206,13 +206,13 @@ private struct CurrentState {
     switch event.stream {
     case .conversation(let conversation):
       let user = ID<User>(event.subject)
-      return .participant(conversation, user, participants[Concern(user, conversation)])
+      return .participant(conversation, user, participants[UserSubject(user, conversation)])
     case .forum(let forum):
       let user = ID<User>(event.subject)
-      return .member(forum, user, members[Concern(user, forum)])
+      return .member(forum, user, members[UserSubject(user, forum)])
     case .user(let user):
       let forum = ID<Forum>(event.subject)
-      return .member(forum, user, members[Concern(user, forum)])
+      return .member(forum, user, members[UserSubject(user, forum)])
     case .site: return nil
     }
   }
@@ -237,16 +237,16 @@ private struct CurrentState {
     guard case .user(let user) = event.stream else { return nil }
     let subject = event.subject
     if event.kind == .readPositionUpdated {
-      return .readPosition(ID(subject), readPositions[Concern(user, ID(subject))] ?? ReadPosition())
+      return .readPosition(ID(subject), readPositions[UserSubject(user, ID(subject))] ?? ReadPosition())
     }
     if event.kind == .laterChanged {
-      let until = later[Concern(user, ID(subject))]
+      let until = later[UserSubject(user, ID(subject))]
       return .later(Later(ID(subject), until: until.flatMap { $0 > now ? $0 : nil }))
     }
     if event.kind == .levelChanged {
-      return levels[Concern(user, ID(subject))].map { .level($0.scope, $0.level) }
+      return levels[UserSubject(user, ID(subject))].map { .level($0.scope, $0.level) }
     }
-    return relations[Concern(user, ID(subject))].map { .relations($0) }
+    return relations[UserSubject(user, ID(subject))].map { .relations($0) }
   }
 
   /// In a conversation open to anyone only users may see the participants.

@@ -45,8 +45,8 @@ extension ReadTransaction {
   ) throws(Refusal) -> [OwnConversation] {
     let ids = Set(conversations.compactMap(\.conversation.forum)).sorted()
     let forums = try forums(ids)
-    let concerns = ids.map { Concern(user, $0) }
-    let (roles, groupAccess) = (try roles(of: concerns), try groupAccess(of: concerns))
+    let subjects = ids.map { UserSubject(user, $0) }
+    let (roles, groupAccess) = (try roles(of: subjects), try groupAccess(of: subjects))
     let limited = try forumsWithHistoryStart(among: ids, for: user)
     var readable: [OwnConversation] = []
     for own in conversations {
@@ -56,7 +56,7 @@ extension ReadTransaction {
       }
       guard let forum = forums[id] else { continue }
       let standing = ForumStanding(
-        visibility: forum.visibility, role: roles[Concern(user, id)], groupAccess: groupAccess[Concern(user, id)])
+        visibility: forum.visibility, role: roles[UserSubject(user, id)], groupAccess: groupAccess[UserSubject(user, id)])
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
       readable.append(
         limited.contains(id) ? try ownConversation(own.conversation.id, for: caller, user, bounds) : own)

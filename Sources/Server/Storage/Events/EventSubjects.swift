@@ -4,7 +4,7 @@ public import ParleyModel
 import ParleySQLite
 
 /// A user paired with a conversation, forum, message or user.
-public struct Concern<Thing>: Hashable, Sendable {
+public struct UserSubject<Thing>: Hashable, Sendable {
   public let user: ID<User>
   public let thing: ID<Thing>
 
@@ -131,9 +131,9 @@ extension ReadTransaction {
   // MARK: Participants and members
 
   public func roles(
-    of concerns: some Sequence<Concern<Conversation>>
-  ) throws(Refusal) -> [Concern<Conversation>: ParticipantRole] {
-    try each(concerns, Self.participantRoles) { row in try row.word(2) }
+    of subjects: some Sequence<UserSubject<Conversation>>
+  ) throws(Refusal) -> [UserSubject<Conversation>: ParticipantRole] {
+    try each(subjects, Self.participantRoles) { row in try row.word(2) }
   }
 
   private static let participantRoles = PairQuery(
@@ -143,8 +143,8 @@ extension ReadTransaction {
     cross join participant p on p.conversation_id = w.b and p.user_id = w.a
     """)
 
-  public func roles(of concerns: some Sequence<Concern<Forum>>) throws(Refusal) -> [Concern<Forum>: ForumRole] {
-    try each(concerns, Self.memberRoles) { row in try row.word(2) }
+  public func roles(of subjects: some Sequence<UserSubject<Forum>>) throws(Refusal) -> [UserSubject<Forum>: ForumRole] {
+    try each(subjects, Self.memberRoles) { row in try row.word(2) }
   }
 
   private static let memberRoles = PairQuery(
@@ -157,9 +157,9 @@ extension ReadTransaction {
 
   /// The access of users to forums by groups.
   public func groupAccess(
-    of concerns: some Sequence<Concern<Forum>>
-  ) throws(Refusal) -> [Concern<Forum>: GroupAccess] {
-    let found: [Concern<Forum>: GroupAccess?] = try each(concerns, Self.groupAccessOfUsers) { row in
+    of subjects: some Sequence<UserSubject<Forum>>
+  ) throws(Refusal) -> [UserSubject<Forum>: GroupAccess] {
+    let found: [UserSubject<Forum>: GroupAccess?] = try each(subjects, Self.groupAccessOfUsers) { row in
       try row.optionalWord(2)
     }
     return found.compactMapValues(\.self)
@@ -172,8 +172,8 @@ extension ReadTransaction {
     cross join forum f on f.id = w.b and f.deleted_at is null
     """)
 
-  public func gains(_ concerns: some Sequence<Concern<Conversation>>) throws(Refusal) -> [Concern<Conversation>: Gain] {
-    try each(concerns, Self.gainsOfUsers) { row in
+  public func gains(_ subjects: some Sequence<UserSubject<Conversation>>) throws(Refusal) -> [UserSubject<Conversation>: Gain] {
+    try each(subjects, Self.gainsOfUsers) { row in
       Gain(
         user: ID(try row.int("a")), conversation: ID(try row.int("b")), role: try row.word("site_role"),
         forum: try row.isNull("visibility")
@@ -206,9 +206,9 @@ extension ReadTransaction {
   // MARK: Rows of one user
 
   public func readPositions(
-    of concerns: some Sequence<Concern<Conversation>>
-  ) throws(Refusal) -> [Concern<Conversation>: ReadPosition] {
-    try each(concerns, Self.readPositionsOfUsers) { row in
+    of subjects: some Sequence<UserSubject<Conversation>>
+  ) throws(Refusal) -> [UserSubject<Conversation>: ReadPosition] {
+    try each(subjects, Self.readPositionsOfUsers) { row in
       ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3))
     }
   }
@@ -222,9 +222,9 @@ extension ReadTransaction {
 
   /// Read positions that the other participants may see.
   public func receipts(
-    of concerns: some Sequence<Concern<Conversation>>
-  ) throws(Refusal) -> [Concern<Conversation>: ReadPosition] {
-    try each(concerns, Self.receiptsOfUsers) { row in
+    of subjects: some Sequence<UserSubject<Conversation>>
+  ) throws(Refusal) -> [UserSubject<Conversation>: ReadPosition] {
+    try each(subjects, Self.receiptsOfUsers) { row in
       ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3))
     }
   }
@@ -249,8 +249,8 @@ extension ReadTransaction {
     """)
 
   /// On which of these messages users have set a star.
-  public func stars(of concerns: some Sequence<Concern<Message>>) throws(Refusal) -> Set<Concern<Message>> {
-    Set(try each(concerns, Self.starsOfUsers) { _ in true }.keys)
+  public func stars(of subjects: some Sequence<UserSubject<Message>>) throws(Refusal) -> Set<UserSubject<Message>> {
+    Set(try each(subjects, Self.starsOfUsers) { _ in true }.keys)
   }
 
   private static let starsOfUsers = PairQuery(
@@ -262,9 +262,9 @@ extension ReadTransaction {
 
   /// Returns notification levels, and whether they were set explicitly.
   public func levels(
-    of concerns: some Sequence<Concern<LevelScope>>
-  ) throws(Refusal) -> [Concern<LevelScope>: (scope: LevelScope, level: SetLevel)] {
-    try each(concerns, Self.levelsOfUsers) { row in
+    of subjects: some Sequence<UserSubject<LevelScope>>
+  ) throws(Refusal) -> [UserSubject<LevelScope>: (scope: LevelScope, level: SetLevel)] {
+    try each(subjects, Self.levelsOfUsers) { row in
       let own: Level? = try row.optionalWord(2)
       guard let kind: Conversation.Kind = try row.optionalWord(3) else {
         return (.forum(ID(try row.int(1))), SetLevel(own ?? .usualInForum, isOwn: own != nil))
@@ -285,9 +285,9 @@ extension ReadTransaction {
 
   /// Returns until when conversations are put off; stored rows may have ended.
   public func later(
-    of concerns: some Sequence<Concern<Conversation>>
-  ) throws(Refusal) -> [Concern<Conversation>: Int64] {
-    try each(concerns, Self.laterOfUsers) { row in Int64(try row.int(2)) }
+    of subjects: some Sequence<UserSubject<Conversation>>
+  ) throws(Refusal) -> [UserSubject<Conversation>: Int64] {
+    try each(subjects, Self.laterOfUsers) { row in Int64(try row.int(2)) }
   }
 
   private static let laterOfUsers = PairQuery(
@@ -299,17 +299,17 @@ extension ReadTransaction {
 
   /// Returns relations between users.
   public func relations(
-    of concerns: some Sequence<Concern<User>>
-  ) throws(Refusal) -> [Concern<User>: UserRelations] {
-    var found: [Concern<User>: UserRelations] = [:]
-    for concern in concerns { found[concern] = UserRelations(concern.thing) }
+    of subjects: some Sequence<UserSubject<User>>
+  ) throws(Refusal) -> [UserSubject<User>: UserRelations] {
+    var found: [UserSubject<User>: UserRelations] = [:]
+    for subject in subjects { found[subject] = UserRelations(subject.thing) }
     let pairs = found.keys.map(\.pair)
     try run { connection in
       try Self.relationsOfUsers.each(pairs, connection) { row in
-        found[Concern(ID(try row.int(0)), ID(try row.int(1)))]?.kinds.insert(try row.word(2))
+        found[UserSubject(ID(try row.int(0)), ID(try row.int(1)))]?.kinds.insert(try row.word(2))
       }
       try Self.requestsToUsers.each(Set(pairs.map(\.0)).sorted(), connection) { row in
-        found[Concern(ID(try row.int(0)), ID(try row.int(1)))]?.requests.insert(ID(try row.int(2)))
+        found[UserSubject(ID(try row.int(0)), ID(try row.int(1)))]?.requests.insert(ID(try row.int(2)))
       }
     }
     return found
@@ -333,12 +333,12 @@ extension ReadTransaction {
 
   /// Reads the pair from the first two columns of each row.
   private func each<Thing, Value>(
-    _ concerns: some Sequence<Concern<Thing>>, _ query: PairQuery, _ read: (borrowing Row) throws -> Value
-  ) throws(Refusal) -> [Concern<Thing>: Value] {
-    var found: [Concern<Thing>: Value] = [:]
+    _ subjects: some Sequence<UserSubject<Thing>>, _ query: PairQuery, _ read: (borrowing Row) throws -> Value
+  ) throws(Refusal) -> [UserSubject<Thing>: Value] {
+    var found: [UserSubject<Thing>: Value] = [:]
     try run { connection in
-      try query.each(concerns.map(\.pair), connection) { row in
-        found[Concern(ID(try row.int(0)), ID(try row.int(1)))] = try read(row)
+      try query.each(subjects.map(\.pair), connection) { row in
+        found[UserSubject(ID(try row.int(0)), ID(try row.int(1)))] = try read(row)
       }
     }
     return found

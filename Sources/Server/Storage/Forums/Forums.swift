@@ -228,12 +228,12 @@ extension ReadTransaction {
     found.sort { slice.isBackward ? $0.activity < $1.activity : $0.activity > $1.activity }
     let ids = found.prefix(slice.limit).map { ID<Forum>($0.id) }
     let forums = try forums(ids)
-    let roles = try user.map { user throws(Refusal) in try self.roles(of: ids.map { Concern(user, $0) }) }
-    let access = try user.map { user throws(Refusal) in try groupAccess(of: ids.map { Concern(user, $0) }) }
+    let roles = try user.map { user throws(Refusal) in try self.roles(of: ids.map { UserSubject(user, $0) }) }
+    let access = try user.map { user throws(Refusal) in try groupAccess(of: ids.map { UserSubject(user, $0) }) }
     return ids.compactMap { id in
-      let concern = user.map { Concern($0, id) }
+      let subject = user.map { UserSubject($0, id) }
       return forums[id].map {
-        ForumView($0, role: concern.flatMap { roles?[$0] }, groupAccess: concern.flatMap { access?[$0] })
+        ForumView($0, role: subject.flatMap { roles?[$0] }, groupAccess: subject.flatMap { access?[$0] })
       }
     }
   }

@@ -183,14 +183,14 @@ extension ReadTransaction {
   }
 
   /// The votes of users in the polls of messages.
-  public func votes(of concerns: some Sequence<Concern<Message>>) throws(Refusal) -> [Concern<Message>: [Int]] {
-    var found: [Concern<Message>: [Int]] = [:]
+  public func votes(of subjects: some Sequence<UserSubject<Message>>) throws(Refusal) -> [UserSubject<Message>: [Int]] {
+    var found: [UserSubject<Message>: [Int]] = [:]
     try run { connection in
-      try Self.votesOfUsers.each(concerns.map(\.pair), connection) { row in
-        found[Concern(ID(try row.int(0)), ID(try row.int(1))), default: []].append(try row.int(2))
+      try Self.votesOfUsers.each(subjects.map(\.pair), connection) { row in
+        found[UserSubject(ID(try row.int(0)), ID(try row.int(1))), default: []].append(try row.int(2))
       }
     }
-    for concern in found.keys { found[concern]?.sort() }
+    for subject in found.keys { found[subject]?.sort() }
     return found
   }
 
