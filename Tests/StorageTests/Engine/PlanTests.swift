@@ -335,7 +335,7 @@ import Testing
     _ = try tx.roles(of: numbers.map { UserSubject<Conversation>(Meadow.ada, ID($0)) })
     _ = try tx.roles(of: numbers.map { UserSubject<Forum>(Meadow.ada, ID($0)) })
     _ = try tx.groupAccess(of: numbers.map { UserSubject<Forum>(Meadow.ada, ID($0)) })
-    _ = try tx.gains(numbers.map { UserSubject(Meadow.ada, ID($0)) })
+    _ = try tx.newAccess(numbers.map { UserSubject(Meadow.ada, ID($0)) })
     _ = try tx.readPositions(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
     _ = try tx.receipts(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
     _ = try tx.stars(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })

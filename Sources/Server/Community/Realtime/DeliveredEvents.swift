@@ -28,7 +28,7 @@ extension ReadTransaction {
     current.settings = about.hasSettings ? try settings() : nil
     current.participants = try roles(of: about.participants)
     current.members = try roles(of: about.members)
-    current.gains = try gains(about.gains)
+    current.newAccess = try newAccess(about.newAccess)
     current.readPositions = try readPositions(of: about.readPositions)
     current.receipts = try receipts(of: about.receipts)
     current.stars = try stars(of: about.stars)
@@ -51,7 +51,7 @@ private struct EventSubjects {
   var hasSettings = false
   var participants: Set<UserSubject<Conversation>> = []
   var members: Set<UserSubject<Forum>> = []
-  var gains: Set<UserSubject<Conversation>> = []
+  var newAccess: Set<UserSubject<Conversation>> = []
   var readPositions: Set<UserSubject<Conversation>> = []
   var receipts: Set<UserSubject<Conversation>> = []
   var stars: Set<UserSubject<Message>> = []
@@ -107,7 +107,7 @@ private struct EventSubjects {
     case .actionAdded, .actionRemoved: stars.insert(UserSubject(user, ID(event.subject)))
     case .pollUpdated: votes.insert(UserSubject(user, ID(event.subject)))
     case .conversationCreated, .conversationUpdated:
-      gains.insert(UserSubject(user, ID(event.subject)))
+      newAccess.insert(UserSubject(user, ID(event.subject)))
       readPositions.insert(UserSubject(user, ID(event.subject)))
       conversations.insert(ID(event.subject))
     case .participantJoined, .participantChanged: members.insert(UserSubject(user, ID(event.subject)))
@@ -134,7 +134,7 @@ private struct CurrentState {
   var settings: SiteSettings?
   var participants: [UserSubject<Conversation>: ParticipantRole] = [:]
   var members: [UserSubject<Forum>: ForumRole] = [:]
-  var gains: [UserSubject<Conversation>: Gain] = [:]
+  var newAccess: [UserSubject<Conversation>: NewAccess] = [:]
   var readPositions: [UserSubject<Conversation>: ReadPosition] = [:]
   var receipts: [UserSubject<Conversation>: ReadPosition] = [:]
   var stars: Set<UserSubject<Message>> = []
@@ -195,9 +195,9 @@ private struct CurrentState {
     guard let conversation = conversations[id] else { return nil }
     switch event.stream {
     case .user(let user):
-      guard let gain = gains[UserSubject(user, id)], gain.mayRead else { return nil }
+      guard let access = newAccess[UserSubject(user, id)], access.mayRead else { return nil }
       return .gained(
-        GainedConversation(conversation, gain.participation, readPositions[UserSubject(user, id)] ?? ReadPosition()))
+        GainedConversation(conversation, access.participation, readPositions[UserSubject(user, id)] ?? ReadPosition()))
     case .conversation, .forum, .site: return shown(conversation)
     }
   }
@@ -279,7 +279,7 @@ extension Event {
   }
 }
 
-extension Gain {
+extension NewAccess {
   fileprivate var mayRead: Bool {
     guard let forum else { return isOwner || participation != nil }
     return participation != nil && Permissions.rights(of: role, in: forum).contains(.read)

@@ -56,7 +56,8 @@ extension ReadTransaction {
       }
       guard let forum = forums[id] else { continue }
       let standing = ForumStanding(
-        visibility: forum.visibility, role: roles[UserSubject(user, id)], groupAccess: groupAccess[UserSubject(user, id)])
+        visibility: forum.visibility, role: roles[UserSubject(user, id)],
+        groupAccess: groupAccess[UserSubject(user, id)])
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
       readable.append(
         limited.contains(id) ? try ownConversation(own.conversation.id, for: caller, user, bounds) : own)

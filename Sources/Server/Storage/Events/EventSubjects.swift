@@ -17,7 +17,7 @@ public struct UserSubject<Thing>: Hashable, Sendable {
 }
 
 /// A user's access to a conversation that was added to the user's stream.
-public struct Gain: Sendable {
+public struct NewAccess: Sendable {
   public var user: ID<User>
   public var conversation: ID<Conversation>
   /// The role on the site.
@@ -172,9 +172,11 @@ extension ReadTransaction {
     cross join forum f on f.id = w.b and f.deleted_at is null
     """)
 
-  public func gains(_ subjects: some Sequence<UserSubject<Conversation>>) throws(Refusal) -> [UserSubject<Conversation>: Gain] {
-    try each(subjects, Self.gainsOfUsers) { row in
-      Gain(
+  public func newAccess(
+    _ subjects: some Sequence<UserSubject<Conversation>>
+  ) throws(Refusal) -> [UserSubject<Conversation>: NewAccess] {
+    try each(subjects, Self.newAccessOfUsers) { row in
+      NewAccess(
         user: ID(try row.int("a")), conversation: ID(try row.int("b")), role: try row.word("site_role"),
         forum: try row.isNull("visibility")
           ? nil
@@ -190,7 +192,7 @@ extension ReadTransaction {
     }
   }
 
-  private static let gainsOfUsers = PairQuery(
+  private static let newAccessOfUsers = PairQuery(
     """
     select w.a, w.b, a.role as site_role, f.visibility, m.role as forum_role, c.owner_id is w.a as is_owner, p.role,
       p.from_seq, p.from_offset, p.joined_seq, p.request, \(ForumStanding.groupAccess(of: "w.a"))
