@@ -340,8 +340,8 @@ actor Writer {
     let outcome = connection.limited(to: Self.longest, patience: 1) { request.run(work) }
     let rows = connection.totalChanges - rowsBefore
     let time = ProcessorTime.ofThread - workBefore
-    let fault = work.fault ?? Self.excess(rows, time)
-    if let reason = fault ?? Self.much(time) { log("\(request.callSite): \(reason)") }
+    let fault = work.fault ?? Self.limitViolation(rows, time)
+    if let reason = fault ?? Self.slowWarning(time) { log("\(request.callSite): \(reason)") }
     let refusal = work.cause.map { gate.close(after: $0) } ?? .unavailable
     return switch outcome {
     // The rule continued after a failed statement, or exceeded a limit: its result is discarded.
@@ -361,13 +361,13 @@ actor Writer {
     if run.work.hasStartedJob { batch.hasStartedJob = true }
   }
 
-  private static func excess(_ rows: Int, _ time: Duration) -> String? {
+  private static func limitViolation(_ rows: Int, _ time: Duration) -> String? {
     if rows > maxRows { return "a write changed \(rows) rows; the maximum is \(maxRows)" }
     if time > maxWork { return "a write took \(time) of the processor; the maximum is \(maxWork)" }
     return nil
   }
 
-  private static func much(_ time: Duration) -> String? {
+  private static func slowWarning(_ time: Duration) -> String? {
     time > muchWork ? "a write took \(time) of the processor, and beyond \(muchWork) it is work for a job" : nil
   }
 
