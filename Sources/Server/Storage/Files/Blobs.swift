@@ -24,7 +24,7 @@ public final class StoredContent: Sendable {
     blobs.claim(digest)
   }
 
-  deinit { blobs.letGo(of: digest) }
+  deinit { blobs.release(digest) }
 }
 
 public final class Blobs: Sendable {
@@ -99,7 +99,7 @@ public final class Blobs: Sendable {
     state.withLock { $0.claims[digest, default: 0] += 1 }
   }
 
-  fileprivate func letGo(of digest: [UInt8]) {
+  fileprivate func release(_ digest: [UInt8]) {
     state.withLock { state in
       let left = (state.claims[digest] ?? 1) - 1
       state.claims[digest] = left == 0 ? nil : left

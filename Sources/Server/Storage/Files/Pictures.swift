@@ -54,7 +54,7 @@ extension WriteTransaction {
         where id = $3
         """, file?.number, revision, summary.id.number)
     }
-    if let before { try letGo(of: [before]) }
+    if let before { try release([before]) }
     try log(.userUpdated, in: .site, subject: summary.id.number, revision: revision, actor: actor.number)
   }
 }

@@ -70,7 +70,7 @@ extension WriteTransaction {
     try storeGroups(of: forum, since: before)
     if forum.icon != before.icon {
       if let icon = forum.icon { try markUsed(icon) }
-      if let icon = before.icon { try letGo(of: [icon]) }
+      if let icon = before.icon { try release([icon]) }
     }
     // After a change to private the site's subscribers learn that the forum is no longer listed.
     let isListed = forum.visibility != .private || before.visibility != .private
@@ -124,7 +124,7 @@ extension WriteTransaction {
         where id = $3
         """, Int(now), actor.number, forum.id.number)
     }
-    if let icon = forum.icon { try letGo(of: [icon]) }
+    if let icon = forum.icon { try release([icon]) }
     var emptied = forum
     (emptied.readGroups, emptied.writeGroups) = ([], [])
     try storeGroups(of: emptied, since: forum)

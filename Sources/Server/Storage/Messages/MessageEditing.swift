@@ -114,6 +114,6 @@ extension WriteTransaction {
       try connection.execute("delete from attachment where message_id = $1", message.number)
     }
     try attach(files, to: message)
-    try letGo(of: earlier)
+    try release(earlier)
   }
 }

@@ -127,11 +127,11 @@ extension WriteTransaction {
     try run { connection in
       try connection.execute("delete from attachment where message_id = $1", message.number)
     }
-    try letGo(of: files)
+    try release(files)
   }
 
   /// Flags files without a remaining reference as unused from now on.
-  func letGo(of files: [ID<File>]) throws(Refusal) {
+  func release(_ files: [ID<File>]) throws(Refusal) {
     for file in files {
       try run { connection in
         try connection.execute(

@@ -63,7 +63,7 @@ extension WriteTransaction {
       if try state(of: id).deletion != nil { try removePoll(of: id) }
       try recordDestruction()
     }
-    try letGo(of: files)
+    try release(files)
   }
 
   private func content(of id: ID<Message>) throws(Refusal) -> Seal {

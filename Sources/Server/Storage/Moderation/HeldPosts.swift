@@ -93,7 +93,7 @@ extension WriteTransaction {
     try run { connection in
       try connection.execute("delete from held_attachment where report_id = $1", report.number)
     }
-    try letGo(of: files)
+    try release(files)
   }
 
   /// Deletes the held posts of a user, at most `limit`. Returns whether none is left.

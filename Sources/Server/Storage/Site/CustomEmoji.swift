@@ -59,7 +59,7 @@ extension WriteTransaction {
   public func removeCustomEmoji(_ id: ID<CustomEmoji>, by actor: ID<User>) throws(Refusal) {
     guard let (_, file) = try customEmoji(id) else { return }
     try run { connection in try connection.execute("delete from emoji where id = $1", id.number) }
-    try letGo(of: [file])
+    try release([file])
     _ = try change(try settings(), by: actor)
   }
 }

@@ -33,7 +33,7 @@ extension WriteTransaction {
     }
     if settings.icon != before.icon {
       if let icon = settings.icon { try markUsed(icon) }
-      if let icon = before.icon { try letGo(of: [icon]) }
+      if let icon = before.icon { try release([icon]) }
     }
     try log(.settingsUpdated, in: .site, subject: 0, revision: settings.revision, actor: actor.number)
     return settings

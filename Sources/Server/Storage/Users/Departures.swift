@@ -65,7 +65,7 @@ extension WriteTransaction {
     try removeOwner(user, by: actor)
     try endAllSessions(of: user)
     if state == .erased { try noteErasure(of: before, destroyingFiles: destroyingFiles) }
-    if let avatar { try letGo(of: [ID(avatar)]) }
+    if let avatar { try release([ID(avatar)]) }
     try log(.userUpdated, in: .site, subject: user.number, revision: revision, actor: actor.number)
     let departure = Departure(
       of: user, isErasure: state == .erased, destroysFiles: destroyingFiles, by: actor)
