@@ -38,14 +38,14 @@ public final class Reader {
     // On a background thread only queued requests wait.
     let patience = time == nil ? 20 : 2
     return try connection.limited(to: time ?? Self.longest, patience: patience) { () throws(Refusal) in
-      let picture = ReadTransaction(connection, now: clock())
+      let snapshot = ReadTransaction(connection, now: clock())
       defer {
-        if let fault = picture.fault { log("a query failed: \(fault)") }
-        if let cause = picture.cause { gate.close(after: cause) }
+        if let fault = snapshot.fault { log("a query failed: \(fault)") }
+        if let cause = snapshot.cause { gate.close(after: cause) }
       }
       // A read transaction: commit and rollback at the end of the scope are the same.
-      let transaction = try picture.begin()
-      let value = try body(picture)
+      let transaction = try snapshot.begin()
+      let value = try body(snapshot)
       transaction.rollBack()
       return value
     }

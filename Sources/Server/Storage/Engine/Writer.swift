@@ -50,7 +50,7 @@ actor Writer {
     /// Its requests, in order.
     var requests: [Request]
     /// Whether each runs in a savepoint.
-    var isApart = false
+    var usesSavepoints = false
     /// Answers of the requests that have run, in the order of `requests`.
     var answers: [Answer] = []
     var delivery = Delivery()
@@ -263,7 +263,7 @@ actor Writer {
       let end = ContinuousClock.now + Self.longestBatch
       var next: Request? = first
       while let request = next {
-        if batch.isApart {
+        if batch.usesSavepoints {
           try runApart(request, &batch)
         } else if let answer = runTogether(request, &batch) {
           transaction.rollBack()
@@ -328,7 +328,7 @@ actor Writer {
   /// Repeats the batch in savepoints, except for its last request, which has its answer.
   private func repeatApart(_ batch: inout Batch) throws {
     let requests = batch.requests
-    batch = Batch(requests: requests, isApart: true)
+    batch = Batch(requests: requests, usesSavepoints: true)
     for request in requests.dropLast() { try runApart(request, &batch) }
   }
 
