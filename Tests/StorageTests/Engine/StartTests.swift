@@ -20,13 +20,13 @@ import Testing
       await garden.store.close()
     }
     let last = try await Garden(in: scratch.path)
-    #expect(starts.map { last.store.starts.standing(of: $0.current) } == [.ended(2), .ended(4), .ended(6)])
-    #expect(last.store.starts.standing(of: last.store.starts.current) == .current)
+    #expect(starts.map { last.store.starts.state(of: $0.current) } == [.ended(2), .ended(4), .ended(6)])
+    #expect(last.store.starts.state(of: last.store.starts.current) == .current)
     let numbers = starts.map(\.current) + [last.store.starts.current]
     #expect([1, 2, 3, 6, 7, 100].map { last.store.starts.start(of: $0) } == [0, 0, 1, 2, 3, 3].map { numbers[$0] })
     #expect(last.store.starts.start(of: 0) == nil)
     for text in ["", "0", starts[0].current.uppercased() + "Z", starts[0].current + "0"] {
-      #expect(last.store.starts.standing(of: text) == .unknown, "\(text)")
+      #expect(last.store.starts.state(of: text) == .unknown, "\(text)")
     }
     #expect(last.store.cursor(at: 6) == "\(last.store.epoch).\(last.store.starts.current).6")
     await last.store.close()
@@ -56,11 +56,11 @@ import Testing
 
     let hot = try await Garden(in: scratch.path + "/hot", at: site.clock.now + 2_000)
     #expect(hot.store.epoch == site.store.epoch)
-    #expect(hot.store.starts.standing(of: site.store.starts.current) == .ended(1))
-    #expect(hot.store.starts.standing(of: later.store.starts.current) == .unknown)
+    #expect(hot.store.starts.state(of: site.store.starts.current) == .ended(1))
+    #expect(hot.store.starts.state(of: later.store.starts.current) == .unknown)
     let cold = try await Garden(in: scratch.path + "/cold", at: site.clock.now + 3_000)
-    #expect(cold.store.starts.standing(of: site.store.starts.current) == .ended(2))
-    #expect(cold.store.starts.standing(of: later.store.starts.current) == .unknown)
+    #expect(cold.store.starts.state(of: site.store.starts.current) == .ended(2))
+    #expect(cold.store.starts.state(of: later.store.starts.current) == .unknown)
     for garden in [hot, cold] {
       for number in 0..<100 { ids.append(try await garden.post("other \(number)").id) }
       await garden.store.close()
@@ -110,7 +110,7 @@ import Testing
       await garden.store.close()
     }
     let garden = try await Garden(in: scratch.path)
-    #expect(numbers.map { garden.store.starts.standing(of: $0) } == [.ended(1), .ended(2), .ended(3), .ended(4)])
+    #expect(numbers.map { garden.store.starts.state(of: $0) } == [.ended(1), .ended(2), .ended(3), .ended(4)])
     let now = garden.clock.now
     _ = try await garden.store.write { tx throws(Refusal) in
       try tx.removeEvents(before: now + 1, limit: 2)
@@ -118,7 +118,7 @@ import Testing
     await garden.store.close()
     // Events 1 and 2 are gone: a client at event 2 lacks none.
     let last = try await Garden(in: scratch.path)
-    #expect(numbers.map { last.store.starts.standing(of: $0) } == [.unknown, .ended(2), .ended(3), .ended(4)])
+    #expect(numbers.map { last.store.starts.state(of: $0) } == [.unknown, .ended(2), .ended(3), .ended(4)])
     await last.store.close()
     #expect(try Garden.faults(in: scratch.path) == [])
   }
@@ -136,10 +136,10 @@ import Testing
       """, Starts.max)
     connection.close()
     let garden = try await Garden(in: scratch.path)
-    #expect(garden.store.starts.standing(of: "2") == .ended(0))
+    #expect(garden.store.starts.state(of: "2") == .ended(0))
     await garden.store.close()
     let again = try await Garden(in: scratch.path)
-    #expect(again.store.starts.standing(of: "2") == .unknown && again.store.starts.standing(of: "3") == .ended(0))
+    #expect(again.store.starts.state(of: "2") == .unknown && again.store.starts.state(of: "3") == .ended(0))
     await again.store.close()
   }
 }

@@ -46,7 +46,7 @@ extension Community {
   public func startPoint(_ cursor: String?) -> StartPoint {
     guard let cursor, !cursor.isEmpty else { return .head }
     guard let cursor = EventCursor(cursor), cursor.epoch == store.epoch else { return .lost(.epoch) }
-    switch store.starts.standing(of: cursor.start) {
+    switch store.starts.state(of: cursor.start) {
     case .current: return .after(cursor.event)
     case .ended(let last) where cursor.event <= last: return .after(cursor.event, isOfEarlierStart: true)
     case .ended, .unknown: return .lost(.rewound)

@@ -5,8 +5,8 @@ import ParleySQLite
 /// assigns the numbers of the lost events again. Each start has a random number, which is part of every cursor: a cursor
 /// of a start that this database does not know, or of an event after the end of its start, is of lost events.
 public struct Starts: Sendable {
-  /// The standing of a start that a cursor names.
-  public enum Standing: Sendable, Hashable {
+  /// The state of a start that a cursor names.
+  public enum State: Sendable, Hashable {
     case current
     /// An earlier start, and its last event.
     case ended(Int)
@@ -42,7 +42,7 @@ public struct Starts: Sendable {
     return low == 0 ? nil : firstEvents[low - 1].start
   }
 
-  public func standing(of start: String) -> Standing {
+  public func state(of start: String) -> State {
     if start == current { return .current }
     return ends[start].map { .ended($0) } ?? .unknown
   }
