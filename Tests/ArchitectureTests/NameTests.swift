@@ -31,10 +31,11 @@ import Testing
     /// A file that extends other types is named for its noun.
     var isNamedForAType: Bool { types.isEmpty || !extended.isEmpty || types.contains(name) }
 
-    /// Lines that read a column of a row by a position of two digits.
+    /// Lines that read a column of a row by a position of two digits, or by a computed one.
     func positions() throws -> [String] {
       let read = try Regex(
-        #"\.(?:int|text|bool|double|bytes|word|isNull|unexpected|withBytes|optional[A-Z]\w*)\(\d\d+\)"#)
+        #"\.(?:int|text|bool|double|bytes|word|isNull|unexpected|withBytes|optional[A-Z]\w*)\((?:\d\d+|[\w.]+ \+ \d+)\)"#
+      )
       return text.split(separator: "\n").filter { Package.code($0).contains(read) }.map(String.init)
     }
   }
@@ -76,8 +77,9 @@ import Testing
   }
 
   @Test func `rows with more than ten columns are read by name`() throws {
-    let file = try SourceFile(path: "", text: "let a = try row.int(9)\nlet b = row.isNull(10)\nlet c = row.text(0)")
-    #expect(try file.positions() == ["let b = row.isNull(10)"])
+    let file = try SourceFile(
+      path: "", text: "let a = try row.int(9)\nlet b = row.isNull(10)\nlet c = row.text(first + 1)")
+    #expect(try file.positions() == ["let b = row.isNull(10)", "let c = row.text(first + 1)"])
     for file in Self.files.values.joined() { #expect(try file.positions() == [], "\(file.path)") }
   }
 }

@@ -40,6 +40,13 @@ private enum Column: Int, CaseIterable {
   }
 }
 
+/// The columns of `ReadTransaction.relatedColumns`, which follow those of a message.
+enum RelatedColumn: Int {
+  case hasAttachments, hasActions, poll
+
+  var position: Int { Message.columnCount + rawValue }
+}
+
 extension Message {
   /// The columns of `init(_: Row)`.
   static let columns = Column.allCases.map(\.name).joined(separator: ", ")
@@ -122,9 +129,9 @@ extension ReadTransaction {
     try run { connection in
       try Self.messagesByID.each(ids.map(\.number), connection) { row in
         found.append(try Message(row))
-        if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
-        if try row.bool(Message.columnCount + 1) { actedOn.append(try row.int(0)) }
-        if !row.isNull(Message.columnCount + 2) { polled.append(try row.int(0)) }
+        if try row.bool(RelatedColumn.hasAttachments.position) { attached.append(try row.int(0)) }
+        if try row.bool(RelatedColumn.hasActions.position) { actedOn.append(try row.int(0)) }
+        if !row.isNull(RelatedColumn.poll.position) { polled.append(try row.int(0)) }
       }
     }
     try complete(&found, filesOf: attached, actionsOf: actedOn, pollsOf: polled)
@@ -167,7 +174,7 @@ extension ReadTransaction {
   }
 
   /// Whether a message has attachments, actions, and a poll, after the columns of `Message`.
-  static let markColumns = """
+  static let relatedColumns = """
     exists (select 1 from attachment where message_id = message.id),
     exists (select 1 from action where message_id = message.id),
     has_poll
@@ -175,7 +182,7 @@ extension ReadTransaction {
 
   private static let messagesByID = ListQuery { list in
     """
-    select \(Message.columns), \(markColumns)
+    select \(Message.columns), \(relatedColumns)
     from message
     where id in (\(list))
     """

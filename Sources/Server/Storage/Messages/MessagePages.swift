@@ -174,9 +174,9 @@ extension ReadTransaction {
       guard messages.isEmpty || bytes + message.size <= maxBytes else { return false }
       bytes += message.size
       messages.append(message)
-      if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
-      if try row.bool(Message.columnCount + 1) { actedOn.append(try row.int(0)) }
-      if !row.isNull(Message.columnCount + 2) { polled.append(try row.int(0)) }
+      if try row.bool(RelatedColumn.hasAttachments.position) { attached.append(try row.int(0)) }
+      if try row.bool(RelatedColumn.hasActions.position) { actedOn.append(try row.int(0)) }
+      if !row.isNull(RelatedColumn.poll.position) { polled.append(try row.int(0)) }
       return true
     }
     slice.bytes = bytes
@@ -188,7 +188,7 @@ extension ReadTransaction {
 
   private static let columns = """
     \(Message.columns),
-    \(markColumns)
+    \(relatedColumns)
     """
 
   private func neighbour(

@@ -54,12 +54,12 @@ extension ReadTransaction {
       try filter.all(limit: slice.limit, connection) { conditions, limit in
         """
         select id, at, actor_id, action, subject, forum_id, reason, changes,
-          (select r.author_id from removal r where r.id = subject and action like 'removal.%'),
+          (select r.author_id from removal r where r.id = subject and action like 'removal.%') as removed_author,
           (
             select iif(action = 'removal.undone', r.restored, r.removed)
             from removal r
             where r.id = subject and action like 'removal.%'
-          )
+          ) as removed_count
         from audit
         where \(conditions)
         order by id \(page.order)
@@ -70,15 +70,15 @@ extension ReadTransaction {
           id: ID(try row.int(0)), at: Int64(try row.int(1)), actor: ID(try row.int(2)), kind: try row.word(3),
           subject: try row.int(4), forum: try row.optionalInt(5).map { ID($0) }, reason: try row.optionalText(6),
           changes: try row.optionalText(7).map { JSONRaw(trusted: Array($0.utf8)) },
-          removal: try AuditEntry.Removed(row, from: 8))
+          removal: try AuditEntry.Removed(row))
       }
     }
   }
 }
 
 extension AuditEntry.Removed {
-  fileprivate init?(_ row: borrowing Row, from column: Int) throws {
-    guard let count = try row.optionalInt(column + 1) else { return nil }
-    self.init(author: try row.optionalInt(column).map { ID($0) }, count: count)
+  fileprivate init?(_ row: borrowing Row) throws {
+    guard let count = try row.optionalInt("removed_count") else { return nil }
+    self.init(author: try row.optionalInt("removed_author").map { ID($0) }, count: count)
   }
 }

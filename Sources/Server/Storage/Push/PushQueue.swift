@@ -48,8 +48,8 @@ extension ReadTransaction {
 
   private static let due = SQL(
     """
-    select \(StoredPushSubscription.columns), d.id, d.topic, d.notification_id, d.urgency, d.created_at, d.attempts,
-      d.is_short
+    select \(StoredPushSubscription.columns), d.id as delivery_id, d.topic, d.notification_id, d.urgency, d.created_at,
+      d.attempts, d.is_short
     from push_delivery d
     join push_subscription s on s.id = d.subscription_id
     join account a on a.id = s.user_id
@@ -235,13 +235,12 @@ extension WriteTransaction {
 extension DuePush {
   fileprivate init(_ row: borrowing Row) throws {
     subscription = try StoredPushSubscription(row)
-    let first = StoredPushSubscription.columnCount
-    id = try row.int(first)
-    topic = try row.text(first + 1)
-    notification = ID(try row.int(first + 2))
-    urgency = try row.int(first + 3)
-    createdAt = Int64(try row.int(first + 4))
-    attempts = try row.int(first + 5)
-    isShort = try row.bool(first + 6)
+    id = try row.int("delivery_id")
+    topic = try row.text("topic")
+    notification = ID(try row.int("notification_id"))
+    urgency = try row.int("urgency")
+    createdAt = Int64(try row.int("created_at"))
+    attempts = try row.int("attempts")
+    isShort = try row.bool("is_short")
   }
 }

@@ -173,7 +173,6 @@ extension StoredPushSubscription {
     s.id, s.user_id, s.session_id, s.endpoint, s.point, s.auth,
     coalesce(s.language, cast(json_extract(a.preferences, '$.language') as text))
     """
-  static let columnCount = 7
 
   init(_ row: borrowing Row) throws {
     id = ID(try row.int(0))
