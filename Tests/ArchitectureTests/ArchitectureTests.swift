@@ -276,6 +276,14 @@ func `a switch over an enum with a default is recognized`(cases: String, isFault
   }
 }
 
+@Test func `a line of the log begins with a capital letter`() throws {
+  let line = try Regex(#"\blog\(\s*"[a-z][^"]{0,40}"#)
+  #expect("log(\n  \"the disk is full\")".contains(line) && !"log(\"The disk is full\")".contains(line))
+  for file in try Package.files(under: "Sources", ending: ".swift") {
+    for match in file.text.matches(of: line) { Issue.record("\(file.path): \(file.text[match.range])") }
+  }
+}
+
 /// The entries below `## Decisions` with their titles and numbers of sentences.
 private func decisions(in text: String) throws -> [(entry: String, title: String, sentences: Int)] {
   guard let start = text.range(of: "\n## Decisions\n") else { return [] }

@@ -181,7 +181,7 @@ public final class Server: Sendable {
       threshold = bytes
     }
     guard threshold < .max else { return }
-    log("connections buffer \(memory.used) bytes, near --limit-memory: aborting those with the largest buffers")
+    log("Connections buffer \(memory.used) bytes, near --limit-memory: those with the largest buffers are aborted.")
     for loop in loops { await abortConnections(holding: threshold, on: loop) }
   }
 

@@ -88,7 +88,7 @@ final class Shard {
       connections[ObjectIdentifier(connection)] = Member(connection: .http(connection), peer: peer)
       connection.attach(stream, on: loop)
     } catch {
-      log("failed to set up a connection: \(error)")
+      log("A connection can't be set up: \(error)")
       release(peer)
     }
   }

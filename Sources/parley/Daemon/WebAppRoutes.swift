@@ -20,14 +20,14 @@ struct WebAppRoutes: Sendable {
     do {
       languages = try Self.readLanguages("\(share)/Public/lang")
     } catch {
-      log("no web app: its texts can't be read: \(error)")
+      log("The web app is off: its texts can't be read: \(error)")
       return nil
     }
     self.files = files
     let bundled = isDevelopment ? nil : Self.bundledPageFiles(share, languages)
     isBundled = bundled != nil
     pageFiles = bundled ?? PageFiles(style: "/css/pages.css", script: "/pages.js", languages: languages)
-    if !isBundled, !isDevelopment { log("the web app is not bundled: run make build") }
+    if !isBundled, !isDevelopment { log("The web app is not bundled: run make build.") }
   }
 
   func add(to routes: inout Router.Builder, _ api: API) {

@@ -154,7 +154,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     let job = try #require(try Self.job(id, in: garden))
     #expect(job.error == "gone" && job.finishedAt != nil && job.state == #"{"done":2,"count":4}"#)
     #expect(try Garden.messages(in: garden.folder).count == 2, "the chunk that was refused left nothing")
-    #expect(garden.refusals == ["the job \(id) (plant) ended: gone"])
+    #expect(garden.refusals == ["The job \(id) (plant) ended: gone"])
   }
 
   @Test func `a job of an unknown kind waits and is logged once`() async throws {

@@ -118,7 +118,7 @@ extension Store {
       let path = path(of: backup)
       try await folderQueue.run { () throws(DiskError) in try Disk.remove(path) }
     } catch {
-      log("the backup \(backup.name) can't be deleted: \(error)")
+      log("The backup \(backup.name) can't be deleted: \(error)")
       throw .unavailable
     }
   }

@@ -32,7 +32,7 @@ public final class Reader {
   ) throws(Refusal) -> Value {
     let connection: Connection
     do { connection = try open() } catch {
-      log("the database can't be read: \(error)")
+      log("The database can't be read: \(error)")
       throw gate.close(after: error)
     }
     // On a background thread only queued requests wait.
@@ -40,7 +40,7 @@ public final class Reader {
     return try connection.limited(to: time ?? Self.longest, patience: patience) { () throws(Refusal) in
       let snapshot = ReadTransaction(connection, now: clock())
       defer {
-        if let fault = snapshot.fault { log("a query failed: \(fault)") }
+        if let fault = snapshot.fault { log("A query failed: \(fault)") }
         if let cause = snapshot.cause { gate.close(after: cause) }
       }
       // A read transaction: commit and rollback at the end of the scope are the same.

@@ -279,7 +279,7 @@ actor Writer {
       try SearchIndex.apply(batch.searchChanges, connection)
       try transaction.commit()
     } catch {
-      log("a batch of \(batch.requests.count) writes failed: \(error)")
+      log("A batch of \(batch.requests.count) writes failed: \(error)")
       counters = before
       failure = gate.close(after: error)
     }
@@ -368,7 +368,7 @@ actor Writer {
   }
 
   private static func slowWarning(_ time: Duration) -> String? {
-    time > muchWork ? "a write took \(time) of the processor, and beyond \(muchWork) it is work for a job" : nil
+    time > muchWork ? "a write took \(time) of the processor; above \(muchWork) it should be a job" : nil
   }
 
   /// The two names are the only ones between them; SQLite would build a temporary table for `in`.

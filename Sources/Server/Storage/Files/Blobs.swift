@@ -149,7 +149,7 @@ public final class Blobs: Sendable {
 
   /// Logs the failure and returns a refusal for the uploader.
   func storageFailure(_ error: any Error) -> Refusal {
-    log("an upload failed: \(error)")
+    log("An upload failed: \(error)")
     return gate.close(after: error)
   }
 
@@ -162,7 +162,7 @@ public final class Blobs: Sendable {
       for name in try Disk.names(in: temporary) where name.hasPrefix(Self.newPrefix) {
         try Disk.remove("\(temporary)/\(name)")
       }
-    } catch { log("unfinished uploads can't be removed: \(error)") }
+    } catch { log("Unfinished uploads can't be removed: \(error)") }
   }
 
   /// Uploads with received bytes.

@@ -219,7 +219,7 @@ public actor Housekeeping {
     guard pages > Self.maxLogPages, !hasLoggedSize else { return }
     hasLoggedSize = true
     store.log(
-      "the write-ahead log has \(pages) pages and can't be truncated: a reader such as a backup is still running")
+      "The write-ahead log has \(pages) pages and can't be truncated: a reader such as a backup is still running")
   }
 }
 

@@ -90,7 +90,7 @@ actor JobRunner {
         try await writer.write(CallSite()) { tx throws(Refusal) in try tx.runChunk(of: id, kind) }
       } catch {
         if error.isFault { throw error }
-        log("the job \(id) (\(kind.name)) ended: \(error.code)")
+        log("The job \(id) (\(kind.name)) ended: \(error.code)")
         try await writer.write(CallSite()) { tx throws(Refusal) in try tx.endJob(id, with: error) }
       }
       retries[id] = nil
@@ -99,13 +99,13 @@ actor JobRunner {
       let failures = (retries[id]?.failures ?? 0) + 1
       let wait = min(Self.firstRetry << min(failures - 1, 16), Self.longestRetry)
       retries[id] = Retry(failures: failures, at: clock() + wait)
-      log("the job \(id) (\(kind.name)) failed: \(error.code); the next attempt is in \(wait / 1_000) seconds")
+      log("The job \(id) (\(kind.name)) failed: \(error.code); the next attempt is in \(wait / 1_000) seconds")
       return false
     }
   }
 
   private func logUnknownKind(_ id: ID<Job>, _ kind: String) {
     guard unknownKinds.insert(id).inserted else { return }
-    log("the job \(id) is of the kind \"\(kind)\", which this program does not know: it waits for one that does")
+    log("The job \(id) waits: this program does not know its kind \"\(kind)\".")
   }
 }

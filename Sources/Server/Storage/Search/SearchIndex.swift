@@ -75,7 +75,7 @@ enum SearchIndex {
     }
     guard count > 0 else { return }
     log(
-      "the search index was rebuilt for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
+      "The search index was rebuilt for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
   }
 
   /// The version of `SearchText`, and that of what the index has.

@@ -67,7 +67,7 @@ actor IntegrityCheck {
         try cancellation.check()
       }
     } catch let error as SQLiteError where error.code != .interrupted {
-      if gate.close(after: error) != .damaged { log("the integrity check failed: \(error)") }
+      if gate.close(after: error) != .damaged { log("The integrity check failed: \(error)") }
     } catch {
       // Cancelled.
       return
