@@ -36,30 +36,16 @@ extension Problem {
       self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
     case .stepUpRequired(let needsCode, let hasPasskey):
-      self = Problem(
-        .forbidden, code: refusal.code,
-        title: hasPasskey ? "Confirm it with your password or a passkey." : "Confirm it with your password.",
-        params: [
-          ("methods", .list([needsCode ? "password_and_code" : "password"] + (hasPasskey ? ["passkey"] : [])))
-        ])
+      self = .stepUpRequired(refusal.code, needsCode: needsCode, hasPasskey: hasPasskey)
     case .secondFactorRequired(let challenge, let expiresAt):
-      self = Problem(
-        .forbidden, code: refusal.code, title: "Enter a code of your authenticator app.",
-        params: [
-          ("challenge", .text(challenge)), ("expires_at", .text(Timestamp.format(Int(expiresAt)))),
-          ("methods", .list(["totp", "recovery_code"])),
-        ])
+      self = .secondFactorRequired(refusal.code, challenge, until: expiresAt)
     case .secondFactorMissing:
       self = Problem(.forbidden, code: refusal.code, title: "The site requires two-step sign-in. Set it up first.")
     case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This user may not sign in.")
     case .banned(let until, let reason):
-      self = Problem(.forbidden, code: refusal.code, title: "This user is banned.")
-      if let until { params.append(("until", .text(Timestamp.format(Int(until))))) }
-      if let reason { params.append(("reason", .text(reason))) }
+      self = .sanction(refusal.code, "This user is banned.", until: until, reason: reason)
     case .silenced(let until, let reason):
-      self = Problem(.forbidden, code: refusal.code, title: "You are silenced.")
-      if let until { params.append(("until", .text(Timestamp.format(Int(until))))) }
-      if let reason { params.append(("reason", .text(reason))) }
+      self = .sanction(refusal.code, "You are silenced.", until: until, reason: reason)
     case .signUpsPaused(let until):
       self = Problem(
         .forbidden, code: refusal.code, title: "Sign-ups are paused.",
@@ -107,6 +93,30 @@ extension Problem {
         title: "The disk of the server is full. The operator has to make room.",
         fields: ["Retry-After": "60"])
     }
+  }
+
+  private static func stepUpRequired(_ code: String, needsCode: Bool, hasPasskey: Bool) -> Problem {
+    let methods = [needsCode ? "password_and_code" : "password"] + (hasPasskey ? ["passkey"] : [])
+    return Problem(
+      .forbidden, code: code,
+      title: hasPasskey ? "Confirm it with your password or a passkey." : "Confirm it with your password.",
+      params: [("methods", .list(methods))])
+  }
+
+  private static func secondFactorRequired(_ code: String, _ challenge: String, until end: Int64) -> Problem {
+    Problem(
+      .forbidden, code: code, title: "Enter a code of your authenticator app.",
+      params: [
+        ("challenge", .text(challenge)), ("expires_at", .text(Timestamp.format(Int(end)))),
+        ("methods", .list(["totp", "recovery_code"])),
+      ])
+  }
+
+  private static func sanction(_ code: String, _ title: String, until: Int64?, reason: String?) -> Problem {
+    var problem = Problem(.forbidden, code: code, title: title)
+    if let until { problem.params.append(("until", .text(Timestamp.format(Int(until))))) }
+    if let reason { problem.params.append(("reason", .text(reason))) }
+    return problem
   }
 
   init(_ error: JSONError) {

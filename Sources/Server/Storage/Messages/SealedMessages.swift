@@ -67,7 +67,16 @@ extension WriteTransaction {
   }
 
   private func content(of id: ID<Message>) throws(Refusal) -> Seal {
-    let seal = try run { connection in
+    guard var seal = try sealedColumns(of: id) else { throw .notFound }
+    try readEntities(of: id, into: &seal.text)
+    seal.revisions = try sealedRevisions(of: id)
+    seal.notifications = try sealedNotifications(of: id)
+    return seal
+  }
+
+  /// The content in the row of a message, with its annotations.
+  private func sealedColumns(of id: ID<Message>) throws(Refusal) -> Seal? {
+    try run { connection in
       let types = try connection.all(
         """
         select type
@@ -84,7 +93,7 @@ extension WriteTransaction {
       ) { row in
         Location(name: try row.optionalText(0), latitude: try row.double(1), longitude: try row.double(2))
       }
-      var seal = try connection.first(
+      return try connection.first(
         """
         select text, entities, annotations, sent_at, buttons
         from message
@@ -98,21 +107,26 @@ extension WriteTransaction {
           annotations: try row.optionalText(2).map { MessageAnnotations(json: $0, types: types, location: location) },
           sentAt: try row.optionalInt(3), buttons: try row.optionalText(4))
       }
-      seal?.text.hashtags = try connection.all(
+    }
+  }
+
+  private func readEntities(of id: ID<Message>, into text: inout MessageText) throws(Refusal) {
+    try run { connection in
+      text.hashtags = try connection.all(
         """
         select tag
         from hashtag
         where message_id = $1
         """, id.number
       ) { row in try row.text(0) }
-      seal?.text.mentions = try connection.all(
+      text.mentions = try connection.all(
         """
         select user_id
         from mention
         where message_id = $1
         """, id.number
       ) { row in ID(try row.int(0)) }
-      seal?.text.links = try connection.all(
+      text.links = try connection.all(
         """
         select url
         from hyperlink
@@ -120,7 +134,12 @@ extension WriteTransaction {
         order by position
         """, id.number
       ) { row in try row.text(0) }
-      seal?.revisions = try connection.all(
+    }
+  }
+
+  private func sealedRevisions(of id: ID<Message>) throws(Refusal) -> [Seal.Revision] {
+    try run { connection in
+      try connection.all(
         """
         select revision, text, entities, edited_at, edited_by
         from revision
@@ -132,7 +151,12 @@ extension WriteTransaction {
           revision: try row.int(0), text: try row.text(1), entities: try row.optionalText(2), editedAt: try row.int(3),
           editedBy: try row.int(4))
       }
-      seal?.notifications = try connection.all(
+    }
+  }
+
+  private func sealedNotifications(of id: ID<Message>) throws(Refusal) -> [Seal.SealedNotification] {
+    try run { connection in
+      try connection.all(
         """
         select id, user_id, kind, conversation_id, actor_id, created_at, read_at
         from notification
@@ -145,9 +169,6 @@ extension WriteTransaction {
           id: try row.int(0), user: try row.int(1), kind: try row.text(2), conversation: try row.optionalInt(3),
           actor: try row.optionalInt(4), createdAt: try row.int(5), readAt: try row.optionalInt(6))
       }
-      return seal
     }
-    guard let seal else { throw .notFound }
-    return seal
   }
 }
