@@ -173,6 +173,35 @@ private let forbidden: [String] = [
   for (folder, files) in folders { #expect(files.count <= 20, "\(folder)") }
 }
 
+/// The functions and initializers of a file with their numbers of lines, by their first lines.
+private func functions(in text: String) throws -> [(name: String, lines: Int)] {
+  let beginning = try Regex(
+    #"^ *(?:@\w+(?:\([^)]*\))? )*(?:(?:public|package|private|fileprivate|static|final|mutating|nonisolated|consuming) )*"#
+      + #"(?:func |init[?(<])"#)
+  let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+  return lines.indices.compactMap { index in
+    guard lines[index].contains(beginning) else { return nil }
+    let indentation = lines[index].prefix { $0 == " " }
+    // A signature of several lines ends with `)` in the column of the function.
+    let end = lines[(index + 1)...].firstIndex { line in
+      let code = line.drop { $0 == " " }
+      return !code.isEmpty && line.count - code.count <= indentation.count && !code.hasPrefix(")") && code != "{"
+    }
+    guard let end, lines[end] == indentation + "}" else { return nil }
+    return (name: String(lines[index].dropFirst(indentation.count)), lines: end - index + 1)
+  }
+}
+
+@Test func `a function of the sources has at most 80 lines`() throws {
+  let sample = "struct A {\n  func short() { 1 }\n  private static func long(\n    _ a: Int\n  ) {\n\n    a()\n  }\n}\n"
+  #expect(try functions(in: sample).map(\.lines) == [6])
+  for file in try Package.files(under: "Sources", ending: ".swift") {
+    for function in try functions(in: file.text) where function.lines > 80 {
+      Issue.record("\(file.path): \(function.name) has \(function.lines) lines")
+    }
+  }
+}
+
 @Test func `targets import only modules that their layer allows`() throws {
   let statement = try Regex(
     #"^(?:@[a-z_]+ )?(?:(?:public|package|internal|private) )?import (?:(?:struct|class|enum|func) )?(\w+)"#)
@@ -297,8 +326,8 @@ private func decisions(in text: String) throws -> [(entry: String, title: String
     let body = paragraph.range(of: "**").map { paragraph[$0.upperBound...] } ?? ""
     let title = (paragraph.range(of: "**").map { paragraph[..<$0.lowerBound] } ?? "").replacing(date, with: "")
     return (
-      String(entry.prefix(60)), title.lowercased().trimmingCharacters(in: .punctuationCharacters),
-      body.replacing(ignored, with: "x").matches(of: end).count
+      entry: String(entry.prefix(60)), title: title.lowercased().trimmingCharacters(in: .punctuationCharacters),
+      sentences: body.replacing(ignored, with: "x").matches(of: end).count
     )
   }
 }
@@ -314,7 +343,9 @@ private func decisions(in text: String) throws -> [(entry: String, title: String
 /// The decisions of all READMEs.
 private func allDecisions() throws -> [(location: String, title: String, sentences: Int)] {
   try ["Sources", "Public/js"].flatMap { try Package.files(under: $0, ending: "README.md") }.flatMap { file in
-    try decisions(in: file.text).map { ("\(file.path): \($0.entry)", $0.title, $0.sentences) }
+    try decisions(in: file.text).map {
+      (location: "\(file.path): \($0.entry)", title: $0.title, sentences: $0.sentences)
+    }
   }
 }
 

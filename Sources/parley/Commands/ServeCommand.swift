@@ -41,20 +41,13 @@ enum ServeCommand {
 
     let folder = try openDataFolder(data)
     let limits = try settings.limits(diskSize: folder.diskSize)
-    let inherited = ServiceManager.inheritedSockets()
-    let sockets = try sockets(settings, inherited.filter { !$0.isRedirect }.map(\.socket))
-    let redirects =
-      inherited.filter(\.isRedirect).map(\.socket)
-      + (try settings.all(.redirect).map { try bind($0, .redirect, settings) })
-    let metricsSocket = try settings.text(.metricsListen).map { try bind($0, .metricsListen, settings) }
-    try certificates?.makeIfNeeded(names: names(addresses, sockets))
+    let sockets = try DaemonSockets(settings)
+    try certificates?.makeIfNeeded(names: sockets.certificateNames(addresses))
     let loaded = try certificates?.load()
     settings.warnings(environment: Terminal.environment).forEach(logError)
     checkDescriptors(limits)
-    let publisher = API.publisher()
-    let store = try openStore(folder, FileSystem.migrations(share), logError) { publisher.enqueue($0) }
-    await store.eraseAgain()
-    let community = Community(store, publisher: publisher, bounds: Bounds(of: limits))
+    let community = try await openCommunity(folder, FileSystem.migrations(share), Bounds(of: limits), logError)
+    let store = community.store
     var outgoing = try await Outgoing(checked, community, share: share, log: logError)
     let api = API(
       community, release: .current, rates: checked.rates, previews: outgoing.requests?.previews,
@@ -64,9 +57,7 @@ enum ServeCommand {
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
     let hook = BackupHook(checked.backupHook, scheduled, data: folder.path, log: logError)
     let metrics = Metrics(store, push: outgoing.push, certificates: certificates, hook: hook)
-    let endpoints = sockets.map { socket in
-      Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
-    }
+    let endpoints = sockets.endpoints(tls: loaded?.configuration)
     let accessLog = AccessLog(checked.accessLog, descriptor: STDERR_FILENO)
     let server = try Server(
       .init(endpoints: endpoints, loops: checked.loops, polling: checked.polling),
@@ -76,7 +67,7 @@ enum ServeCommand {
       accessLog: accessLog, log: logError)
     try await server.start()
     metrics.use(server)
-    let metricsServer = try await metricsServer(metricsSocket, metrics, limits, logError)
+    let metricsServer = try await metricsServer(sockets.metrics, metrics, limits, logError)
     outgoing.start()
     let events = MachineEvents(data: folder.path)
     events.start(now: Clock.wall() / 1_000_000)
@@ -88,52 +79,43 @@ enum ServeCommand {
     let running = RunningSettings(checked, arguments: arguments)
     let doctor = DoctorReporter(probes, status, running) { server.limits }
     let control = await controlServer(api, origin, data, status, doctor, logError)
-    let redirect = try await redirectServer(redirects, loaded != nil, addresses, sockets, limits, logError)
+    let redirect = try await redirectServer(sockets, loaded != nil, addresses, limits, logError)
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: checked.eventAge, checksIntegrity: true) { Allocator.trim() }
     let alerts = AlertMonitor(checked.alerts, community, status, data: folder.path, origin: origin, log: logError)
-    var writing = PeriodicTasks()
-    writing.add(every: Housekeeping.interval) { await housekeeper.tick() }
-    // The next backup waits for the copy of the last one, since it may remove it.
-    writing.add(every: ScheduledBackups.checkInterval) {
-      await scheduled.makeIfDue()
-      await hook.runIfDue()
-    }
-    writing.add(every: BackupHook.interval) { await hook.runIfDue() }
-    writing.add(every: AlertMonitor.interval) { await alerts.check() }
+    let writing = writingTasks(housekeeper, scheduled, hook, alerts)
     let checkCertificate = certificateCheck(certificates, addresses)
     let watching = periodicTasks(server, community, events, checkCertificate)
     try await printSetupLink(api.community, origin)
-    for address in metricsServer?.addresses ?? [] { Terminal.print("metrics on http://\(address)/metrics\n") }
-    printAddresses(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
-    Terminal.log(.start, ["version": version, "data": data])
-    // The start has freed buffers of migrations and checks.
-    Allocator.trim()
+    printAddresses(endpoints, redirect, metricsServer, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
+    finishStart(data)
 
     let reload = SettingsReload(
       running, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog, housekeeper: housekeeper,
       backups: scheduled, hook: hook, status: status, alerts: alerts, log: logError)
-    for await signal in signals.events {
-      guard signal == SIGHUP else { break }
-      ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
+    await reloadAtHangUp(signals.events) {
       await reload.run()
       await reloadCertificates(certificates, server, endpoints)
-      ServiceManager.notify("READY=1")
       checkCertificate()
     }
-    // End long polls and event streams.
     await watching.stop()
-    community.hub.close()
-    await redirect?.stop(within: 0)
-    await metricsServer?.stop(within: 0)
-    await stop(server, signals.events)
-    // No more requests. Commit pending writes.
+    await stopRequests(community, server, [redirect, metricsServer], signals.events)
+    // Commit pending writes.
     await writing.stop()
     await control?.stop()
     await outgoing.stop()
     await store.close()
     events.stop()
     return 0
+  }
+
+  private static func openCommunity(
+    _ folder: DataFolder, _ migrations: String, _ bounds: Bounds, _ logError: @escaping @Sendable (String) -> Void
+  ) async throws -> Community {
+    let publisher = API.publisher()
+    let store = try openStore(folder, migrations, logError) { publisher.enqueue($0) }
+    await store.eraseAgain()
+    return Community(store, publisher: publisher, bounds: bounds)
   }
 
   static func openStore(
@@ -181,6 +163,22 @@ enum ServeCommand {
     return check
   }
 
+  /// Starts the tasks that write: housekeeping, backups and their copies, alerts.
+  private static func writingTasks(
+    _ housekeeper: Housekeeping, _ scheduled: ScheduledBackups, _ hook: BackupHook, _ alerts: AlertMonitor
+  ) -> PeriodicTasks {
+    var tasks = PeriodicTasks()
+    tasks.add(every: Housekeeping.interval) { await housekeeper.tick() }
+    // The next backup waits for the copy of the last one, since it may remove it.
+    tasks.add(every: ScheduledBackups.checkInterval) {
+      await scheduled.makeIfDue()
+      await hook.runIfDue()
+    }
+    tasks.add(every: BackupHook.interval) { await hook.runIfDue() }
+    tasks.add(every: AlertMonitor.interval) { await alerts.check() }
+    return tasks
+  }
+
   /// Starts the tasks that write nothing: presence, memory, the certificate, the watchdog.
   private static func periodicTasks(
     _ server: Server, _ community: Community, _ events: MachineEvents,
@@ -220,8 +218,9 @@ enum ServeCommand {
   }
 
   private static func printAddresses(
-    _ endpoints: [Server.Configuration.Endpoint], _ redirect: Server?, _ fingerprint: String?
+    _ endpoints: [Server.Configuration.Endpoint], _ redirect: Server?, _ metrics: Server?, _ fingerprint: String?
   ) {
+    for address in metrics?.addresses ?? [] { Terminal.print("metrics on http://\(address)/metrics\n") }
     if let fingerprint { Terminal.print("certificate fingerprint (SHA-256) \(fingerprint)\n") }
     for endpoint in endpoints {
       let scheme = endpoint.tls == nil ? "http" : "https"
@@ -230,6 +229,31 @@ enum ServeCommand {
     }
     for address in redirect?.addresses ?? [] { Terminal.print("redirecting from http://\(address)\n") }
     ServiceManager.notify("READY=1")
+  }
+
+  private static func finishStart(_ data: String) {
+    Terminal.log(.start, ["version": version, "data": data])
+    // The start has freed buffers of migrations and checks.
+    Allocator.trim()
+  }
+
+  /// Runs `reload` at each SIGHUP. Returns at the first other signal.
+  private static func reloadAtHangUp(_ events: AsyncStream<Int32>, reload: () async -> Void) async {
+    for await signal in events {
+      guard signal == SIGHUP else { return }
+      ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
+      await reload()
+      ServiceManager.notify("READY=1")
+    }
+  }
+
+  /// Ends long polls and event streams, then all connections.
+  private static func stopRequests(
+    _ community: Community, _ server: Server, _ others: [Server?], _ events: AsyncStream<Int32>
+  ) async {
+    community.hub.close()
+    for other in others { await other?.stop(within: 0) }
+    await stop(server, events)
   }
 
   /// Drains the connections. A second signal closes them.
@@ -266,31 +290,7 @@ enum ServeCommand {
     }
   }
 
-  // MARK: Settings
-
-  private static func sockets(_ settings: Settings, _ inherited: [ListeningSocket]) throws -> [ListeningSocket] {
-    let addresses = settings.all(.listen)
-    if !inherited.isEmpty, addresses.isEmpty { return inherited }
-    return inherited
-      + (try (addresses.isEmpty ? [Setting.listen.fallback ?? ""] : addresses).map { try bind($0, .listen, settings) })
-  }
-
-  private static func bind(_ text: String, _ setting: Setting, _ settings: Settings) throws -> ListeningSocket {
-    guard let address = SocketAddress(text) else { throw settings.noAddress(setting, text) }
-    do {
-      return try ListeningSocket(binding: address)
-    } catch {
-      throw Settings.UsageError(message: "\(error). Choose another address with \(setting.flag).")
-    }
-  }
-
-  /// The names of a self-signed certificate.
-  private static func names(_ addresses: Addresses, _ sockets: [ListeningSocket]) -> [String] {
-    var names = addresses.publicOrigins.map(\.host) + ["localhost", "127.0.0.1", "::1"]
-    for socket in sockets where socket.address.port != nil { names.append(socket.address.host) }
-    var seen: Set<String> = []
-    return names.filter { $0 != "0.0.0.0" && $0 != "::" && seen.insert($0).inserted }
-  }
+  // MARK: Other servers
 
   /// Nil if the file system has no sockets. The daemon serves without its control socket then.
   private static func controlServer(
@@ -316,17 +316,16 @@ enum ServeCommand {
   }
 
   private static func redirectServer(
-    _ redirects: [ListeningSocket], _ isEncrypted: Bool, _ addresses: Addresses, _ sockets: [ListeningSocket],
-    _ limits: Limits,
+    _ sockets: DaemonSockets, _ isEncrypted: Bool, _ addresses: Addresses, _ limits: Limits,
     _ logError: @escaping @Sendable (String) -> Void
   ) async throws -> Server? {
-    guard !redirects.isEmpty, let port = sockets.compactMap(\.address.port).first else { return nil }
+    guard !sockets.redirects.isEmpty, let port = sockets.main.compactMap(\.address.port).first else { return nil }
     guard isEncrypted else {
       throw Settings.UsageError(
         message: "The socket \(InheritedSocket.redirectName) needs TLS: --tls-certificate and --tls-key.")
     }
     let server = try Server(
-      .init(endpoints: redirects.map { .init($0) }, loops: 1),
+      .init(endpoints: sockets.redirects.map { .init($0) }, loops: 1),
       application: DaemonRoutes.redirect(to: addresses, port: Int(port), limits: limits), log: logError)
     try await server.start()
     return server
@@ -345,11 +344,4 @@ private struct SignalEvents {
     self.events = events
     self.signals = signals
   }
-}
-
-extension InheritedSocket {
-  /// `FileDescriptorName=` of a socket that redirects plain HTTP to the TLS address.
-  static let redirectName = "redirect"
-
-  fileprivate var isRedirect: Bool { name == Self.redirectName }
 }
