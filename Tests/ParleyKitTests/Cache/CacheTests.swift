@@ -9,27 +9,27 @@ import Testing
 
 @Suite struct CacheTests {
   @Test func `the cache persists across app starts`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await hamlet.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       var before = Replica()
       do {
-        let ada = try HamletClient(hamlet, "ada", file: file)
+        let ada = try SiteClient(site, "ada", file: file)
         try await ada.sync.catchUp()
-        try await hamlet.post("first #food", as: "grace", in: garden)
-        try await hamlet.post("second", as: "grace", in: garden)
+        try await site.post("first #food", as: "grace", in: garden)
+        try await site.post("second", as: "grace", in: garden)
         try await ada.sync.catchUp()
         before = await ada.cache.replica
         #expect(before.conversations[garden]?.unread == 2)
       }
-      let again = try HamletClient(hamlet, "ada", file: file)
+      let again = try SiteClient(site, "ada", file: file)
       let after = await again.cache.replica
       #expect(after == before)
       #expect(try await again.texts(garden) == ["first #food", "second"])
       // Sync continues.
-      try await hamlet.post("third", as: "grace", in: garden)
+      try await site.post("third", as: "grace", in: garden)
       try await again.sync.catchUp()
       #expect(try await again.texts(garden) == ["first #food", "second", "third"])
       #expect(again.server.requests.contains("GET /snapshot") == false)
@@ -37,19 +37,19 @@ import Testing
   }
 
   @Test func `a late response does not undo an event`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      let message = try await hamlet.post("before", as: "grace", in: garden)
+      let message = try await site.post("before", as: "grace", in: garden)
       let late = try await ada.client.send(.getMessage(message.id)).value
       let asOf = try #require(await ada.cache.replica.cursor?.event)
-      _ = try await hamlet.client("grace").send(.editMessage(message.id, text: "after"))
+      _ = try await site.client("grace").send(.editMessage(message.id, text: "after"))
       try await ada.sync.catchUp()
       try await ada.cache.merge([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["after"])
       // A deleted message stays deleted.
-      _ = try await hamlet.client("grace").send(.deleteMessage(message.id))
+      _ = try await site.client("grace").send(.deleteMessage(message.id))
       try await ada.sync.catchUp()
       try await ada.cache.merge([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["†"])
@@ -57,14 +57,14 @@ import Testing
   }
 
   @Test(arguments: [false, true]) func `erasing deletes everything`(isOnDisk: Bool) async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada", file: isOnDisk ? file : nil)
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada", file: isOnDisk ? file : nil)
       try await ada.sync.catchUp()
-      try await hamlet.post("xylophonesecret", as: "grace", in: garden)
+      try await site.post("xylophonesecret", as: "grace", in: garden)
       try await ada.sync.catchUp()
       try await ada.cache.setDraft(Draft("draftsecret"), in: garden)
       #expect(try await ada.cache.search("xylophonesecret").messages.count == 1)
@@ -108,15 +108,15 @@ import Testing
   }
 
   @Test(arguments: [false, true]) func `messages are found by their attributes`(isOnDisk: Bool) async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
-      let garden = try await hamlet.group("ada", "grace")
-      let other = try await hamlet.group("ada", "linus")
+      let garden = try await site.group("ada", "grace")
+      let other = try await site.group("ada", "linus")
       var indexing = MessageIndexing()
       indexing.displayDate = MessageIndexing.date(inAnnotation: "net.app.ohai.displaydate")
       indexing.annotationTypes = ["com.example.todo"]
-      let ada = try HamletClient(hamlet, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
+      let ada = try SiteClient(site, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
       try await ada.sync.catchUp()
       let sanFrancisco = Draft.Annotation.location("McDonald's", latitude: 37.7793, longitude: -122.4192)
       let nextDoor = Draft.Annotation.location("McDonald's", latitude: 37.7841, longitude: -122.4192)
@@ -125,10 +125,10 @@ import Testing
       let ancient = Draft.Annotation("net.app.ohai.displaydate") { json in
         json.field("date", "1999-12-31T23:59:59.000Z")
       }
-      try await hamlet.post("lunch #Food with @ada", as: "grace", in: garden, [sanFrancisco])
-      try await hamlet.post("dinner 日本語", as: "grace", in: garden, [nextDoor, todo])
-      try await hamlet.post("old lunch", as: "grace", in: garden, [chicago, ancient])
-      try await hamlet.post("lunch elsewhere #food", as: "linus", in: other)
+      try await site.post("lunch #Food with @ada", as: "grace", in: garden, [sanFrancisco])
+      try await site.post("dinner 日本語", as: "grace", in: garden, [nextDoor, todo])
+      try await site.post("old lunch", as: "grace", in: garden, [chicago, ancient])
+      try await site.post("lunch elsewhere #food", as: "linus", in: other)
       try await ada.sync.catchUp()
       let cache = ada.cache
       func texts(_ found: SearchResult) -> [String] { found.messages.map(\.text) }
@@ -138,11 +138,11 @@ import Testing
       #expect(try await texts(cache.search("lunch -elsewhere", limit: 1)) == ["lunch #Food with @ada"])
       #expect(try await texts(cache.find([.hashtag("food")], in: garden)) == ["lunch #Food with @ada"])
       #expect(try await texts(cache.find([.hashtag("#FOOD")])).count == 2)
-      #expect(try await texts(cache.find([.mention(hamlet.id("ada"))])) == ["lunch #Food with @ada"])
+      #expect(try await texts(cache.find([.mention(site.id("ada"))])) == ["lunch #Food with @ada"])
       #expect(try await texts(cache.find([.annotation("com.example.todo")])) == ["dinner 日本語"])
       #expect(try await texts(cache.find([.annotation("net.app.ohai.displaydate")])).isEmpty)
       #expect(
-        texts(try await cache.find([.author(hamlet.id("linus")), .hashtag("food")])) == ["lunch elsewhere #food"])
+        texts(try await cache.find([.author(site.id("linus")), .hashtag("food")])) == ["lunch elsewhere #food"])
       // In the next cells of the index.
       let location = Location(name: "mcdonald's", latitude: 37.7796, longitude: -122.4195)
       #expect(try await texts(cache.find([.location(location, .block)])) == ["lunch #Food with @ada"])
@@ -158,7 +158,7 @@ import Testing
       #expect(shown.displayLocation == "McDonald's")
       // Deleted messages are not found.
       let deleted = try #require(try await cache.search("elsewhere").messages.first?.message)
-      _ = try await hamlet.client("linus").send(.deleteMessage(deleted.id))
+      _ = try await site.client("linus").send(.deleteMessage(deleted.id))
       try await ada.sync.catchUp()
       #expect(try await cache.search("elsewhere").messages.isEmpty)
       #expect(try await cache.find([.hashtag("food")], in: other).messages.isEmpty)
@@ -166,22 +166,22 @@ import Testing
   }
 
   @Test func `unsent messages are found among the others by their own date`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       var indexing = MessageIndexing()
       indexing.displayDate = MessageIndexing.date(inAnnotation: "net.app.ohai.displaydate")
       indexing.annotationTypes = ["com.example.todo"]
-      let ada = try HamletClient(hamlet, "ada", indexing)
+      let ada = try SiteClient(site, "ada", indexing)
       func dated(_ year: Int) -> Draft.Annotation {
         Draft.Annotation("net.app.ohai.displaydate") { $0.field("date", "\(year)-06-01T00:00:00.000Z") }
       }
-      try await hamlet.post("tea in 2003 #tea", as: "ada", in: garden, [dated(2003)])
-      try await hamlet.post("tea in 2001 #tea", as: "ada", in: garden, [dated(2001)])
+      try await site.post("tea in 2003 #tea", as: "ada", in: garden, [dated(2003)])
+      try await site.post("tea in 2001 #tea", as: "ada", in: garden, [dated(2001)])
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      let harbour = Location(name: "Pier 39", latitude: 37.8087, longitude: -122.4098)
+      let pier = Location(name: "Pier 39", latitude: 37.8087, longitude: -122.4098)
       var draft = Draft("tea in 2002 #Tea with @grace", annotations: [dated(2002)])
-      draft.annotations.append(.location("Pier 39", latitude: harbour.latitude, longitude: harbour.longitude))
+      draft.annotations.append(.location("Pier 39", latitude: pier.latitude, longitude: pier.longitude))
       draft.annotations.append(Draft.Annotation("com.example.todo") { _ in })
       try await ada.outbox.send(draft, in: garden)
       let all = ["tea in 2003 #tea", "tea in 2002 #Tea with @grace", "tea in 2001 #tea"]
@@ -191,10 +191,10 @@ import Testing
         #expect(try await texts(ada.cache.messagesByDate(in: garden)) == all)
         #expect(try await texts(ada.cache.search("tea", in: garden)) == all)
         #expect(try await texts(ada.cache.find([.hashtag("tea")], limit: 2)) == Array(all.prefix(2)))
-        #expect(try await texts(ada.cache.find([.mention(hamlet.id("grace"))])) == [all[1]])
+        #expect(try await texts(ada.cache.find([.mention(site.id("grace"))])) == [all[1]])
         #expect(try await texts(ada.cache.find([.annotation("com.example.todo")])) == [all[1]])
         #expect(try await texts(ada.cache.find([.annotation("net.app.core.checkin")])).isEmpty)
-        #expect(try await texts(ada.cache.find([.location(harbour, .block)])) == [all[1]])
+        #expect(try await texts(ada.cache.find([.location(pier, .block)])) == [all[1]])
         #expect(try await texts(ada.cache.searchLocations("pier")) == [all[1]])
         let before = try #require(Timestamp.parse("2003-01-01T00:00:00.000Z"))
         #expect(try await texts(ada.cache.messagesByDate(in: garden, before: Int64(before))) == Array(all.suffix(2)))
@@ -210,21 +210,21 @@ import Testing
   }
 
   @Test func `a location without a name gets the name that the app resolves`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       var indexing = MessageIndexing()
       let requests = Atomic(0)
       indexing.locationName = { location in
         requests.add(1, ordering: .relaxed)
         return location.latitude > 50 ? "Alexanderplatz" : nil
       }
-      let ada = try HamletClient(hamlet, "ada", indexing)
+      let ada = try SiteClient(site, "ada", indexing)
       try await ada.sync.catchUp()
       let point = Draft.Annotation("net.app.core.geolocation") { json in
         json.field("latitude", 52.5219)
         json.field("longitude", 13.4132)
       }
-      let message = try await hamlet.post("here", as: "grace", in: garden, [point])
+      let message = try await site.post("here", as: "grace", in: garden, [point])
       try await ada.sync.catchUp()
       try await wait { try await ada.cache.searchLocations("alexanderplatz").messages.map(\.text) == ["here"] }
       // Later changes keep the name, without a second lookup.
@@ -236,18 +236,18 @@ import Testing
   }
 
   @Test func `an unresolved location is resolved again after its message changes`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       var indexing = MessageIndexing()
       let requests = Atomic(0)
       indexing.locationName = { _ in requests.add(1, ordering: .relaxed).newValue == 1 ? nil : "Alexanderplatz" }
-      let ada = try HamletClient(hamlet, "ada", indexing)
+      let ada = try SiteClient(site, "ada", indexing)
       try await ada.sync.catchUp()
       let point = Draft.Annotation("net.app.core.geolocation") { json in
         json.field("latitude", 52.5219)
         json.field("longitude", 13.4132)
       }
-      let message = try await hamlet.post("here", as: "grace", in: garden, [point])
+      let message = try await site.post("here", as: "grace", in: garden, [point])
       try await ada.sync.catchUp()
       try await wait { requests.load(ordering: .relaxed) == 1 }
       #expect(try await ada.cache.searchLocations("alexanderplatz").messages.isEmpty)
@@ -266,11 +266,11 @@ import Testing
   }
 
   @Test func `the newest cached messages are returned across gaps`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let first = try await hamlet.post("1", as: "grace", in: garden)
-      for number in 2...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let first = try await site.post("1", as: "grace", in: garden)
+      for number in 2...3 { try await site.post("\(number)", as: "grace", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.begin()
       try await ada.sync.refresh([first.id])
       #expect(try await ada.cache.newest(2, in: garden).map(\.text) == ["1", "3"])
@@ -281,16 +281,16 @@ import Testing
 
   @Test(arguments: [false, true])
   func `a page with equal display dates skips no message`(isOnDisk: Bool) async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
-      let garden = try await hamlet.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       var indexing = MessageIndexing()
       // Two, then nine at the same time, then one.
       indexing.displayDate = { $0.seq <= 2 ? Int64($0.seq) : $0.seq <= 11 ? 5 : 9 }
-      let ada = try HamletClient(hamlet, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
+      let ada = try SiteClient(site, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
       for number in 1...12 {
-        let posted = try await hamlet.post("\(number)", as: "grace", in: garden)
+        let posted = try await site.post("\(number)", as: "grace", in: garden)
         if number % 3 != 0 { _ = try await ada.client.send(.setAction(on: posted.id, type: "like")) }
       }
       try await ada.sync.catchUp()
@@ -309,24 +309,24 @@ import Testing
   }
 
   @Test func `a new app version may index messages differently`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await hamlet.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       var indexing = MessageIndexing()
       indexing.annotationTypes = []
       let todo = Draft.Annotation("com.example.todo") { _ in }
       do {
-        let ada = try HamletClient(hamlet, "ada", file: file, indexing)
+        let ada = try SiteClient(site, "ada", file: file, indexing)
         try await ada.sync.catchUp()
-        try await hamlet.post("milk", as: "grace", in: garden, [todo])
+        try await site.post("milk", as: "grace", in: garden, [todo])
         try await ada.sync.catchUp()
         #expect(try await ada.cache.find([.annotation("com.example.todo")]).messages.isEmpty)
       }
       indexing.annotationTypes = nil
       indexing.version = 2
-      let ada = try HamletClient(hamlet, "ada", file: file, indexing)
+      let ada = try SiteClient(site, "ada", file: file, indexing)
       #expect(try await ada.cache.find([.annotation("com.example.todo")]).messages.map(\.text) == ["milk"])
     }
   }
@@ -342,14 +342,14 @@ import Testing
   }
 
   @Test func `a file of version 1 is upgraded`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await hamlet.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       var before = Replica()
       do {
-        let ada = try HamletClient(hamlet, "ada", file: file)
+        let ada = try SiteClient(site, "ada", file: file)
         try await ada.sync.catchUp()
         try await ada.outbox.send(Draft("unsent"), in: garden)
         before = await ada.cache.replica
@@ -364,7 +364,7 @@ import Testing
         pragma user_version = 1;
         """)
       connection.close()
-      let ada = try HamletClient(hamlet, "ada", file: file)
+      let ada = try SiteClient(site, "ada", file: file)
       #expect(await ada.cache.replica == before)
       #expect(await ada.cache.actionsAsOf == 7)
       #expect(await ada.outbox.list().map(\.draft?.text) == ["unsent"])
@@ -410,16 +410,16 @@ import Testing
 @Suite struct DatePageTests {
   @Test(arguments: [false, true], [1, 2, 3, 7])
   func `pages by date have each message once, even of one date`(hasDisk: Bool, limit: Int) async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
-      let garden = try await hamlet.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       var indexing = MessageIndexing()
       // Three days, each with several messages.
       indexing.displayDate = { message in Int64(message.content?.text.first?.wholeNumberValue ?? 0) * 86_400_000 }
-      let ada = try HamletClient(hamlet, "ada", file: hasDisk ? folder.path + "/cache.db" : nil, indexing)
+      let ada = try SiteClient(site, "ada", file: hasDisk ? folder.path + "/cache.db" : nil, indexing)
       for text in ["1a #x", "2a #x", "1b #x", "3a #x", "2b #x", "1c #x"] {
-        let posted = try await hamlet.post(text, as: "ada", in: garden)
+        let posted = try await site.post(text, as: "ada", in: garden)
         _ = try await ada.client.send(.setAction(on: posted.id, type: "like"))
       }
       try await ada.sync.catchUp()

@@ -22,18 +22,18 @@ import Testing
     try #require(isExpected(), sourceLocation: location)
   }
 
-  private func parley(_ transport: HamletServer) throws -> Parley {
+  private func parley(_ transport: SiteTransport) throws -> Parley {
     try Parley(
-      try transport.client(), clock: Outbox.Clock(now: Ground.ticking),
+      try transport.client(), clock: Outbox.Clock(now: TestSite.ticking),
       open: { file in throw TransportFailure.sourceFailed(file.path) }
     ) { MemoryStore() }
   }
 
   @Test func `a room shows, sends and changes messages, also offline`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...8 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...8 { try await site.post("message \(number)", as: "grace", in: garden) }
+      let server = site.server("ada")
       let ada = try parley(server)
       try await ada.sync.catchUp()
       let room = RoomModel(garden, ada, size: 5)
@@ -71,9 +71,9 @@ import Testing
   }
 
   @Test func `a room reports a failed call and cancels a refused message`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try parley(hamlet.server("ada"))
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try parley(site.server("ada"))
       try await ada.sync.catchUp()
       let room = RoomModel(garden, ada)
       try await running({ await room.run() }) {
@@ -94,12 +94,12 @@ import Testing
   }
 
   @Test func `forums appear with the first synchronization and leave with the session`() async throws {
-    try await Hamlet.open { hamlet in
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let server = site.server("ada")
       let ada = try parley(server)
       let model = ForumListModel(ada)
       try await running({ await model.run() }) {
-        _ = try await hamlet.client("ada").send(.createForum(title: "Garden", visibility: .public))
+        _ = try await site.client("ada").send(.createForum(title: "Garden", visibility: .public))
         server.set { $0.isOffline = true }
         await model.refresh()
         #expect(model.failure != nil && !model.isLoaded)
@@ -114,11 +114,11 @@ import Testing
   }
 
   @Test func `topics are listed page by page and again after a change`() async throws {
-    try await Hamlet.open { hamlet in
-      let client = try hamlet.client("ada")
+    try await ScriptedSite.open { site in
+      let client = try site.client("ada")
       let forum = try await client.send(.createForum(title: "Garden", visibility: .public)).forum.id
       for number in 1...60 { _ = try await client.send(.createTopic(in: forum, title: "Topic \(number)")) }
-      let server = hamlet.server("ada")
+      let server = site.server("ada")
       let ada = try parley(server)
       try await ada.sync.catchUp()
       let model = TopicListModel(of: forum, ada)
@@ -143,16 +143,16 @@ import Testing
   }
 
   @Test func `the inbox lists notifications, counts them and marks them as read`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("First for @ada", as: "grace", in: garden)
-      let ada = try parley(hamlet.server("ada"))
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("First for @ada", as: "grace", in: garden)
+      let ada = try parley(site.server("ada"))
       try await ada.sync.catchUp()
       let model = InboxModel(ada)
       try await running({ await model.run() }) {
         try await wait { model.notifications.first?.message?.message.content?.text == "First for @ada" }
         let before = model.unread
-        try await hamlet.post("Second for @ada", as: "grace", in: garden)
+        try await site.post("Second for @ada", as: "grace", in: garden)
         try await ada.sync.catchUp()
         try await ada.sync.fetchNeeds()
         try await wait { model.notifications.first?.message?.message.content?.text == "Second for @ada" }

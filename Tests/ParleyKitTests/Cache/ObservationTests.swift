@@ -12,11 +12,11 @@ private final class Flag: Sendable {
 
 @Suite struct ObservationTests {
   @Test func `a list of conversations has the last messages and updates with them`() async throws {
-    try await Harbour.open { harbour in
-      let orchard = try await harbour.group("ada", "linus")
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let orchard = try await site.group("ada", "linus")
+      let garden = try await site.group("ada", "grace")
       let parley = try Parley(
-        try harbour.client("ada"), clock: Outbox.Clock(now: Ground.ticking),
+        try site.client("ada"), clock: Outbox.Clock(now: TestSite.ticking),
         open: { file in throw TransportFailure.sourceFailed(file.path) }
       ) { MemoryStore() }
       let lists = parley.conversationLists()
@@ -29,7 +29,7 @@ private final class Flag: Sendable {
       var list = await next { $0.count == 2 && $0.allSatisfy { !$0.others.isEmpty } }
       #expect(list.map(\.conversation.id) == [garden, orchard])
       #expect(list.map(\.title) == ["garden", "garden"] && list[1].others.map(\.summary.name) == ["linus"])
-      _ = try await harbour.client("linus").send(.postMessage(in: orchard, "apples"))
+      _ = try await site.client("linus").send(.postMessage(in: orchard, "apples"))
       try await parley.sync.catchUp()
       list = await next { $0.first?.last?.text == "apples" }
       #expect(list.map(\.conversation.id) == [orchard, garden] && list.first?.unread == 1)
@@ -38,7 +38,7 @@ private final class Flag: Sendable {
       list = await next { $0.contains { $0.draft != nil } && $0.contains { $0.last?.isUnsent == true } }
       #expect(list.map(\.conversation.id) == [garden, orchard])
       #expect(list.map { $0.last?.text } == ["pears", "apples"] && list.map { $0.draft?.text } == [nil, "plu"])
-      let room = try await harbour.room()
+      let room = try await site.room()
       try await parley.sync.catchUp()
       for await forums in parley.forumLists() where !forums.isEmpty {
         #expect(forums.map(\.forum.room) == [room])
@@ -48,12 +48,12 @@ private final class Flag: Sendable {
   }
 
   @Test func `pending messages sort first, regardless of their display date`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let orchard = try await hamlet.group("ada", "linus")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let orchard = try await site.group("ada", "linus")
       var indexing = MessageIndexing()
       indexing.displayDate = { _ in -1 }
-      let ada = try HamletClient(hamlet, "ada", indexing)
+      let ada = try SiteClient(site, "ada", indexing)
       try await ada.sync.catchUp()
       func listed() async throws -> [ID<Conversation>] {
         try await ada.cache.ownConversations().map(\.conversation.id)
@@ -71,10 +71,10 @@ private final class Flag: Sendable {
   }
 
   @Test func `an entity has one object, which updates with it`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let posted = try await hamlet.post("one", as: "grace", in: garden)
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let posted = try await site.post("one", as: "grace", in: garden)
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.begin()
       try await ada.sync.fetchNewest(in: garden)
       let observed = ObservedObjects(ada.cache)
@@ -82,8 +82,8 @@ private final class Flag: Sendable {
       let again = await observed.message(posted.id)
       #expect(message === again && message.value?.text == "one")
       let conversation = await observed.conversation(garden)
-      let grace = await observed.user(hamlet.id("grace"))
-      let me = await observed.user(hamlet.id("ada"))
+      let grace = await observed.user(site.id("grace"))
+      let me = await observed.user(site.id("ada"))
       #expect(conversation.value?.conversation.title == "garden" && grace.value?.summary.name == "grace")
       #expect(await observed.message(ID(999_999)).value == nil)
 
@@ -96,8 +96,8 @@ private final class Flag: Sendable {
       try await ada.outbox.setAction("like", on: .message(posted.id), in: garden)
       try await wait { message.value?.mine == ["like"] }
       #expect(changed.withLock { $0 })
-      _ = try await hamlet.client("grace").send(.editMessage(posted.id, text: "two"))
-      _ = try await hamlet.client("grace").send(.updateUser(.me, UserChange([.set(\.displayName, "Grace H.")])))
+      _ = try await site.client("grace").send(.editMessage(posted.id, text: "two"))
+      _ = try await site.client("grace").send(.updateUser(.me, UserChange([.set(\.displayName, "Grace H.")])))
       _ = try await ada.client.send(.updateConversation(garden, ConversationChange([.set(\.title, "orchard")])))
       _ = try await ada.client.send(.updateUser(.me, UserChange([.set(\.bio, "gardens")])))
       try await ada.sync.catchUp()
@@ -111,9 +111,9 @@ private final class Flag: Sendable {
   }
 
   @Test func `an object is observable as a sequence and released with its last reference`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.begin()
       let observed = ObservedObjects(ada.cache)
       weak var released: Observed<ReplicaConversation>?

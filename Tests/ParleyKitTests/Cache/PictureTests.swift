@@ -154,15 +154,15 @@ private final class PictureTransport: Transport {
   @Test(arguments: [true, false]) func `the pictures of a deleted message leave the device`(
     isDestroyed: Bool
   ) async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
-      let garden = try await harbour.group("ada", "grace")
-      let ada = try harbour.client("ada")
+      let garden = try await site.group("ada", "grace")
+      let ada = try site.client("ada")
       let file = try await ada.upload(FileSource(name: "rose.png", bytes: Photographs.png()), clientID: "rose").id
       let message = try await ada.send(.postMessage(in: garden, "look", attachments: [file])).message.id
       let parley = try Parley(
-        try harbour.client("grace"), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+        try site.client("grace"), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
         open: { file in throw TransportFailure.sourceFailed(file.path) },
         pictures: PictureFile(folder.path + "/pictures.db")
       ) { MemoryStore() }
@@ -191,8 +191,8 @@ private final class PictureTransport: Transport {
 
   @Test(arguments: [0, Client.maxSingleRequestBytes])
   func `a file is uploaded with its preview and fetched in the requested size`(more: Int) async throws {
-    try await Harbour.open { harbour in
-      let client = try harbour.client("ada")
+    try await SocketSite.open { site in
+      let client = try site.client("ada")
       let bytes = Photographs.png() + [UInt8](repeating: 0, count: more)
       let small = Photographs.jpeg(orientation: 1)
       let file = try await client.upload(
@@ -207,8 +207,8 @@ private final class PictureTransport: Transport {
   }
 
   @Test func `a rejected preview does not fail the upload`() async throws {
-    try await Harbour.open { harbour in
-      let client = try harbour.client("ada")
+    try await SocketSite.open { site in
+      let client = try site.client("ada")
       for size in [10, Client.maxSingleRequestBytes + 1] {
         let source = FileSource(
           name: "a.bin", bytes: [UInt8](repeating: 1, count: size), preview: { Array("no picture".utf8) })

@@ -19,10 +19,10 @@ import Testing
   }
 
   @Test func `applying the deltas results in the list`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...40 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...40 { try await site.post("message \(number)", as: "grace", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 10)
       var list: [ShownMessage] = []
@@ -40,8 +40,8 @@ import Testing
       #expect(list.count { $0.text == "mine" } == 1)
       #expect(list.last?.message?.clientID == operation.id)
       let message = try #require(list.first?.message)
-      _ = try await hamlet.client("grace").send(.editMessage(message.id, text: "edited"))
-      try await hamlet.post("after", as: "grace", in: garden)
+      _ = try await site.client("grace").send(.editMessage(message.id, text: "edited"))
+      try await site.post("after", as: "grace", in: garden)
       try await ada.sync.catchUp()
       while list.last?.text != "after" || list.first?.text != "edited", let update = await iterator.next() {
         apply(update, to: &list)
@@ -51,10 +51,10 @@ import Testing
 
   @Test(arguments: 0..<6 as Range<UInt64>)
   func `a message never leaves the window while it is sent`(seed: UInt64) async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       var random = Seeded(seed: seed)
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20)
       try await window.newest()
@@ -63,7 +63,7 @@ import Testing
       var sent: [String] = []
       for number in 0..<40 {
         switch Int.random(in: 0..<6, using: &random) {
-        case 0: try await hamlet.post("grace \(number)", as: "grace", in: garden)
+        case 0: try await site.post("grace \(number)", as: "grace", in: garden)
         case 1: try await ada.sync.catchUp()
         case 2: ada.server.set { $0.responsesLost = 1 }
         case 3 where !sent.isEmpty:
@@ -78,7 +78,7 @@ import Testing
       let last = try await ada.outbox.send(Draft("last"), in: garden).id
       var shown: Set<String> = []
       var stored: Set<String> = []
-      let me = hamlet.id("ada")
+      let me = site.id("ada")
       for await update in updates {
         let now = Set(update.messages.map(\.identity))
         for name in sent where now.contains("\(me):\(name)") { shown.insert(name) }
@@ -91,10 +91,10 @@ import Testing
   }
 
   @Test func `a window has a limit`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...100 { try await hamlet.post("\(number)", as: "ada", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...100 { try await site.post("\(number)", as: "ada", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20)
       func numbers() async -> [Int] { await window.messages.compactMap { Int($0.text) } }
@@ -110,7 +110,7 @@ import Testing
       #expect(await !window.hasNewer)
       // New messages drop the oldest, but not while the user reads them.
       func post(_ new: ClosedRange<Int>) async throws {
-        for number in new { try await hamlet.post("\(number)", as: "ada", in: garden) }
+        for number in new { try await site.post("\(number)", as: "ada", in: garden) }
         try await ada.sync.catchUp()
       }
       try await post(101...105)
@@ -128,10 +128,10 @@ import Testing
   }
 
   @Test func `a filtered window counts and shows only the messages of its filter`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...300 { try await hamlet.post("\(number)", as: "ada", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...300 { try await site.post("\(number)", as: "ada", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20) { shown in
         (Int(shown.text) ?? 0) % 7 == 0
@@ -157,17 +157,17 @@ import Testing
       #expect(try await window.newest().messages.last?.text == "8")
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(try await window.newest().messages.last?.text == "294")
-      try await hamlet.post("301", as: "grace", in: garden)
+      try await site.post("301", as: "grace", in: garden)
       try await ada.sync.catchUp()
       #expect(try await window.newest().messages.last?.text == "301")
     }
   }
 
   @Test func `a filtered window opens around a message, and stops searching after ten pages`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...300 { try await hamlet.post("\(number)", as: "ada", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...300 { try await site.post("\(number)", as: "ada", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let few = MessageWindow(garden, ada.cache, ada.sync, size: 10, limit: 20) { $0.text == "5" }
       // A hundred messages at a time.
@@ -186,9 +186,9 @@ import Testing
   }
 
   @Test func `a message whose event arrives before its response is shown once`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let operation = try await ada.outbox.send(Draft("mine"), in: garden)
       _ = try await ada.client.send(.postMessage(in: garden, "mine", clientID: operation.id))
@@ -202,10 +202,10 @@ import Testing
   }
 
   @Test func `scrolling loads older messages`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...120 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...120 { try await site.post("message \(number)", as: "ada", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchNewest(in: garden)
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 50)
@@ -226,11 +226,11 @@ import Testing
   }
 
   @Test func `a jump to an uncached message fetches it, and scrolling continues both ways`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       var posted: [Message] = []
-      for number in 1...300 { posted.append(try await hamlet.post("\(number)", as: "ada", in: garden)) }
-      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...300 { posted.append(try await site.post("\(number)", as: "ada", in: garden)) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 10)
       func expect(_ update: MessageWindow.Update, _ numbers: ClosedRange<Int>) {
@@ -245,23 +245,23 @@ import Testing
       // At most 200 messages: the oldest are dropped.
       expect(try await window.newer(500), 101...300)
       #expect(await !window.hasNewer)
-      try await hamlet.post("301", as: "grace", in: garden)
+      try await site.post("301", as: "grace", in: garden)
       try await ada.sync.catchUp()
       try await wait { await window.messages.last?.text == "301" }
       await #expect(throws: SyncRefusal.unknownMessage) { try await window.around(ID(999_999)) }
-      let elsewhere = try await hamlet.post("elsewhere", as: "ada", in: hamlet.group("ada", "linus"))
+      let elsewhere = try await site.post("elsewhere", as: "ada", in: site.group("ada", "linus"))
       await #expect(throws: SyncRefusal.unknownMessage) { try await window.around(elsewhere.id) }
     }
   }
 
   @Test func `without a network a list reports its gaps`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      for number in 1...3 { try await site.post("\(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      for number in 4...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      for number in 4...70 { try await site.post("\(number)", as: "grace", in: garden) }
       try await ada.sync.reset()
       ada.server.set { $0.isOffline = true }
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 80)
@@ -275,11 +275,11 @@ import Testing
   }
 
   @Test func `a list reports a missing beginning, and moves to the newest messages first`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...3 { try await site.post("\(number)", as: "grace", in: garden) }
       for isOlder in [true, false] {
-        let ada = try HamletClient(hamlet, "ada")
+        let ada = try SiteClient(site, "ada")
         try await ada.sync.begin()
         ada.server.set { $0.isOffline = true }
         let window = MessageWindow(garden, ada.cache, ada.sync)
@@ -293,23 +293,23 @@ import Testing
   }
 
   @Test func `the room of a non-member shows its current messages`() async throws {
-    try await Hamlet.open { hamlet in
-      let forum = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
+    try await ScriptedSite.open { site in
+      let forum = try await site.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
       let room = forum.room
-      let linus = try HamletClient(hamlet, "linus")
+      let linus = try SiteClient(site, "linus")
       try await linus.sync.catchUp()
       let window = MessageWindow(room, linus.cache, linus.sync)
       func texts() async throws -> [String] {
         try await window.newest().messages.filter { $0.message?.kind == .message }.map(\.text)
       }
       #expect(try await texts().isEmpty)
-      for number in 1...60 { try await hamlet.post("\(number)", as: "ada", in: room) }
+      for number in 1...60 { try await site.post("\(number)", as: "ada", in: room) }
       #expect(try await texts().suffix(40) == (21...60).map(String.init)[...])
       linus.server.set { $0.isOffline = true }
       #expect(try await texts().last == "60")
       // The forum is deleted, and linus receives no event.
       linus.server.set { $0.isOffline = false }
-      try await hamlet.client("ada").send(.deleteForum(forum.id))
+      try await site.client("ada").send(.deleteForum(forum.id))
       #expect(try await texts().last == "60")
       let other = MessageWindow(ID(999_999), linus.cache, linus.sync)
       await #expect(throws: ClientFault.self) { try await other.newest() }
@@ -317,10 +317,10 @@ import Testing
   }
 
   @Test func `pages merge into one list, and a message shows its location`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...30 { try await hamlet.post("\(number)", as: "grace", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...30 { try await site.post("\(number)", as: "grace", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync, size: 20)
       let newest = try await window.newest().messages
@@ -334,7 +334,7 @@ import Testing
       #expect(merged.map(\.identity) == older.merged(with: newest).merged(with: [unsent]).map(\.identity))
       let before = older.prefix { $0.message?.seq ?? 0 < first.seq }
       #expect(merged.map(\.text) == (before + newest).map(\.text) + ["here"])
-      _ = try await hamlet.client("grace").send(.editMessage(first.id, text: "edited"))
+      _ = try await site.client("grace").send(.editMessage(first.id, text: "edited"))
       #expect(try await ada.outbox.sendAll() == nil)
       try await ada.sync.catchUp()
       let now = try await window.newest().messages + (try await window.around(first.id).messages)
@@ -346,11 +346,11 @@ import Testing
   }
 
   @Test func `pending operations are shown as done`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      let first = try await hamlet.post("one", as: "ada", in: garden)
-      let second = try await hamlet.post("two", as: "ada", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      let first = try await site.post("one", as: "ada", in: garden)
+      let second = try await site.post("two", as: "ada", in: garden)
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync)
       try await ada.outbox.edit(.message(first.id), in: garden, to: "uno")
@@ -366,9 +366,9 @@ import Testing
 
 @Suite struct DraftTests {
   @Test func `a copy of another user's message has files of its own`() async throws {
-    try await Harbour.open { harbour in
-      let garden = try await harbour.group("ada", "grace")
-      let grace = try harbour.client("grace")
+    try await SocketSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let grace = try site.client("grace")
       let bytes = Array("a note of grace".utf8)
       let file = try await grace.upload(FileSource(name: "note.txt", bytes: bytes)).id
       let photo = Draft.Annotation.embedded(file, .image)
@@ -377,10 +377,10 @@ import Testing
         .postMessage(in: garden, "see this", attachments: [file], annotations: [photo, note], isMachineOnly: true)
       ).message
       let ada = try Parley(
-        try harbour.client("ada"), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+        try site.client("ada"), clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open
       ) { MemoryStore() }
       try await ada.sync.catchUp()
-      let me = harbour.id("ada")
+      let me = site.id("ada")
       try await ada.outbox.send(.copy(posted, by: me), in: garden)
       #expect(try await ada.outbox.sendAll() == nil)
       let copied = try #require(try await ada.cache.messages(.range(1...Int.max, of: garden)).last?.message)
@@ -397,12 +397,12 @@ import Testing
   }
 
   @Test func `drafts start with the required mentions`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace", "linus")
-      let ada = try HamletClient(hamlet, "ada")
-      let message = try await hamlet.post("hello @linus and @ada", as: "grace", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace", "linus")
+      let ada = try SiteClient(site, "ada")
+      let message = try await site.post("hello @linus and @ada", as: "grace", in: garden)
       try await ada.sync.catchUp()
-      let grace = try #require(await ada.cache.user(hamlet.id("grace"))?.summary)
+      let grace = try #require(await ada.cache.user(site.id("grace"))?.summary)
       let me = try #require(await ada.cache.replica.me?.summary)
       #expect(Draft.reply(to: message, by: grace) == Draft("@grace ", replyTo: .message(message.id)))
       #expect(Draft.replyToAll(message, by: grace, me: me).text == "@grace @linus ")

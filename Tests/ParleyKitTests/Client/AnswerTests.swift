@@ -5,9 +5,9 @@ import Testing
 @testable import ParleyKit
 
 @Test func `responses decode into types`() async throws {
-  try await Harbour.open { harbour in
-    let garden = try await harbour.group("ada", "grace")
-    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
+  try await SocketSite.open { site in
+    let garden = try await site.group("ada", "grace")
+    let (ada, grace) = (try site.client("ada"), try site.client("grace"))
     let posted = try await ada.send(.postMessage(in: garden, "pizza in the garden"))
     let marked = try await grace.send(.markRead(garden, upTo: posted.message.id))
     #expect(marked.readPosition.readSeq == posted.message.seq && marked.unread == 0)
@@ -43,7 +43,7 @@ import Testing
     #expect(bot.user.summary.id == made.user.summary.id && bot.tokenCount == 1 && bot.lastUsedAt == nil)
     let file = try await ada.upload(FileSource(name: "a.bin", bytes: [1, 2, 3]))
     #expect(try await ada.send(.createFileLink(file.id)).path.contains("/files/\(file.id)/content?link="))
-    let room = try await harbour.room()
+    let room = try await site.room()
     let start = try await ada.send(.postMessage(in: room, "a subject"))
     let topic = try await ada.send(.createTopicFromMessage(of: start.message.id, title: "a subject"))
     #expect(try await ada.send(.getConversation(topic.topic)).kind == .topic)
@@ -66,11 +66,11 @@ import Testing
 }
 
 @Test func `moderation responses decode into types`() async throws {
-  try await Harbour.open { harbour in
-    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
-    let room = try await harbour.room()
+  try await SocketSite.open { site in
+    let (ada, grace) = (try site.client("ada"), try site.client("grace"))
+    let room = try await site.room()
     let posted = try await grace.send(.postMessage(in: room, "buy now"))
-    let linus = try harbour.client("linus")
+    let linus = try site.client("linus")
     let report = try await linus.send(.createReport(.message(posted.message.id), reason: "Advertising."))
     #expect(report.message == posted.message.id && report.reason == "Advertising." && report.state == .open)
     let waiting = try await ada.send(.listReports()).elements
@@ -99,7 +99,7 @@ import Testing
     #expect(removal.since == 1_700_000_000_000)
     try await wait { try await ada.send(.getRemoval(removal.id)).finishedAt != nil }
     #expect(try await ada.send(.getRemoval(removal.id)).removedCount == 1)
-    #expect(try await ada.send(.undoRemoval(removal.id)).undoneBy == harbour.id("ada"))
+    #expect(try await ada.send(.undoRemoval(removal.id)).undoneBy == site.id("ada"))
 
     let destruction = try await ada.send(.destroyContent(.user(.name("grace")), reason: "A letter."))
     #expect(destruction.isPurged && destruction.copies == [])
@@ -127,8 +127,8 @@ import Testing
 }
 
 @Test func `sign-in, invite and recovery responses decode into types`() async throws {
-  try await Harbour.open { harbour in
-    let (ada, nobody) = (try harbour.client("ada"), try harbour.client())
+  try await SocketSite.open { site in
+    let (ada, nobody) = (try site.client("ada"), try site.client())
     let created = try await ada.send(.createInvite(maxUses: 2)).value
     let (invite, code) = (created.invite, try #require(created.code))
     #expect(invite.maxUses == 2 && invite.uses == 0 && invite.role == .member)
@@ -144,9 +144,9 @@ import Testing
 }
 
 @Test func `conversations and their events decode into types`() async throws {
-  try await Harbour.open { harbour in
-    let garden = try await harbour.group("ada", "grace")
-    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
+  try await SocketSite.open { site in
+    let garden = try await site.group("ada", "grace")
+    let (ada, grace) = (try site.client("ada"), try site.client("grace"))
     let start = try await ada.send(.sync(topics: "me")).value
     #expect(start.events.isEmpty && start.reset == nil && start.lost.isEmpty)
     let posted = try await grace.send(.postMessage(in: garden, "@ada look"))
@@ -166,7 +166,7 @@ import Testing
       return
     }
     #expect(own.conversation.title == "orchard")
-    let room = try await harbour.room()
+    let room = try await site.room()
     let forum = try #require(try await ada.send(.getConversation(room)).forum)
     let topic = try await ada.send(.createTopic(in: forum, title: "roses"))
     guard

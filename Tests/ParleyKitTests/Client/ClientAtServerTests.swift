@@ -10,16 +10,16 @@ import Testing
 @testable import Storage
 
 @Test func `a conversation works from sign-in to deletion`() async throws {
-  try await Harbour.open { harbour in
-    let room = try await harbour.room()
-    let client = try harbour.client()
+  try await SocketSite.open { site in
+    let room = try await site.room()
+    let client = try site.client()
     let notes = MemoryNotes()
     let session = OwnSession(client, store: notes.notes, now: { notes.now })
     await #expect(throws: ClientFault.self) { try await session.signIn("grace", password: "wrong") }
     try await session.signIn("grace", password: "password of grace", device: "test")
     // A site without discovery has no use for the answer.
     #expect(try await session.verify().asksDiscoverability == false)
-    _ = try await harbour.client("ada").send(.updateSettings(SiteSettingsChange([.set(\.hasDiscovery, true)])))
+    _ = try await site.client("ada").send(.updateSettings(SiteSettingsChange([.set(\.hasDiscovery, true)])))
     let (user, asks) = try await session.verify()
     #expect(user.summary.name == "grace" && asks)
     #expect(try await session.verify().asksDiscoverability == false)
@@ -55,18 +55,18 @@ import Testing
 }
 
 @Test func `a thousand messages are paged from any bound in both directions, each once`() async throws {
-  try await Harbour.open { harbour in
-    let room = try await harbour.room()
-    let author = harbour.id("grace")
+  try await SocketSite.open { site in
+    let room = try await site.room()
+    let author = site.id("grace")
     // Ten messages of each millisecond.
     for time in 0..<100 {
-      try await harbour.community.store.write { tx throws(Refusal) in
+      try await site.community.store.write { tx throws(Refusal) in
         for number in 1...10 {
           _ = try tx.post(NewMessage(conversation: room, author: author, text: "\(time * 10 + number)"))
         }
       }
     }
-    let client = try harbour.client("grace")
+    let client = try site.client("grace")
     func seqs(_ request: Request<Page<Resource<MessageView>>>, _ direction: PageDirection) async throws -> [Int] {
       var pages: [[Int]] = []
       for try await page in client.pages(of: request, direction) { pages.append(page.elements.map(\.message.seq)) }
@@ -121,19 +121,19 @@ import Testing
 }
 
 @Test func `another user on the same device is reported once`() async throws {
-  try await Harbour.open { harbour in
+  try await SocketSite.open { site in
     let notes = MemoryNotes()
-    _ = try await OwnSession(harbour.client("ada"), store: notes.notes, now: { 0 }).verify()
-    let other = OwnSession(try harbour.client("grace"), store: notes.notes, now: { 0 })
+    _ = try await OwnSession(site.client("ada"), store: notes.notes, now: { 0 }).verify()
+    let other = OwnSession(try site.client("grace"), store: notes.notes, now: { 0 })
     await #expect(throws: ClientFault.userChanged) { try await other.verify() }
     #expect(try await other.verify().user.summary.name == "grace")
   }
 }
 
 @Test func `the configuration is fetched at most once a day, also after clock changes`() async throws {
-  try await Harbour.open { harbour in
+  try await SocketSite.open { site in
     let notes = MemoryNotes()
-    let session = OwnSession(try harbour.client(), store: notes.notes, now: { notes.now })
+    let session = OwnSession(try site.client(), store: notes.notes, now: { notes.now })
     let first = try await session.configurationIfDue()
     #expect(first.wasRequested && first.configuration.limits["message_scalars"] == 16_000)
     let kept = try await session.configurationIfDue()
@@ -148,8 +148,8 @@ import Testing
 }
 
 @Test func `a file is uploaded whole or in parts, and downloaded unchanged`() async throws {
-  try await Harbour.open { harbour in
-    let client = try harbour.client("ada")
+  try await SocketSite.open { site in
+    let client = try site.client("ada")
     for size in [1_000, Client.maxSingleRequestBytes + 1] {
       let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       let sent = Mutex(0)
@@ -168,8 +168,8 @@ import Testing
 }
 
 @Test(.timeLimit(.minutes(5))) func `cancelling an upload or a download stops it`() async throws {
-  try await Harbour.open { harbour in
-    let client = try harbour.client("ada")
+  try await SocketSite.open { site in
+    let client = try site.client("ada")
     let size = Client.maxSingleRequestBytes * 3
     let (started, start) = AsyncStream.makeStream(of: Void.self)
     let endless = FileSource(name: "long.bin", size: size) { offset, count in
@@ -201,9 +201,9 @@ import Testing
 }
 
 @Test func `fetched resources offer their requests`() async throws {
-  try await Harbour.open { harbour in
-    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
-    let garden = try await harbour.group("ada", "grace")
+  try await SocketSite.open { site in
+    let (ada, grace) = (try site.client("ada"), try site.client("grace"))
+    let garden = try await site.group("ada", "grace")
     let posted = try await ada.send(.postMessage(in: garden, "hello"))
     let own = try #require(try await grace.send(.listConversations()).elements.first)
     #expect(try await grace.send(own.messages()).elements.map(\.message.id) == [posted.message.id])
@@ -219,7 +219,7 @@ import Testing
     try await grace.send(own.leave())
     #expect(try await ada.send(.listParticipants(of: garden)).elements.count == 1)
 
-    _ = try await harbour.room()
+    _ = try await site.room()
     let forum = try #require(try await grace.send(.listForums()).elements.first)
     _ = try await grace.send(forum.join())
     #expect(try await grace.send(forum.members()).elements.count == 2)
@@ -239,8 +239,8 @@ import Testing
 }
 
 @Test func `an interrupted upload resumes at its offset`() async throws {
-  try await Harbour.open { harbour in
-    let client = try harbour.client("ada")
+  try await SocketSite.open { site in
+    let client = try site.client("ada")
     let size = Client.maxSingleRequestBytes + 100_000
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let started = try await client.send(.createUpload(name: "a.bin", size: size))
@@ -277,9 +277,9 @@ final class MemoryNotes: Sendable {
 }
 
 @Test func `fetched resources can be archived as Codable`() async throws {
-  try await Harbour.open { harbour in
-    let client = try harbour.client("ada")
-    let posted = try await client.send(.postMessage(in: harbour.room(), "“kept” \n"))
+  try await SocketSite.open { site in
+    let client = try site.client("ada")
+    let posted = try await client.send(.postMessage(in: site.room(), "“kept” \n"))
     let user = try await client.send(.getUser(.me)).value
     let bytes = try JSONEncoder().encode([posted])
     let kept = try JSONDecoder().decode([Resource<MessageView>].self, from: bytes)
@@ -292,15 +292,15 @@ final class MemoryNotes: Sendable {
 }
 
 @Test func `a sign-in with a second factor has a challenge`() async throws {
-  try await Harbour.open { harbour in
-    let client = try harbour.client()
+  try await SocketSite.open { site in
+    let client = try site.client()
     let notes = MemoryNotes()
     let session = OwnSession(client, store: notes.notes, now: { notes.now })
     try await session.signIn("grace", password: "password of grace")
     #expect(try await client.send(.getSecondFactor()).value.isEnabled == false)
     let setup = try await client.send(.setUpSecondFactor())
     let secret = try #require(Base32.bytes(setup.value.secret))
-    let now = try await harbour.community.store.readInBackground { tx throws(Refusal) in tx.now }
+    let now = try await site.community.store.readInBackground { tx throws(Refusal) in tx.now }
     let code = try OneTimePassword.code(secret, step: OneTimePassword.step(at: now))
     let codes = try await client.send(.enableSecondFactor(code: code)).value.codes
     #expect(codes.count == 10)

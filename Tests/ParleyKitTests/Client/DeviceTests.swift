@@ -63,29 +63,29 @@ import Testing
 
   private static func device(_ transport: any Transport, _ notes: Notes, cache: String) -> Parley.Device {
     Parley.Device(
-      over: transport, notes: notes.store, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      over: transport, notes: notes.store, clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       cache: cache
     ) { file in FileSource(name: file.name, bytes: []) }
   }
 
-  private static func sessionCount(of name: String, _ harbour: Harbour) async throws -> Int {
-    try await harbour.client(name).send(.listSessions()).elements.count
+  private static func sessionCount(of name: String, _ site: SocketSite) async throws -> Int {
+    try await site.client(name).send(.listSessions()).elements.count
   }
 
-  private static func signIn(_ name: String, _ harbour: Harbour, on device: Parley.Device) async throws -> Parley {
-    let server = try #require(ServerAddress("http://127.0.0.1:\(harbour.port)"))
+  private static func signIn(_ name: String, _ site: SocketSite, on device: Parley.Device) async throws -> Parley {
+    let server = try #require(ServerAddress("http://127.0.0.1:\(site.port)"))
     return try await Parley.signIn(server, name, password: "password of \(name)", on: device)
   }
 
   @Test func `a network that fails after the answer to a sign-in leaves a session that is resumed`() async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let notes = Notes()
       let file = folder.path + "/cache.db"
       do {
         let parley = try await Self.signIn(
-          "grace", harbour, on: Self.device(try NetworkTransport(), notes, cache: file))
+          "grace", site, on: Self.device(try NetworkTransport(), notes, cache: file))
         for await state in await parley.states() where state == .live { break }
         await parley.stop()
         await parley.cache.close()
@@ -93,10 +93,10 @@ import Testing
       let line = try Line()
       let transport = HookedTransport(line)
       transport.set { request in if request.hasPrefix("POST") { line.cut() } }
-      let before = try await Self.sessionCount(of: "grace", harbour)
+      let before = try await Self.sessionCount(of: "grace", site)
       let first = notes["token"]
-      let parley = try await Self.signIn("grace", harbour, on: Self.device(transport, notes, cache: file))
-      #expect(try await Self.sessionCount(of: "grace", harbour) == before + 1)
+      let parley = try await Self.signIn("grace", site, on: Self.device(transport, notes, cache: file))
+      #expect(try await Self.sessionCount(of: "grace", site) == before + 1)
       #expect(notes["token"] == parley.client.token && notes["token"] != first)
       transport.set { _ in }
       line.restore()
@@ -107,14 +107,14 @@ import Testing
   }
 
   @Test func `another user's sign-in erases the copy without a further request`() async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let notes = Notes()
       let file = folder.path + "/cache.db"
       do {
         let parley = try await Self.signIn(
-          "grace", harbour, on: Self.device(try NetworkTransport(), notes, cache: file))
+          "grace", site, on: Self.device(try NetworkTransport(), notes, cache: file))
         for await state in await parley.states() where state == .live { break }
         await parley.stop()
         await parley.cache.close()
@@ -122,40 +122,40 @@ import Testing
       let line = try Line()
       let transport = HookedTransport(line)
       transport.set { request in if request.hasPrefix("POST") { line.cut() } }
-      let parley = try await Self.signIn("ada", harbour, on: Self.device(transport, notes, cache: file))
+      let parley = try await Self.signIn("ada", site, on: Self.device(transport, notes, cache: file))
       #expect(await parley.cache.replica.me == nil)
       transport.set { _ in }
       line.restore()
       await parley.networkAvailable()
       for await state in await parley.states() where state == .live { break }
-      #expect(await parley.cache.replica.me?.summary.id == harbour.id("ada"))
+      #expect(await parley.cache.replica.me?.summary.id == site.id("ada"))
       await parley.stop()
     }
   }
 
   @Test func `a cache that can't be opened leaves no session`() async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let notes = Notes()
-      let before = try await Self.sessionCount(of: "grace", harbour)
+      let before = try await Self.sessionCount(of: "grace", site)
       let device = Self.device(try NetworkTransport(), notes, cache: folder.path + "/no/cache.db")
-      await #expect(throws: CacheFault.self) { try await Self.signIn("grace", harbour, on: device) }
-      #expect(try await Self.sessionCount(of: "grace", harbour) == before)
+      await #expect(throws: CacheFault.self) { try await Self.signIn("grace", site, on: device) }
+      #expect(try await Self.sessionCount(of: "grace", site) == before)
       #expect(notes["token"] == nil)
     }
   }
 
   @Test func `the token of a revoked session is removed`() async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let notes = Notes()
       let device = Self.device(try NetworkTransport(), notes, cache: folder.path + "/cache.db")
-      let parley = try await Self.signIn("grace", harbour, on: device)
+      let parley = try await Self.signIn("grace", site, on: device)
       for await state in await parley.states() where state == .live { break }
       let session = try await parley.client.send(.listSessions()).elements.first { $0.isCurrent }
-      try await harbour.client("grace").send(.revokeSession(try #require(session).id.description))
+      try await site.client("grace").send(.revokeSession(try #require(session).id.description))
       for await state in await parley.states() where state == .signedOut { break }
       #expect(parley.client.token == nil && notes["token"] == nil)
       #expect(try await Parley.resume(on: device) == nil)

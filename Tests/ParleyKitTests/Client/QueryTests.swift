@@ -5,9 +5,9 @@ import Testing
 @testable import ParleyKit
 
 @Suite struct QueryTests {
-  private func open(_ harbour: Harbour, _ name: String, _ line: Line) throws -> Parley {
+  private func open(_ site: SocketSite, _ name: String, _ line: Line) throws -> Parley {
     try Parley(
-      try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      try site.client(name, line), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       open: { file in throw TransportFailure.sourceFailed(file.path) }
     ) { MemoryStore() }
   }
@@ -32,11 +32,11 @@ import Testing
   }
 
   @Test func `a notification resolves to its message, fetched only if not cached`() async throws {
-    try await Harbour.open { harbour in
-      let grace = try harbour.client("grace")
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let grace = try site.client("grace")
+      let garden = try await site.group("ada", "grace")
       let line = try Line()
-      let parley = try open(harbour, "ada", line)
+      let parley = try open(site, "ada", line)
       try await parley.sync.begin()
       let posted = try await grace.send(.postMessage(in: garden, "one"))
       let notification = payload(
@@ -56,8 +56,8 @@ import Testing
       try await parley.sync.catchUp()
       #expect(await parley.cache.replica.conversations[garden]?.unread == 1)
 
-      let room = try await harbour.room()
-      let elsewhere = try await harbour.client("ada").send(.postMessage(in: room, "elsewhere"))
+      let room = try await site.room()
+      let elsewhere = try await site.client("ada").send(.postMessage(in: room, "elsewhere"))
       let there = payload(#"{"message_id":"\#(elsewhere.message.id)"}"#)
       #expect(try await parley.message(ofPayload: there).text == "elsewhere")
       await #expect(throws: SyncRefusal.unknownMessage) {
@@ -73,12 +73,12 @@ import Testing
   }
 
   @Test func `a query is answered from the cache and from the server`() async throws {
-    try await Harbour.open { harbour in
-      let grace = try harbour.client("grace")
+    try await SocketSite.open { site in
+      let grace = try site.client("grace")
       let me = try await grace.send(.getUser(.me)).summary.id
-      let garden = try await harbour.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       let line = try Line()
-      let parley = try open(harbour, "ada", line)
+      let parley = try open(site, "ada", line)
       #expect(try await both(parley.conversations()).last?.map(\.conversation.id) == [garden])
       _ = try await grace.send(.updateUser(.me, UserChange([.set(\.displayName, "Grace H.")])))
       for number in 1...5 { _ = try await grace.send(.postMessage(in: garden, "\(number)")) }
@@ -86,7 +86,7 @@ import Testing
       let user = try await both(parley.user(me))
       #expect(user.last?.summary.displayName == "Grace H.")
       // One request for all; users that do not exist are omitted.
-      let ada = harbour.id("ada")
+      let ada = site.id("ada")
       let answered = try await both(parley.users([ada, ID(999_999), me])).last
       #expect(answered?.mapValues(\.summary.name) == [ada: "ada", me: "grace"])
       let newest = try await both(parley.messages(in: garden, limit: 2))
@@ -107,13 +107,13 @@ import Testing
   }
 
   @Test func `a query of one entity is answered from the cache and from the server, then stored`() async throws {
-    try await Harbour.open { harbour in
-      let garden = try await harbour.group("ada", "grace")
-      let room = try await harbour.room()
-      let grace = try harbour.client("grace")
-      let parley = try open(harbour, "linus", try Line())
+    try await SocketSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let room = try await site.room()
+      let grace = try site.client("grace")
+      let parley = try open(site, "linus", try Line())
       try await parley.sync.begin()
-      let posted = try await harbour.client("ada").send(.postMessage(in: room, "hello")).message
+      let posted = try await site.client("ada").send(.postMessage(in: room, "hello")).message
       #expect(try await parley.conversation(room).fresh().last?.text == "hello")
       #expect(try await both(parley.conversation(room)).map(\.conversation.id).last == room)
       #expect(try await parley.message(posted.id).fresh().text == "hello")
@@ -128,11 +128,11 @@ import Testing
   }
 
   @Test func `a sent message is returned with the new messages before it`() async throws {
-    try await Harbour.open { harbour in
-      let grace = try harbour.client("grace")
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let grace = try site.client("grace")
+      let garden = try await site.group("ada", "grace")
       let line = try Line()
-      let parley = try open(harbour, "ada", line)
+      let parley = try open(site, "ada", line)
       _ = try await grace.send(.postMessage(in: garden, "0"))
       try await parley.sync.begin()
       try await parley.sync.fetchNewest(in: garden)

@@ -23,21 +23,21 @@ import Testing
   /// Whether the app finished without being killed.
   private func run(until moment: Int, isBefore: Bool) async throws -> Bool {
     let survived = Mutex(false)
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await hamlet.group("ada", "grace")
-      let old = try await hamlet.post("old", as: "ada", in: garden)
-      for number in 1...3 { try await hamlet.post("before \(number)", as: "grace", in: garden) }
+      let garden = try await site.group("ada", "grace")
+      let old = try await site.post("old", as: "ada", in: garden)
+      for number in 1...3 { try await site.post("before \(number)", as: "grace", in: garden) }
       let promised = Mutex<[String]>([])
       do {
         do {
-          let client = try hamlet.client("ada")
+          let client = try site.client("ada")
           let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in
             CrashingStore(try DiskStore(file), diesAt: moment, isBefore: isBefore)
           }
-          let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
+          let outbox = Outbox(cache, client, clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open)
           let sync = Sync(cache, client)
           try await sync.catchUp()
           let first = try await outbox.send(Draft("first"), in: garden)
@@ -48,7 +48,7 @@ import Testing
           try await outbox.send(Draft("second"), in: garden)
           promised.withLock { $0.append("second") }
           if let fault = try await outbox.sendAll() { throw fault }
-          try await hamlet.post("meanwhile", as: "grace", in: garden)
+          try await site.post("meanwhile", as: "grace", in: garden)
           try await sync.catchUp()
           try await sync.fetchAll([garden])
           survived.withLock { $0 = true }
@@ -56,11 +56,11 @@ import Testing
           guard !survived.withLock({ $0 }) else { throw error }
         }
       }
-      let again = try HamletClient(hamlet, "ada", file: file)
+      let again = try SiteClient(site, "ada", file: file)
       #expect(try await again.outbox.sendAll() == nil)
       try await again.sync.catchUp()
       try await again.sync.fetchAll([garden])
-      let server = try await hamlet.messages(of: garden, as: "ada")
+      let server = try await site.messages(of: garden, as: "ada")
       let texts = server.compactMap(\.message.content?.text)
       for text in promised.withLock({ $0 }) { #expect(texts.count { $0 == text } == 1, "\(text), died at \(moment)") }
       for text in ["first", "second"] { #expect(texts.count { $0 == text } <= 1, "\(text), died at \(moment)") }

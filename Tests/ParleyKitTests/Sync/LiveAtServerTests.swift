@@ -28,10 +28,10 @@ private func isLive(_ live: LiveConnection) async -> String? {
 }
 
 @Test func `events arrive in order, including those from before the connection`() async throws {
-  try await Harbour.open { harbour in
-    let room = try await harbour.room()
-    let ada = try harbour.client("ada")
-    let live = LiveConnection(try harbour.client("grace"), topics: ["conversation:\(room)"])
+  try await SocketSite.open { site in
+    let room = try await site.room()
+    let ada = try site.client("ada")
+    let live = LiveConnection(try site.client("grace"), topics: ["conversation:\(room)"])
     #expect(await isLive(live) != nil)
     for number in 1...5 { _ = try await ada.send(.postMessage(in: room, "\(number)")) }
     #expect(try await texts(live, until: "5") == ["1", "2", "3", "4", "5"])
@@ -39,7 +39,7 @@ private func isLive(_ live: LiveConnection) async -> String? {
     live.stop()
 
     for number in 6...9 { _ = try await ada.send(.postMessage(in: room, "\(number)")) }
-    let back = LiveConnection(try harbour.client("grace"), topics: ["conversation:\(room)"], after: cursor)
+    let back = LiveConnection(try site.client("grace"), topics: ["conversation:\(room)"], after: cursor)
     #expect(try await texts(back, until: "9") == ["6", "7", "8", "9"])
     #expect(await isLive(back) != nil)
     back.stop()
@@ -47,10 +47,10 @@ private func isLive(_ live: LiveConnection) async -> String? {
 }
 
 @Test func `a lost connection reconnects without gaps or duplicates`() async throws {
-  try await Harbour.open { harbour in
-    let room = try await harbour.room()
-    let ada = try harbour.client("ada")
-    let network = FlakyTransport(try harbour.client("grace"))
+  try await SocketSite.open { site in
+    let room = try await site.room()
+    let ada = try site.client("ada")
+    let network = FlakyTransport(try site.client("grace"))
     let live = LiveConnection(network.client, topics: ["conversation:\(room)"])
     #expect(await isLive(live) != nil)
     var all: [String] = []
@@ -68,10 +68,10 @@ private func isLive(_ live: LiveConnection) async -> String? {
 }
 
 @Test func `a missing event is fetched before the next one is delivered`() async throws {
-  try await Harbour.open { harbour in
-    let room = try await harbour.room()
-    let ada = try harbour.client("ada")
-    let network = FlakyTransport(try harbour.client("grace"))
+  try await SocketSite.open { site in
+    let room = try await site.room()
+    let ada = try site.client("ada")
+    let network = FlakyTransport(try site.client("grace"))
     let live = LiveConnection(network.client, topics: ["conversation:\(room)"])
     #expect(await isLive(live) != nil)
     _ = try await ada.send(.postMessage(in: room, "a"))
@@ -86,8 +86,8 @@ private func isLive(_ live: LiveConnection) async -> String? {
 }
 
 @Test func `a cursor of another history is answered with a reset`() async throws {
-  try await Harbour.open { harbour in
-    let live = LiveConnection(try harbour.client("grace"), after: "00000000.7")
+  try await SocketSite.open { site in
+    let live = LiveConnection(try site.client("grace"), after: "00000000.7")
     for await news in live {
       guard case .reset(_, let cursor) = news else { continue }
       live.resume(from: cursor)
@@ -99,8 +99,8 @@ private func isLive(_ live: LiveConnection) async -> String? {
 }
 
 @Test func `a refused client is notified and does not reconnect`() async throws {
-  try await Harbour.open { harbour in
-    let client = try harbour.client("grace")
+  try await SocketSite.open { site in
+    let client = try site.client("grace")
     client.token = "wrong"
     let live = LiveConnection(client)
     var news: [LiveUpdate] = []

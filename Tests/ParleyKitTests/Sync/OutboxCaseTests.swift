@@ -110,8 +110,8 @@ struct OutboxCase: Decodable, Sendable, CustomTestStringConvertible {
 
 @Test(arguments: try OutboxCase.all)
 func `a case leads to its outbox`(row: OutboxCase) async throws {
-  try await Hamlet.open { hamlet in
-    let player = try await CasePlayer(hamlet)
+  try await ScriptedSite.open { site in
+    let player = try await CasePlayer(site)
     for step in row.steps { try await player.play(step) }
     try await player.check(row.after)
   }
@@ -119,7 +119,7 @@ func `a case leads to its outbox`(row: OutboxCase) async throws {
 
 /// Plays ada at the app.
 private actor CasePlayer {
-  private let hamlet: Hamlet
+  private let site: ScriptedSite
   private let garden: ID<Conversation>
   private let network: CaseNetwork
   private let client: Client
@@ -128,11 +128,11 @@ private actor CasePlayer {
   private var cache: Cache
   private var outbox: Outbox
 
-  init(_ hamlet: Hamlet) async throws {
-    self.hamlet = hamlet
-    garden = try await hamlet.group("ada", "grace")
-    let server = hamlet.server("ada")
-    network = CaseNetwork(server, hamlet, garden)
+  init(_ site: ScriptedSite) async throws {
+    self.site = site
+    garden = try await site.group("ada", "grace")
+    let server = site.server("ada")
+    network = CaseNetwork(server, site, garden)
     client = try server.client(over: network)
     store = CaseStoreLife()
     (cache, outbox) = try Self.open(store, client, names)
@@ -144,12 +144,12 @@ private actor CasePlayer {
   ) throws -> (Cache, Outbox) {
     let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in CaseStore(life) }
     let clock = Outbox.Clock(
-      now: Ground.ticking, name: { names.next() }, pause: { .seconds(1_000_000 + $0) },
+      now: TestSite.ticking, name: { names.next() }, pause: { .seconds(1_000_000 + $0) },
       wait: { time in
         names.delays.withLock { $0.append(time) }
         try await Task.sleep(for: .seconds(86_400))
       })
-    return (cache, Outbox(cache, client, clock: clock, open: HamletClient.open))
+    return (cache, Outbox(cache, client, clock: clock, open: SiteClient.open))
   }
 
   /// Kills the app and opens it with what it had stored.
@@ -223,7 +223,7 @@ private actor CasePlayer {
     }
     if let requests = after.requests { #expect(network.requests == requests) }
     if let messages = after.messages {
-      let stored = try await hamlet.messages(of: garden, as: "ada").map(\.message.content?.text)
+      let stored = try await site.messages(of: garden, as: "ada").map(\.message.content?.text)
       #expect(stored == messages)
     }
     guard after.hasDelay else { return }
@@ -317,13 +317,13 @@ private final class CaseNetwork: Transport {
     var underWay = 0
   }
 
-  private let server: HamletServer
-  private let hamlet: Hamlet
+  private let server: SiteTransport
+  private let site: ScriptedSite
   private let garden: ID<Conversation>
   private let state = Mutex(State())
 
-  init(_ server: HamletServer, _ hamlet: Hamlet, _ garden: ID<Conversation>) {
-    (self.server, self.hamlet, self.garden) = (server, hamlet, garden)
+  init(_ server: SiteTransport, _ site: ScriptedSite, _ garden: ID<Conversation>) {
+    (self.server, self.site, self.garden) = (server, site, garden)
   }
 
   var requests: [String] { state.withLock { $0.requests } }
@@ -412,7 +412,7 @@ private final class CaseNetwork: Transport {
 
   /// The name of a message is its `client_id`.
   func name(of id: ID<Message>) async throws -> String {
-    let messages = try await hamlet.messages(of: garden, as: "ada").map(\.message)
+    let messages = try await site.messages(of: garden, as: "ada").map(\.message)
     return messages.first { $0.id == id }?.clientID ?? "\(id)"
   }
 

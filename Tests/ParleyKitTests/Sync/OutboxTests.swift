@@ -34,7 +34,7 @@ private final class SmallDisk: CacheStore {
 
 @Suite struct OutboxTests {
   /// Waits until the outbox is empty.
-  private func drain(_ client: HamletClient) async throws {
+  private func drain(_ client: SiteClient) async throws {
     for _ in 0..<20_000 {
       if await client.outbox.list().isEmpty { return }
       try await Task.sleep(for: .milliseconds(5))
@@ -56,11 +56,11 @@ private final class SmallDisk: CacheStore {
       (.timedOut, false), (.interrupted("x"), false), (.captivePortal, false), (.tooLarge, false),
       (.cancelled, false), (.invalidResponse("x"), false), (.storageFailed, false),
     ]
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       for (fault, isCertain) in faults {
         for isDeferred in [false, true] {
-          let ada = try HamletClient(hamlet, "ada")
+          let ada = try SiteClient(site, "ada")
           try await ada.sync.catchUp()
           let one = try await ada.outbox.send(Draft("one"), in: garden)
           _ = try await ada.cache.beginTry(of: one.id)
@@ -71,7 +71,7 @@ private final class SmallDisk: CacheStore {
         }
       }
       // The server may have stored an earlier attempt, even if it refused the last one.
-      let ada = try HamletClient(hamlet, "ada")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let one = try await ada.outbox.send(Draft("one"), in: garden)
       for fault in [.timedOut, try refusal(403)] {
@@ -83,29 +83,29 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `a cancelled message that the server may have is deleted there`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let posted = try await ada.outbox.send(Draft("regretted"), in: garden)
       try await ada.outbox.setAction("like", on: .unsent(posted.id), in: garden)
       ada.server.set { $0.responsesLost = 1 }
-      #expect(try await ada.outbox.sendAll() == HamletServer.lostResponse)
+      #expect(try await ada.outbox.sendAll() == SiteTransport.lostResponse)
       try await ada.outbox.cancel(posted.id)
       #expect(await ada.outbox.list().map(\.kind) == [.send, .delete])
       #expect(await ada.cache.unsent(in: garden).map(\.isDeleted) == [true])
       #expect(try await ada.cache.search("regretted").messages.isEmpty)
       #expect(try await ada.outbox.sendAll() == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").map(\.message.content?.text) == [nil])
+      #expect(try await site.messages(of: garden, as: "ada").map(\.message.content?.text) == [nil])
       #expect(try await ada.texts(garden) == ["†"])
     }
   }
 
   @Test func `a message that is cancelled while it is sent is deleted`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let transport = HookedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let transport = HookedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       let posted = try await ada.outbox.send(Draft("regretted"), in: garden)
       let outbox = ada.outbox
@@ -113,15 +113,15 @@ private final class SmallDisk: CacheStore {
       try await outbox.start()
       try await drain(ada)
       await outbox.stop()
-      #expect(try await hamlet.messages(of: garden, as: "ada").map(\.message.content?.text) == [nil])
+      #expect(try await site.messages(of: garden, as: "ada").map(\.message.content?.text) == [nil])
     }
   }
 
   @Test func `a failed message that the server may have is sent again to be deleted`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       for isCancelled in [false, true] {
-        let ada = try HamletClient(hamlet, "ada")
+        let ada = try SiteClient(site, "ada")
         try await ada.sync.catchUp()
         let posted = try await ada.outbox.send(Draft("regretted"), in: garden)
         let reply = try await ada.outbox.send(Draft("reply", replyTo: .unsent(posted.id)), in: garden)
@@ -134,7 +134,7 @@ private final class SmallDisk: CacheStore {
         }
         #expect(try await ada.outbox.sendWaiting().sent.map(\.operation.kind) == [.send, .delete, .send])
         #expect(await ada.outbox.list().isEmpty)
-        let messages = try await hamlet.messages(of: garden, as: "ada").map(\.message)
+        let messages = try await site.messages(of: garden, as: "ada").map(\.message)
         let sent = try #require(messages.first { $0.clientID == reply.id })
         #expect(messages.first { $0.clientID == posted.id }?.tombstone != nil)
         #expect(messages.contains { $0.id == sent.replyTo })
@@ -143,9 +143,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `a refused message with a deletion is dropped with it`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
       _ = try await ada.cache.beginTry(of: refused.id)
@@ -167,9 +167,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `a refused read position leaves the outbox`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.outbox.markRead(ID(999_999), in: garden)
       #expect(try await ada.outbox.sendWaiting().failed.map(\.kind) == [.read])
@@ -178,12 +178,12 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `a sent message is returned with all missed messages`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("0", as: "grace", in: garden)
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("0", as: "grace", in: garden)
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      for number in 1...330 { try await hamlet.post("\(number)", as: "ada", in: garden) }
+      for number in 1...330 { try await site.post("\(number)", as: "ada", in: garden) }
       let new = try await ada.outbox.sendAndWait(Draft("mine"), in: garden)
       #expect(new.map { $0.content?.text } == (1...330).map(String.init) + ["mine"])
       try await ada.sync.catchUp()
@@ -192,9 +192,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test(arguments: [false, true]) func `an awaited operation returns the stored message`(isRunning: Bool) async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let outbox = ada.outbox
       if isRunning { try await outbox.start() }
@@ -220,13 +220,13 @@ private final class SmallDisk: CacheStore {
       let stored = try await outbox.editAndWait(.unsent(refused.id), in: garden, to: "shorter")
       #expect(stored?.clientID == refused.id && stored?.content?.text == "shorter")
       ada.server.set { $0.isOffline = true }
-      await #expect(throws: HamletServer.noNetwork) { try await outbox.sendAndWait(Draft("later"), in: garden) }
+      await #expect(throws: SiteTransport.noNetwork) { try await outbox.sendAndWait(Draft("later"), in: garden) }
       let waiting = try #require(await outbox.list().first)
       ada.server.set { $0.isOffline = false }
       await outbox.networkAvailable()
       if await !outbox.list().isEmpty { _ = try? await outbox.retryAndWait(waiting.id) }
       try await wait { await outbox.list().isEmpty }
-      #expect(try await hamlet.messages(of: garden, as: "ada").last?.message.content?.text == "later")
+      #expect(try await site.messages(of: garden, as: "ada").last?.message.content?.text == "later")
       // A message that was never sent.
       await outbox.stop()
       let unsent = try await outbox.send(Draft("never"), in: garden)
@@ -236,9 +236,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `messages written offline are sent in order`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       ada.server.set { $0.isOffline = true }
       try await ada.outbox.start()
@@ -251,7 +251,7 @@ private final class SmallDisk: CacheStore {
       ada.server.set { $0.isOffline = false }
       await ada.outbox.networkAvailable()
       try await drain(ada)
-      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == posted)
+      #expect(try await site.messages(of: garden, as: "ada").map { $0.message.content?.text } == posted)
       await ada.outbox.stop()
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == posted)
@@ -259,9 +259,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `a send with a lost response is one message`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       ada.server.set { $0.responsesLost = 3 }
       let events = await ada.outbox.events()
@@ -269,10 +269,10 @@ private final class SmallDisk: CacheStore {
       let operation = try await ada.outbox.send(Draft("once"), in: garden)
       try await drain(ada)
       await ada.outbox.stop()
-      #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
+      #expect(try await site.messages(of: garden, as: "ada").count == 1)
       var failed = 0
       for await event in events {
-        if case .didFail(let one, HamletServer.lostResponse) = event {
+        if case .didFail(let one, SiteTransport.lostResponse) = event {
           failed += 1
           #expect(one.attempts == failed)
         }
@@ -286,19 +286,19 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test(.timeLimit(.minutes(5))) func `retries wait by the given clock`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       ada.server.set { $0.isOffline = true }
       let (requests, request) = AsyncStream.makeStream(of: Duration.self)
       let (resumes, resume) = AsyncStream.makeStream(of: Void.self)
-      let clock = Outbox.Clock(now: Ground.ticking, pause: { _ in .seconds(86_400) }) { time in
+      let clock = Outbox.Clock(now: TestSite.ticking, pause: { _ in .seconds(86_400) }) { time in
         request.yield(time)
         for await _ in resumes { return }
         throw CancellationError()
       }
-      let outbox = Outbox(ada.cache, ada.client, clock: clock, open: HamletClient.open)
+      let outbox = Outbox(ada.cache, ada.client, clock: clock, open: SiteClient.open)
       let events = await outbox.events()
       try await outbox.start()
       try await outbox.send(Draft("tomorrow"), in: garden)
@@ -308,18 +308,18 @@ private final class SmallDisk: CacheStore {
       resume.yield()
       for await event in events { if case .didSend = event { break } }
       await outbox.stop()
-      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["tomorrow"])
+      #expect(try await site.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["tomorrow"])
     }
   }
 
   @Test(.timeLimit(.minutes(5)))
   func `a full disk fails the caller, and the outbox continues with free space`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let client = try hamlet.client("ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let client = try site.client("ada")
       let room = DiskSpace()
       let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in SmallDisk(room) }
-      let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
+      let outbox = Outbox(cache, client, clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open)
       try await Sync(cache, client).catchUp()
       try await outbox.start()
       // Space for the text, not for the attempt.
@@ -329,19 +329,19 @@ private final class SmallDisk: CacheStore {
       room.left.withLock { $0 = .max }
       try await outbox.start()
       try await wait { await outbox.list().isEmpty }
-      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["waits"])
+      #expect(try await site.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["waits"])
       await outbox.stop()
     }
   }
 
   @Test func `an operation in progress at a kill has failed, and is sent once`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await hamlet.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       do {
-        let ada = try HamletClient(hamlet, "ada", file: file)
+        let ada = try SiteClient(site, "ada", file: file)
         try await ada.sync.catchUp()
         var operation = try await ada.outbox.send(Draft("was it said?"), in: garden)
         try await ada.outbox.send(Draft("afterwards"), in: garden)
@@ -351,21 +351,21 @@ private final class SmallDisk: CacheStore {
         operation.attempts = 1
         try await ada.cache.save([CacheRow(.operation, operation.id, writing: operation)])
       }
-      let ada = try HamletClient(hamlet, "ada", file: file)
+      let ada = try SiteClient(site, "ada", file: file)
       _ = try await ada.outbox.send(Draft("last"), in: garden)
       #expect(await ada.outbox.list().map(\.failure) == [.unfinished, nil, nil])
       try await ada.outbox.start()
       try await drain(ada)
       await ada.outbox.stop()
-      let texts = try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text }
+      let texts = try await site.messages(of: garden, as: "ada").map { $0.message.content?.text }
       #expect(texts == ["was it said?", "afterwards", "last"])
     }
   }
 
   @Test func `unsent messages are edited and deleted locally`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let first = try await ada.outbox.send(Draft("frist"), in: garden)
       let second = try await ada.outbox.send(Draft("never"), in: garden)
@@ -374,16 +374,16 @@ private final class SmallDisk: CacheStore {
       #expect(try await ada.outbox.delete(.unsent(second.id), in: garden) == nil)
       #expect(await ada.outbox.list().count == 1)
       #expect(try await ada.outbox.sendAll() == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["first"])
+      #expect(try await site.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["first"])
       #expect(ada.server.requests.filter { $0.hasPrefix("DELETE") || $0.hasPrefix("PATCH") }.isEmpty)
     }
   }
 
   @Test(arguments: [false, true])
   func `a reply to a dropped message is sent without a reference`(isCancelled: Bool) async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let dropped = try await ada.outbox.send(Draft("dropped"), in: garden)
       let reply = try await ada.outbox.send(Draft("reply", replyTo: .unsent(dropped.id)), in: garden)
@@ -396,17 +396,17 @@ private final class SmallDisk: CacheStore {
       }
       #expect(await ada.outbox.list().map(\.kind) == [.send, .action])
       #expect(try await ada.outbox.sendAll() == nil)
-      let messages = try await hamlet.messages(of: garden, as: "ada")
+      let messages = try await site.messages(of: garden, as: "ada")
       #expect(messages.map(\.message.content?.text) == ["reply"] && messages.map(\.message.replyTo) == [nil])
       #expect(messages.map(\.mine) == [["like"]])
     }
   }
 
   @Test func `an earlier read position does not replace a later one`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      for number in 1...3 { try await site.post("message \(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       let messages = try await ada.cached(garden)
@@ -422,9 +422,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `a step sees the operation as it is, and not as it was`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let removed = try await ada.outbox.send(Draft("removed"), in: garden)
       let operation = try await ada.outbox.send(Draft("first"), in: garden)
@@ -448,9 +448,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `an action on an unsent message waits for it`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let operation = try await ada.outbox.send(Draft("important"), in: garden)
       let target = Draft.Target.unsent(operation.id)
@@ -460,7 +460,7 @@ private final class SmallDisk: CacheStore {
       #expect(await ada.outbox.list().count == 3)
       #expect(try await ada.cache.messagesWithAction("com.example.high", in: garden).map(\.text) == ["important"])
       #expect(try await ada.outbox.sendAll() == nil)
-      let messages = try await hamlet.messages(of: garden, as: "ada")
+      let messages = try await site.messages(of: garden, as: "ada")
       #expect(messages.map(\.mine) == [["com.example.high"], []])
       #expect(messages.last?.message.replyTo == messages.first?.message.id)
       // The action exists already.
@@ -469,16 +469,16 @@ private final class SmallDisk: CacheStore {
       #expect(try await ada.outbox.setAction("com.example.high", on: .message(id), in: garden) == nil)
       try await ada.outbox.setAction("com.example.high", on: .message(id), in: garden, isSet: false)
       #expect(try await ada.outbox.sendAll() == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").first?.mine == [])
+      #expect(try await site.messages(of: garden, as: "ada").first?.mine == [])
       #expect(try await ada.cache.messagesWithAction("com.example.high", in: garden).isEmpty)
     }
   }
 
   @Test func `a deletion goes first and cancels pending operations on its message`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      let message = try await hamlet.post("regretted", as: "ada", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      let message = try await site.post("regretted", as: "ada", in: garden)
       try await ada.sync.catchUp()
       try await ada.outbox.send(Draft("new"), in: garden)
       try await ada.outbox.edit(.message(message.id), in: garden, to: "reworded")
@@ -494,9 +494,9 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `a refused operation waits for the user, and the next ones continue`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
       try await ada.outbox.send(Draft("fine"), in: garden)
@@ -507,27 +507,27 @@ private final class SmallDisk: CacheStore {
       for _ in 0..<20_000 where await ada.outbox.list().count > 1 { try await Task.sleep(for: .milliseconds(5)) }
       await ada.outbox.stop()
       #expect(await ada.outbox.list(.send).map(\.failure?.problem?.code) == ["invalid"])
-      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine"])
+      #expect(try await site.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine"])
       try await ada.outbox.edit(.unsent(refused.id), in: garden, to: "shorter")
       try await ada.outbox.retry(refused.id)
       #expect(try await ada.outbox.sendAll(in: garden) == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine", "shorter"])
+      #expect(try await site.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine", "shorter"])
       await #expect(throws: OutboxRefusal.unknownOperation) { try await ada.outbox.retry(refused.id) }
     }
   }
 
   @Test func `one attempt covers all operations, and a refused one blocks no other`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let orchard = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let orchard = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       ada.server.set { $0.isOffline = true }
       let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
       let posted = try await ada.outbox.send(Draft("fine"), in: garden)
       let other = try await ada.outbox.send(Draft("apples"), in: orchard)
       var round = try await ada.outbox.sendWaiting()
-      #expect(round == OutboxRound(stopped: HamletServer.noNetwork))
+      #expect(round == OutboxRound(stopped: SiteTransport.noNetwork))
       #expect(await ada.outbox.list().map(\.attempts) == [1, 0, 0])
       ada.server.set { $0.isOffline = false }
       round = try await ada.outbox.sendWaiting()
@@ -548,13 +548,13 @@ private final class SmallDisk: CacheStore {
   }
 
   @Test func `files are uploaded before their message, and once`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let path = folder.path + "/note.txt"
       try Data("a note".utf8).write(to: URL(filePath: path))
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       var draft = Draft("see this")
       draft.files = [
@@ -565,42 +565,42 @@ private final class SmallDisk: CacheStore {
       #expect(await ada.cache.unsent(in: garden).first?.pendingFiles.map(\.name) == ["note.txt", "note.txt"])
       // The files arrive, and the response to the message is lost.
       ada.server.set { $0.responsesLost = 1 }
-      #expect(try await ada.outbox.sendAll() == HamletServer.lostResponse)
+      #expect(try await ada.outbox.sendAll() == SiteTransport.lostResponse)
       let waiting = try #require(await ada.outbox.list().first?.draft).files.compactMap(\.file)
       #expect(waiting.count == 2)
       try FileManager.default.removeItem(atPath: path)
       #expect(try await ada.outbox.sendAll() == nil)
-      let messages = try await hamlet.messages(of: garden, as: "ada")
+      let messages = try await site.messages(of: garden, as: "ada")
       #expect(messages.map(\.message.content?.attachments) == [waiting])
       #expect(messages.map(\.message.embeddedFiles) == [[waiting[0]]])
     }
   }
 
   @Test func `files that a restored server has lost are uploaded again`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let path = folder.path + "/note.txt"
       try Data("a note".utf8).write(to: URL(filePath: path))
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       var draft = Draft("see this")
       draft.files = [PendingFile(id: "note-1", path: path, name: "note.txt")]
       draft.files[0].file = ID(999_999)
       try await ada.outbox.send(draft, in: garden)
       #expect(try await ada.outbox.sendAll() == nil)
-      let messages = try await hamlet.messages(of: garden, as: "ada")
+      let messages = try await site.messages(of: garden, as: "ada")
       #expect(messages.map { $0.message.content?.attachments.count } == [1])
     }
   }
 
   @Test func `only the last read position is sent`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      let first = try await hamlet.post("one", as: "grace", in: garden)
-      let second = try await hamlet.post("two", as: "grace", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      let first = try await site.post("one", as: "grace", in: garden)
+      let second = try await site.post("two", as: "grace", in: garden)
       try await ada.sync.catchUp()
       #expect(await ada.cache.replica.conversations[garden]?.unread == 2)
       try await ada.outbox.markRead(first.id, in: garden)

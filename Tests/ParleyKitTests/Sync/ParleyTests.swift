@@ -6,9 +6,9 @@ import Testing
 
 @Suite struct ParleyTests {
   /// - Parameter file: nil for memory, which scans all rows on every query.
-  private func open(_ harbour: Harbour, _ name: String, _ line: Line, file: String? = nil) throws -> Parley {
+  private func open(_ site: SocketSite, _ name: String, _ line: Line, file: String? = nil) throws -> Parley {
     try Parley(
-      try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      try site.client(name, line), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       open: { file in throw TransportFailure.sourceFailed(file.path) }
     ) {
       if let file { return try DiskStore(file) }
@@ -28,14 +28,14 @@ import Testing
   }
 
   @Test func `it subscribes, sends, and survives a day offline`() async throws {
-    try await Harbour.open { harbour in
-      let grace = try harbour.client("grace")
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let grace = try site.client("grace")
+      let garden = try await site.group("ada", "grace")
       let folder = try Folder()
       defer { folder.remove() }
       // New users have lower limits, which do not apply to ada.
       let line = try Line()
-      let parley = try open(harbour, "ada", line, file: folder.path + "/cache.db")
+      let parley = try open(site, "ada", line, file: folder.path + "/cache.db")
       await parley.start()
       await waitForState(parley) { $0 == .live }
       _ = try await grace.send(.postMessage(in: garden, "one"))
@@ -61,13 +61,13 @@ import Testing
   }
 
   @Test func `data missing in a response is fetched without an event`() async throws {
-    try await Harbour.open { harbour in
-      let ada = try harbour.client("ada")
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let ada = try site.client("ada")
+      let garden = try await site.group("ada", "grace")
       let posted = try await ada.send(.postMessage(in: garden, "frist")).message
       _ = try await ada.send(.editMessage(posted.id, text: "first"))
       _ = try await ada.send(.postMessage(in: garden, "second"))
-      let parley = try open(harbour, "grace", try Line())
+      let parley = try open(site, "grace", try Line())
       try await parley.sync.begin()
       await parley.start()
       await waitForState(parley) { $0 == .live }
@@ -81,11 +81,11 @@ import Testing
   }
 
   @Test func `an unstable network causes neither loss nor duplicates`() async throws {
-    try await Harbour.open { harbour in
-      let ada = try harbour.client("ada")
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let ada = try site.client("ada")
+      let garden = try await site.group("ada", "grace")
       let line = try Line()
-      let parley = try open(harbour, "grace", line)
+      let parley = try open(site, "grace", line)
       await parley.start()
       await waitForState(parley) { $0 == .live }
       for round in 0..<8 {
@@ -106,10 +106,10 @@ import Testing
   }
 
   @Test func `the page of a captive portal is no response, and pending sends follow after sign-in`() async throws {
-    try await Harbour.open { harbour in
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let garden = try await site.group("ada", "grace")
       let line = try Line()
-      let parley = try open(harbour, "grace", line)
+      let parley = try open(site, "grace", line)
       await parley.start()
       await waitForState(parley) { $0 == .live }
       line.answer("<html><body>Welcome! Please accept our terms.</body></html>")
@@ -125,19 +125,19 @@ import Testing
   }
 
   @Test func `a clock that is a day off does not affect the order`() async throws {
-    try await Harbour.open { harbour in
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let garden = try await site.group("ada", "grace")
       let day: Int64 = 86_400_000
       for (name, error) in [("grace", day), ("ada", -day)] {
         let parley = try Parley(
-          try harbour.client(name), clock: Outbox.Clock(now: { Ground.ticking() + error }),
+          try site.client(name), clock: Outbox.Clock(now: { TestSite.ticking() + error }),
           open: { file in throw TransportFailure.sourceFailed(file.path) }
         ) { MemoryStore() }
         try await parley.sync.catchUp()
         try await parley.outbox.send(Draft(name), in: garden)
         #expect(try await parley.outbox.sendAll() == nil)
       }
-      let parley = try open(harbour, "ada", try Line())
+      let parley = try open(site, "ada", try Line())
       try await parley.sync.catchUp()
       try await parley.sync.fetchAll([garden])
       #expect(try await texts(parley, garden) == ["grace", "ada"])
@@ -147,13 +147,13 @@ import Testing
   }
 
   @Test func `typing users are reported and not stored`() async throws {
-    try await Harbour.open { harbour in
-      let garden = try await harbour.group("ada", "grace")
-      let parley = try open(harbour, "grace", try Line())
+    try await SocketSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let parley = try open(site, "grace", try Line())
       let signals = await parley.signals()
       await parley.start()
       await waitForState(parley) { $0 == .live }
-      let ada = try harbour.client("ada")
+      let ada = try site.client("ada")
       _ = try await ada.send(.sendTyping(in: garden))
       for await signal in signals where signal.name == "typing" { break }
       await parley.stop()
@@ -161,13 +161,13 @@ import Testing
   }
 
   @Test func `after a change of user nothing of the first is shown or sent`() async throws {
-    try await Harbour.open { harbour in
-      let garden = try await harbour.group("ada", "grace")
+    try await SocketSite.open { site in
+      let garden = try await site.group("ada", "grace")
       let line = try Line()
-      let parley = try open(harbour, "grace", line)
+      let parley = try open(site, "grace", line)
       try await parley.sync.catchUp()
       try await parley.outbox.send(Draft("not ada's"), in: garden)
-      parley.client.token = harbour.token("ada")
+      parley.client.token = site.token("ada")
       await parley.start()
       await waitForState(parley) { $0 == .userChanged }
       #expect(await parley.cache.replica == Replica())
@@ -181,13 +181,13 @@ import Testing
   }
 
   @Test func `signing out erases what a concurrent synchronization has fetched`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("private", as: "grace", in: garden)
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("private", as: "grace", in: garden)
+      let server = site.server("ada")
       let transport = HookedTransport(server)
       let parley = try Parley(
-        try server.client(over: transport), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+        try server.client(over: transport), clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open
       ) { MemoryStore() }
       try await parley.sync.catchUp()
       let (reached, reach) = AsyncStream.makeStream(of: Void.self)
@@ -199,7 +199,7 @@ import Testing
       }
       let tasks = [
         Task { _ = try? await parley.sync.refresh(garden) },
-        Task { _ = try? await parley.user(hamlet.id("grace")).fresh() },
+        Task { _ = try? await parley.user(site.id("grace")).fresh() },
       ]
       var iterator = reached.makeAsyncIterator()
       for _ in tasks { _ = await iterator.next() }
@@ -215,11 +215,11 @@ import Testing
   }
 
   @Test func `a read position does not hinder signing out`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let posted = try await hamlet.post("one", as: "grace", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let posted = try await site.post("one", as: "grace", in: garden)
       let parley = try Parley(
-        try hamlet.client("ada"), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+        try site.client("ada"), clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open
       ) { MemoryStore() }
       try await parley.sync.catchUp()
       try await parley.outbox.markRead(posted.id, in: garden)
@@ -229,9 +229,9 @@ import Testing
   }
 
   @Test func `signing out with unsent operations is refused unless forced`() async throws {
-    try await Harbour.open { harbour in
-      let garden = try await harbour.group("ada", "grace")
-      let parley = try open(harbour, "grace", try Line())
+    try await SocketSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let parley = try open(site, "grace", try Line())
       try await parley.sync.catchUp()
       let waiting = try await parley.outbox.send(Draft("unsent"), in: garden)
       await #expect(throws: OutboxRefusal.unsentWork([waiting])) { try await parley.signOut() }
@@ -239,7 +239,7 @@ import Testing
       try await parley.signOut(isForced: true)
       #expect(await parley.cache.replica == Replica())
       #expect(await parley.outbox.list().isEmpty)
-      let client = try harbour.client("grace")
+      let client = try site.client("grace")
       await #expect(throws: ClientFault.self) { try await client.send(.getSnapshot()) }
       await parley.start()
       await waitForState(parley) { $0 == .signedOut }

@@ -8,11 +8,11 @@ import Testing
 /// A server that was restored from a backup has lost messages that the cache has.
 @Suite struct RestoreTests {
   private func message(
-    _ hamlet: Hamlet, _ id: Int, in conversation: ID<Conversation>, at seq: Int, by name: String = "ada",
+    _ site: ScriptedSite, _ id: Int, in conversation: ID<Conversation>, at seq: Int, by name: String = "ada",
     _ text: String = "lost"
   ) -> Message {
     Message(
-      id: ID(id), conversation: conversation, author: hamlet.id(name), clientID: "lost-\(id)", seq: seq,
+      id: ID(id), conversation: conversation, author: site.id(name), clientID: "lost-\(id)", seq: seq,
       previous: ID(id - 1), createdAt: 1_700_000_000_000 + Int64(id), state: .live(.init(text: text)))
   }
 
@@ -33,15 +33,15 @@ import Testing
 
   @Test(arguments: [false, true], [false, true])
   func `a reused id makes an orphan of an own message`(hasDisk: Bool, isReset: Bool) async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
-      let garden = try await hamlet.group("ada", "grace")
-      let orchard = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada", file: hasDisk ? folder.path + "/cache.db" : nil)
+      let garden = try await site.group("ada", "grace")
+      let orchard = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada", file: hasDisk ? folder.path + "/cache.db" : nil)
       try await ada.sync.catchUp()
-      let new = try await hamlet.post("new", as: "grace", in: orchard)
-      let lost = message(hamlet, new.id.number, in: garden, at: 1)
+      let new = try await site.post("new", as: "grace", in: orchard)
+      let lost = message(site, new.id.number, in: garden, at: 1)
       try await merge([lost], in: ada.cache)
       if isReset { try await changeEpoch(of: ada.cache) }
       try await ada.sync.catchUp()
@@ -53,15 +53,15 @@ import Testing
   }
 
   @Test func `a repair makes an orphan of an own message with a reused id elsewhere`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let orchard = try await hamlet.group("ada", "grace")
-      let posted = try await hamlet.post("new", as: "grace", in: orchard)
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let orchard = try await site.group("ada", "grace")
+      let posted = try await site.post("new", as: "grace", in: orchard)
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       var old = posted
       (old.id, old.state) = (ID(999_000), .live(.init(text: "old")))
-      let lost = message(hamlet, posted.id.number, in: garden, at: 1)
+      let lost = message(site, posted.id.number, in: garden, at: 1)
       try await merge([old, lost], in: ada.cache)
       #expect(try await ada.sync.verify(orchard).repaired == 1)
       #expect(try await ada.texts(orchard) == ["new"])
@@ -70,13 +70,13 @@ import Testing
   }
 
   @Test func `a difference over several parts of a digest keeps all own messages`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...120 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...120 { try await site.post("message \(number)", as: "grace", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      let lost = (41...120).map { message(hamlet, 900_000 + $0, in: garden, at: $0) }
+      let lost = (41...120).map { message(site, 900_000 + $0, in: garden, at: $0) }
       try await merge(lost, in: ada.cache)
       try await changeEpoch(of: ada.cache)
       try await ada.sync.catchUp()
@@ -87,15 +87,15 @@ import Testing
   }
 
   @Test func `own messages stay cached when the end of their range is lost`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       for (text, name) in [("one", "ada"), ("two", "grace"), ("three", "ada")] {
-        try await hamlet.post(text, as: name, in: garden)
+        try await site.post(text, as: name, in: garden)
       }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
-      let lost = message(hamlet, 900_001, in: garden, at: 4)
+      let lost = message(site, 900_001, in: garden, at: 4)
       try await merge([lost], in: ada.cache)
       #expect(await ada.cache.history(of: garden).cached.all == [1...4])
       _ = try await ada.sync.verify(garden)
@@ -106,18 +106,18 @@ import Testing
   }
 
   @Test func `own messages of a lost conversation become orphans`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let conversation = ID<Conversation>(900_000)
       let (mine, theirs) = (
-        message(hamlet, 900_001, in: conversation, at: 1),
-        message(hamlet, 900_002, in: conversation, at: 2, by: "grace")
+        message(site, 900_001, in: conversation, at: 1),
+        message(site, 900_002, in: conversation, at: 2, by: "grace")
       )
       // Posted in a room that no snapshot lists, and still there.
-      let room = try await hamlet.client("ada").send(.createForum(title: "park", visibility: .public)).value.forum.room
-      let kept = try await hamlet.post("kept", as: "ada", in: room)
+      let room = try await site.client("ada").send(.createForum(title: "park", visibility: .public)).value.forum.room
+      let kept = try await site.post("kept", as: "ada", in: room)
       try await merge([mine, theirs], in: ada.cache)
       try await merge([kept], in: ada.cache)
       try await changeEpoch(of: ada.cache)
@@ -135,12 +135,12 @@ import Testing
   }
 
   @Test func `a message that was lost and is another one now is no orphan`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      let before = message(hamlet, 900_001, in: garden, at: 1, "before")
-      var now = message(hamlet, 900_001, in: garden, at: 1, "now")
+      let before = message(site, 900_001, in: garden, at: 1, "before")
+      var now = message(site, 900_001, in: garden, at: 1, "now")
       now.createdAt += 1
       try await merge([now], in: ada.cache)
       // The comparison with the server began with the other one.
@@ -151,33 +151,33 @@ import Testing
   }
 
   @Test func `a message is sent although the last cached message is lost`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("first", as: "grace", in: garden)
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("first", as: "grace", in: garden)
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      try await merge([message(hamlet, 900_001, in: garden, at: 2)], in: ada.cache)
+      try await merge([message(site, 900_001, in: garden, at: 2)], in: ada.cache)
       let last = try await ada.cache.lastContiguousMessage(in: garden)
       #expect(last == ID(900_001))
       try await ada.outbox.send(Draft("mine"), in: garden)
       #expect(try await ada.outbox.sendAll() == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").map(\.message.content?.text) == ["first", "mine"])
+      #expect(try await site.messages(of: garden, as: "ada").map(\.message.content?.text) == ["first", "mine"])
     }
   }
 
   @Test(arguments: [false, true])
   func `a lost message that another device sent again is no orphan`(isFoundFirst: Bool) async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      let lost = message(hamlet, 900_001, in: garden, at: 9)
+      let lost = message(site, 900_001, in: garden, at: 9)
       try await merge([lost], in: ada.cache)
       if !isFoundFirst {
         try await ada.cache.orphan([lost], of: garden)
         #expect(await ada.outbox.orphans == [lost])
       }
-      _ = try await hamlet.client("ada").send(.postMessage(in: garden, "lost", clientID: lost.clientID))
+      _ = try await site.client("ada").send(.postMessage(in: garden, "lost", clientID: lost.clientID))
       try await ada.sync.catchUp()
       if isFoundFirst { try await ada.cache.orphan([lost], of: garden) }
       #expect(await ada.outbox.orphans.isEmpty)
@@ -187,12 +187,12 @@ import Testing
 
   @Test(arguments: [false, true])
   func `a reply to a lost message is sent without a reference`(isResent: Bool) async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       if isResent {
-        var lost = message(hamlet, 900_001, in: garden, at: 1, "reply")
+        var lost = message(site, 900_001, in: garden, at: 1, "reply")
         lost.replyTo = ID(900_000)
         try await merge([lost], in: ada.cache)
         try await ada.cache.orphan([lost], of: garden)
@@ -202,16 +202,16 @@ import Testing
       }
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(await ada.outbox.list().isEmpty)
-      let messages = try await hamlet.messages(of: garden, as: "ada")
+      let messages = try await site.messages(of: garden, as: "ada")
       #expect(messages.map(\.message.content?.text) == ["reply"] && messages.map(\.message.replyTo) == [nil])
     }
   }
 
   @Test func `a response from before a restore completes no operation`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let transport = HookedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let transport = HookedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       var snapshot = try await ada.client.send(.getSnapshot()).value
       snapshot.cursor.epoch = "another"
@@ -227,15 +227,15 @@ import Testing
       #expect(await ada.outbox.list().map(\.id) == [operation.id])
       #expect(try await ada.cached(garden).isEmpty)
       #expect(try await ada.outbox.sendAll() == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
+      #expect(try await site.messages(of: garden, as: "ada").count == 1)
     }
   }
 
   @Test func `a response from before a restart completes no operation`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let transport = HookedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let transport = HookedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       let cache = ada.cache
       // No data is beyond the cursor when the app follows the restart, and then the response of the earlier start arrives.
@@ -250,15 +250,15 @@ import Testing
       #expect(await ada.outbox.list().map(\.id) == [operation.id])
       #expect(try await ada.cached(garden).isEmpty)
       #expect(try await ada.outbox.sendAll() == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
+      #expect(try await site.messages(of: garden, as: "ada").count == 1)
     }
   }
 
   @Test func `a lost message that the server shows again is no orphan`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let posted = try await hamlet.post("mine", as: "ada", in: garden)
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let posted = try await site.post("mine", as: "ada", in: garden)
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.cache.orphan([posted], of: garden)
       #expect(await ada.outbox.orphans.map(\.id) == [posted.id])
@@ -268,13 +268,13 @@ import Testing
   }
 
   @Test func `a message that is stored during the comparison of its range stays`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let transport = HookedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
-      try await hamlet.post("one", as: "ada", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let transport = HookedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
+      try await site.post("one", as: "ada", in: garden)
       try await ada.sync.catchUp()
-      let (lost, late) = (message(hamlet, 900_001, in: garden, at: 2), message(hamlet, 900_002, in: garden, at: 2))
+      let (lost, late) = (message(site, 900_001, in: garden, at: 2), message(site, 900_002, in: garden, at: 2))
       try await merge([lost], in: ada.cache)
       // The server has acknowledged a message in the same place, and went back once more.
       let cache = ada.cache
@@ -292,13 +292,13 @@ import Testing
   }
 
   @Test func `a message that is stored during a reset becomes an orphan`() async throws {
-    try await Hamlet.open { hamlet in
-      let transport = HookedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let transport = HookedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       let conversation = ID<Conversation>(900_000)
       let (lost, late) = (
-        message(hamlet, 900_001, in: conversation, at: 1), message(hamlet, 900_002, in: conversation, at: 2)
+        message(site, 900_001, in: conversation, at: 1), message(site, 900_002, in: conversation, at: 2)
       )
       try await merge([lost], in: ada.cache)
       try await changeEpoch(of: ada.cache)
@@ -315,11 +315,11 @@ import Testing
   }
 
   @Test func `a lost conversation is dropped with own messages that were compared`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      let (lost, late) = (message(hamlet, 900_001, in: garden, at: 1), message(hamlet, 900_002, in: garden, at: 2))
+      let (lost, late) = (message(site, 900_001, in: garden, at: 1), message(site, 900_002, in: garden, at: 2))
       try await merge([lost, late], in: ada.cache)
       #expect(try await !ada.cache.drop(garden, compared: [lost], lost: [lost]))
       #expect(try await ada.cached(garden) == [lost, late])
@@ -330,15 +330,15 @@ import Testing
   }
 
   @Test func `a removal during the comparison makes no orphans`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("mine", as: "grace", in: garden)
-      let transport = HookedTransport(hamlet.server("grace"))
-      let grace = try HamletClient(hamlet, "grace") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("mine", as: "grace", in: garden)
+      let transport = HookedTransport(site.server("grace"))
+      let grace = try SiteClient(site, "grace") { _ in transport }
       try await grace.sync.catchUp()
       try await grace.sync.fetchAll([garden])
       try await changeEpoch(of: grace.cache)
-      let (ada, removed) = (try hamlet.client("ada"), hamlet.id("grace"))
+      let (ada, removed) = (try site.client("ada"), site.id("grace"))
       transport.set { request in
         guard request.hasSuffix("/snapshot") else { return }
         _ = try? await ada.send(.removeParticipant(of: garden, user: .id(removed)))
@@ -351,16 +351,16 @@ import Testing
   }
 
   @Test func `an interrupted reset is repeated, also if the earlier history is put back`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("one", as: "grace", in: garden)
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("one", as: "grace", in: garden)
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
       try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event))
       // The snapshot arrives, and then the network fails.
       ada.server.set { $0.callsLeft = 2 }
-      await #expect(throws: HamletServer.noNetwork) { try await ada.sync.catchUp() }
+      await #expect(throws: SiteTransport.noNetwork) { try await ada.sync.catchUp() }
       #expect(await ada.cache.isResetting)
       // The server would answer the cursor from before the reset with events.
       ada.server.set { ($0.callsLeft, $0.requests) = (.max, []) }
@@ -372,10 +372,10 @@ import Testing
   }
 
   @Test func `a response from before an erasure writes nothing`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let transport = HookedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let transport = HookedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       let cache = ada.cache
       transport.set { _ in _ = try? await cache.erase() }
@@ -388,17 +388,17 @@ import Testing
   }
 
   @Test func `after a server went back in time no age counts`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       var posted: [Message] = []
-      for number in 1...3 { posted.append(try await hamlet.post("\(number)", as: "grace", in: garden)) }
-      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...3 { posted.append(try await site.post("\(number)", as: "grace", in: garden)) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       // In the lost history the second message was edited, and ada liked it.
       var edited = posted[1]
       (edited.revision, edited.state) = (7, .live(.init(text: "lost")))
-      let lost = message(hamlet, 900_001, in: garden, at: 4)
+      let lost = message(site, 900_001, in: garden, at: 4)
       let seen = [MessageView(edited, mine: ["like"]), MessageView(lost)]
       let cursor = try #require(await ada.cache.replica.cursor)
       try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: cursor.start, event: cursor.event + 1_000))
@@ -409,8 +409,8 @@ import Testing
       #expect(await ada.outbox.orphans == [lost])
       let liked = try #require(try await ada.cache.messages(.ids([posted[1].id])).first?.replica)
       #expect(liked.mine == [] && liked.message.content?.actions.isEmpty == true)
-      _ = try await hamlet.client("grace").send(.editMessage(posted[1].id, text: "edited"))
-      _ = try await hamlet.client("grace").send(.setAction(on: posted[1].id, type: "repost"))
+      _ = try await site.client("grace").send(.editMessage(posted[1].id, text: "edited"))
+      _ = try await site.client("grace").send(.setAction(on: posted[1].id, type: "repost"))
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["1", "edited", "3"])
       let known = try #require(try await ada.cache.messages(.ids([posted[1].id])).first?.replica)
@@ -419,18 +419,18 @@ import Testing
   }
 
   @Test func `after a restart only conversations beyond the cursor are compared`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let orchard = try await hamlet.group("ada", "grace")
-      for room in [garden, orchard] { try await hamlet.post("one", as: "grace", in: room) }
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let orchard = try await site.group("ada", "grace")
+      for room in [garden, orchard] { try await site.post("one", as: "grace", in: room) }
+      let server = site.server("ada")
       let transport = RestartedTransport(server)
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       // Acknowledged, and then an older copy of the data was put back.
       let cursor = try #require(await ada.cache.replica.cursor)
-      let lost = message(hamlet, 900_001, in: garden, at: 2)
+      let lost = message(site, 900_001, in: garden, at: 2)
       try await ada.cache.merge([MessageView(lost)], asOf: cursor.event)
       transport.restart(from: cursor.start)
       server.set { $0.requests = [] }
@@ -443,7 +443,7 @@ import Testing
       try await ada.sync.catchUp()
       #expect(server.requests == ["GET /sync"])
       // The new history has other events with the same numbers.
-      try await hamlet.post("two", as: "grace", in: garden)
+      try await site.post("two", as: "grace", in: garden)
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["one", "two"])
       #expect(await ada.cache.replica.conversations[garden]?.unread == 2)
@@ -453,14 +453,14 @@ import Testing
 
 extension RestoreTests {
   @Test func `the comparison after a restart is beyond the cursor until a catch-up covers it`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let transport = RestartedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let transport = RestartedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
-      try await ada.cache.merge([MessageView(message(hamlet, 900_001, in: garden, at: 1))], asOf: cursor.event)
+      try await ada.cache.merge([MessageView(message(site, 900_001, in: garden, at: 1))], asOf: cursor.event)
       let before = try #require(await ada.cache.ahead["\(garden)"])
       transport.restart(from: cursor.start)
       try await ada.sync.catchUp()
@@ -473,15 +473,15 @@ extension RestoreTests {
   }
 
   @Test func `events that are fetched for one stream are beyond the cursor`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let server = site.server("ada")
       let transport = RestartedTransport(server)
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
-      try await hamlet.post("one", as: "grace", in: garden)
+      try await site.post("one", as: "grace", in: garden)
       // A slow connection has lost the event.
       try await ada.sync.pull(.conversation(garden))
       #expect(try await ada.texts(garden) == ["one"])
@@ -498,12 +498,12 @@ extension RestoreTests {
   }
 
   @Test func `after a restart what was gone beyond the cursor may be there again`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("one", as: "grace", in: garden)
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("one", as: "grace", in: garden)
+      let server = site.server("ada")
       let transport = RestartedTransport(server)
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
@@ -521,11 +521,11 @@ extension RestoreTests {
   }
 
   @Test func `a page from another start of the server is beyond the cursor`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
-      let transport = RestartedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...3 { try await site.post("\(number)", as: "grace", in: garden) }
+      let transport = RestartedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       #expect(await ada.cache.ahead.isEmpty)
@@ -542,16 +542,16 @@ extension RestoreTests {
   }
 
   @Test func `of two lost copies of a post one can be sent again`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let transport = RestartedTransport(hamlet.server("ada"))
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let transport = RestartedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
       // Two histories stored the post, and the server has lost both.
       let copies = [900_001, 900_002].map { id in
         Message(
-          id: ID(id), conversation: garden, author: hamlet.id("ada"), clientID: "twice", seq: id - 900_000,
+          id: ID(id), conversation: garden, author: site.id("ada"), clientID: "twice", seq: id - 900_000,
           previous: id == 900_001 ? nil : ID(900_001), createdAt: 1_700_000_000_000, state: .live(.init(text: "lost")))
       }
       try await ada.cache.merge(copies.map { MessageView($0) }, asOf: cursor.event)
@@ -562,18 +562,18 @@ extension RestoreTests {
   }
 
   @Test func `a conversation that was gone before a reset and is in the snapshot stays`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("grace", "ada")
-      let posted = try await hamlet.post("one", as: "grace", in: garden)
-      let restarted = RestartedTransport(hamlet.server("ada"))
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("grace", "ada")
+      let posted = try await site.post("one", as: "grace", in: garden)
+      let restarted = RestartedTransport(site.server("ada"))
       let transport = HookedTransport(restarted)
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
       try await ada.cache.merge([MessageView(posted)], asOf: cursor.event)
-      let grace = try hamlet.client("grace")
-      let user = hamlet.id("ada")
+      let grace = try site.client("grace")
+      let user = site.id("ada")
       _ = try await grace.send(.removeParticipant(of: garden, user: .id(user)))
       restarted.restart(from: cursor.start)
       // After the first comparison the server restarts again, with other data.
@@ -590,16 +590,16 @@ extension RestoreTests {
   }
 
   @Test func `an edit of another history is fetched although the digests are equal`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let posted = try await hamlet.post("one", as: "grace", in: garden)
-      _ = try await hamlet.client("grace").send(.editMessage(posted.id, text: "edited"))
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let posted = try await site.post("one", as: "grace", in: garden)
+      _ = try await site.client("grace").send(.editMessage(posted.id, text: "edited"))
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       let current = try #require(try await ada.cache.messages(.ids([posted.id])).first).message
       var lost = current
-      lost.state = .live(.init(text: "edited", edit: .init(at: 1, by: hamlet.id("grace"))))
+      lost.state = .live(.init(text: "edited", edit: .init(at: 1, by: site.id("grace"))))
       try await merge([lost], in: ada.cache)
       let cursor = try #require(await ada.cache.replica.cursor)
       try await ada.cache.move(to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event))
@@ -609,14 +609,14 @@ extension RestoreTests {
   }
 
   @Test func `after a restart users and forums from beyond the cursor are fetched`() async throws {
-    try await Hamlet.open { hamlet in
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let server = site.server("ada")
       let transport = RestartedTransport(server)
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
-      let grace = try await hamlet.client("ada").send(.getUser(.id(hamlet.id("grace")))).value
-      let me = try await hamlet.client("ada").send(.getUser(.me)).value
-      let forum = try await hamlet.client("ada").send(.createForum(title: "Knitting")).value
+      let grace = try await site.client("ada").send(.getUser(.id(site.id("grace")))).value
+      let me = try await site.client("ada").send(.getUser(.me)).value
+      let forum = try await site.client("ada").send(.createForum(title: "Knitting")).value
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let cursor = try #require(await ada.cache.replica.cursor)
@@ -642,12 +642,12 @@ extension RestoreTests {
   }
 
   @Test func `after a restart counts of the inbox from beyond the cursor are fetched`() async throws {
-    try await Hamlet.open { hamlet in
-      let direct = try await hamlet.group("ada", "grace")
-      try await hamlet.post("@ada", as: "grace", in: direct)
-      let server = hamlet.server("ada")
+    try await ScriptedSite.open { site in
+      let direct = try await site.group("ada", "grace")
+      try await site.post("@ada", as: "grace", in: direct)
+      let server = site.server("ada")
       let transport = RestartedTransport(server)
-      let ada = try HamletClient(hamlet, "ada") { _ in transport }
+      let ada = try SiteClient(site, "ada") { _ in transport }
       try await ada.sync.catchUp()
       try await ada.sync.catchUp()
       let (cursor, counts) = (try #require(await ada.cache.replica.cursor), await ada.cache.replica.inbox)

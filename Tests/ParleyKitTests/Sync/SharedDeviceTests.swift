@@ -13,9 +13,9 @@ import Testing
     case revoked, revokedOffline, banned, erased, signedOut
   }
 
-  private func open(_ harbour: Harbour, _ name: String, _ line: Line, _ file: String) throws -> Parley {
+  private func open(_ site: SocketSite, _ name: String, _ line: Line, _ file: String) throws -> Parley {
     try Parley(
-      try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      try site.client(name, line), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       open: { file in throw TransportFailure.sourceFailed(file.path) }
     ) { try DiskStore(file) }
   }
@@ -24,18 +24,18 @@ import Testing
     for await state in await parley.states() where state == expected { return }
   }
 
-  private func signIn(_ name: String, _ harbour: Harbour) async throws -> String? {
-    try await harbour.client().send(.signIn(name, password: "password of \(name)")).token
+  private func signIn(_ name: String, _ site: SocketSite) async throws -> String? {
+    try await site.client().send(.signIn(name, password: "password of \(name)")).token
   }
 
   /// grace's app with a message, an unsent one, a draft and a lost message.
-  private func use(_ harbour: Harbour, _ garden: ID<Conversation>, _ line: Line, _ file: String) async throws -> Parley
+  private func use(_ site: SocketSite, _ garden: ID<Conversation>, _ line: Line, _ file: String) async throws -> Parley
   {
-    _ = try await harbour.client("ada").send(.postMessage(in: garden, "petunias"))
+    _ = try await site.client("ada").send(.postMessage(in: garden, "petunias"))
     let lost = Message(
-      id: ID(900_001), conversation: garden, author: harbour.id("grace"), clientID: "lost", seq: 9,
+      id: ID(900_001), conversation: garden, author: site.id("grace"), clientID: "lost", seq: 9,
       previous: ID(900_000), createdAt: 1_700_000_000_000, state: .live(.init(text: "lostwords")))
-    let parley = try open(harbour, "grace", line, file)
+    let parley = try open(site, "grace", line, file)
     await parley.start()
     await waitForState(parley, .live)
     try await parley.sync.fetchAll([garden])
@@ -77,20 +77,20 @@ import Testing
 
   @Test(arguments: SessionEnd.allCases)
   func `the end of a session erases the copy and seals the unsent`(_ end: SessionEnd) async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await harbour.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       do {
         let line = try Line()
-        let parley = try await use(harbour, garden, line, file)
-        let (ada, grace) = (try harbour.client("ada"), UserReference.id(harbour.id("grace")))
+        let parley = try await use(site, garden, line, file)
+        let (ada, grace) = (try site.client("ada"), UserReference.id(site.id("grace")))
         switch end {
-        case .revoked: try await harbour.client("grace").send(.revokeSession("current"))
+        case .revoked: try await site.client("grace").send(.revokeSession("current"))
         case .revokedOffline:
           line.cut()
-          try await harbour.client("grace").send(.revokeSession("current"))
+          try await site.client("grace").send(.revokeSession("current"))
           line.restore()
           await parley.networkAvailable()
         case .banned: try await ada.send(.banUser(grace))
@@ -105,7 +105,7 @@ import Testing
       try expectErased(file)
       // Another user gets nothing of it.
       do {
-        let parley = try open(harbour, "ada", try Line(), file)
+        let parley = try open(site, "ada", try Line(), file)
         await parley.start()
         await waitForState(parley, .live)
         #expect(await parley.outbox.list().isEmpty)
@@ -114,8 +114,8 @@ import Testing
         await close(parley)
       }
       guard end == .revoked || end == .signedOut else { return }
-      let parley = try open(harbour, "grace", try Line(), file)
-      parley.client.token = try await signIn("grace", harbour)
+      let parley = try open(site, "grace", try Line(), file)
+      parley.client.token = try await signIn("grace", site)
       await parley.start()
       await waitForState(parley, .userChanged)
       await parley.start()
@@ -125,17 +125,17 @@ import Testing
       // The updates begin before the check, so that the last one is not missed.
       var updates = await parley.cache.updates().makeAsyncIterator()
       while await !parley.outbox.list().isEmpty { _ = await updates.next() }
-      let messages = try await harbour.client("ada").send(.listMessages(in: garden, order: .oldestFirst)).elements
+      let messages = try await site.client("ada").send(.listMessages(in: garden, order: .oldestFirst)).elements
       #expect(messages.map(\.value.message.content?.text) == ["petunias", "unsentwords"])
       await close(parley)
     }
   }
 
   /// Ends the session without the network: the app only learns that it has none.
-  private func expire(_ parley: Parley, _ line: Line, _ harbour: Harbour) async throws {
+  private func expire(_ parley: Parley, _ line: Line, _ site: SocketSite) async throws {
     line.cut()
-    let grace = harbour.id("grace").number
-    try await harbour.community.store.write { tx throws(Refusal) in
+    let grace = site.id("grace").number
+    try await site.community.store.write { tx throws(Refusal) in
       try tx.run { connection in try connection.execute("delete from session where user_id = $1", grace) }
     }
     line.restore()
@@ -144,25 +144,25 @@ import Testing
   }
 
   @Test func `an expired session locks the copy until the same user signs in`() async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await harbour.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       do {
         let line = try Line()
-        let parley = try await use(harbour, garden, line, file)
-        try await expire(parley, line, harbour)
-        #expect(await parley.cache.lockedFor == harbour.id("grace"))
+        let parley = try await use(site, garden, line, file)
+        try await expire(parley, line, site)
+        #expect(await parley.cache.lockedFor == site.id("grace"))
         try await expectNothing(in: parley, garden)
         await #expect(throws: CacheFault.locked) { try await parley.outbox.send(Draft("more"), in: garden) }
         await close(parley)
       }
       // Also after a restart, and offline.
       let line = try Line()
-      let parley = try open(harbour, "grace", line, file)
+      let parley = try open(site, "grace", line, file)
       try await expectNothing(in: parley, garden)
-      parley.client.token = try await signIn("grace", harbour)
+      parley.client.token = try await signIn("grace", site)
       await parley.start()
       await waitForState(parley, .live)
       #expect(await parley.cache.lockedFor == nil)
@@ -174,16 +174,16 @@ import Testing
   }
 
   @Test func `another user's sign-in erases a locked copy`() async throws {
-    try await Harbour.open { harbour in
+    try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await harbour.group("ada", "grace")
+      let garden = try await site.group("ada", "grace")
       do {
         let line = try Line()
-        let parley = try await use(harbour, garden, line, file)
-        try await expire(parley, line, harbour)
-        parley.client.token = harbour.token("ada")
+        let parley = try await use(site, garden, line, file)
+        try await expire(parley, line, site)
+        parley.client.token = site.token("ada")
         await parley.start()
         await waitForState(parley, .userChanged)
         #expect(await parley.cache.lockedFor == nil)
@@ -191,7 +191,7 @@ import Testing
         await close(parley)
       }
       try expectErased(file)
-      #expect(try DiskStore(file).rows(of: .sealed).map(\.key) == [harbour.id("grace").description])
+      #expect(try DiskStore(file).rows(of: .sealed).map(\.key) == [site.id("grace").description])
     }
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// Omits deleted messages.
 private struct IncompleteTransport: Transport {
-  let server: HamletServer
+  let server: SiteTransport
 
   func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     var exchange = exchange
@@ -24,9 +24,9 @@ private struct IncompleteTransport: Transport {
 
 @Suite struct SyncTests {
   @Test func `sync keeps the same state as the server`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace", "linus")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace", "linus")
+      let ada = try SiteClient(site, "ada")
       var random = Seeded(seed: 7)
       var posted: [(id: ID<Message>, by: String)] = []
       for round in 0..<60 {
@@ -35,19 +35,19 @@ private struct IncompleteTransport: Transport {
         case 0 where !posted.isEmpty:
           let index = Int.random(in: 0..<posted.count, using: &random)
           let one = posted.remove(at: index)
-          _ = try await hamlet.client(one.by).send(.deleteMessage(one.id))
+          _ = try await site.client(one.by).send(.deleteMessage(one.id))
         case 1 where !posted.isEmpty:
           let one = posted[Int.random(in: 0..<posted.count, using: &random)]
-          _ = try await hamlet.client(one.by).send(.editMessage(one.id, text: "edit \(round)"))
+          _ = try await site.client(one.by).send(.editMessage(one.id, text: "edit \(round)"))
         case 2 where !posted.isEmpty:
           let one = posted[Int.random(in: 0..<posted.count, using: &random)]
-          _ = try await hamlet.client(name).send(.setAction(on: one.id, type: "like"))
-        default: posted.append((try await hamlet.post("round \(round)", as: name, in: garden).id, name))
+          _ = try await site.client(name).send(.setAction(on: one.id, type: "like"))
+        default: posted.append((try await site.post("round \(round)", as: name, in: garden).id, name))
         }
         if Int.random(in: 0..<4, using: &random) == 0 { try await ada.sync.catchUp() }
       }
       try await ada.sync.catchUp()
-      let server = try await hamlet.messages(of: garden, as: "ada")
+      let server = try await site.messages(of: garden, as: "ada")
       try await ada.sync.fetchAll([garden])
       #expect(try await ada.cached(garden) == server.map(\.message))
       let verdict = try await ada.sync.verify(garden)
@@ -61,32 +61,32 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `unknown users are fetched in one request`() async throws {
-    try await Hamlet.open { hamlet in
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.begin()
-      let garden = try await hamlet.group("grace", "ada", "linus")
-      for name in ["grace", "linus"] { try await hamlet.post("from \(name)", as: name, in: garden) }
+      let garden = try await site.group("grace", "ada", "linus")
+      for name in ["grace", "linus"] { try await site.post("from \(name)", as: name, in: garden) }
       ada.server.set { $0.requests = [] }
       try await ada.sync.catchUp()
-      for name in ["grace", "linus"] { #expect(await ada.cache.user(hamlet.id(name))?.summary.name == name) }
+      for name in ["grace", "linus"] { #expect(await ada.cache.user(site.id(name))?.summary.name == name) }
       #expect(ada.server.requests.filter { $0.contains("/users") }.count == 1, "\(ada.server.requests)")
       #expect(await ada.cache.replica.needs.isEmpty)
     }
   }
 
   @Test func `data missing in a response is fetched with it`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let posted = try await hamlet.post("frist", as: "grace", in: garden)
-      for number in 2...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let posted = try await site.post("frist", as: "grace", in: garden)
+      for number in 2...3 { try await site.post("\(number)", as: "grace", in: garden) }
       // The cache does not know whether it was unread before.
-      _ = try await hamlet.client("grace").send(.editMessage(posted.id, text: "first"))
+      _ = try await site.client("grace").send(.editMessage(posted.id, text: "first"))
       let fetches: [(Sync) async throws -> Void] = [
         { try await $0.fetchAll([garden]) }, { try await $0.fetch(1...2, of: garden) },
         { try await $0.fetchOlder(than: 3, in: garden) }, { try await $0.refresh([posted.id]) },
       ]
       for (number, fetch) in fetches.enumerated() {
-        let ada = try HamletClient(hamlet, "ada")
+        let ada = try SiteClient(site, "ada")
         try await ada.sync.begin()
         ada.server.set { $0.requests = [] }
         try await fetch(ada.sync)
@@ -98,26 +98,26 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `an interrupted full sync resumes`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...450 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      let garden = try await site.group("ada", "grace")
+      for number in 1...450 { try await site.post("message \(number)", as: "ada", in: garden) }
       var pages = 0
       do {
-        let ada = try HamletClient(hamlet, "ada", file: file)
+        let ada = try SiteClient(site, "ada", file: file)
         try await ada.sync.catchUp()
         #expect(await ada.cache.history(of: garden).sync == .notStarted)
         ada.server.set { $0.callsLeft = 2 }
-        await #expect(throws: HamletServer.noNetwork) { try await ada.sync.fetchAll([garden]) }
+        await #expect(throws: SiteTransport.noNetwork) { try await ada.sync.fetchAll([garden]) }
         guard case .started = await ada.cache.history(of: garden).sync else {
           Issue.record("it is \(await ada.cache.history(of: garden).sync)")
           return
         }
         pages = ada.server.requests.count { $0.hasSuffix("/messages") }
       }
-      let ada = try HamletClient(hamlet, "ada", file: file)
+      let ada = try SiteClient(site, "ada", file: file)
       let starts = Atomic(0)
       try await ada.sync.fetchAll([garden]) { starts.add(1, ordering: .relaxed) }
       #expect(starts.load(ordering: .relaxed) == 1)
@@ -132,13 +132,13 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a server that omits a message is not queried forever`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
       for number in 1...206 {
-        let posted = try await hamlet.post("\(number)", as: "ada", in: garden)
-        if number == 205 { _ = try await hamlet.client("ada").send(.deleteMessage(posted.id)) }
+        let posted = try await site.post("\(number)", as: "ada", in: garden)
+        if number == 205 { _ = try await site.client("ada").send(.deleteMessage(posted.id)) }
       }
-      let ada = try HamletClient(hamlet, "ada")
+      let ada = try SiteClient(site, "ada")
       let incomplete = Client(
         ada.client.server, over: IncompleteTransport(server: ada.server), token: ada.client.token, retryPolicy: .never)
       let sync = Sync(ada.cache, incomplete)
@@ -156,15 +156,15 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a complete conversation is incomplete after a reset with a gap`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      for number in 1...3 { try await site.post("\(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       #expect(await ada.cache.syncState(of: [garden]) == .complete)
-      for number in 4...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      for number in 4...70 { try await site.post("\(number)", as: "grace", in: garden) }
       try await ada.sync.reset()
       #expect(await ada.cache.syncState(of: [garden]) != .complete)
       try await ada.sync.fetchAll([garden])
@@ -174,13 +174,13 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a reset leaves a gap in a previously empty conversation, too`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       #expect(await ada.cache.syncState(of: [garden]) == .complete)
-      for number in 1...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      for number in 1...70 { try await site.post("\(number)", as: "grace", in: garden) }
       try await ada.sync.reset()
       #expect(await ada.cache.syncState(of: [garden]) != .complete)
       try await ada.sync.fetchAll([garden])
@@ -190,29 +190,29 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a topic is complete if its forum hides earlier messages`() async throws {
-    try await Hamlet.open { hamlet in
+    try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
-      let owner = try hamlet.client("ada")
+      let owner = try site.client("ada")
       let forum = try await owner.send(.createForum(title: "attic", visibility: .private)).value.forum.id
       let topic = try await owner.send(.createTopic(in: forum, title: "roses")).value.id
-      for number in 1...30 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      for number in 1...30 { try await site.post("\(number)", as: "ada", in: topic) }
       _ = try await owner.send(.updateForum(forum, ForumChange([.set(\.visibility, .members)])))
-      _ = try await hamlet.client("grace").send(.setForumMember(of: forum, to: .me))
-      try await hamlet.post("31", as: "grace", in: topic)
-      for number in 32...50 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      _ = try await site.client("grace").send(.setForumMember(of: forum, to: .me))
+      try await site.post("31", as: "grace", in: topic)
+      for number in 32...50 { try await site.post("\(number)", as: "ada", in: topic) }
       do {
-        let grace = try HamletClient(hamlet, "grace", file: file)
+        let grace = try SiteClient(site, "grace", file: file)
         try await grace.sync.catchUp()
         try await grace.sync.fetchAll([topic])
         #expect(try await grace.texts(topic) == (31...50).map(String.init))
         #expect(await grace.cache.syncState(of: [topic]) == .complete)
       }
-      let grace = try HamletClient(hamlet, "grace", file: file)
+      let grace = try SiteClient(site, "grace", file: file)
       try await grace.sync.fetchAll([topic]) { Issue.record("there is nothing left to be done") }
       #expect(grace.server.requests.isEmpty)
-      for number in 51...120 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      for number in 51...120 { try await site.post("\(number)", as: "ada", in: topic) }
       try await grace.sync.reset()
       #expect(await grace.cache.syncState(of: [topic]) != .complete)
       try await grace.sync.fetchAll([topic])
@@ -222,10 +222,10 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a copy that differs is repaired`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...120 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...120 { try await site.post("message \(number)", as: "ada", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       var spoiled = try #require(try await ada.cache.messages(.range(77...77, of: garden)).first)
@@ -249,10 +249,10 @@ private struct IncompleteTransport: Transport {
   @Test func `after a restore of the server all digests are compared, and lost messages can be sent again`()
     async throws
   {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      for number in 1...3 { try await site.post("message \(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       // Simulates two more messages, one of them different.
@@ -260,12 +260,12 @@ private struct IncompleteTransport: Transport {
       lost.seq = 4
       lost.previous = lost.id
       lost.id = ID(999_001)
-      lost.author = hamlet.id("ada")
+      lost.author = site.id("ada")
       lost.clientID = "lost-one"
       lost.state = .live(.init(text: "only here"))
       var theirs = lost
       (theirs.seq, theirs.previous, theirs.id, theirs.clientID) = (5, lost.id, ID(999_002), nil)
-      theirs.author = hamlet.id("grace")
+      theirs.author = site.id("grace")
       let (mine, others) = (lost, theirs)
       var changes = CacheChanges()
       changes.messages = [mine, others].map {
@@ -288,19 +288,19 @@ private struct IncompleteTransport: Transport {
       #expect(try await ada.texts(garden).last == "only here")
       // Events from now on are newer than the cache.
       let first = try #require(try await ada.cached(garden).first)
-      _ = try await hamlet.client("grace").send(.setAction(on: first.id, type: "like"))
+      _ = try await site.client("grace").send(.setAction(on: first.id, type: "like"))
       try await ada.sync.catchUp()
       #expect(try await ada.cached(garden).first?.content?.actions.map(\.count) == [1])
     }
   }
 
   @Test func `a draft stays when the conversation is lost`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("grace", "ada")
-      let (ada, grace) = (try HamletClient(hamlet, "ada"), try HamletClient(hamlet, "grace"))
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("grace", "ada")
+      let (ada, grace) = (try SiteClient(site, "ada"), try SiteClient(site, "grace"))
       try await ada.sync.catchUp()
       try await ada.cache.setDraft(Draft("kept"), in: garden)
-      try await grace.client.send(.removeParticipant(of: garden, user: .id(hamlet.id("ada"))))
+      try await grace.client.send(.removeParticipant(of: garden, user: .id(site.id("ada"))))
       try await ada.sync.catchUp()
       #expect(await ada.cache.replica.conversations[garden] == nil)
       #expect(await ada.cache.draft(in: garden)?.text == "kept")
@@ -308,10 +308,10 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a message that was sent beside a reset stays`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      try await hamlet.post("before", as: "grace", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      try await site.post("before", as: "grace", in: garden)
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       let snapshot = try await ada.client.send(.getSnapshot()).value
@@ -327,14 +327,14 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a lost message whose seq another one has can be resent`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      for number in 1...3 { try await site.post("message \(number)", as: "grace", in: garden) }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       var lost = try #require(try await ada.cached(garden).last)
-      (lost.id, lost.author, lost.clientID) = (ID(999_001), hamlet.id("ada"), "lost-one")
+      (lost.id, lost.author, lost.clientID) = (ID(999_001), site.id("ada"), "lost-one")
       lost.state = .live(.init(text: "only here"))
       var changes = CacheChanges()
       changes.messages = [
@@ -349,18 +349,18 @@ private struct IncompleteTransport: Transport {
       #expect(await ada.outbox.orphans.map(\.id) == [lost.id])
       try await ada.outbox.resend(lost.id)
       #expect(try await ada.outbox.sendAll() == nil)
-      #expect(try await hamlet.messages(of: garden, as: "ada").last?.message.content?.text == "only here")
+      #expect(try await site.messages(of: garden, as: "ada").last?.message.content?.text == "only here")
     }
   }
 
   @Test func `a message that was sent ahead of events leaves a gap before it`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       #expect(await ada.cache.history(of: garden).sync == .complete)
-      for number in 1...2 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      for number in 1...2 { try await site.post("message \(number)", as: "grace", in: garden) }
       let ahead = try await ada.client.send(.postMessage(in: garden, "ahead")).value
       try await ada.cache.merge([ahead], asOf: 0)
       // An empty history was complete up to the first message.
@@ -377,17 +377,17 @@ private struct IncompleteTransport: Transport {
   @Test func `outdated actions are fetched on display or when a copy is verified`()
     async throws
   {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      for number in 1...20 { try await hamlet.post("\(number)", as: "grace", in: garden) }
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      for number in 1...20 { try await site.post("\(number)", as: "grace", in: garden) }
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       let known = try await ada.cached(garden)
       // Another device of hers and another user act while this one is offline. Then the server's log no longer has
       // the events.
-      _ = try await hamlet.client("ada").send(.setAction(on: known[2].id, type: "com.example.done"))
-      _ = try await hamlet.client("grace").send(.setAction(on: known[15].id, type: "like"))
+      _ = try await site.client("ada").send(.setAction(on: known[2].id, type: "com.example.done"))
+      _ = try await site.client("grace").send(.setAction(on: known[15].id, type: "like"))
       try await ada.sync.reset()
       #expect(try await ada.cache.messagesWithAction("com.example.done", in: garden).isEmpty)
       let seen = try await MessageWindow(garden, ada.cache, ada.sync, size: 10).newest()
@@ -402,27 +402,27 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a new user on the device finds no data of the previous one`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      try await hamlet.post("private", as: "grace", in: garden)
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      try await site.post("private", as: "grace", in: garden)
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
-      let linus = Sync(ada.cache, try hamlet.client("linus"))
+      let linus = Sync(ada.cache, try site.client("linus"))
       await #expect(throws: SyncRefusal.userChanged) { try await linus.reset() }
       #expect(await ada.cache.replica == Replica())
       #expect(try await ada.texts(garden).isEmpty)
       try await linus.catchUp()
-      #expect(await ada.cache.replica.me?.summary.id == hamlet.id("linus"))
+      #expect(await ada.cache.replica.me?.summary.id == site.id("linus"))
     }
   }
 
   @Test func `the newest messages are fetched without a gap, unless operations are pending`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let ada = try HamletClient(hamlet, "ada")
-      try await hamlet.post("message 1", as: "grace", in: garden)
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      try await site.post("message 1", as: "grace", in: garden)
       try await ada.sync.catchUp()
-      for number in 2...230 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      for number in 2...230 { try await site.post("message \(number)", as: "ada", in: garden) }
       let waiting = try await ada.outbox.send(Draft("not yet"), in: garden)
       await #expect(throws: SyncRefusal.unsentWork(garden)) { try await ada.sync.fetchNewest(in: garden) }
       try await ada.outbox.cancel(waiting.id)
@@ -430,7 +430,7 @@ private struct IncompleteTransport: Transport {
       #expect(await ada.cache.history(of: garden).cached.all == [1...230])
       await #expect(throws: SyncRefusal.unknownConversation) { try await ada.sync.fetchNewest(in: ID(5)) }
       // A new device has the last message, from the snapshot, and gets a page before it.
-      let other = try HamletClient(hamlet, "grace")
+      let other = try SiteClient(site, "grace")
       try await other.sync.catchUp()
       #expect(await other.cache.history(of: garden).cached.all == [230...230])
       #expect(try await other.sync.fetchNewest(in: garden).map(\.seq) == Array(181...229))
@@ -440,28 +440,28 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a private channel is created once and found on another device`() async throws {
-    try await Hamlet.open { hamlet in
-      let phone = try HamletClient(hamlet, "ada")
-      let laptop = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let phone = try SiteClient(site, "ada")
+      let laptop = try SiteClient(site, "ada")
       try await phone.sync.catchUp()
       try await laptop.sync.catchUp()
       let channel = try await phone.sync.privateChannel(ConversationSpec("com.example.todo", title: "To do"))
       #expect(try await phone.sync.privateChannel("com.example.todo") == channel)
       #expect(try await laptop.sync.privateChannel("com.example.todo") == channel)
-      try await hamlet.post("milk", as: "ada", in: channel)
+      try await site.post("milk", as: "ada", in: channel)
       try await laptop.sync.catchUp()
       #expect(try await laptop.texts(channel) == ["milk"])
-      await #expect(throws: ClientFault.self) { try await hamlet.post("no", as: "grace", in: channel) }
+      await #expect(throws: ClientFault.self) { try await site.post("no", as: "grace", in: channel) }
     }
   }
 
   @Test func `a private channel is created again, and is never shared`() async throws {
-    try await Hamlet.open { hamlet in
-      let ada = try HamletClient(hamlet, "ada")
+    try await ScriptedSite.open { site in
+      let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let shared = try await ada.client.send(
         .createConversation(
-          .channel, with: [.id(hamlet.id("grace"))], type: "com.example.todo", readers: .init(.listed),
+          .channel, with: [.id(site.id("grace"))], type: "com.example.todo", readers: .init(.listed),
           writers: .init(.listed, isImmutable: true)))
       try await ada.sync.catchUp()
       var channels = [shared.conversation.id]
@@ -469,7 +469,7 @@ private struct IncompleteTransport: Transport {
         let channel = try await ada.sync.privateChannel("com.example.todo")
         #expect(!channels.contains(channel))
         #expect(try await ada.sync.privateChannel("com.example.todo") == channel)
-        #expect(try await HamletClient(hamlet, "ada").sync.privateChannel("com.example.todo") == channel)
+        #expect(try await SiteClient(site, "ada").sync.privateChannel("com.example.todo") == channel)
         channels.append(channel)
         try await ada.client.send(.deleteConversation(channel))
         try await ada.sync.catchUp()
@@ -478,13 +478,13 @@ private struct IncompleteTransport: Transport {
   }
 
   @Test func `a room without events is fetched, compared and proven`() async throws {
-    try await Hamlet.open { hamlet in
-      let room = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
+    try await ScriptedSite.open { site in
+      let room = try await site.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
         .room
-      let grace = try hamlet.client("grace")
+      let grace = try site.client("grace")
       var posted: [Message] = []
-      for number in 1...230 { posted.append(try await hamlet.post("\(number)", as: "ada", in: room)) }
-      let linus = try HamletClient(hamlet, "linus")
+      for number in 1...230 { posted.append(try await site.post("\(number)", as: "ada", in: room)) }
+      let linus = try SiteClient(site, "linus")
       try await linus.sync.begin()
       // The cache is empty, so there is no copy to compare with.
       #expect(try await linus.sync.verify(room).checked > 0)
@@ -494,44 +494,44 @@ private struct IncompleteTransport: Transport {
       }
       #expect(missing.first?.lowerBound == 1)
       try await linus.sync.fetchAll([room])
-      _ = try await hamlet.client("ada").send(.editMessage(posted[0].id, text: "edited"))
-      let last = try await hamlet.post("231", as: "ada", in: room)
+      _ = try await site.client("ada").send(.editMessage(posted[0].id, text: "edited"))
+      let last = try await site.post("231", as: "ada", in: room)
       try await linus.sync.fetchAll([room])
       #expect(
         try await linus.cached(room).filter { $0.kind == .message }.map { $0.content?.text ?? "" }
           == ["edited"] + (2...231).map(String.init))
       #expect(try await linus.sync.proof(of: room) == .complete(through: last))
       linus.server.set { $0.isOffline = true }
-      #expect(try await linus.sync.proof(of: room) == .incomplete(.unreachable(HamletServer.noNetwork)))
+      #expect(try await linus.sync.proof(of: room) == .incomplete(.unreachable(SiteTransport.noNetwork)))
       linus.server.set { $0.isOffline = false }
       #expect(try await linus.sync.proof(of: ID(999_999)) == .incomplete(.unknownConversation))
       await #expect(throws: SyncRefusal.unknownConversation) { try await linus.sync.verify(ID(999_999)) }
       await #expect(throws: SyncRefusal.unknownConversation) { try await linus.sync.fetchAll([ID(999_999)]) }
       let empty = try await grace.send(.createConversation(.group, title: "empty")).conversation.id
-      let other = try HamletClient(hamlet, "grace")
+      let other = try SiteClient(site, "grace")
       try await other.sync.begin()
       #expect(try await other.sync.proof(of: empty) == .complete(through: nil))
     }
   }
 
   @Test func `a fresh answer has all messages as they are, without events`() async throws {
-    try await Hamlet.open { hamlet in
-      let room = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
+    try await ScriptedSite.open { site in
+      let room = try await site.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
         .room
       var posted: [Message] = []
-      for number in 1...300 { posted.append(try await hamlet.post("\(number)", as: "ada", in: room)) }
+      for number in 1...300 { posted.append(try await site.post("\(number)", as: "ada", in: room)) }
       let parley = try Parley(
-        try hamlet.client("linus"), clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open
+        try site.client("linus"), clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open
       ) { MemoryStore() }
       func texts(before: ID<Message>? = nil, _ limit: Int) async throws -> [String] {
         try await parley.messages(in: room, before: before, limit: limit).fresh().map(\.text)
       }
       try await parley.sync.begin()
       #expect(try await texts(250) == (51...300).reversed().map(String.init))
-      _ = try await hamlet.client("ada").send(.editMessage(posted[298].id, text: "edited"))
-      try await hamlet.post("301", as: "ada", in: room)
+      _ = try await site.client("ada").send(.editMessage(posted[298].id, text: "edited"))
+      try await site.post("301", as: "ada", in: room)
       #expect(try await texts(3) == ["301", "300", "edited"])
-      _ = try await hamlet.client("ada").send(.editMessage(posted[99].id, text: "edited"))
+      _ = try await site.client("ada").send(.editMessage(posted[99].id, text: "edited"))
       #expect(try await texts(before: posted[100].id, 2) == ["edited", "99"])
       #expect(try await texts(before: posted[9].id, 2) == ["9", "8"])
     }

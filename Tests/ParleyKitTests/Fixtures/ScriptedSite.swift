@@ -12,27 +12,27 @@ import Web
 @testable import Storage
 
 /// A real server without sockets, for clients with a scripted network.
-final class Hamlet: Sendable {
-  let ground: Ground
-  private let loop: HamletLoop
+final class ScriptedSite: Sendable {
+  let testSite: TestSite
+  private let loop: SiteLoop
 
-  var community: Community { ground.community }
+  var community: Community { testSite.community }
 
   /// Runs a test with ada, grace and linus.
-  static func open(_ body: (Hamlet) async throws -> Void) async throws {
-    try await Ground.open { ground in try await body(Hamlet(ground)) }
+  static func open(_ body: (ScriptedSite) async throws -> Void) async throws {
+    try await TestSite.open { testSite in try await body(ScriptedSite(testSite)) }
   }
 
-  private init(_ ground: Ground) {
-    self.ground = ground
-    loop = HamletLoop(ground.site)
+  private init(_ testSite: TestSite) {
+    self.testSite = testSite
+    loop = SiteLoop(testSite.application)
   }
 
-  func id(_ name: String) -> ID<User> { ground.id(name) }
+  func id(_ name: String) -> ID<User> { testSite.id(name) }
 
   /// A user's transport to the server.
-  func server(_ name: String) -> HamletServer {
-    HamletServer(loop, token: ground.token(name) ?? "")
+  func server(_ name: String) -> SiteTransport {
+    SiteTransport(loop, token: testSite.token(name) ?? "")
   }
 
   /// A user's client.
@@ -65,9 +65,9 @@ final class Hamlet: Sendable {
   }
 }
 
-/// A network between a client and the hamlet.
-final class HamletServer: Transport {
-  private let loop: HamletLoop
+/// A network between a client and the site.
+final class SiteTransport: Transport {
+  private let loop: SiteLoop
   private let token: String
   private let state = Mutex(NetworkState())
 
@@ -81,7 +81,7 @@ final class HamletServer: Transport {
     var requests: [String] = []
   }
 
-  fileprivate init(_ loop: HamletLoop, token: String) {
+  fileprivate init(_ loop: SiteLoop, token: String) {
     self.loop = loop
     self.token = token
   }
@@ -97,7 +97,7 @@ final class HamletServer: Transport {
 
   /// A client with this transport, or with one that wraps it.
   func client(over transport: (any Transport)? = nil) throws -> Client {
-    let address = try #require(ServerAddress("https://hamlet.example"))
+    let address = try #require(ServerAddress("https://site.example"))
     return Client(address, over: transport ?? self, token: token, retryPolicy: .never)
   }
 
@@ -137,7 +137,7 @@ final class HamletServer: Transport {
 }
 
 /// Passes requests to the application directly.
-private actor HamletLoop {
+private actor SiteLoop {
   private let site: Application
   private let locals = Locals()
   private var count: UInt64 = 0
@@ -174,9 +174,9 @@ private actor HamletLoop {
   }
 }
 
-/// A client of the hamlet with cache, outbox and sync.
-struct HamletClient {
-  let server: HamletServer
+/// A client of the site with cache, outbox and sync.
+struct SiteClient {
+  let server: SiteTransport
   let client: Client
   let cache: Cache
   let outbox: Outbox
@@ -186,17 +186,17 @@ struct HamletClient {
   ///   - file: nil for memory.
   ///   - transport: wraps the server.
   init(
-    _ hamlet: Hamlet, _ name: String, file: String? = nil, _ indexing: MessageIndexing = MessageIndexing(),
-    through transport: (HamletServer) -> any Transport = { $0 }
+    _ site: ScriptedSite, _ name: String, file: String? = nil, _ indexing: MessageIndexing = MessageIndexing(),
+    through transport: (SiteTransport) -> any Transport = { $0 }
   ) throws {
-    server = hamlet.server(name)
+    server = site.server(name)
     client = try server.client(over: transport(server))
     cache = try Cache(indexing) { () throws(CacheFault) -> sending any CacheStore in
       if let file { return try DiskStore(file) }
       return MemoryStore()
     }
     outbox = Outbox(
-      cache, client, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(2) }), open: Self.open)
+      cache, client, clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(2) }), open: Self.open)
     sync = Sync(cache, client)
   }
 

@@ -11,9 +11,9 @@ import Web
 @testable import Storage
 
 /// A site with ada as the owner, grace and linus, in a temporary folder, without a transport.
-final class Ground: Sendable {
+final class TestSite: Sendable {
   let community: Community
-  let site: Application
+  let application: Application
   private let folder: Folder
   private let users = Mutex<[String: (id: ID<User>, token: String)]>([:])
 
@@ -22,18 +22,18 @@ final class Ground: Sendable {
 
   static let ticking: @Sendable () -> Int64 = { Int64(clock.add(1, ordering: .relaxed).newValue) }
 
-  static func open(_ body: (Ground) async throws -> Void) async throws {
-    let ground = try Ground()
+  static func open(_ body: (TestSite) async throws -> Void) async throws {
+    let testSite = try TestSite()
     do {
       for (name, role) in [("ada", Role.owner), ("grace", .member), ("linus", .member)] {
-        try await ground.addUser(name, role)
+        try await testSite.addUser(name, role)
       }
-      try await body(ground)
+      try await body(testSite)
     } catch {
-      await ground.close()
+      await testSite.close()
       throw error
     }
-    await ground.close()
+    await testSite.close()
   }
 
   private init() throws {
@@ -49,7 +49,7 @@ final class Ground: Sendable {
     var rates = RateLimits()
     (rates.login, rates.sending, rates.writing) = (endless, endless, endless)
     let api = API(community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates)
-    site = Application(router: Router { routes in api.add(to: &routes) }, limits: Limits())
+    application = Application(router: Router { routes in api.add(to: &routes) }, limits: Limits())
   }
 
   private func addUser(_ name: String, _ role: Role) async throws {

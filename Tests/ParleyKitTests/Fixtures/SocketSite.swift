@@ -10,32 +10,32 @@ import Web
 @testable import Community
 
 /// A real server with a socket and users, for clients that use the network.
-final class Harbour: Sendable {
-  private let ground: Ground
+final class SocketSite: Sendable {
+  private let testSite: TestSite
   private let server: Server
 
-  var community: Community { ground.community }
+  var community: Community { testSite.community }
 
   /// Runs a test with ada as the owner, grace and linus.
-  static func open(_ body: (Harbour) async throws -> Void) async throws {
-    try await Ground.open { ground in
-      let harbour = try await Harbour(ground)
+  static func open(_ body: (SocketSite) async throws -> Void) async throws {
+    try await TestSite.open { testSite in
+      let site = try await SocketSite(testSite)
       do {
-        try await body(harbour)
+        try await body(site)
       } catch {
-        await harbour.close()
+        await site.close()
         throw error
       }
-      await harbour.close()
+      await site.close()
     }
   }
 
-  private init(_ ground: Ground) async throws {
-    self.ground = ground
+  private init(_ testSite: TestSite) async throws {
+    self.testSite = testSite
     Signals.ignoreBrokenPipes()
     let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
     server = try Server(
-      .init(endpoints: [.init(socket)], loops: 2), application: ground.site, log: { _ in })
+      .init(endpoints: [.init(socket)], loops: 2), application: testSite.application, log: { _ in })
     try await server.start()
   }
 
@@ -45,8 +45,8 @@ final class Harbour: Sendable {
   }
 
   var port: UInt16 { server.addresses[0].port ?? 0 }
-  func token(_ name: String) -> String? { ground.token(name) }
-  func id(_ name: String) -> ID<User> { ground.id(name) }
+  func token(_ name: String) -> String? { testSite.token(name) }
+  func id(_ name: String) -> ID<User> { testSite.id(name) }
 
   /// A user's client; without a name, a visitor's.
   func client(_ name: String? = nil, _ transport: (any Transport)? = nil) throws -> Client {
