@@ -74,20 +74,20 @@ import Testing
   }
 
   @Test func `every read query finds its rows by an index`() throws {
-    let meadow = try Meadow()
-    let ids = try (0..<5).map { try meadow.post("message \($0)") }
-    try meadow.mute(Meadow.grace, by: Meadow.ada)
-    let reader = try Connection.reader(meadow.folder + "/parley.db")
+    let database = try RawDatabase()
+    let ids = try (0..<5).map { try database.post("message \($0)") }
+    try database.mute(RawDatabase.grace, by: RawDatabase.ada)
+    let reader = try Connection.reader(database.folder + "/parley.db")
     let tx = ReadTransaction(reader, now: 1_800_000_000_000)
     for window in [
       MessageQuery.Window.all, .between(after: ids[0], before: ids[4]), .betweenTimes(after: 0, before: 1),
       .around(ids[2]), .aroundTime(1), .older(than: 3, in: nil), .newer(than: 3, in: 1..<5),
     ] {
       for filter in 0..<8 {
-        var query = MessageQuery(Meadow.room, window, order: .ascending, limit: 3)
+        var query = MessageQuery(RawDatabase.room, window, order: .ascending, limit: 3)
         query.includesDeleted = filter & 1 == 0
         query.includesMachineOnly = filter & 2 == 0
-        query.viewer = filter & 4 == 0 ? nil : Meadow.ada
+        query.viewer = filter & 4 == 0 ? nil : RawDatabase.ada
         _ = try tx.messages(query)
         query.order = .descending
         _ = try tx.messages(query)
@@ -96,76 +96,76 @@ import Testing
     for count in [1, 50, 200] { _ = try tx.messages((1...count).map { ids[$0 % 5] }) }
     for count in [1, 50, 200] {
       let some = (1...count).map { ids[$0 % 5] }
-      _ = try (tx.actions(of: Meadow.ada, on: some), tx.votes(of: Meadow.ada, in: some))
+      _ = try (tx.actions(of: RawDatabase.ada, on: some), tx.votes(of: RawDatabase.ada, in: some))
       _ = try tx.polls(of: some.map(\.number))
     }
-    _ = try tx.actionCounts(of: ids[0], Meadow.ada)
+    _ = try tx.actionCounts(of: ids[0], RawDatabase.ada)
     if let like = ActionType("like") { _ = try tx.hasAction(like, ids[0]) }
     _ = try tx.position(of: ids[0])
-    _ = try tx.showsRevisions(Meadow.room)
-    _ = try tx.forum(of: Meadow.room)
+    _ = try tx.showsRevisions(RawDatabase.room)
+    _ = try tx.forum(of: RawDatabase.room)
     for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], max: count) }
     _ = try tx.movedPosition(of: ids[0])
-    _ = try tx.readingParticipants(of: [Meadow.room], max: 50)
+    _ = try tx.readingParticipants(of: [RawDatabase.room], max: 50)
     _ = try tx.user(called: "ada")
     _ = try tx.users(named: ["ada"])
     for count in [1, 50, 200] { _ = try tx.users((1...count).map { ID($0) }) }
-    for count in [1, 50, 200] { _ = try tx.acquainted((1...count).map { ID($0) }, with: Meadow.ada) }
-    _ = try tx.owns([ID(1)], Meadow.ada)
+    for count in [1, 50, 200] { _ = try tx.acquainted((1...count).map { ID($0) }, with: RawDatabase.ada) }
+    _ = try tx.owns([ID(1)], RawDatabase.ada)
     _ = try tx.keptFile(ID(1))
     _ = try tx.messages(with: ID(1), limit: 3)
-    _ = try tx.fileUse(of: Meadow.ada)
+    _ = try tx.fileUse(of: RawDatabase.ada)
     _ = try tx.upload(ID(1))
-    _ = try tx.openUploads(of: Meadow.ada)
-    _ = try tx.avatar(of: Meadow.ada)
+    _ = try tx.openUploads(of: RawDatabase.ada)
+    _ = try tx.avatar(of: RawDatabase.ada)
     _ = try tx.isAvatar(ID(1))
     _ = try tx.forums(withIcon: ID(1), limit: 3)
     _ = try tx.activeSession(ID(1))
     _ = try tx.session(withDigest: [1])
-    _ = try tx.lacksSecondFactor(Meadow.ada)
-    _ = try tx.isNewDevice("laptop", from: "192.0.2.0/24", of: Meadow.ada)
-    _ = try tx.totp(of: Meadow.ada)
-    _ = try tx.recoveryCodeCount(of: Meadow.ada)
-    _ = try tx.secondFactorRequiredSince(Meadow.ada)
+    _ = try tx.lacksSecondFactor(RawDatabase.ada)
+    _ = try tx.isNewDevice("laptop", from: "192.0.2.0/24", of: RawDatabase.ada)
+    _ = try tx.totp(of: RawDatabase.ada)
+    _ = try tx.recoveryCodeCount(of: RawDatabase.ada)
+    _ = try tx.secondFactorRequiredSince(RawDatabase.ada)
     _ = try tx.provedAt(ID(1))
-    _ = try tx.passkeys(of: Meadow.ada, ListSlice(limit: 10))
-    _ = try tx.passkey(ID(1), of: Meadow.ada)
+    _ = try tx.passkeys(of: RawDatabase.ada, ListSlice(limit: 10))
+    _ = try tx.passkey(ID(1), of: RawDatabase.ada)
     _ = try tx.passkey(withCredential: [1])
-    _ = try tx.passkeyCredentials(of: Meadow.ada, for: "chat.example.org")
-    _ = try tx.passkeyCount(of: Meadow.ada)
-    try meadow.connection.execute("update forum set slow_seconds = 1")
-    try meadow.connection.execute("update conversation set slow_seconds = 1")
-    _ = try tx.wait(of: Meadow.ada, in: Meadow.room, slowSeconds: 10)
-    _ = try tx.unread(of: Meadow.ada, in: Meadow.room)
-    _ = try tx.heads(of: Meadow.ada)
-    _ = try tx.conversation(Meadow.room)
-    _ = try tx.conversations([(Meadow.room, 1)], of: Meadow.ada)
+    _ = try tx.passkeyCredentials(of: RawDatabase.ada, for: "chat.example.org")
+    _ = try tx.passkeyCount(of: RawDatabase.ada)
+    try database.connection.execute("update forum set slow_seconds = 1")
+    try database.connection.execute("update conversation set slow_seconds = 1")
+    _ = try tx.wait(of: RawDatabase.ada, in: RawDatabase.room, slowSeconds: 10)
+    _ = try tx.unread(of: RawDatabase.ada, in: RawDatabase.room)
+    _ = try tx.heads(of: RawDatabase.ada)
+    _ = try tx.conversation(RawDatabase.room)
+    _ = try tx.conversations([(RawDatabase.room, 1)], of: RawDatabase.ada)
     _ = try tx.conversation(distinct: "direct 1,2")
-    _ = try tx.feed(of: Meadow.ada)
-    _ = try tx.request(of: Meadow.ada, in: Meadow.room)
-    _ = try tx.participantCount(of: Meadow.room, upTo: 3)
-    _ = try tx.hasAdmin(of: Meadow.room, besides: Meadow.ada)
-    _ = try tx.readPosition(of: Meadow.ada, in: Meadow.room)
-    _ = try tx.level(of: Meadow.ada, in: Meadow.room)
-    _ = try tx.later(of: Meadow.ada)
-    _ = try tx.notificationCandidate(Meadow.ada, from: Meadow.grace, in: Meadow.room)
-    _ = try tx.directCandidate(from: Meadow.grace, in: Meadow.room)
-    _ = try tx.roomMentionRecipients(of: ID(6), by: Meadow.grace, in: Meadow.room, after: nil, limit: 3)
+    _ = try tx.feed(of: RawDatabase.ada)
+    _ = try tx.request(of: RawDatabase.ada, in: RawDatabase.room)
+    _ = try tx.participantCount(of: RawDatabase.room, upTo: 3)
+    _ = try tx.hasAdmin(of: RawDatabase.room, besides: RawDatabase.ada)
+    _ = try tx.readPosition(of: RawDatabase.ada, in: RawDatabase.room)
+    _ = try tx.level(of: RawDatabase.ada, in: RawDatabase.room)
+    _ = try tx.later(of: RawDatabase.ada)
+    _ = try tx.notificationCandidate(RawDatabase.ada, from: RawDatabase.grace, in: RawDatabase.room)
+    _ = try tx.directCandidate(from: RawDatabase.grace, in: RawDatabase.room)
+    _ = try tx.roomMentionRecipients(of: ID(6), by: RawDatabase.grace, in: RawDatabase.room, after: nil, limit: 3)
     _ = try tx.author(of: ids[0])
-    _ = try tx.kind(of: Meadow.room)
-    _ = try tx.acquaintance(of: Meadow.ada, with: Meadow.grace)
+    _ = try tx.kind(of: RawDatabase.room)
+    _ = try tx.acquaintance(of: RawDatabase.ada, with: RawDatabase.grace)
     _ = try tx.firstEvent()
-    _ = try tx.offset(in: .conversation(Meadow.room), at: 2)
+    _ = try tx.offset(in: .conversation(RawDatabase.room), at: 2)
     _ = try tx.events(after: 2, limit: 10)
-    _ = try tx.followedConversations(of: Meadow.ada)
-    _ = try tx.fromOffset(of: Meadow.ada, in: Meadow.room)
-    _ = try tx.forum(ofConversation: Meadow.room)
+    _ = try tx.followedConversations(of: RawDatabase.ada)
+    _ = try tx.fromOffset(of: RawDatabase.ada, in: RawDatabase.room)
+    _ = try tx.forum(ofConversation: RawDatabase.room)
     for count in [1, 50, 200] { _ = try tx.heads(of: (1...count).map { .user(ID($0)) }, movedSince: 0) }
     for count in [1, 50, 200] { try Self.askAboutEvents(count, tx) }
-    _ = try tx.digest(of: Meadow.room)
+    _ = try tx.digest(of: RawDatabase.room)
     _ = try tx.searchEntry(of: ids[0])
     for anchor in [nil, ids[0]] {
-      var search = MessageSearch(try SearchQuery("message"), in: [.conversation(Meadow.room)])
+      var search = MessageSearch(try SearchQuery("message"), in: [.conversation(RawDatabase.room)])
       search.after = anchor
       search.isAscending = anchor != nil
       _ = try tx.search(search)
@@ -181,21 +181,21 @@ import Testing
       }
     }
     for count in [1, 50, 200] { _ = try tx.inbox((1...count).map { ID($0) }) }
-    _ = try tx.unreadConversationScopes(of: Meadow.ada)
-    _ = try tx.followedForums(of: Meadow.ada)
-    _ = try tx.ownForums(of: Meadow.ada)
-    _ = try tx.followedTopics(in: ID(6), of: Meadow.ada)
-    _ = try tx.newTopics(in: ID(6), for: Meadow.ada)
-    _ = try tx.firstUnread(of: Meadow.ada, in: Meadow.room, after: 0)
-    _ = try tx.lastSeq(of: Meadow.room, upTo: ID(9))
-    _ = try tx.facts(of: Topic(id: ID(7), forum: ID(6), createdBy: Meadow.ada, createdAt: 0, lastSeq: 1), from: 1)
-    _ = try tx.forumStandings(of: Meadow.ada, seeing: [.public])
-    _ = try tx.conversationStandings(of: Meadow.ada, openTo: [.users])
-    _ = try tx.lastMessage(before: 2, in: Meadow.room)
-    _ = try tx.relationCount(.mute, of: Meadow.ada)
-    _ = try tx.isBlocked(Meadow.ada, Meadow.grace)
+    _ = try tx.unreadConversationScopes(of: RawDatabase.ada)
+    _ = try tx.followedForums(of: RawDatabase.ada)
+    _ = try tx.ownForums(of: RawDatabase.ada)
+    _ = try tx.followedTopics(in: ID(6), of: RawDatabase.ada)
+    _ = try tx.newTopics(in: ID(6), for: RawDatabase.ada)
+    _ = try tx.firstUnread(of: RawDatabase.ada, in: RawDatabase.room, after: 0)
+    _ = try tx.lastSeq(of: RawDatabase.room, upTo: ID(9))
+    _ = try tx.facts(of: Topic(id: ID(7), forum: ID(6), createdBy: RawDatabase.ada, createdAt: 0, lastSeq: 1), from: 1)
+    _ = try tx.forumStandings(of: RawDatabase.ada, seeing: [.public])
+    _ = try tx.conversationStandings(of: RawDatabase.ada, openTo: [.users])
+    _ = try tx.lastMessage(before: 2, in: RawDatabase.room)
+    _ = try tx.relationCount(.mute, of: RawDatabase.ada)
+    _ = try tx.isBlocked(RawDatabase.ada, RawDatabase.grace)
     _ = try tx.addressKey()
-    _ = try tx.addresses(of: Meadow.ada)
+    _ = try tx.addresses(of: RawDatabase.ada)
     _ = try tx.discoverable(at: [1], limit: 10)
     let forum = ID<Forum>(6)
     for key in [nil, ListKey([9, 9], text: "a")] {
@@ -203,74 +203,74 @@ import Testing
         try Self.readLists(ListSlice(after: key, isBackward: isBackward, limit: 3), of: ids[0], forum, tx)
       }
     }
-    _ = try tx.sanction(.silence, of: Meadow.ada, in: forum)
+    _ = try tx.sanction(.silence, of: RawDatabase.ada, in: forum)
     _ = try tx.report(ID(7))
-    _ = try tx.openReport(by: Meadow.ada, of: Meadow.grace, ids[0])
-    _ = try tx.openReportCount(by: Meadow.ada)
+    _ = try tx.openReport(by: RawDatabase.ada, of: RawDatabase.grace, ids[0])
+    _ = try tx.openReportCount(by: RawDatabase.ada)
     for message in [nil, ids[0]] {
       var report = Report.blank
       report.message = message
       _ = try tx.openReports(like: report, limit: 3)
     }
     _ = try tx.moderators(in: forum, limit: 3)
-    _ = try tx.newcomer(Meadow.ada)
-    _ = try tx.authorStanding(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.newcomer(RawDatabase.ada)
+    _ = try tx.authorStanding(of: RawDatabase.ada, in: RawDatabase.room)
     _ = try tx.linkAndMentionCount(of: ids[0])
     _ = try tx.sanction(ID(7))
     _ = try tx.removal(ID(7))
-    _ = try tx.candidates(by: Meadow.ada, before: nil, limit: 3)
-    _ = try tx.users(inBranchOf: ID(7), descendants: true, after: Meadow.ada, limit: 3)
-    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(Meadow.ada), isBackward: true, limit: 3)] {
+    _ = try tx.candidates(by: RawDatabase.ada, before: nil, limit: 3)
+    _ = try tx.users(inBranchOf: ID(7), descendants: true, after: RawDatabase.ada, limit: 3)
+    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(RawDatabase.ada), isBackward: true, limit: 3)] {
       _ = try tx.bots(slice)
       _ = try tx.webhooks(slice)
     }
-    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(Meadow.ada), isBackward: true, limit: 3)] {
+    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(RawDatabase.ada), isBackward: true, limit: 3)] {
       _ = try tx.webhookEndpoints(slice)
       _ = try tx.webhookDeliveries(of: ID(7), slice)
     }
     _ = try tx.webhookEndpoint(ID(7))
     _ = try tx.storedWebhookEndpoint(ID(7))
     _ = try tx.enabledWebhookEndpoints(after: ID(7), limit: 3)
-    _ = try tx.webhookEndpointCount(of: Meadow.ada)
+    _ = try tx.webhookEndpointCount(of: RawDatabase.ada)
     _ = try tx.webhookDelivery(ID(7), of: ID(8))
     _ = try tx.pendingWebhookDeliveries(of: ID(7), limit: 3)
     _ = try tx.webhook(ID(7))
     _ = try tx.webhook(withDigest: [7])
-    _ = try tx.webhookCount(in: Meadow.room)
-    _ = try tx.invite(signUpOf: Meadow.ada)
+    _ = try tx.webhookCount(in: RawDatabase.room)
+    _ = try tx.invite(signUpOf: RawDatabase.ada)
     _ = try tx.deleter(of: forum)
     _ = try tx.messageCount(of: forum)
     _ = try tx.memberCount(of: forum)
-    _ = try tx.role(of: Meadow.ada, in: forum)
+    _ = try tx.role(of: RawDatabase.ada, in: forum)
     _ = try tx.historyStarts(of: forum)
-    _ = try tx.standing(of: Meadow.ada, in: forum)
-    _ = try tx.standing(of: Meadow.ada, in: Meadow.room)
-    _ = try tx.firstSeq(in: Meadow.room, after: ids[2].number, lastSeq: 5, last: ids[4].number)
-    _ = try tx.conversation(of: forum, after: Meadow.room)
+    _ = try tx.standing(of: RawDatabase.ada, in: forum)
+    _ = try tx.standing(of: RawDatabase.ada, in: RawDatabase.room)
+    _ = try tx.firstSeq(in: RawDatabase.room, after: ids[2].number, lastSeq: 5, last: ids[4].number)
+    _ = try tx.conversation(of: forum, after: RawDatabase.room)
     _ = try tx.forumIDs(after: forum, limit: 3)
-    _ = try tx.participations(in: Meadow.room, after: Meadow.ada, limit: 3)
-    _ = try tx.topic(Meadow.room)
+    _ = try tx.participations(in: RawDatabase.room, after: RawDatabase.ada, limit: 3)
+    _ = try tx.topic(RawDatabase.room)
     _ = try tx.newestTopic(of: ID(6))
     _ = try tx.tags(of: ID(6), limit: 3)
     _ = try tx.defaultForums()
     _ = try tx.forums(ofGroup: ID(9))
-    _ = try tx.members(ofGroup: ID(9), after: Meadow.ada, limit: 3)
-    _ = try tx.possibleReaders(ofGroup: ID(9), in: Meadow.room, after: Meadow.ada, limit: 3)
+    _ = try tx.members(ofGroup: ID(9), after: RawDatabase.ada, limit: 3)
+    _ = try tx.possibleReaders(ofGroup: ID(9), in: RawDatabase.room, after: RawDatabase.ada, limit: 3)
     _ = try tx.pushKey()
-    _ = try tx.pushSubscription(ID(7), of: Meadow.ada, current: nil)
-    _ = try tx.storedPushSubscription(ID(7), of: Meadow.ada)
-    _ = try tx.pushSubscriptionCount(of: Meadow.ada)
+    _ = try tx.pushSubscription(ID(7), of: RawDatabase.ada, current: nil)
+    _ = try tx.storedPushSubscription(ID(7), of: RawDatabase.ada)
+    _ = try tx.pushSubscriptionCount(of: RawDatabase.ada)
     _ = try tx.pushSubscription(at: "https://push.example.net/1")
     _ = try tx.duePushes(limit: 3)
-    _ = try tx.unreadNotificationCount(of: Meadow.ada, limit: 3)
-    _ = try (tx.waitingPushCount(of: Meadow.ada), tx.waitingPushCount())
-    _ = try (tx.email(of: Meadow.ada), tx.pendingEmail(withDigest: [1]), tx.mailRecipient(Meadow.ada))
+    _ = try tx.unreadNotificationCount(of: RawDatabase.ada, limit: 3)
+    _ = try (tx.waitingPushCount(of: RawDatabase.ada), tx.waitingPushCount())
+    _ = try (tx.email(of: RawDatabase.ada), tx.pendingEmail(withDigest: [1]), tx.mailRecipient(RawDatabase.ada))
     _ = try (tx.users(withEmail: "ada@example.org", limit: 3), tx.passwordResets(limit: 3), tx.mailKey())
     _ = try (tx.dueMails(limit: 3), tx.waitingMailCount(), tx.mailWindow(until: 1, limit: 3))
     _ = try tx.unreadNotifications(after: 0, upTo: 1, since: 0, limit: 3)
-    _ = try tx.unreadNotifications(of: Meadow.ada, in: Meadow.room, limit: 3)
+    _ = try tx.unreadNotifications(of: RawDatabase.ada, in: RawDatabase.room, limit: 3)
     _ = try tx.isLive(ids[0])
-    _ = try tx.hasMessage(ids[0], in: Meadow.room)
+    _ = try tx.hasMessage(ids[0], in: RawDatabase.room)
     #expect(reader.cachedStatements.count > 25)
     let faults = try Self.faults(of: reader.cachedStatements, reader)
     #expect(faults == [], "\(faults)")
@@ -281,20 +281,20 @@ import Testing
   ) throws {
     _ = try tx.revisions(of: message, slice)
     _ = try tx.replies(to: message, slice)
-    _ = try tx.actions(on: message, viewer: Meadow.ada, slice)
+    _ = try tx.actions(on: message, viewer: RawDatabase.ada, slice)
     _ = try tx.votes(in: message, slice)
-    _ = try tx.marked("star", by: Meadow.ada, slice)
-    _ = try tx.files(of: Meadow.ada, slice)
-    _ = try tx.conversations(of: Meadow.ada, seeing: [.public], kind: nil, type: nil, slice)
-    _ = try tx.participants(of: Meadow.room, slice)
-    _ = try tx.timeline(of: Meadow.ada, isGuest: false, slice)
+    _ = try tx.marked("star", by: RawDatabase.ada, slice)
+    _ = try tx.files(of: RawDatabase.ada, slice)
+    _ = try tx.conversations(of: RawDatabase.ada, seeing: [.public], kind: nil, type: nil, slice)
+    _ = try tx.participants(of: RawDatabase.room, slice)
+    _ = try tx.timeline(of: RawDatabase.ada, isGuest: false, slice)
     _ = try tx.globalTimeline(for: nil, isGuest: true, slice)
-    _ = try tx.timelineFeeds(of: Meadow.ada)
-    _ = try tx.events(in: .conversation(Meadow.room), slice)
-    for isUnread in [false, true] { _ = try tx.inbox(of: Meadow.ada, isUnread: isUnread, slice) }
-    _ = try tx.users(.follow, of: Meadow.ada, slice)
-    _ = try tx.followers(of: Meadow.ada, slice)
-    _ = try tx.sanctions(of: Meadow.ada, slice)
+    _ = try tx.timelineFeeds(of: RawDatabase.ada)
+    _ = try tx.events(in: .conversation(RawDatabase.room), slice)
+    for isUnread in [false, true] { _ = try tx.inbox(of: RawDatabase.ada, isUnread: isUnread, slice) }
+    _ = try tx.users(.follow, of: RawDatabase.ada, slice)
+    _ = try tx.followers(of: RawDatabase.ada, slice)
+    _ = try tx.sanctions(of: RawDatabase.ada, slice)
     _ = try tx.members(of: forum, slice)
     _ = try tx.userGroups(slice)
     _ = try tx.users(inGroup: ID(9), slice)
@@ -302,11 +302,11 @@ import Testing
     _ = try tx.topics(of: forum, tagged: "seeds", slice)
     _ = try tx.topics(of: forum, TopicConditions(title: "seeds"), slice)
     for text in [nil, "garden"] {
-      _ = try tx.forums(for: Meadow.ada, seeing: [.public], with: text, slice)
+      _ = try tx.forums(for: RawDatabase.ada, seeing: [.public], with: text, slice)
     }
     for number in 0..<16 {
       var filter = AuditFilter()
-      filter.actor = number & 1 == 0 ? nil : Meadow.ada
+      filter.actor = number & 1 == 0 ? nil : RawDatabase.ada
       filter.subject = number & 2 == 0 ? nil : 7
       filter.kind = number & 4 == 0 ? nil : .userBanned
       filter.forum = number & 8 == 0 ? nil : forum
@@ -315,14 +315,14 @@ import Testing
     for number in 0..<8 {
       var filter = ReportFilter()
       filter.forum = number & 1 == 0 ? nil : forum
-      filter.user = number & 2 == 0 ? nil : Meadow.ada
-      filter.assignee = number & 4 == 0 ? nil : Meadow.ada
-      _ = try tx.reports(filter, slice, viewer: Meadow.grace)
+      filter.user = number & 2 == 0 ? nil : RawDatabase.ada
+      filter.assignee = number & 4 == 0 ? nil : RawDatabase.ada
+      _ = try tx.reports(filter, slice, viewer: RawDatabase.grace)
     }
-    _ = try tx.sessions(.session, of: Meadow.ada, slice, current: nil)
-    _ = try tx.signIns(of: Meadow.ada, slice)
-    _ = try tx.pushSubscriptions(of: Meadow.ada, slice, current: nil)
-    for maker in [nil, Meadow.ada] { _ = try tx.invites(by: maker, slice) }
+    _ = try tx.sessions(.session, of: RawDatabase.ada, slice, current: nil)
+    _ = try tx.signIns(of: RawDatabase.ada, slice)
+    _ = try tx.pushSubscriptions(of: RawDatabase.ada, slice, current: nil)
+    for maker in [nil, RawDatabase.ada] { _ = try tx.invites(by: maker, slice) }
     _ = try tx.users(namePrefix: "a", slice)
     _ = try tx.users(foundBy: "a", slice)
   }
@@ -332,16 +332,16 @@ import Testing
     _ = try tx.conversations(numbers.map { ID($0) })
     _ = try tx.forums(numbers.map { ID($0) })
     _ = try tx.users(numbers.map { ID($0) })
-    _ = try tx.roles(of: numbers.map { UserSubject<Conversation>(Meadow.ada, ID($0)) })
-    _ = try tx.roles(of: numbers.map { UserSubject<Forum>(Meadow.ada, ID($0)) })
-    _ = try tx.groupAccess(of: numbers.map { UserSubject<Forum>(Meadow.ada, ID($0)) })
-    _ = try tx.newAccess(numbers.map { UserSubject(Meadow.ada, ID($0)) })
-    _ = try tx.readPositions(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
-    _ = try tx.receipts(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
-    _ = try tx.stars(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
-    _ = try tx.levels(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
-    _ = try tx.later(of: numbers.map { UserSubject(Meadow.ada, ID($0)) })
-    _ = try tx.relations(of: numbers.map { UserSubject(ID($0), Meadow.ada) })
+    _ = try tx.roles(of: numbers.map { UserSubject<Conversation>(RawDatabase.ada, ID($0)) })
+    _ = try tx.roles(of: numbers.map { UserSubject<Forum>(RawDatabase.ada, ID($0)) })
+    _ = try tx.groupAccess(of: numbers.map { UserSubject<Forum>(RawDatabase.ada, ID($0)) })
+    _ = try tx.newAccess(numbers.map { UserSubject(RawDatabase.ada, ID($0)) })
+    _ = try tx.readPositions(of: numbers.map { UserSubject(RawDatabase.ada, ID($0)) })
+    _ = try tx.receipts(of: numbers.map { UserSubject(RawDatabase.ada, ID($0)) })
+    _ = try tx.stars(of: numbers.map { UserSubject(RawDatabase.ada, ID($0)) })
+    _ = try tx.levels(of: numbers.map { UserSubject(RawDatabase.ada, ID($0)) })
+    _ = try tx.later(of: numbers.map { UserSubject(RawDatabase.ada, ID($0)) })
+    _ = try tx.relations(of: numbers.map { UserSubject(ID($0), RawDatabase.ada) })
   }
 
   @Test func `every query of a write finds its rows by an index`() async throws {
@@ -512,8 +512,8 @@ import Testing
   }
 
   @Test func `a query that scans a table is detected`() throws {
-    let meadow = try Meadow()
+    let database = try RawDatabase()
     let slow = ["select id from message where text = 'seeds'", "select id from message where seq > 1 order by text"]
-    #expect(try Self.faults(of: slow, meadow.connection).count == 3)
+    #expect(try Self.faults(of: slow, database.connection).count == 3)
   }
 }

@@ -7,45 +7,45 @@ import Testing
 
 @Suite struct ForumTests {
   /// Adds `count` forums, of which every hundredth is not private.
-  private static func plant(_ count: Int, in meadow: Meadow) throws {
-    try meadow.write { tx in
+  private static func plant(_ count: Int, in database: RawDatabase) throws {
+    try database.write { tx in
       for number in 1...count {
         let draft = ForumDraft(title: "forum \(number)", visibility: number % 100 == 0 ? .public : .private)
-        _ = try tx.add(draft, by: number % 1_000 == 1 ? Meadow.grace : Meadow.ada)
+        _ = try tx.add(draft, by: number % 1_000 == 1 ? RawDatabase.grace : RawDatabase.ada)
       }
     }
   }
 
   @Test func `a page of visible forums is found among many hidden ones`() throws {
-    let meadow = try Meadow()
-    try Self.plant(2_000, in: meadow)
-    let tx = meadow.reading
-    let open = try tx.forums(for: Meadow.alan, seeing: [.public, .members], ListSlice(limit: 101))
+    let database = try RawDatabase()
+    try Self.plant(2_000, in: database)
+    let tx = database.reading
+    let open = try tx.forums(for: RawDatabase.alan, seeing: [.public, .members], ListSlice(limit: 101))
     #expect(open.map(\.forum.title) == stride(from: 2_000, to: 0, by: -100).map { "forum \($0)" })
     #expect(open.allSatisfy { $0.role == nil })
     // The caller's own forums are among them, in order.
-    let own = try tx.forums(for: Meadow.grace, seeing: [.public, .members], ListSlice(limit: 11))
+    let own = try tx.forums(for: RawDatabase.grace, seeing: [.public, .members], ListSlice(limit: 11))
     let expected = [2_000, 1_900, 1_800, 1_700, 1_600, 1_500, 1_400, 1_300, 1_200, 1_100, 1_001]
     #expect(own.map(\.forum.title) == expected.map { "forum \($0)" })
     #expect(own.last?.role == .admin && own.first?.role == nil)
     let rest = try tx.forums(
-      for: Meadow.grace, seeing: [.public, .members],
+      for: RawDatabase.grace, seeing: [.public, .members],
       ListSlice(after: own.last.map { ListKey([$0.forum.activity]) }, limit: 100))
     #expect(rest.first?.forum.title == "forum 1000" && rest.last?.forum.title == "forum 1" && rest.count == 11)
     #expect(try tx.forums(for: nil, seeing: [.public], ListSlice(limit: 100)).count == 20)
-    #expect(try tx.forums(for: Meadow.alan, seeing: Visibility.allCases, ListSlice(limit: 200)).count == 200)
+    #expect(try tx.forums(for: RawDatabase.alan, seeing: Visibility.allCases, ListSlice(limit: 200)).count == 200)
   }
 
   @Test func `the start of the history is found by binary search at any length`() throws {
-    let meadow = try Meadow()
+    let database = try RawDatabase()
     var ids: [ID<Message>] = []
     for number in 0..<20 {
       // Ids between them are in another conversation.
-      ids.append(try meadow.post("message \(number)"))
-      try meadow.post("elsewhere", in: Meadow.lawn)
+      ids.append(try database.post("message \(number)"))
+      try database.post("elsewhere", in: RawDatabase.lawn)
     }
-    let tx = meadow.reading
-    let (room, last) = (Meadow.room, ids[19].number)
+    let tx = database.reading
+    let (room, last) = (RawDatabase.room, ids[19].number)
     #expect(try tx.firstSeq(in: room, after: 0, lastSeq: 20, last: last) == 1)
     for (index, id) in ids.enumerated() {
       for message in [id.number, id.number + 1] {

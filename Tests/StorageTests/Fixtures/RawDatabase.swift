@@ -6,7 +6,7 @@ import TestSupport
 @testable import Storage
 
 /// A database without a store, so that a test can choose the time of writes and read any row.
-final class Meadow {
+final class RawDatabase {
   let folder: String
   let connection: Connection
   private var counters = Counters(id: 100, event: 0)
@@ -58,7 +58,7 @@ final class Meadow {
   }
 
   @discardableResult func post(
-    _ text: String, by author: ID<User> = Meadow.ada, in conversation: ID<Conversation> = Meadow.room,
+    _ text: String, by author: ID<User> = RawDatabase.ada, in conversation: ID<Conversation> = RawDatabase.room,
     at now: Int64 = 1_800_000_000_000, isMachineOnly: Bool = false, replyTo: ID<Message>? = nil
   ) throws -> ID<Message> {
     var message = NewMessage(conversation: conversation, author: author, text: text)
