@@ -80,7 +80,8 @@ import Testing
       return try await seqs(previous, .previous) + following
     }
     let all = Array(1...1_000)
-    let messages = try await client.send(.listMessages(in: room, order: .oldestFirst, limit: 200)).elements.map(\.message)
+    let messages = try await client.send(.listMessages(in: room, order: .oldestFirst, limit: 200)).elements.map(
+      \.message)
     let middle = messages[122]
     let time = Timestamp(middle.createdAt)
     for (order, whole) in [(MessageOrder.oldestFirst, all), (.newestFirst, all.reversed())] {

@@ -63,7 +63,8 @@ import Testing
 
   private static func device(_ transport: any Transport, _ notes: Notes, cache: String) -> Parley.Device {
     Parley.Device(
-      over: transport, notes: notes.store, clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
+      over: transport, notes: notes.store,
+      clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       cache: cache
     ) { file in FileSource(name: file.name, bytes: []) }
   }
@@ -90,16 +91,16 @@ import Testing
         await parley.stop()
         await parley.cache.close()
       }
-      let line = try Line()
-      let transport = HookedTransport(line)
-      transport.set { request in if request.hasPrefix("POST") { line.cut() } }
+      let network = try CuttableTransport()
+      let transport = HookedTransport(network)
+      transport.set { request in if request.hasPrefix("POST") { network.cut() } }
       let before = try await Self.sessionCount(of: "grace", site)
       let first = notes["token"]
       let parley = try await Self.signIn("grace", site, on: Self.device(transport, notes, cache: file))
       #expect(try await Self.sessionCount(of: "grace", site) == before + 1)
       #expect(notes["token"] == parley.client.token && notes["token"] != first)
       transport.set { _ in }
-      line.restore()
+      network.restore()
       await parley.networkAvailable()
       for await state in await parley.states() where state == .live { break }
       await parley.stop()
@@ -119,13 +120,13 @@ import Testing
         await parley.stop()
         await parley.cache.close()
       }
-      let line = try Line()
-      let transport = HookedTransport(line)
-      transport.set { request in if request.hasPrefix("POST") { line.cut() } }
+      let network = try CuttableTransport()
+      let transport = HookedTransport(network)
+      transport.set { request in if request.hasPrefix("POST") { network.cut() } }
       let parley = try await Self.signIn("ada", site, on: Self.device(transport, notes, cache: file))
       #expect(await parley.cache.replica.me == nil)
       transport.set { _ in }
-      line.restore()
+      network.restore()
       await parley.networkAvailable()
       for await state in await parley.states() where state == .live { break }
       #expect(await parley.cache.replica.me?.summary.id == site.id("ada"))

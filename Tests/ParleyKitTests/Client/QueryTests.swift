@@ -5,9 +5,9 @@ import Testing
 @testable import ParleyKit
 
 @Suite struct QueryTests {
-  private func open(_ site: SocketSite, _ name: String, _ line: Line) throws -> Parley {
+  private func open(_ site: SocketSite, _ name: String, _ network: CuttableTransport) throws -> Parley {
     try Parley(
-      try site.client(name, line), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
+      try site.client(name, network), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       open: { file in throw TransportFailure.sourceFailed(file.path) }
     ) { MemoryStore() }
   }
@@ -35,8 +35,8 @@ import Testing
     try await SocketSite.open { site in
       let grace = try site.client("grace")
       let garden = try await site.group("ada", "grace")
-      let line = try Line()
-      let parley = try open(site, "ada", line)
+      let network = try CuttableTransport()
+      let parley = try open(site, "ada", network)
       try await parley.sync.begin()
       let posted = try await grace.send(.postMessage(in: garden, "one"))
       let notification = payload(
@@ -45,11 +45,11 @@ import Testing
       #expect(message.text == "one" && message.author == posted.message.author)
       #expect(try await parley.cache.messages(.ids([posted.message.id])).count == 1)
 
-      line.cut()
+      network.cut()
       #expect(try await parley.message(ofPayload: notification).text == "one")
       let later = payload(#"{"message_id":"\#(posted.message.id)","revision":2}"#)
       await #expect(throws: ClientFault.self) { try await parley.message(ofPayload: later) }
-      line.restore()
+      network.restore()
       _ = try await grace.send(posted.edit("two"))
       #expect(try await parley.message(ofPayload: later).text == "two")
       // The later event keeps the message and updates the unread count.
@@ -77,8 +77,8 @@ import Testing
       let grace = try site.client("grace")
       let me = try await grace.send(.getUser(.me)).summary.id
       let garden = try await site.group("ada", "grace")
-      let line = try Line()
-      let parley = try open(site, "ada", line)
+      let network = try CuttableTransport()
+      let parley = try open(site, "ada", network)
       #expect(try await both(parley.conversations()).last?.map(\.conversation.id) == [garden])
       _ = try await grace.send(.updateUser(.me, UserChange([.set(\.displayName, "Grace H.")])))
       for number in 1...5 { _ = try await grace.send(.postMessage(in: garden, "\(number)")) }
@@ -95,13 +95,13 @@ import Testing
       #expect(try await both(parley.messages(in: garden, before: first.id, limit: 2)).last?.map(\.text) == ["3", "2"])
       #expect(try await both(parley.forums()).last?.isEmpty == true)
 
-      line.cut()
+      network.cut()
       for try await answer in parley.messages(in: garden, limit: 2) {
         #expect(!answer.isFresh && answer.value.map(\.text) == ["5", "4"])
         break
       }
       await #expect(throws: ClientFault.self) { try await both(parley.conversations()) }
-      line.restore()
+      network.restore()
       await #expect(throws: SyncRefusal.unknownConversation) { try await both(parley.messages(in: ID(999_999))) }
     }
   }
@@ -111,7 +111,7 @@ import Testing
       let garden = try await site.group("ada", "grace")
       let room = try await site.room()
       let grace = try site.client("grace")
-      let parley = try open(site, "linus", try Line())
+      let parley = try open(site, "linus", try CuttableTransport())
       try await parley.sync.begin()
       let posted = try await site.client("ada").send(.postMessage(in: room, "hello")).message
       #expect(try await parley.conversation(room).fresh().last?.text == "hello")
@@ -131,8 +131,8 @@ import Testing
     try await SocketSite.open { site in
       let grace = try site.client("grace")
       let garden = try await site.group("ada", "grace")
-      let line = try Line()
-      let parley = try open(site, "ada", line)
+      let network = try CuttableTransport()
+      let parley = try open(site, "ada", network)
       _ = try await grace.send(.postMessage(in: garden, "0"))
       try await parley.sync.begin()
       try await parley.sync.fetchNewest(in: garden)
@@ -141,12 +141,12 @@ import Testing
       #expect(made.map { $0.content?.text } == ["1", "2", "3", "mine"])
       #expect(try await parley.outbox.sendAndWait(Draft("again"), in: garden).map { $0.content?.text } == ["again"])
 
-      line.cut()
+      network.cut()
       await #expect(throws: ClientFault.self) { try await parley.outbox.sendAndWait(Draft("later"), in: garden) }
       #expect(await parley.outbox.list().map { $0.draft?.text } == ["later"])
       try await parley.outbox.start()
       await #expect(throws: ClientFault.self) { try await parley.outbox.sendAndWait(Draft("later still"), in: garden) }
-      line.restore()
+      network.restore()
       await parley.outbox.networkAvailable()
       for _ in 0..<3_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
       #expect(try await parley.outbox.sendAndWait(Draft("last"), in: garden).last?.content?.text == "last")

@@ -7,10 +7,10 @@ import Testing
 @Suite struct SampleTests {
   @Test func `a list created without a network syncs to another device`() async throws {
     try await Daemon.run { daemon in
-      let line = try Line()
-      let phone = try await daemon.device(line)
+      let network = try CuttableTransport()
+      let phone = try await daemon.device(network)
       let list = try await Todo(phone)
-      line.cut()
+      network.cut()
       let milk = try await list.add("buy milk")
       _ = try await list.add("water the garden")
       try await list.setUrgent(milk)
@@ -21,7 +21,7 @@ import Testing
         ])
       #expect(try await list.urgentTitles == ["buy milk"])
       #expect(try await phone.outbox.sendAll()?.isTemporary == true)
-      line.restore()
+      network.restore()
       #expect(try await phone.outbox.sendAll() == nil)
 
       let laptop = try await daemon.device()

@@ -6,9 +6,11 @@ import Testing
 
 @Suite struct ParleyTests {
   /// - Parameter file: nil for memory, which scans all rows on every query.
-  private func open(_ site: SocketSite, _ name: String, _ line: Line, file: String? = nil) throws -> Parley {
+  private func open(_ site: SocketSite, _ name: String, _ network: CuttableTransport, file: String? = nil) throws
+    -> Parley
+  {
     try Parley(
-      try site.client(name, line), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
+      try site.client(name, network), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       open: { file in throw TransportFailure.sourceFailed(file.path) }
     ) {
       if let file { return try DiskStore(file) }
@@ -34,18 +36,18 @@ import Testing
       let folder = try Folder()
       defer { folder.remove() }
       // New users have lower limits, which do not apply to ada.
-      let line = try Line()
-      let parley = try open(site, "ada", line, file: folder.path + "/cache.db")
+      let network = try CuttableTransport()
+      let parley = try open(site, "ada", network, file: folder.path + "/cache.db")
       await parley.start()
       await waitForState(parley) { $0 == .live }
       _ = try await grace.send(.postMessage(in: garden, "one"))
       try await wait { try await texts(parley, garden) == ["one"] }
 
-      line.cut()
+      network.cut()
       await waitForState(parley, until: isWaiting)
       for number in 1...500 { try await parley.outbox.send(Draft("from the train \(number)"), in: garden) }
       _ = try await grace.send(.postMessage(in: garden, "are you there?"))
-      line.restore()
+      network.restore()
       await parley.networkAvailable()
       await waitForState(parley) { $0 == .live }
       try await wait { await parley.outbox.list().isEmpty }
@@ -67,7 +69,7 @@ import Testing
       let posted = try await ada.send(.postMessage(in: garden, "frist")).message
       _ = try await ada.send(.editMessage(posted.id, text: "first"))
       _ = try await ada.send(.postMessage(in: garden, "second"))
-      let parley = try open(site, "grace", try Line())
+      let parley = try open(site, "grace", try CuttableTransport())
       try await parley.sync.begin()
       await parley.start()
       await waitForState(parley) { $0 == .live }
@@ -84,17 +86,17 @@ import Testing
     try await SocketSite.open { site in
       let ada = try site.client("ada")
       let garden = try await site.group("ada", "grace")
-      let line = try Line()
-      let parley = try open(site, "grace", line)
+      let network = try CuttableTransport()
+      let parley = try open(site, "grace", network)
       await parley.start()
       await waitForState(parley) { $0 == .live }
       for round in 0..<8 {
-        line.loseResponses(round % 3)
+        network.loseResponses(round % 3)
         _ = try await ada.send(.postMessage(in: garden, "ada \(round)"))
         try await parley.outbox.send(Draft("grace \(round)"), in: garden)
-        line.cut()
+        network.cut()
         _ = try await ada.send(.postMessage(in: garden, "ada \(round) again"))
-        line.restore()
+        network.restore()
       }
       try await wait { await parley.outbox.list().isEmpty }
       try await wait { try await texts(parley, garden).count == 24 }
@@ -108,16 +110,16 @@ import Testing
   @Test func `the page of a captive portal is no response, and pending sends follow after sign-in`() async throws {
     try await SocketSite.open { site in
       let garden = try await site.group("ada", "grace")
-      let line = try Line()
-      let parley = try open(site, "grace", line)
+      let network = try CuttableTransport()
+      let parley = try open(site, "grace", network)
       await parley.start()
       await waitForState(parley) { $0 == .live }
-      line.answer("<html><body>Welcome! Please accept our terms.</body></html>")
+      network.answer("<html><body>Welcome! Please accept our terms.</body></html>")
       let operation = try await parley.outbox.send(Draft("from the hotel"), in: garden)
       await waitForState(parley) { $0 == .retrying(.captivePortal) }
       #expect(await parley.outbox.list().map(\.id) == [operation.id])
       #expect(try await texts(parley, garden).isEmpty)
-      line.restore()
+      network.restore()
       try await wait { await parley.outbox.list().isEmpty }
       #expect(try await texts(parley, garden) == ["from the hotel"])
       await parley.stop()
@@ -137,7 +139,7 @@ import Testing
         try await parley.outbox.send(Draft(name), in: garden)
         #expect(try await parley.outbox.sendAll() == nil)
       }
-      let parley = try open(site, "ada", try Line())
+      let parley = try open(site, "ada", try CuttableTransport())
       try await parley.sync.catchUp()
       try await parley.sync.fetchAll([garden])
       #expect(try await texts(parley, garden) == ["grace", "ada"])
@@ -149,7 +151,7 @@ import Testing
   @Test func `typing users are reported and not stored`() async throws {
     try await SocketSite.open { site in
       let garden = try await site.group("ada", "grace")
-      let parley = try open(site, "grace", try Line())
+      let parley = try open(site, "grace", try CuttableTransport())
       let signals = await parley.signals()
       await parley.start()
       await waitForState(parley) { $0 == .live }
@@ -163,8 +165,8 @@ import Testing
   @Test func `after a change of user nothing of the first is shown or sent`() async throws {
     try await SocketSite.open { site in
       let garden = try await site.group("ada", "grace")
-      let line = try Line()
-      let parley = try open(site, "grace", line)
+      let network = try CuttableTransport()
+      let parley = try open(site, "grace", network)
       try await parley.sync.catchUp()
       try await parley.outbox.send(Draft("not ada's"), in: garden)
       parley.client.token = site.token("ada")
@@ -231,7 +233,7 @@ import Testing
   @Test func `signing out with unsent operations is refused unless forced`() async throws {
     try await SocketSite.open { site in
       let garden = try await site.group("ada", "grace")
-      let parley = try open(site, "grace", try Line())
+      let parley = try open(site, "grace", try CuttableTransport())
       try await parley.sync.catchUp()
       let waiting = try await parley.outbox.send(Draft("unsent"), in: garden)
       await #expect(throws: OutboxRefusal.unsentWork([waiting])) { try await parley.signOut() }

@@ -13,9 +13,9 @@ import Testing
     case revoked, revokedOffline, banned, erased, signedOut
   }
 
-  private func open(_ site: SocketSite, _ name: String, _ line: Line, _ file: String) throws -> Parley {
+  private func open(_ site: SocketSite, _ name: String, _ network: CuttableTransport, _ file: String) throws -> Parley {
     try Parley(
-      try site.client(name, line), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
+      try site.client(name, network), clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       open: { file in throw TransportFailure.sourceFailed(file.path) }
     ) { try DiskStore(file) }
   }
@@ -29,13 +29,14 @@ import Testing
   }
 
   /// grace's app with a message, an unsent one, a draft and a lost message.
-  private func use(_ site: SocketSite, _ garden: ID<Conversation>, _ line: Line, _ file: String) async throws -> Parley
+  private func use(_ site: SocketSite, _ garden: ID<Conversation>, _ network: CuttableTransport, _ file: String)
+    async throws -> Parley
   {
     _ = try await site.client("ada").send(.postMessage(in: garden, "petunias"))
     let lost = Message(
       id: ID(900_001), conversation: garden, author: site.id("grace"), clientID: "lost", seq: 9,
       previous: ID(900_000), createdAt: 1_700_000_000_000, state: .live(.init(text: "lostwords")))
-    let parley = try open(site, "grace", line, file)
+    let parley = try open(site, "grace", network, file)
     await parley.start()
     await waitForState(parley, .live)
     try await parley.sync.fetchAll([garden])
@@ -83,15 +84,15 @@ import Testing
       let file = folder.path + "/cache.db"
       let garden = try await site.group("ada", "grace")
       do {
-        let line = try Line()
-        let parley = try await use(site, garden, line, file)
+        let network = try CuttableTransport()
+        let parley = try await use(site, garden, network, file)
         let (ada, grace) = (try site.client("ada"), UserReference.id(site.id("grace")))
         switch end {
         case .revoked: try await site.client("grace").send(.revokeSession("current"))
         case .revokedOffline:
-          line.cut()
+          network.cut()
           try await site.client("grace").send(.revokeSession("current"))
-          line.restore()
+          network.restore()
           await parley.networkAvailable()
         case .banned: try await ada.send(.banUser(grace))
         case .erased: try await ada.send(.deleteUser(grace, reason: "asked for it"))
@@ -105,7 +106,7 @@ import Testing
       try expectErased(file)
       // Another user gets nothing of it.
       do {
-        let parley = try open(site, "ada", try Line(), file)
+        let parley = try open(site, "ada", try CuttableTransport(), file)
         await parley.start()
         await waitForState(parley, .live)
         #expect(await parley.outbox.list().isEmpty)
@@ -114,7 +115,7 @@ import Testing
         await close(parley)
       }
       guard end == .revoked || end == .signedOut else { return }
-      let parley = try open(site, "grace", try Line(), file)
+      let parley = try open(site, "grace", try CuttableTransport(), file)
       parley.client.token = try await signIn("grace", site)
       await parley.start()
       await waitForState(parley, .userChanged)
@@ -132,13 +133,13 @@ import Testing
   }
 
   /// Ends the session without the network: the app only learns that it has none.
-  private func expire(_ parley: Parley, _ line: Line, _ site: SocketSite) async throws {
-    line.cut()
+  private func expire(_ parley: Parley, _ network: CuttableTransport, _ site: SocketSite) async throws {
+    network.cut()
     let grace = site.id("grace").number
     try await site.community.store.write { tx throws(Refusal) in
       try tx.run { connection in try connection.execute("delete from session where user_id = $1", grace) }
     }
-    line.restore()
+    network.restore()
     await parley.networkAvailable()
     await waitForState(parley, .signedOut)
   }
@@ -150,17 +151,17 @@ import Testing
       let file = folder.path + "/cache.db"
       let garden = try await site.group("ada", "grace")
       do {
-        let line = try Line()
-        let parley = try await use(site, garden, line, file)
-        try await expire(parley, line, site)
+        let network = try CuttableTransport()
+        let parley = try await use(site, garden, network, file)
+        try await expire(parley, network, site)
         #expect(await parley.cache.lockedFor == site.id("grace"))
         try await expectNothing(in: parley, garden)
         await #expect(throws: CacheFault.locked) { try await parley.outbox.send(Draft("more"), in: garden) }
         await close(parley)
       }
       // Also after a restart, and offline.
-      let line = try Line()
-      let parley = try open(site, "grace", line, file)
+      let network = try CuttableTransport()
+      let parley = try open(site, "grace", network, file)
       try await expectNothing(in: parley, garden)
       parley.client.token = try await signIn("grace", site)
       await parley.start()
@@ -180,9 +181,9 @@ import Testing
       let file = folder.path + "/cache.db"
       let garden = try await site.group("ada", "grace")
       do {
-        let line = try Line()
-        let parley = try await use(site, garden, line, file)
-        try await expire(parley, line, site)
+        let network = try CuttableTransport()
+        let parley = try await use(site, garden, network, file)
+        try await expire(parley, network, site)
         parley.client.token = site.token("ada")
         await parley.start()
         await waitForState(parley, .userChanged)

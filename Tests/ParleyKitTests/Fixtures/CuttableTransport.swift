@@ -5,7 +5,7 @@ import Synchronization
 @testable import ParleyKit
 
 /// A real network that a test can interrupt and restore.
-final class Line: Transport {
+final class CuttableTransport: Transport {
   private struct State {
     var isCut = false
     /// The number of changing requests that the server executes before their responses are lost.
