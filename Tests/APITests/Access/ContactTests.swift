@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: TestTransport.allCases)
   func `a recipient has to accept a request before replying`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in
-      let id = try await village.talk("direct", by: "grace", with: ["linus"])
+      let id = try await village.conversation("direct", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)"
       try await village.post("hello", in: id, by: "grace")
       #expect(try await village.request(.get, path, as: "linus")["last_message.text"] == "hello")
@@ -78,7 +78,7 @@ import Testing
   @Test func `a declined request is closed for both until the recipient accepts it`() async throws {
     try await Village.open(.inMemory) { village in
       let (grace, linus) = (village.id("grace"), village.id("linus"))
-      let id = try await village.talk("direct", by: "grace", with: ["linus"])
+      let id = try await village.conversation("direct", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)"
       let refused = try await village.events {
         for _ in 1...2 { try await village.expect(204, .delete, path + "/request", as: "linus") }
@@ -114,7 +114,7 @@ import Testing
 
   @Test func `a user declines a group request by leaving the group`() async throws {
     try await Village.open(.inMemory) { village in
-      let id = try await village.talk("group", by: "grace", with: ["linus"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)"
       #expect(try await village.request(.get, path, as: "linus").bool("request") == true)
       let events = try await village.events {
@@ -132,7 +132,7 @@ import Testing
 
   @Test func `the first participant that accepts becomes the admin of a group without one`() async throws {
     try await Village.open(.inMemory) { village in
-      let id = try await village.talk("group", by: "grace", with: ["linus", "mira"], ["title": "seeds"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus", "mira"], ["title": "seeds"])
       let path = "/conversations/\(id)"
       try await village.expect(204, .delete, "\(path)/participants/me", as: "grace")
       let events = try await village.events { try await village.expect(200, .put, "\(path)/request", as: "linus") }
@@ -149,7 +149,7 @@ import Testing
   @Test func `a blocked user can't post in the conversation`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let id = try await village.talk("direct", by: "grace", with: ["linus"])
+      let id = try await village.conversation("direct", by: "grace", with: ["linus"])
       try await village.expect(204, .post, "/conversations/\(id)/typing", as: "grace")
       try await village.setRelation("linus", "block", "grace")
       try await village.expect(403, .post, "/conversations/\(id)/typing", as: "grace")

@@ -63,7 +63,7 @@ import Testing
     rates.sending = Allowance(burst: 2, perMinute: 1)
     try await Village.open(.inMemory, rates: rates) { village in
       try await village.changeSettings(Self.strict)
-      let rows = try await village.talk(
+      let rows = try await village.conversation(
         "channel", by: "grace", with: [], ["type": "com.example.expenses", "readers": ["open_to": "listed"]])
       let path = "/conversations/\(rows)/messages"
       for number in 0..<9 {
@@ -132,7 +132,7 @@ import Testing
       let topics = "/forums/\(forum)/conversations"
       let id = try await village.post("roses", in: room, as: "grace")
       let topic = try #require(try await village.expect(201, .post, topics, as: "grace", ["title": "one"])["id"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
       let end = Timestamp.format(Int(clock.read()) + 600_000)
       try await village.changeSettings(["newcomers_paused_until": end])
       let requests: [(Method, String, [String: Any])] = [

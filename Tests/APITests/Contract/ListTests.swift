@@ -166,7 +166,7 @@ import Testing
       try await village.expect(200, .patch, "/messages/\(first)", as: "linus", ["text": "\(text) for \(name)"])
       let feed = try #require(try await village.expect(201, .post, "/conversations", as: name, ["kind": "feed"])["id"])
       for _ in 0..<2 { try await village.post("a post", in: feed, by: name) }
-      let direct = try await village.talk("direct", by: name, with: ["grace"])
+      let direct = try await village.conversation("direct", by: name, with: ["grace"])
       try await village.post("hello", in: direct, by: name)
       try await village.expect(201, .post, "/reports", as: name, ["user": "@linus", "reason": "noise"])
       try await village.expect(201, .post, "/users/@linus/warn", as: "mira", ["reason": "noise"])

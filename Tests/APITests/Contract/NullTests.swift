@@ -37,7 +37,7 @@ import Testing
       let (forum, room) = try await village.garden(members: ["grace"])
       let topic = try await village.topic("seeds", in: forum)
       let message = try await village.post("x", in: room)
-      let group = try await village.talk("group", by: "ada", with: ["grace"])
+      let group = try await village.conversation("group", by: "ada", with: ["grace"])
       let rows: [(ParleyWire.Method, String, String)] = [
         (.patch, "/settings", "SettingsChange"), (.patch, "/me", "UserChange"), (.post, "/forums", "ForumDraft"),
         (.patch, "/forums/\(forum)", "ForumChange"), (.post, "/forums/\(forum)/conversations", "TopicDraft"),

@@ -76,8 +76,8 @@ import Testing
   @Test func `the last message of a conversation depends on its viewer`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
-      try await village.talk("group", by: "grace", with: [])
+      let direct = try await village.conversation("direct", by: "grace", with: ["linus"])
+      try await village.conversation("group", by: "grace", with: [])
       let id = try await village.post("hello", in: direct, as: "grace")
       for type in ["like", "star"] {
         _ = try await village.request(.put, "/messages/\(id)/actions/\(type)", as: "linus")
@@ -126,7 +126,7 @@ import Testing
       #expect(made["type"] == "com.example.todo" && made["annotations.0.value"] == nil)
       #expect(made.int("annotations.0.value.n") == 1 && made.bool("writers.immutable") == true)
       #expect(made["readers.open_to"] == "listed" && made["role"] == "admin")
-      try await village.talk("channel", by: "grace", with: [], ["type": "com.example.other"])
+      try await village.conversation("channel", by: "grace", with: [], ["type": "com.example.other"])
       let found = try await village.request(.get, "/conversations?type=com.example.todo", as: "grace")
       #expect(found.texts("data", "id") == [id])
       for change in [["writers": ["open_to": "users"]], ["writers": ["immutable": false]]] {
@@ -214,7 +214,7 @@ import Testing
       try await village.shareForum("grace", "linus")
       var ids: [String] = []
       for number in 1...5 {
-        ids.append(try await village.talk("group", by: "grace", with: ["linus"], ["title": "\(number)"]))
+        ids.append(try await village.conversation("group", by: "grace", with: ["linus"], ["title": "\(number)"]))
       }
       let message = try await village.post("hello", in: ids[1], by: "grace")
       let first = try await village.request(.get, "/conversations?kind=group&limit=2", as: "linus")
@@ -259,7 +259,7 @@ import Testing
   @Test func `a client decodes a conversation of the server`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let id = try await village.talk(
+      let id = try await village.conversation(
         "channel", by: "grace", with: ["linus"],
         [
           "type": "com.example.a", "readers": ["open_to": "anyone"],
@@ -282,7 +282,7 @@ import Testing
   @Test func `the ETag of a conversation depends on its visible state`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let id = try await village.talk("group", by: "grace", with: ["linus"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)"
       var tags: Set<String> = []
       tags.insert(try #require(try await village.request(.get, path, as: "linus").fields["etag"]))
@@ -308,7 +308,7 @@ import Testing
   {
     try await Village.open(transport) { village in
       try await village.shareForum("grace", "linus")
-      let id = try await village.talk("group", by: "grace", with: ["linus"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)"
       let body: [String: Any] = ["title": "Seeds", "slow_seconds": 5, "locked": true, "history_visible": false]
       let events = try await village.events {
@@ -340,7 +340,7 @@ import Testing
   @Test func `a direct conversation can't be updated or deleted`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let path = "/conversations/\(try await village.talk("direct", by: "grace", with: ["linus"]))"
+      let path = "/conversations/\(try await village.conversation("direct", by: "grace", with: ["linus"]))"
       try await village.expect(403, .patch, path, as: "grace", ["title": "x"])
       try await village.expect(403, .delete, path, as: "grace")
       try await village.expect(403, .put, path + "/participants/@mira", as: "grace", [:])
@@ -400,7 +400,7 @@ import Testing
   @Test(arguments: ["now", "beginning"])
   func `an opened channel shows earlier messages on request`(from: String) async throws {
     try await Village.open(.inMemory) { village in
-      let id = try await village.talk("channel", by: "grace", with: [], ["type": "com.example.news"])
+      let id = try await village.conversation("channel", by: "grace", with: [], ["type": "com.example.news"])
       try await village.post("secret", in: id, by: "grace")
       let path = "/conversations/\(id)"
       for name in ["linus", "gus"] { try await village.expect(404, .get, path, as: name) }

@@ -12,7 +12,7 @@ import Testing
     try await Village.open(transport) { village in
       try await village.shareForum("grace", "linus", "mira")
       let (mira, linus) = (village.id("mira"), village.id("linus"))
-      let id = try await village.talk("group", by: "grace", with: ["linus"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"])
       let path = "/conversations/\(id)/participants"
       let added = try await village.events {
         for _ in 1...2 {
@@ -50,7 +50,8 @@ import Testing
   func `permissions to manage the participants of a group`(caller: String?, expected: [Int]) async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira", "gus")
-      let path = "/conversations/\(try await village.talk("group", by: "grace", with: ["linus", "gus"]))/participants"
+      let path =
+        "/conversations/\(try await village.conversation("group", by: "grace", with: ["linus", "gus"]))/participants"
       let found = [
         try await village.request(.put, "\(path)/@mira", as: caller, [:]).status,
         try await village.request(.put, "\(path)/\(village.id("linus"))", as: caller, ["role": "admin"]).status,
@@ -67,7 +68,7 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
       let (grace, linus, mira) = (village.id("grace"), village.id("linus"), village.id("mira"))
-      let id = try await village.talk("group", by: "grace", with: ["mira"])
+      let id = try await village.conversation("group", by: "grace", with: ["mira"])
       let path = "/conversations/\(id)/participants"
       try await village.expect(200, .put, "\(path)/@linus", as: "grace", [:])
       let alone = try await village.request(.put, "\(path)/@grace", as: "grace", ["role": "member"])
@@ -98,7 +99,7 @@ import Testing
   @Test func `adding a participant to a distinct conversation makes it an ordinary one`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
-      let id = try await village.talk("group", by: "grace", with: ["linus"], ["distinct": true])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"], ["distinct": true])
       let events = try await village.events {
         try await village.request(.put, "/conversations/\(id)/participants/@mira", as: "grace", [:])
       }
@@ -108,7 +109,7 @@ import Testing
           "conversation.updated conversation:\(id) #2",
         ])
       #expect(try await village.request(.get, "/conversations/\(id)", as: "grace").bool("distinct") == false)
-      #expect(try await village.talk("group", by: "grace", with: ["linus"], ["distinct": true]) != id)
+      #expect(try await village.conversation("group", by: "grace", with: ["linus"], ["distinct": true]) != id)
     }
   }
 
@@ -116,7 +117,7 @@ import Testing
   func `an added participant reads earlier messages if history is visible`(isVisible: Bool) async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
-      let id = try await village.talk("group", by: "grace", with: ["linus"], ["history_visible": isVisible])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"], ["history_visible": isVisible])
       for text in ["one", "two"] { try await village.post(text, in: id, by: "grace") }
       try await village.request(.put, "/conversations/\(id)/participants/@mira", as: "grace", [:])
       let own = try await village.request(.get, "/conversations/\(id)", as: "mira")
@@ -133,7 +134,7 @@ import Testing
 
   @Test func `users join and leave an open channel freely, and guests need an invitation`() async throws {
     try await Village.open(.inMemory) { village in
-      let id = try await village.talk(
+      let id = try await village.conversation(
         "channel", by: "grace", with: [], ["type": "com.example.news", "readers": ["open_to": "users"]])
       let path = "/conversations/\(id)/participants/me"
       let events = try await village.events {
@@ -154,7 +155,7 @@ import Testing
   @Test func `the number of participants is limited`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
-      let id = try await village.talk("group", by: "grace", with: ["linus"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"])
       try await village.community.store.write { tx throws(Refusal) in
         try tx.run { connection in
           for number in 1...1_998 {

@@ -13,7 +13,7 @@ import Testing
   func `a read position only moves forward, and reading implies delivery`(transport: TestTransport) async throws {
     try await Village.open(transport, clock: StoppedClock().read) { village in
       try await village.shareForum("grace", "linus")
-      let id = try await village.talk("direct", by: "grace", with: ["linus"])
+      let id = try await village.conversation("direct", by: "grace", with: ["linus"])
       var messages: [String] = []
       for number in 1...4 { messages.append(try await village.post("\(number)", in: id, by: "grace")) }
       let path = "/conversations/\(id)"
@@ -42,7 +42,7 @@ import Testing
   @Test func `the ETag of a conversation changes with its unread count`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let id = try await village.talk("group", by: "grace", with: ["linus"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"])
       _ = try await village.post("hello", in: id, by: "grace")
       for (path, method, unread) in [
         ("mute", Method.put, 0), ("mute", .delete, 1), ("block", .put, 0), ("block", .delete, 1),
@@ -60,8 +60,8 @@ import Testing
   @Test func `a read position requires a readable message of the conversation`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
-      let id = try await village.talk("group", by: "grace", with: ["linus"], ["history_visible": false])
-      let other = try await village.talk("group", by: "grace", with: ["linus"])
+      let id = try await village.conversation("group", by: "grace", with: ["linus"], ["history_visible": false])
+      let other = try await village.conversation("group", by: "grace", with: ["linus"])
       let message = try await village.post("one", in: id, by: "grace")
       let foreign = try await village.post("two", in: other, by: "grace")
       try await village.request(.put, "/conversations/\(id)/participants/@mira", as: "grace", [:])
@@ -90,7 +90,7 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
       let more: [String: Any] = kind == "channel" ? ["type": "com.example.news"] : [:]
-      let id = try await village.talk(kind, by: "grace", with: ["linus"], more)
+      let id = try await village.conversation(kind, by: "grace", with: ["linus"], more)
       let message = try await village.post("one", in: id, by: "grace")
       try await village.request(.patch, "/me", as: "linus", ["show_receipts": shows])
       let events = try await village.events {
@@ -103,7 +103,7 @@ import Testing
 
   @Test func `a stranger gets no receipts before their request is accepted`() async throws {
     try await Village.open(.inMemory) { village in
-      let id = try await village.talk("direct", by: "grace", with: ["linus"])
+      let id = try await village.conversation("direct", by: "grace", with: ["linus"])
       let message = try await village.post("one", in: id, by: "grace")
       let events = try await village.events {
         try await village.request(.put, "/conversations/\(id)/read", as: "linus", ["message_id": message])

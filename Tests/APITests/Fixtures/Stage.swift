@@ -42,11 +42,11 @@ struct Stage {
       201, .post, "/forums/\(garden.forum)/conversations", as: "linus", ["title": "weeds", "text": "everywhere"])
     topic = try #require(made["conversation.id"] ?? made["id"])
     den = try await village.garden("den", "private", members: ["grace"])
-    group = try await village.talk("group", by: "grace", with: ["linus", "gus"], ["title": "seeds"])
-    direct = try await village.talk("direct", by: "grace", with: ["linus"])
-    channel = try await village.talk(
+    group = try await village.conversation("group", by: "grace", with: ["linus", "gus"], ["title": "seeds"])
+    direct = try await village.conversation("direct", by: "grace", with: ["linus"])
+    channel = try await village.conversation(
       "channel", by: "ada", with: ["grace"], ["type": "com.example.news", "readers": ["open_to": "anyone"]])
-    messageRequest = try await village.talk("direct", by: "zoe", with: ["grace"])
+    messageRequest = try await village.conversation("direct", by: "zoe", with: ["grace"])
     message = try await village.post("plums", in: garden.room, as: "grace")
     try await village.expect(200, .put, "/messages/\(message)/actions/like", as: "linus")
     try await village.expect(200, .patch, "/messages/\(message)", as: "grace", ["text": "pears"])

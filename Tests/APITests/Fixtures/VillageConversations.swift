@@ -36,7 +36,7 @@ extension Village {
 
   /// Creates a conversation over the API; returns its id.
   @discardableResult
-  func talk(
+  func conversation(
     _ kind: String, by name: String, with others: [String], _ more: [String: Any] = [:]
   ) async throws -> String {
     var body: [String: Any] = ["kind": kind, "participants": others.map { "@\($0)" }]

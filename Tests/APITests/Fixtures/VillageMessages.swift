@@ -34,7 +34,7 @@ extension Village {
   }
 
   /// Creates a conversation directly in the store.
-  func talk(_ kind: Conversation.Kind, _ users: [String], fromSeq: [String: Int] = [:]) async throws -> String {
+  func conversation(_ kind: Conversation.Kind, _ users: [String], fromSeq: [String: Int] = [:]) async throws -> String {
     let users = users.map { (Int(id($0)) ?? 0, fromSeq[$0] ?? 1) }
     return try await community.store.write { tx throws(Refusal) in
       let id = tx.nextID()

@@ -85,7 +85,7 @@ import Testing
       _ = try await village.request(.patch, "/forums/\(forum)", as: "ada", ["start_topics": "moderators"])
       #expect(try await village.request(.post, path, as: "grace", ["title": "a"]).status == 403)
       #expect(try await village.request(.post, path, as: "mira", ["title": "a"]).status == 201)
-      let talk = try await village.talk(.group, ["grace", "linus"])
+      let talk = try await village.conversation(.group, ["grace", "linus"])
       let posted = try await village.post("x", in: talk, as: "grace")
       #expect(try await village.request(.post, "/messages/\(posted)/topic", as: "grace", ["title": "a"]).status == 403)
       let gone = try await village.post("x", in: room, as: "grace")

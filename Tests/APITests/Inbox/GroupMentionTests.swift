@@ -83,7 +83,7 @@ import Testing
       let many = try await village.expect(201, .post, path, as: "ada", ["text": "@one @two @three"])
       #expect(many.count("entities.mentions") == 2)
       // A mention that notifies no other member does not use up the interval.
-      let talk = try await village.talk("group", by: "ada", with: ["mira"], ["title": "seeds"])
+      let talk = try await village.conversation("group", by: "ada", with: ["mira"], ["title": "seeds"])
       let alone = try await village.expect(201, .post, "/conversations/\(talk)/messages", as: "ada", ["text": "@large"])
       #expect(alone.count("entities.mentions") == 0)
       let first = try await village.expect(201, .post, path, as: "ada", ["text": "@large"])
@@ -127,7 +127,7 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.shareForum("ada", "grace", "linus", "mira")
       _ = try await Self.group("gardeners", of: ["grace", "linus"], by: "users", in: village)
-      let talk = try await village.talk("group", by: "mira", with: ["grace"], ["title": "seeds"])
+      let talk = try await village.conversation("group", by: "mira", with: ["grace"], ["title": "seeds"])
       let message = try await village.post("@gardeners", in: talk, as: "mira")
       #expect(try await Self.mentions(of: "grace", in: village).contains(message))
       #expect(try await Self.mentions(of: "linus", in: village) == [])

@@ -48,12 +48,12 @@ import Testing
       #expect(page["data.0.message.text"] == "@linus @grace seeds?" && page.has("data.0.message.html"))
       #expect(page["data.0.actor_id"] == village.id("grace") && page["data.0.conversation_id"] == room)
       #expect(page.int("unread.mention") == 1 && page.int("unread.reply") == 0 && page.int("unread.all") == 1)
-      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      let direct = try await village.conversation("direct", by: "grace", with: ["linus"])
       let posted = try await village.events { ids.append(try await village.post("psst", in: direct, as: "linus")) }
       #expect(
         posted == ["message.created conversation:\(direct) #1", "notification.created user:\(village.id("grace"))"])
       #expect(try await inbox(village, of: "grace") == ["direct \(ids[3])", "reply \(ids[1])"])
-      let group = try await village.talk("group", by: "grace", with: ["linus", "ada"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus", "ada"])
       let quiet = try await village.events { try await village.post("to all", in: group, as: "grace") }
       #expect(quiet == ["message.created conversation:\(group) #1"])
       #expect(try await inbox(village, of: "ada") == [] && ada != linus)
@@ -156,7 +156,7 @@ import Testing
         let kind = answer == "taken" ? "direct" : "group"
         var talk = ""
         let events = try await village.events {
-          talk = try await village.talk(kind, by: "grace", with: ["linus"])
+          talk = try await village.conversation(kind, by: "grace", with: ["linus"])
           try await village.post("hello", in: talk, as: "grace")
         }
         #expect(
@@ -183,7 +183,7 @@ import Testing
   @Test func `a request of a muted user does not notify`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
-      let talk = try await village.talk("direct", by: "grace", with: ["linus"])
+      let talk = try await village.conversation("direct", by: "grace", with: ["linus"])
       #expect(try await inbox(village, of: "linus") == [])
       #expect(try await village.request(.get, "/conversations/\(talk)", as: "linus").status == 200)
     }
@@ -350,7 +350,7 @@ import Testing
   @Test func `a notification about a message before the readable history is hidden`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
-      let group = try await village.talk("group", by: "grace", with: ["linus", "mira"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus", "mira"])
       let id = try await village.post("hi @linus", in: group, as: "grace")
       #expect(try await inbox(village, of: "linus") == ["mention \(id)"])
       let linus = "/conversations/\(group)/participants/\(village.id("linus"))"

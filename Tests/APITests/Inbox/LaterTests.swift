@@ -30,8 +30,8 @@ import Testing
     let clock = StoppedClock()
     try await Village.open(transport, clock: clock.read) { village in
       _ = try await village.garden(members: ["grace", "linus"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
-      let other = try await village.talk("group", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
+      let other = try await village.conversation("group", by: "grace", with: ["linus"])
       for talk in [other, group] { try await village.post("seeds?", in: talk, as: "grace") }
       try await putOff(group, village, clock)
       #expect(try await listed(village) == [other])
@@ -52,8 +52,8 @@ import Testing
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       _ = try await village.garden(members: ["grace", "linus"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
-      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
+      let direct = try await village.conversation("direct", by: "grace", with: ["linus"])
       let own = try await village.post("which seeds?", in: group, as: "linus")
       let plain = try await village.post("all", in: group, as: "grace")
       for text in ["@linus", "here"] {
@@ -105,8 +105,8 @@ import Testing
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       _ = try await village.garden(members: ["grace", "linus"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
-      let other = try await village.talk("group", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
+      let other = try await village.conversation("group", by: "grace", with: ["linus"])
       for talk in [group, other] { try await village.post("@linus", in: talk, as: "grace") }
       try await putOff(group, village, clock)
       try await village.expect(204, .put, "/unread/read", as: "linus", ["up_to": "9007199254740991"])
@@ -122,7 +122,7 @@ import Testing
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       _ = try await village.garden(members: ["grace", "linus"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
       let path = "/conversations/\(group)/later"
       for offset: Int64 in [0, Later.maxDuration + 1] {
         let until = Timestamp.format(Int(clock.read() + offset))

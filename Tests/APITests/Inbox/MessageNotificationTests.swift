@@ -58,16 +58,16 @@ import Testing
 
   @Test func `a direct message notifies the recipient after they accept the request`() async throws {
     try await Village.open(.inMemory) { village in
-      let waiting = try await village.talk("direct", by: "grace", with: ["mira"])
+      let waiting = try await village.conversation("direct", by: "grace", with: ["mira"])
       #expect(try await notifications(village, "hello", in: waiting, by: "grace") == [])
       try await village.shareForum("grace", "linus", "robo")
-      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      let direct = try await village.conversation("direct", by: "grace", with: ["linus"])
       #expect(try await notifications(village, "hello", in: direct, by: "grace") == ["linus direct"])
       #expect(try await notifications(village, "@linus", in: direct, by: "grace") == ["linus mention"])
       try await level("mentions", of: "linus", "/conversations/\(direct)", village)
       #expect(try await notifications(village, "hello", in: direct, by: "grace") == [])
       #expect(try await notifications(village, "@linus", in: direct, by: "grace") == ["linus mention"])
-      let group = try await village.talk("group", by: "grace", with: ["linus", "robo"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus", "robo"])
       #expect(try await notifications(village, "@room hello @robo", in: group, by: "grace") == ["robo mention"])
     }
   }

@@ -29,8 +29,8 @@ import Testing
   {
     try await Village.open(transport) { village in
       let (forum, room) = try await village.garden(members: ["grace", "linus"])
-      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      let direct = try await village.conversation("direct", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
       #expect(try await unread(village, of: "linus") == [])
       let own = try await village.post("which seeds?", in: group, as: "linus")
       let answer = try await village.post("all", in: group, as: "grace", ["reply_to": own])
@@ -106,7 +106,7 @@ import Testing
         ["title": "Frost", "text": "**When** does it\n\ncome? " + String(repeating: "Soon. ", count: 40)])
       let id = try #require(topic["id"])
       try await village.post("in May", in: id, as: "ada")
-      let group = try await village.talk("group", by: "grace", with: ["linus"], ["title": "Bonfire"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "Bonfire"])
       try await village.post("bring wood", in: group, as: "grace")
       try await village.post("plain", in: room, as: "grace")
       let mention = try await village.post("@linus please", in: room, as: "ada")
@@ -154,7 +154,7 @@ import Testing
         try await village.expect(
           201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Topic \(number)", "text": "look"])
       }
-      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      let direct = try await village.conversation("direct", by: "grace", with: ["linus"])
       try await village.post("psst", in: direct, as: "grace")
       try await village.post("@linus", in: room, as: "grace")
       try await village.expect(201, .post, "/users/\(village.id("linus"))/warn", as: "ada", ["reason": "Be kind."])

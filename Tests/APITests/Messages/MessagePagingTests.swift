@@ -275,7 +275,7 @@ import Testing
 
   @Test func `blocked authors are filtered like muted ones`() async throws {
     try await Village.open(.inMemory) { village in
-      let group = try await village.talk(.group, ["ada", "grace", "linus"])
+      let group = try await village.conversation(.group, ["ada", "grace", "linus"])
       let first = try await village.post("first", in: group, as: "grace")
       try await village.post("second", in: group, as: "linus")
       try await village.post("third", in: group, as: "linus", ["reply_to": first])
@@ -302,7 +302,7 @@ import Testing
 
   @Test func `a late participant can't read earlier messages by any method`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(.group, ["grace", "linus"], fromSeq: ["linus": 3])
+      let talk = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 3])
       var ids: [String] = []
       for number in 1...4 { ids.append(try await village.post("\(number)", in: talk, as: "grace")) }
       let page = try await village.request(.get, "/conversations/\(talk)/messages?order=asc", as: "linus")

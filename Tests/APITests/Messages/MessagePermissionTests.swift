@@ -68,7 +68,7 @@ import Testing
   @Test(arguments: [Conversation.Kind.direct, .group])
   func `a conversation is hidden from non-participants, even the owner`(kind: Conversation.Kind) async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(kind, ["grace", "linus"])
+      let talk = try await village.conversation(kind, ["grace", "linus"])
       let id = try await village.post("between us", in: talk, as: "grace")
       for name in [nil, "gus", "robo", "mira", "ada"] as [String?] {
         #expect(try await Self.letters(village, talk, id, as: name) == "-", "\(name ?? "nobody")")

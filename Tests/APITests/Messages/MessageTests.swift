@@ -307,7 +307,7 @@ import Testing
       let posted = try await village.request(
         .post, "/conversations/\(room)/messages", as: "robo", ["machine_only": true])
       #expect(posted.status == 201 && posted.bool("machine_only") == true && posted["text"] == "")
-      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let talk = try await village.conversation(.direct, ["grace", "linus"])
       let refused = try await village.request(
         .post, "/conversations/\(talk)/messages", as: "grace", ["machine_only": true, "text": "x"])
       #expect(refused.status == 400 && refused["errors.0.field"] == "machine_only")
@@ -516,7 +516,9 @@ import Testing
 
   @Test func `replies to messages are counted as the caller reads them`() async throws {
     try await Village.open(.inMemory) { village in
-      let (room, other) = (try await village.garden().room, try await village.talk(.direct, ["grace", "linus"]))
+      let (room, other) = (
+        try await village.garden().room, try await village.conversation(.direct, ["grace", "linus"])
+      )
       let (root, plain) = (try await village.post("who?", in: room), try await village.post("me", in: room))
       let secret = try await village.post("psst", in: other, as: "grace")
       for name in ["grace", "linus"] { try await village.post("I", in: room, as: name, ["reply_to": root]) }
@@ -558,7 +560,7 @@ import Testing
 
   @Test func `the status of an own message follows the receipts of others`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(.group, ["grace", "linus", "robo"])
+      let talk = try await village.conversation(.group, ["grace", "linus", "robo"])
       let id = try await village.post("hello", in: talk, as: "grace")
       let status = { try await village.request(.get, "/messages/\(id)", as: "grace")["status"] }
       #expect(try await status() == "delivered")
@@ -584,7 +586,7 @@ import Testing
 
   @Test func `the ETag of a message changes with its visible state`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(.group, ["grace", "linus"])
+      let talk = try await village.conversation(.group, ["grace", "linus"])
       let id = try await village.post("hello", in: talk, as: "grace")
       var tags: [String] = []
       func look(_ query: String = "", as name: String = "grace") async throws {
@@ -615,7 +617,7 @@ import Testing
 
   @Test func `a digest covers the readable messages and changes with them`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(.group, ["grace", "linus", "robo"], fromSeq: ["robo": 3])
+      let talk = try await village.conversation(.group, ["grace", "linus", "robo"], fromSeq: ["robo": 3])
       for number in 0..<5 { try await village.post("\(number)", in: talk, as: "grace") }
       let path = "/conversations/\(talk)/digest"
       let all = try await village.request(.get, "\(path)?parts=2", as: "grace")

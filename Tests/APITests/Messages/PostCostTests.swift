@@ -48,7 +48,7 @@ import Testing
       switch self {
       case .room: try await village.garden().room
       case .topic: try await village.topic("seeds", in: try await village.garden().forum)
-      case .direct: try await village.talk(.direct, ["grace", "linus"])
+      case .direct: try await village.conversation(.direct, ["grace", "linus"])
       }
     }
   }

@@ -303,9 +303,9 @@ import Testing
       }
       let guests = try await village.garden("guests", "private", members: ["gus"]).room
       rows.append((try await village.post("rose", in: guests), "-x---x"))
-      let direct = try await village.talk(.direct, ["grace", "linus"])
+      let direct = try await village.conversation(.direct, ["grace", "linus"])
       rows.append((try await village.post("rose", in: direct, as: "grace"), "---x--"))
-      let group = try await village.talk(.group, ["mira", "gus"])
+      let group = try await village.conversation(.group, ["mira", "gus"])
       rows.append((try await village.post("rose", in: group, as: "mira"), "-x--x-"))
       for (readers, finders) in [("anyone", "xxxxxx"), ("users", "--xxxx"), ("listed", "---x--")] {
         let made = try await village.request(
@@ -361,7 +361,7 @@ import Testing
       #expect(try await found(village, "q=rose&forum=\(forum)", as: "grace") == late.reversed())
       #expect(try await found(village, "q=rose&conversation=\(topic)", as: "grace") == [late[1]])
       #expect(try await found(village, "q=rose").count == 4)
-      let group = try await village.talk(.group, ["ada", "linus"], fromSeq: ["linus": 2])
+      let group = try await village.conversation(.group, ["ada", "linus"], fromSeq: ["linus": 2])
       try await village.post("thorn", in: group)
       let second = try await village.post("thorn", in: group)
       #expect(try await found(village, "q=thorn", as: "linus") == [second])

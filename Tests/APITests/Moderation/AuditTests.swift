@@ -20,7 +20,7 @@ import Testing
       clock.add(1_000)
       try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["reason": "Spam."])
       try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["locked": true, "reason": "A break."])
-      let group = try await village.talk("group", by: "ada", with: ["linus"])
+      let group = try await village.conversation("group", by: "ada", with: ["linus"])
       try await village.expect(200, .patch, "/conversations/\(group)", as: "ada", ["locked": true, "reason": "Late."])
       for (query, kinds) in [
         ("", ["conversation.changed", "forum.changed", "user.banned", "message.removed"]),

@@ -161,7 +161,7 @@ import Testing
       }
       // Moderators and private conversations are exempt.
       try await village.expect(201, .post, path, as: "mira", ["text": "rude"])
-      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let talk = try await village.conversation(.direct, ["grace", "linus"])
       try await village.expect(201, .post, "/conversations/\(talk)/messages", as: "grace", ["text": "rude"])
     }
   }
@@ -235,7 +235,7 @@ import Testing
   @Test func `a trial finds earlier messages and changes nothing`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden("garden", "public").room
-      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let talk = try await village.conversation(.direct, ["grace", "linus"])
       for number in 0..<30 {
         try await village.post(number % 3 == 0 ? "spam \(number)" : "\(number)", in: room, as: "grace")
       }

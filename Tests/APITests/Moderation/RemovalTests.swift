@@ -23,7 +23,7 @@ import Testing
       let gone = try await village.post("never mind", in: room, as: "grace")
       try await village.expect(200, .delete, "/messages/\(gone)", as: "grace")
       let kept = try await village.post("hm", in: room, as: "linus")
-      let secret = try await village.talk(.direct, ["grace", "linus"])
+      let secret = try await village.conversation(.direct, ["grace", "linus"])
       let whisper = try await village.post("psst", in: secret, as: "grace")
 
       let body: [String: Any] = ["author": "@grace", "since": since, "reason": "Spam.", "client_id": "r1"]

@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: TestTransport.allCases)
   func `a moderator sees the reported message as it was, with its context`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in
-      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let talk = try await village.conversation(.direct, ["grace", "linus"])
       for text in ["hello", "hi"] { try await village.post(text, in: talk, as: "linus") }
       let posted = try await village.post("buy this", in: talk, as: "grace")
       let later = try await village.post("no", in: talk, as: "linus")
@@ -238,7 +238,8 @@ import Testing
         try await village.post("mine", in: room, as: "linus"), try await village.post("gone", in: room, as: "grace")
       )
       try await village.expect(200, .delete, "/messages/\(gone)", as: "grace")
-      let secret = try await village.post("psst", in: try await village.talk(.direct, ["grace", "mira"]), as: "grace")
+      let secret = try await village.post(
+        "psst", in: try await village.conversation(.direct, ["grace", "mira"]), as: "grace")
       for (body, status, field) in [
         (["reason": "x"], 400, "message_id"), (["message_id": own, "reason": "x"], 400, "message_id"),
         (["message_id": secret, "reason": "x"], 400, "message_id"), (["message_id": gone, "reason": "x"], 410, nil),

@@ -40,7 +40,7 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
       try await village.changeSettings(["may_create_forums": "users"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
       try await village.expect(200, .put, "/users/@grace/silence", as: "mira", ["reason": "Cool down."])
       let requests: [(Method, String, [String: Any])] = [
         (.post, "/forums", ["title": "Linus lies"]), (.patch, "/conversations/\(group)", ["title": "Linus lies"]),

@@ -23,7 +23,7 @@ import Testing
         hidden += ["/f/\(forum)", "/f/\(forum)/room", "/f/\(forum)/feed.atom", "/t/\(topic)", "/t/\(topic)/feed.json"]
         hidden += ["/m/\(message)", "/m/\(chat)", "/c/\(room)", "/c/\(topic)"]
       }
-      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      let direct = try await village.conversation("direct", by: "grace", with: ["linus"])
       let letter = try await village.post("\(Self.secret) letter", in: direct, by: "grace")
       let made = try await village.request(
         .post, "/conversations", as: "linus", ["kind": "feed", "readers": ["open_to": "users"]])

@@ -14,7 +14,7 @@ import Testing
       let caller = try #require(try village.community.view().authenticate(village.token("grace")))
       let begun = try village.community.view().head()
       var talks: [String] = []
-      for _ in 0..<3 { talks.append(try await village.talk("group", by: "ada", with: ["grace", "linus"])) }
+      for _ in 0..<3 { talks.append(try await village.conversation("group", by: "ada", with: ["grace", "linus"])) }
       var random = Seeded(seed: UInt64(limit))
       for number in 0..<20 {
         try await village.post("\(number)", in: talks.randomElement(using: &random) ?? "", by: "linus")

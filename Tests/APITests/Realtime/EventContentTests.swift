@@ -15,7 +15,7 @@ import Testing
   ) async throws {
     try await Village.open(transport) { village in
       try await village.shareForum("grace", "linus", "robo")
-      let talk = try await village.talk("group", by: "grace", with: ["linus"], ["title": "seeds"])
+      let talk = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "seeds"])
       let (linus, robo) = (village.id("linus"), village.id("robo"))
       try await village.expect(200, .put, "/conversations/\(talk)/participants/\(robo)", as: "grace", [:])
       try await village.expect(
@@ -52,8 +52,8 @@ import Testing
     try await Village.open(transport) { village in
       try await village.shareForum("grace", "linus")
       let room = try await village.garden("garden", "members", members: ["linus"]).room
-      let talk = try await village.talk("group", by: "grace", with: ["linus"], ["title": "seeds"])
-      let lost = try await village.talk("group", by: "grace", with: ["linus"], ["title": "secret"])
+      let talk = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "seeds"])
+      let lost = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "secret"])
       let word = try await village.post("hello", in: talk, as: "grace")
       try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
       try await village.expect(200, .put, "/conversations/\(talk)/level", as: "linus", ["level": "nothing"])
@@ -91,7 +91,7 @@ import Testing
 
   @Test func `a request is pending until it is accepted`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk("direct", by: "grace", with: ["linus"])
+      let talk = try await village.conversation("direct", by: "grace", with: ["linus"])
       let own = "user:\(village.id("linus"))"
       let before = try await village.stream(own, as: "linus")
       #expect(before.bool("data.0.data.request") == true)
@@ -155,7 +155,7 @@ import Testing
   @Test func `visitors receive participant events without the user`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let talk = try await village.talk(
+      let talk = try await village.conversation(
         "channel", by: "grace", with: ["linus"], ["type": "com.example.news", "readers": ["open_to": "anyone"]])
       try await village.expect(
         200, .put, "/conversations/\(talk)/participants/\(village.id("linus"))", as: "grace", ["role": "reader"])

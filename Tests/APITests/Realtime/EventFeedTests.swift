@@ -66,7 +66,7 @@ import Testing
       let (open, openRoom) = try await village.garden("open", "public")
       let (ours, ourRoom) = try await village.garden("ours", "members")
       let (mine, myRoom) = try await village.garden("mine", "private", members: ["gus"])
-      let talk = try await village.talk(.direct, ["ada", "linus"])
+      let talk = try await village.conversation(.direct, ["ada", "linus"])
       let callers = [nil, "gus", "robo", "linus", "mira", "ada"]
       for (topic, expected) in [
         ("me", "011111"), ("forum:\(open)", "111111"), ("conversation:\(openRoom)", "111111"),

@@ -35,7 +35,8 @@ import Testing
   @Test func `a lagging client resumes from the last cursor after each frame`() async throws {
     try await Village.open(.socket) { village in
       let (talk, other) = (
-        try await village.talk(.group, ["ada", "grace"]), try await village.talk(.group, ["ada", "grace"])
+        try await village.conversation(.group, ["ada", "grace"]),
+        try await village.conversation(.group, ["ada", "grace"])
       )
       let start = try await village.cursor(as: "grace")
       let client = try village.connect("topics=me&after=\(start)", as: "grace")

@@ -121,8 +121,8 @@ import Testing
 
   @Test func `a user's topic covers their own stream, the site's and every conversation of theirs`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.talk(.group, ["ada", "grace"])
-      let other = try await village.talk(.group, ["ada", "linus"])
+      let talk = try await village.conversation(.group, ["ada", "grace"])
+      let other = try await village.conversation(.group, ["ada", "linus"])
       let grace = try village.connect(as: "grace")
       let hello = try await grace.request(["do": "hello", "topics": ["me"]])
       #expect(hello.bool("ok") == true && hello["user_id"] == village.id("grace") && hello.bool("complete") == true)
@@ -192,7 +192,7 @@ import Testing
 
   @Test func `messages before a participant's history are hidden, also in later events`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.talk(.group, ["grace", "linus"], fromSeq: ["linus": 2])
+      let talk = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 2])
       let old = try await village.post("old words", in: talk, as: "grace")
       let linus = try village.connect("topics=me", as: "linus")
       _ = try await linus.event("complete")
@@ -367,7 +367,7 @@ import Testing
 
   @Test func `typing lasts although no client was connected before`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.talk(.group, ["ada", "grace", "linus"])
+      let talk = try await village.conversation(.group, ["ada", "grace", "linus"])
       let early = try village.connect("topics=me", as: "linus")
       _ = try await early.event("complete")
       early.leave()
@@ -495,7 +495,7 @@ import Testing
 
   @Test func `a typing signal is sent to others and expires`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.talk(.group, ["ada", "grace", "linus"])
+      let talk = try await village.conversation(.group, ["ada", "grace", "linus"])
       let (grace, linus) = (
         try village.connect("topics=me", as: "grace"), try village.connect("topics=me", as: "linus")
       )
@@ -619,7 +619,7 @@ import Testing
 
   @Test func `a slow consumer receives its lag and delays no other client`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.talk(.group, ["ada", "grace", "linus"])
+      let talk = try await village.conversation(.group, ["ada", "grace", "linus"])
       let (slow, quick) = (try village.connect("topics=me", as: "grace"), try village.connect("topics=me", as: "linus"))
       _ = try await slow.event("complete")
       _ = try await quick.event("complete")
@@ -655,7 +655,7 @@ import Testing
     // Stopped, so that the server never times out.
     let stopped = ParleyNetworking.Clock.monotonic()
     try await Village.open(.socket, loops: { stopped }) { village in
-      let talk = try await village.talk(.group, ["ada", "grace"])
+      let talk = try await village.conversation(.group, ["ada", "grace"])
       let slow = try village.connect("topics=me", as: "grace")
       _ = try await slow.event("complete")
       slow.pause()

@@ -451,10 +451,11 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "post /conversations", "group",
       { stage in
-        let made = try await stage.village.talk("group", by: "linus", with: ["gus", "ada"], ["title": "new"])
+        let made = try await stage.village.conversation("group", by: "linus", with: ["gus", "ada"], ["title": "new"])
         try await stage.village.post("welcome", in: made, as: "linus")
       }),
-    ReplayCase("post /conversations", "direct", { try await $0.village.talk("direct", by: "linus", with: ["ada"]) }),
+    ReplayCase(
+      "post /conversations", "direct", { try await $0.village.conversation("direct", by: "linus", with: ["ada"]) }),
     ReplayCase(
       "post /conversations", "feed",
       { stage in

@@ -65,7 +65,7 @@ import Testing
 
   @Test func `the ETag of a snapshot depends on its content, not on the end of the log`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk("direct", by: "grace", with: ["linus"])
+      let talk = try await village.conversation("direct", by: "grace", with: ["linus"])
       let first = try await village.expect(200, .get, "/snapshot", as: "gus")
       let tag = try #require(first.fields["etag"])
       // The cursor differs.

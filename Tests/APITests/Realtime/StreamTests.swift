@@ -41,7 +41,7 @@ import Testing
 
   @Test func `deleted messages and earlier history are not readable in a stream`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(.group, ["grace", "linus"], fromSeq: ["linus": 2])
+      let talk = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 2])
       let old = try await village.post("old words", in: talk, as: "grace")
       let gone = try await village.post("gone words", in: talk, as: "grace")
       _ = try await village.request(.put, "/messages/\(old)/actions/like", as: "grace")
@@ -59,7 +59,7 @@ import Testing
 
   @Test func `an unreadable stream is not found`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let talk = try await village.conversation(.direct, ["grace", "linus"])
       let (secret, room) = try await village.garden("secret", "private")
       for (stream, readers) in [
         ("conversation:\(talk)", ["grace", "linus"]), ("conversation:\(room)", ["ada"]), ("forum:\(secret)", ["ada"]),
@@ -111,7 +111,7 @@ import Testing
   @Test func `events before the participant's history are hidden`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus", "mira")
-      let group = try await village.talk("group", by: "grace", with: ["mira"], ["history_visible": false])
+      let group = try await village.conversation("group", by: "grace", with: ["mira"], ["history_visible": false])
       try await village.post("secret", in: group, as: "grace")
       try await village.expect(204, .delete, "/conversations/\(group)/participants/@mira", as: "grace")
       try await village.expect(200, .put, "/conversations/\(group)/participants/@linus", as: "grace", [:])

@@ -146,7 +146,7 @@ import Testing
 
   @Test func `an erased user's messages leave the copies in reports`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let talk = try await village.conversation(.direct, ["grace", "linus"])
       let posts = [("first secret", "grace"), ("hello", "linus"), ("second secret", "grace"), ("hi", "linus")]
       var ids: [String] = []
       for (text, author) in posts { ids.append(try await village.post(text, in: talk, as: author)) }
@@ -171,9 +171,9 @@ import Testing
       let garden = try await village.garden("garden", "members")
       try await village.setRelation("linus", "follow", "grace")
       try await village.setRelation("mira", "follow", "grace")
-      let alone = try await village.talk("group", by: "grace", with: [])
-      let led = try await village.talk("group", by: "grace", with: ["linus", "mira"])
-      let distinct = try await village.talk("group", by: "grace", with: ["mira"], ["distinct": true])
+      let alone = try await village.conversation("group", by: "grace", with: [])
+      let led = try await village.conversation("group", by: "grace", with: ["linus", "mira"])
+      let distinct = try await village.conversation("group", by: "grace", with: ["mira"], ["distinct": true])
       let topic = try await village.topic("roses", in: garden.forum, by: "grace")
       let events = try await village.events {
         let gone = try await Self.leave(how, "grace", in: village)

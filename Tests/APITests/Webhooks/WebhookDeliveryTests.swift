@@ -68,7 +68,7 @@ import Testing
     try await Self.open { village, receiver in
       try await village.addUser("alma", .admin)
       let (forum, room) = try await village.garden("roses", "private", members: ["alma"])
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
       _ = try await Self.create(
         ["forum:\(forum)/messages", "me"], receiver, ["events": ["message.created"]], as: "alma", in: village)
       try await village.post("one", in: room)

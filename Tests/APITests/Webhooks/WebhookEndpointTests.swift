@@ -53,7 +53,7 @@ import Testing
 
   @Test func `wrong fields are refused`() async throws {
     try await Village.open(.inMemory) { village in
-      let group = try await village.talk("group", by: "grace", with: ["linus"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"])
       let rows: [(String, Any, String)] = [
         ("url", "http://example.org/", "invalid"), ("url", "https://127.0.0.1/", "invalid"),
         ("url", "https://localhost/", "invalid"), ("url", "https://10.0.0.7/x", "invalid"),

@@ -86,10 +86,10 @@ import Testing
   @Test func `a webhook posts to groups that the staff manages, and not to direct conversations or feeds`() async throws
   {
     try await Village.open(.inMemory) { village in
-      let own = try await village.talk("group", by: "ada", with: ["grace"])
-      let direct = try await village.talk("direct", by: "ada", with: ["grace"])
-      let other = try await village.talk("group", by: "grace", with: ["linus"])
-      let joined = try await village.talk("group", by: "grace", with: ["ada"])
+      let own = try await village.conversation("group", by: "ada", with: ["grace"])
+      let direct = try await village.conversation("direct", by: "ada", with: ["grace"])
+      let other = try await village.conversation("group", by: "grace", with: ["linus"])
+      let joined = try await village.conversation("group", by: "grace", with: ["ada"])
       let hook = try await Self.create(in: own, of: village)
       #expect(try await village.request(.post, hook.path, ["text": "x"]).status == 200)
       let people = try await village.request(.get, "/conversations/\(own)/participants", as: "ada")
@@ -271,7 +271,7 @@ import Testing
   @Test func `all staff stop a webhook of a private group, and its admins change it`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.addUser("alma", .admin)
-      let group = try await village.talk("group", by: "alma", with: ["grace"])
+      let group = try await village.conversation("group", by: "alma", with: ["grace"])
       let hook = try await Self.create(in: group, as: "alma", of: village)
       let picture = try await village.send(Photographs.png(), named: "a.png", by: "ada")["id"] ?? ""
       func status(_ body: [String: Any], as name: String = "ada") async throws -> Int {
