@@ -11,39 +11,20 @@
 //   `failed` with a reason and waits for the user; later ones continue.
 
 import { newClientId } from './ids.js';
+import {
+  aboutSent, actionKinds, forgetRead, holdOf, inOrder, isSameAction, isSameTry, isUploaded, maxHold, mayBeSent, pollAgain,
+  putAgain, removal, sendable, sourcesOfMessage,
+} from './operations.js';
 import { Problem, networkProblem } from './problem.js';
 import {
   Rows, acknowledge, agesOf, changesUnread, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, keepSent, mergeMessage,
-  position, sourcesOfSend, unconfirmed, wantLater, withReply,
+  position, sourcesOfSend, unconfirmed, wantLater,
 } from './reducer.js';
 import { put } from './store.js';
 import { backOff } from './time.js';
 
 /** @typedef {import('./store.js').Source} Source @typedef {import('./store.js').Change} Change */
-/**
- * A file of a pending message. Its id makes a repeated upload idempotent.
- * @typedef {{ id: string, name: string, type: string, size: number, file_id: string | null,
- *   upload_id?: string }} PendingFile
- */
-/**
- * @typedef {object} Operation
- * @property {string} id A message's `client_id`.
- * @property {number} order
- * @property {'send' | 'edit' | 'delete' | 'set_action' | 'remove_action' | 'vote' | 'read'} kind
- * @property {string} conversation_id
- * @property {string} [message_id] The message that it changes.
- * @property {string} [target] The operation of that message while it is unsent; of a reply: of the message it answers.
- * @property {number} [seq] Of a read position.
- * @property {string} [joins] The forum that the user joins before this message is posted.
- * @property {any} body
- * @property {PendingFile[]} files
- * @property {'pending' | 'failed'} state
- * @property {any} reason The problem, as JSON.
- * @property {number} tries Number of tries begun.
- * @property {boolean} unanswered A request has begun whose answer is unknown: the server may have the message.
- * @property {string} created_at
- * @property {string} [held_until] Of a deletion that can be taken back: it is not sent before.
- */
+/** @typedef {import('./operations.js').Operation} Operation @typedef {import('./operations.js').PendingFile} PendingFile */
 /** @typedef {{ operation: Operation, wasUnanswered: boolean }} Begun */
 /** @typedef {import('./reducer.js').Asked & { position: number }} Known What was known at the time of a request. */
 /**
@@ -60,8 +41,6 @@ import { backOff } from './time.js';
 
 /** The maximum number of conversations served at once. */
 const maxLanes = 4;
-/** The longest hold of a deletion, in milliseconds; the clock may have been set back meanwhile. */
-const maxHold = 60_000;
 
 export class Outbox {
   /** @type {Map<string, AbortController>} Busy lanes, by conversation. */
@@ -717,139 +696,4 @@ export class Outbox {
 /** The number of tries after which the pause is the longest. */
 const maxPause = 10;
 
-/** @param {readonly Operation[]} operations */
-const inOrder = (operations) => [...operations].sort((a, b) => a.order - b.order);
-
-/**
- * The pending operations, deletions first, then in order, without those that wait for an unsent message.
- * @param {readonly Operation[]} all
- */
-function sendable(all) {
-  const ids = new Set(all.map(({ id }) => id));
-  const free = all.filter((op) => op.state === 'pending' && holdOf(op) === 0 && !(op.target !== undefined && ids.has(op.target)));
-  const isDeletion = (/** @type {Operation} */ { kind }) => kind === 'delete';
-  return [...free.filter(isDeletion), ...free.filter((op) => !isDeletion(op))];
-}
-
-/**
- * The time until a held operation is sent, in milliseconds.
- * @param {Operation} op
- */
-function holdOf({ held_until: end }) {
-  const left = end === undefined ? 0 : Date.parse(end) - Date.now();
-  return left > 0 && left <= maxHold ? left : 0;
-}
-
-/**
- * Makes a failed operation pending again.
- * @param {Rows} rows @param {Operation} operation
- */
-const putAgain = (rows, operation) => rows.put('outbox', { ...operation, state: 'pending', reason: null });
-
-/**
- * Takes back the read position of a conversation, until the server's is fetched.
- * @param {Rows} rows @param {string} id
- */
-function forgetRead(rows, id) {
-  const conversation = rows.get('conversations', id);
-  if (!conversation) return;
-  const { read_up_to: _, ...row } = conversation;
-  rows.put('conversations', row);
-  wantLater(rows, `conversation:${id}`);
-}
-
-/**
- * Whether the server may have the operation: a request has begun and was not refused.
- * @param {Operation} op
- */
-const mayBeSent = (op) => op.unanswered;
-
-/**
- * Whether all files of a message are uploaded, so that it can be posted.
- * @param {Operation} op
- */
-const isUploaded = (op) => op.files.every(({ file_id }) => file_id !== null);
-
-/**
- * Whether a stored operation is the mirrored one.
- * @param {Operation} held @param {Operation} mirrored
- */
-const isSameTry = (held, mirrored) =>
-  held.state === 'pending' && held.order === mirrored.order && held.target === mirrored.target;
-
-/**
- * An operation on a message that was sent in the meantime.
- * @template {Partial<Operation>} Draft @param {Draft} draft @param {string} message @returns {Draft}
- */
-function aboutSent({ target: _, ...draft }, message) {
-  return /** @type {any} */ (draft.kind === 'send' ? withReply(draft, message) : { ...draft, message_id: message });
-}
-
-/**
- * Whether an operation sets or removes the same action.
- * @param {Operation} op @param {Partial<Operation>} draft
- */
-const isSameAction = (op, { kind, body, message_id, target }) =>
-  actionKinds.includes(op.kind) && actionKinds.includes(String(kind)) && op.body.type === body.type &&
-  (op.message_id ?? op.target) === (message_id ?? target);
-
-// The vote in a poll has the age of the actions, and `type` of no action.
-const actionKinds = ['set_action', 'remove_action', 'vote'];
-
-/** @param {any} message @returns {Source[]} */
-export const sourcesOfMessage = (message) => [
-  ['messages', [message.conversation_id, message.seq]],
-  ['conversations', message.conversation_id],
-  ['history', message.conversation_id],
-];
-
-/** @param {Operation} op @returns {Change[]} */
-const removal = (op) => [
-  { table: 'outbox', key: op.id },
-  ...op.files.map((file) => ({ table: 'files', key: file.id })),
-];
-
-/**
- * The poll of a lost message, as a new one without votes.
- * @param {any} poll
- */
-const pollAgain = ({ options, choices, anonymous, closes_at: closesAt }) => ({
-  options: options.map((/** @type {any} */ { text }) => text), choices, anonymous,
-  ...(Date.parse(closesAt) > Date.now() ? { closes_at: closesAt } : {}),
-});
-
-/**
- * A poll with the user's vote.
- * @param {any} poll @param {number[]} mine
- */
-export function voted(poll, mine) {
-  const before = poll.mine ?? [];
-  const options = poll.options.map((/** @type {any} */ it, /** @type {number} */ index) =>
-    ({ ...it, votes: it.votes + Number(mine.includes(index)) - Number(before.includes(index)) }));
-  return { ...poll, options, mine, voters: poll.voters + Math.sign(mine.length) - Math.sign(before.length) };
-}
-
-/**
- * Returns a message with its pending operations applied.
- * @param {any} message @param {Operation[]} operations Its operations, in order.
- */
-export function withOperations(message, operations) {
-  let shown = message;
-  for (const op of operations) {
-    if (op.state === 'failed') continue;
-    const { type } = op.body;
-    const action = shown.actions?.[type];
-    if (op.kind === 'edit') shown = { ...shown, ...op.body };
-    if (op.kind === 'delete') shown = { ...shown, text: '', attachments: [], deleted: true, deletion: 'author' };
-    if (op.kind === 'vote' && shown.poll) shown = { ...shown, poll: voted(shown.poll, op.body.options) };
-    if (op.kind === 'set_action' && !action?.mine) {
-      shown = { ...shown, actions: { ...shown.actions, [type]: { count: (action?.count ?? 0) + 1, mine: true } } };
-    }
-    if (op.kind === 'remove_action' && action?.mine) {
-      const { [type]: _, ...others } = shown.actions;
-      const left = action.count > 1 ? { [type]: { count: action.count - 1 } } : {};
-      shown = { ...shown, actions: { ...others, ...left } };
-    }
-  }
-  return shown;
-}
+export { voted, withOperations } from './operations.js';

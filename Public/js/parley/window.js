@@ -2,7 +2,7 @@
 // are shown at once and fetched ones after; a late cached answer is dropped. Unsent messages follow at the newest end.
 
 import { missing, newHistory, rangeAt } from './history.js';
-import { withOperations } from './outbox.js';
+import { withOperations } from './operations.js';
 import { put } from './store.js';
 
 /**

@@ -15,6 +15,9 @@ const ts = createRequire(import.meta.url)('/usr/share/nodejs/typescript');
 const MAX_FUNCTION = 80;
 const MAX_FILE = 300;
 const MAX_FOLDER = 20;
+/** Half of a file of the library is documentation. `parley.js` has the public methods of one class. */
+const MAX_LIBRARY_FILE = 750;
+const MAX_PARLEY = 1_150;
 /** A folder imports folders before it, and no folder beside it. Folders that are not named are screens. */
 const LAYERS = [['core'], ['state', 'parts'], ['screens'], ['shell'], ['main.js']];
 
@@ -110,6 +113,13 @@ test('functions are short', () => {
 test('files of the app are short', () => {
   const lengths = app.map(([file]) => [file, readFileSync(path.join(root, file), 'utf8').split('\n').length - 1]);
   assert.deepEqual(tooLong(lengths, MAX_FILE), []);
+});
+
+test('files of the library do not grow', () => {
+  const files = [...graph.keys()].filter((file) => file.startsWith('parley/'));
+  assert.ok(files.length > 30);
+  const lengths = files.map((file) => [file, readFileSync(path.join(root, file), 'utf8').split('\n').length - 1]);
+  assert.deepEqual(tooLong(lengths, MAX_LIBRARY_FILE).filter(([file, lines]) => file !== 'parley/parley.js' || lines > MAX_PARLEY), []);
 });
 
 test('folders of the app have few modules', () => {
