@@ -32,7 +32,8 @@ enum InboxCommand {
     await session.sendOutbox()
     let inbox = try await session.client.send(
       Request<Resource<Inbox>>.listNotifications(
-        kind: kind.flatMap { Notification.Kind(rawValue: $0) }, unread: settings.isOn(unread) ? true : nil, limit: try settings.limit()
+        kind: kind.flatMap { Notification.Kind(rawValue: $0) }, unread: settings.isOn(unread) ? true : nil,
+        limit: try settings.limit()
       ).includingNames())
     if settings.isOn(.json) {
       Terminal.print(try lines(of: inbox.representation))

@@ -12,7 +12,8 @@ extension Request where Response == Page<Resource<MessageView>> {
   public static func listMessages(
     in conversation: ID<Conversation>, before: ID<Message>? = nil, after: ID<Message>? = nil,
     around: ID<Message>? = nil, atTime: Timestamp? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil,
-    order: MessageOrder? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil, includeDeleted: Bool? = nil,
+    order: MessageOrder? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil,
+    includeDeleted: Bool? = nil,
     includeMachine: Bool? = nil, includeMuted: Bool? = nil,
     html: Bool? = nil
   ) -> Request {

@@ -6,7 +6,8 @@ public import ParleyModel
 extension Request where Response == Resource<Inbox> {
   /// `GET /inbox`
   public static func listNotifications(
-    kind: Notification.Kind? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil,
+    kind: Notification.Kind? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil,
+    previous: String? = nil,
     html: Bool? = nil
   ) -> Request {
     Request(
