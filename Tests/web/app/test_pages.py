@@ -363,7 +363,7 @@ class Start(Visits):
         self.open(page)
         mentions = page.get_by_role("heading", name="Mentions and replies 1")
         expect(mentions).to_be_visible()
-        # It is kept some seconds after the first view.
+        # Kept some seconds after the first view.
         self.eventually(page, "1", lambda: page.evaluate("localStorage.getItem('overview')"))
         page.route("**/api/**", lambda route: None)
         page.reload(wait_until="commit")

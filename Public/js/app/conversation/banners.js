@@ -51,7 +51,7 @@ function welcomeBanner(page) {
   return rare((it, node) => it.fillWelcome(page, arrival, node), 'div.welcome');
 }
 
-/** Of moderators: loaded with the first pause. */
+/** A banner for moderators, loaded with the first pause. */
 function pauseBanner(page) {
   const { site } = page;
   const node = el('div');

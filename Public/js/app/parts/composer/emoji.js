@@ -52,7 +52,7 @@ export const emojiNamed = (name) => all().find((it) => namesOf(it).includes(name
 const all = () => [customEmoji(), ...emoji].flat();
 const namesOf = (it) => it.names ?? [it.name];
 
-/** Those with a name here in a grid, then all by group, with a field that narrows them. */
+/** A grid of the emoji with a name here, then all emoji by group, with a field that narrows them. */
 export function emojiPicker(on) {
   const input = el('input.field-input', {
     type: 'search',
