@@ -208,7 +208,8 @@ extension Request where Response == Page<Resource<SearchMatch>> {
     author: String? = nil, mention: String? = nil, hashtag: String? = nil, annotation: String? = nil,
     action: String? = nil,
     location: String? = nil, near: String? = nil, within: Int? = nil, has: String? = nil, before: ID<Message>? = nil,
-    after: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil, order: SearchResultOrder? = nil,
+    after: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil,
+    order: SearchResultOrder? = nil,
     limit: Int? = nil, next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(
