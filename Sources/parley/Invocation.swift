@@ -24,6 +24,14 @@ package enum Invocation {
   }
 }
 
+extension OutgoingCommands {
+  /// Without requests, which only the daemon sends.
+  static func checking(_ policy: UntrustedPolicy) -> OutgoingCommands {
+    OutgoingCommands(
+      url: { policy.address(of: $0, requiresTLS: true)?.description }, send: { _ in .failed(.unreachable) })
+  }
+}
+
 extension OutgoingWebhooks {
   /// Without deliveries: the next daemon resumes them.
   static func checking(_ policy: UntrustedPolicy) -> OutgoingWebhooks {

@@ -74,6 +74,13 @@ private func text(_ delivered: DeliveredEvent) -> String {
             id: ID(61), message: ID(40), conversation: ID(12), button: "yes", user: ID(8), bot: ID(7), revision: 2,
             createdAt: 1_795_187_801_123))
       ), (.buttonPressed, own, .thing(61)),
+      (
+        .commandReplied, own,
+        .commandReply(
+          CommandReply(
+            id: ID(63), invocation: ID(62), name: "weather", conversation: ID(12), bot: ID(8), audience: .caller,
+            text: "18", createdAt: 1_795_187_801_123))
+      ), (.commandReplied, own, .thing(63)),
       (.receiptUpdated, chat, .receipt(ID(12), ID(8), ReadPosition(readSeq: 3, deliveredSeq: 4))),
       (.conversationCreated, chat, .conversation(conversation)),
       (.conversationUpdated, garden, .conversation(conversation)), (.conversationUpdated, chat, .thing(12)),

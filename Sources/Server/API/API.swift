@@ -14,6 +14,8 @@ public struct API: Sendable {
   let previews: LinkPreviews?
   /// Nil if the server sends no requests to others.
   let outgoing: OutgoingWebhooks?
+  /// The same for slash commands.
+  let commands: OutgoingCommands?
   /// Nil if push messages are disabled.
   let push: PushService?
   /// Nil if the server sends no mail.
@@ -41,14 +43,15 @@ public struct API: Sendable {
 
   public init(
     _ community: Community, release: Release = Release(), rates: RateLimits = RateLimits(),
-    previews: LinkPreviews? = nil, outgoing: OutgoingWebhooks? = nil, push: PushService? = nil,
-    mail: MailService? = nil, log: @escaping @Sendable (String) -> Void = { _ in }
+    previews: LinkPreviews? = nil, outgoing: OutgoingWebhooks? = nil, commands: OutgoingCommands? = nil,
+    push: PushService? = nil, mail: MailService? = nil, log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.community = community
     self.release = release
     limiter = RateLimiter(rates)
     self.previews = previews
     self.outgoing = outgoing
+    self.commands = commands
     self.push = push
     self.mail = mail
     hints = OperatorHints(log: log)
@@ -119,6 +122,8 @@ struct Endpoint: Sendable {
     case user(Scope)
     /// A webhook, by the secret in the path. Other credentials are ignored.
     case webhook
+    /// The program behind a slash command, by the secret in the path.
+    case invocation
     /// The operator, over the control socket in the data folder.
     case controlSocket
   }

@@ -91,6 +91,16 @@ extension API {
     Endpoint(
       .post, "/hooks/{secret}", .webhook, counts: .delivering, bodyLimit: \Bounds.webhookBody, takesQuery: true,
       postToWebhook),
+    // Slash commands.
+    Endpoint(.get, "/commands", .user(.read), listCommands),
+    Endpoint(.post, "/commands", .user(.admin), counts: .login, createCommand),
+    Endpoint(.get, "/commands/{id}", .user(.read), getCommand),
+    Endpoint(.patch, "/commands/{id}", .user(.admin), updateCommand),
+    Endpoint(.delete, "/commands/{id}", .user(.admin), deleteCommand),
+    Endpoint(.post, "/commands/{id}/secret", .user(.admin), counts: .login, rotateCommandSecret),
+    Endpoint(.get, "/conversations/{id}/commands", .user(.read), listConversationCommands),
+    Endpoint(.post, "/conversations/{id}/commands", .user(.write), counts: .sending, invokeCommand),
+    Endpoint(.post, "/command-replies/{secret}", .invocation, counts: .delivering, replyToCommand),
     // Groups of users.
     Endpoint(.get, "/groups", .user(.read), listUserGroups),
     Endpoint(.post, "/groups", .user(.admin), createUserGroup),

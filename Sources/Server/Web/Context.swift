@@ -50,6 +50,9 @@ public struct Context {
   /// The public origin of this server, such as `https://chat.example.org`.
   public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, head) }
 
+  /// The main public origin that the operator has set. Clients can't choose it, in contrast to `origin` without one.
+  public var publicOrigin: String? { addresses.publicOrigins.first?.origin }
+
   /// The same address at the main public origin, for a request to an earlier origin of the site.
   var newAddress: String? { addresses.newAddress(peer: peer, isEncrypted: isEncrypted, head) }
 

@@ -55,6 +55,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case contentRefused
   /// A moderator reviews the post before it is published. A repeated request makes no second one.
   case heldForReview
+  /// The program behind a slash command gave no usable answer.
+  case commandFailed(CommandFault)
   /// The server can't do it now; a retry may succeed.
   case unavailable
   /// The database is damaged. The server writes nothing until the operator restores a backup.
@@ -97,6 +99,9 @@ public enum Refusal: Error, Sendable, Hashable {
     case .secretRevoked: "secret_revoked"
     case .contentRefused: "content_refused"
     case .heldForReview: "held_for_review"
+    case .commandFailed(.unreachable): "command_unreachable"
+    case .commandFailed(.timedOut): "command_timed_out"
+    case .commandFailed(.invalidAnswer): "command_answer_invalid"
     case .unavailable: "unavailable"
     case .damaged: "database_damaged"
     case .diskFull: "disk_full"
@@ -112,7 +117,7 @@ public enum Refusal: Error, Sendable, Hashable {
       .stepUpRequired, .secondFactorRequired, .secondFactorMissing,
       .notAdmitted, .banned, .silenced, .signUpsPaused, .tooMany,
       .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .secretRevoked, .contentRefused,
-      .heldForReview:
+      .heldForReview, .commandFailed:
       false
     }
   }

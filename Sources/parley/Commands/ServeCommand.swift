@@ -51,7 +51,8 @@ enum ServeCommand {
     var outgoing = try await Outgoing(checked, community, share: share, log: logError)
     let api = API(
       community, release: .current, rates: checked.rates, previews: outgoing.requests?.previews,
-      outgoing: outgoing.requests?.webhooks, push: outgoing.push?.service, mail: outgoing.mail?.service, log: logError)
+      outgoing: outgoing.requests?.webhooks, commands: outgoing.requests?.commands,
+      push: outgoing.push?.service, mail: outgoing.mail?.service, log: logError)
 
     let probes = DoctorProbes(addresses)
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)

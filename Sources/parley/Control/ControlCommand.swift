@@ -72,7 +72,8 @@ extension Command {
     do {
       let server = try await ControlServer(
         API(
-          Community(store, publisher: API.publisher()), outgoing: .checking(Invocation.outgoingPolicy)), origin,
+          Community(store, publisher: API.publisher()), outgoing: .checking(Invocation.outgoingPolicy),
+          commands: .checking(Invocation.outgoingPolicy)), origin,
         in: folder.path, log: Terminal.log)
       do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
       await server.stop()

@@ -258,13 +258,14 @@ import Web
     let kinds = Dictionary(grouping: others, by: \.rateLimit)
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
-        "/bots", "/bots/{id}/tokens", "/destructions", "/email-confirmations", "/links/{code}", "/me/password",
+        "/bots", "/bots/{id}/tokens", "/commands", "/commands/{id}/secret", "/destructions", "/email-confirmations",
+        "/links/{code}", "/me/password",
         "/me/second-factor",
         "/me/tokens", "/password-resets", "/sessions",
         "/sessions/current/proof", "/sessions/passkey", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",
         "/webhook-endpoints/{id}/secret", "/webhooks", "/webhooks/{id}/secret",
       ])
-    #expect(kinds[.delivering]?.map(\.path) == ["/hooks/{secret}"])
+    #expect(kinds[.delivering]?.map(\.path) == ["/hooks/{secret}", "/command-replies/{secret}"])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
     #expect(

@@ -23,6 +23,7 @@ import Testing
       (.post, "/bots/@robo/tokens", ["name": "t", "scope": "read"]),
       (.delete, "/users/@grace", ["reason": "x"]), (.post, "/webhooks", ["conversation_id": "1", "name": "x"]),
       (.post, "/webhook-endpoints", ["name": "x", "url": "https://example.org/", "topics": ["me"]]),
+      (.post, "/commands", ["name": "x", "url": "https://example.org/", "bot_id": "1"]),
       (.post, "/destructions", ["user": "@grace", "reason": "x"]),
       (.patch, "/users/@grace", ["end_sessions": true]),
     ]

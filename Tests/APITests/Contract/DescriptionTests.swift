@@ -24,7 +24,7 @@ import Web
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
       let schemes = (operation["security"]?.items ?? []).map(\.members)
       switch endpoint.access {
-      case .anyone, .webhook, .controlSocket: #expect(schemes.contains { $0.isEmpty }, "\(endpoint.path)")
+      case .anyone, .webhook, .invocation, .controlSocket: #expect(schemes.contains { $0.isEmpty }, "\(endpoint.path)")
       case .user(let scope):
         #expect(Set(schemes.flatMap(\.keys)) == ["bearer", "cookie"], "\(endpoint.path)")
         #expect(
@@ -58,8 +58,8 @@ import Web
       let statuses = Set((operation["responses"]?.members ?? [:]).keys)
       // A request line that is too long is refused before the route is known.
       var needed: Set<String> = ["414", "503"]
-      // The secret of a webhook is its only credential.
-      if endpoint.access != .webhook { needed.insert("401") }
+      // The secret in the path is the only credential.
+      if ![.webhook, .invocation].contains(endpoint.access) { needed.insert("401") }
       if endpoint.rateLimit != nil { needed.formUnion(["403", "429"]) }
       if operation["requestBody"] != nil { needed.formUnion(["400", "413", "415"]) }
       let parameters = try (operation["parameters"]?.items ?? []).map { try description.resolved($0) }

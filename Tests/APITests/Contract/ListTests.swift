@@ -9,7 +9,9 @@ import Testing
 /// Every list is `data`, `next` and `previous`, and paging it in both directions returns each item once.
 @Suite struct ListTests {
   /// Lists bounded by the request, by the number of participants or by themselves. They have one page.
-  private static let whole: Set = ["getMessages", "discoverUsers", "listReceipts", "listForumTags", "listReplyCounts"]
+  private static let whole: Set = [
+    "getMessages", "discoverUsers", "listReceipts", "listForumTags", "listReplyCounts", "listConversationCommands",
+  ]
 
   @Test func `every list operation documents next and previous`() throws {
     let description = try #require(Description.shipped)
@@ -33,7 +35,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 46)
+    #expect(lists == 48)
   }
 
   /// The ids of a list, from its first page to the last and back.
@@ -204,6 +206,7 @@ import Testing
       let draft: [String: Any] = ["name": "hook \(number)", "url": "https://example.org/", "topics": ["me"]]
       endpoint = try await village.expect(201, .post, "/webhook-endpoints", as: "ada", draft)["id"] ?? ""
     }
+    for number in 0..<6 { try await SlashCommandTests.create(["name": "command\(number)"], in: village) }
     let owned = ID<WebhookEndpoint>(Int(endpoint) ?? 0)
     _ = try await village.community.store.write { tx throws(Refusal) in
       for number in 1...6 {
@@ -226,7 +229,7 @@ import Testing
       ("/users", "/users", "grace", 13), ("/users", "/users?state=active", "mira", 13),
       ("/bots", "/bots", "ada", 6), ("/bots/{id}/tokens", "/bots/@bot0/tokens", "ada", 6),
       ("/webhooks", "/webhooks", "ada", 6),
-      ("/webhook-endpoints", "/webhook-endpoints", "ada", 6),
+      ("/webhook-endpoints", "/webhook-endpoints", "ada", 6), ("/commands", "/commands", "ada", 6),
       ("/webhook-endpoints/{id}/deliveries", "/webhook-endpoints/\(endpoint)/deliveries", "ada", 6),
       ("/sessions", "/sessions", "grace", 6),
       ("/me/push-subscriptions", "/me/push-subscriptions", "grace", 5), ("/me/passkeys", "/me/passkeys", "grace", 5),

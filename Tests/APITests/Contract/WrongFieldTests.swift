@@ -58,6 +58,9 @@ import Testing
       "/webhook-endpoints", #"{"topics":["me","x"],"events":7,"secret":"x"}"#,
       ["name missing", "url missing", "topics[1] invalid", "events wrong_type", "secret unknown_field"]),
     Request(
+      "/commands", #"{"name":"A","url":7,"forums":["1","x"],"secret":"x"}"#,
+      ["bot_id missing", "name invalid", "url wrong_type", "forums[1] invalid", "secret unknown_field"]),
+    Request(
       "/reports", #"{"message_id":"x","why":1}"#, ["reason missing", "message_id invalid", "why unknown_field"]),
     Request("/invites", #"{"role":"king","max_uses":"1"}"#, ["role invalid", "max_uses wrong_type"]),
     Request("/conversations", #"{"kind":"club","distinct":7}"#, ["kind invalid", "distinct wrong_type"]),

@@ -33,6 +33,8 @@ final class Village: Sendable {
   private let delivered: Delivered
   /// The client for outgoing requests, if a test needs one. On this machine it reaches only the test's servers.
   private let outgoing: UntrustedClient?
+  /// The client for slash commands, with a time limit of its own.
+  private let programs: UntrustedClient?
   /// Delivers to the receiver of the test, if it has one.
   let deliverer: WebhookDeliverer?
   /// Receives the push messages that `pushDeliverer` sends.
@@ -84,17 +86,18 @@ final class Village: Sendable {
   ///   - isRestarted: whether the site had an earlier start, without events.
   ///   - memory: bytes that a handler may reserve, in memory.
   ///   - pushes: whether the server sends push messages.
+  ///   - commandTime: milliseconds in which the program of a slash command must answer.
   ///   - loops: the clock of the server's socket timeouts.
   static func open(
     _ transport: TestTransport, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
     remotes: [CannedServer]? = nil, receiver: WebhookReceiver? = nil, isRestarted: Bool = false, memory: Int = .max,
-    pushes: Bool = true,
+    pushes: Bool = true, commandTime: Int = 100_000,
     clock: @escaping @Sendable () -> Int64 = ticking,
     loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
     let village = try await Village(
-      transport, rates, bounds, remotes, receiver, isRestarted, memory, pushes, clock, loops)
+      transport, rates, bounds, remotes, receiver, isRestarted, memory, pushes, commandTime, clock, loops)
     do {
       try await body(village)
     } catch {
@@ -107,7 +110,8 @@ final class Village: Sendable {
   private init(
     _ transport: TestTransport, _ rates: RateLimits, _ bounds: Bounds, _ remotes: [CannedServer]?,
     _ receiver: WebhookReceiver?,
-    _ isRestarted: Bool, _ memory: Int, _ pushes: Bool, _ clock: @escaping @Sendable () -> Int64,
+    _ isRestarted: Bool, _ memory: Int, _ pushes: Bool, _ commandTime: Int,
+    _ clock: @escaping @Sendable () -> Int64,
     _ loops: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
@@ -137,6 +141,10 @@ final class Village: Sendable {
     let ports = remotes?.map(\.port) ?? receiver.map { [$0.port] }
     let policy = UntrustedPolicy.alsoAllowing((ports ?? []).map { (IPAddress(ipv4: 0x7f00_0001), $0) })
     outgoing = try ports.map { [clientLimits] _ in try UntrustedClient(policy, limits: clientLimits) }
+    var programLimits = CommandSender.clientLimits
+    programLimits.timeout = commandTime
+    programs = try receiver.map { [programLimits] _ in try UntrustedClient(policy, limits: programLimits) }
+    let sender = programs.map { CommandSender($0, clock: clock) }
     deliverer =
       if receiver != nil, let outgoing { WebhookDeliverer(community, outgoing, clock: clock) } else { nil }
     let deliverer = self.deliverer
@@ -159,6 +167,9 @@ final class Village: Sendable {
       previews: remotes == nil ? nil : outgoing.map { LinkPreviews($0, now: clock) },
       outgoing: OutgoingWebhooks(
         url: { policy.address(of: $0, requiresTLS: true)?.description }, examine: { await deliverer?.examine($0) }),
+      commands: OutgoingCommands(
+        url: { policy.address(of: $0, requiresTLS: true)?.description },
+        send: { await sender?.send($0) ?? .failed(.unreachable) }),
       push: pushes ? pushDeliverer.service : nil,
       mail: pushes ? mailDeliverer.service : nil)
     let router = Router { routes in
@@ -234,6 +245,7 @@ final class Village: Sendable {
     }
     await deliverer?.stop(within: .zero)
     outgoing?.close()
+    programs?.close()
     await community.store.close()
     try? FileManager.default.removeItem(atPath: folder)
   }

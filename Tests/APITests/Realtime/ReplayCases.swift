@@ -219,6 +219,42 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         let path = try await webhook(stage).path
         try await stage.request(.post, path, as: "ada", ["text": "green", "client_id": "c1"])
       }),
+    ReplayCase("post /commands", { _ = try await command($0) }),
+    ReplayCase(
+      "patch /commands/{id}",
+      { stage in
+        let id = try await command(stage)
+        try await stage.request(.patch, "/commands/\(id)", as: "ada", ["usage": "<city>", "enabled": false])
+      }),
+    ReplayCase(
+      "post /commands/{id}/secret",
+      { stage in
+        let id = try await command(stage)
+        try await stage.request(.post, "/commands/\(id)/secret", as: "ada")
+      }),
+    ReplayCase(
+      "delete /commands/{id}",
+      { stage in
+        let id = try await command(stage)
+        try await stage.request(.delete, "/commands/\(id)", as: "ada")
+      }),
+    // The server of the stage reaches no program.
+    ReplayCase(
+      "post /conversations/{id}/commands", before: { _ = try await command($0) },
+      { stage in
+        let path = "/conversations/\(stage.garden.room)/commands"
+        let answer = try await stage.village.request(.post, path, as: "grace", ["name": "weather"])
+        #expect(answer.code == "command_unreachable", "\(answer.text)")
+      }),
+    ReplayCase(
+      "post /command-replies/{secret}",
+      { stage in
+        let secret = try await invocation(of: try await command(stage), stage)
+        for audience in ["caller", "all"] {
+          let reply = ["text": "18", "visible_to": audience]
+          try await stage.request(.post, "/command-replies/\(secret)", as: "ada", reply)
+        }
+      }),
     ReplayCase(
       "patch /settings", { try await $0.request(.patch, "/settings", as: "ada", ["welcome": "come in", "hue": 3]) }),
     ReplayCase("post /emoji", { _ = try await CustomEmojiTests.create("parrot", in: $0.village) }),
@@ -744,6 +780,21 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
   private static func endpoint(_ stage: Stage) async throws -> String {
     let draft: [String: Any] = ["name": "x", "url": "https://example.org/", "topics": ["me"]]
     return try await stage.village.expect(201, .post, "/webhook-endpoints", as: "ada", draft)["id"] ?? ""
+  }
+
+  private static func command(_ stage: Stage) async throws -> String {
+    try await SlashCommandTests.create(in: stage.village).id
+  }
+
+  /// The secret of a use by grace.
+  private static func invocation(of command: String, _ stage: Stage) async throws -> String {
+    let secret = try Secret.make()
+    let (room, user) = (ID<Conversation>(Int(stage.garden.room) ?? 0), stage.village.user("grace"))
+    _ = try await stage.village.community.store.write { tx throws(Refusal) in
+      guard let command = try tx.command(ID(Int(command) ?? 0)) else { throw .notFound }
+      return try tx.addInvocation(of: command, by: user, in: room, digest: secret.digest)
+    }
+    return secret.text
   }
 
   private static func webhook(_ stage: Stage) async throws -> (id: String, path: String) {

@@ -29,10 +29,11 @@ final class WebhookReceiver: Sendable {
     }
   }
 
-  /// The status and the fields of an answer.
+  /// An answer.
   struct Reply: Sendable {
     let status: Int
     var fields = Fields()
+    var body = ""
   }
 
   /// The requests, and the answers to them by number.
@@ -49,7 +50,8 @@ final class WebhookReceiver: Sendable {
         return requests.count
       }
       let reply = self.reply.withLock { $0 }(number)
-      return Response(Status(reply.status), fields: reply.fields)
+      guard !reply.body.isEmpty else { return Response(Status(reply.status), fields: reply.fields) }
+      return Response.json(Array(reply.body.utf8), Status(reply.status))
     }
   }
 

@@ -224,7 +224,7 @@ import Testing
       ("9999999999", nil),
     ] as [(String, Int?)])
   func `the time to wait is a number of seconds or a date`(_ text: String, _ seconds: Int?) {
-    let reply = UntrustedReply(status: 503, fields: ["Retry-After": text], body: [])
+    let reply = UntrustedReply(status: 503, fields: ["Retry-After": text], body: [], isComplete: true)
     #expect(reply.retryAfter(at: 784_111_747) == seconds)
   }
 

@@ -388,6 +388,20 @@ private let wholeSite = SiteSettingsChange(
           name: "Index", url: "https://example.org/", topics: [.me], events: [], isEnabled: true, ifRevision: 2)))
     try sent.take(.postToWebhook("5f3d", "green", as: "CI", clientID: "one"))
     try sent.take(
+      .createCommand(
+        SlashCommandDraft(
+          name: "weather", description: "The weather", usage: "<city>", bot: ID(9), url: "https://example.org/",
+          forums: [ID(7)], clientID: "one")))
+    try sent.take(
+      .updateCommand(
+        ID(6),
+        SlashCommandChange(
+          name: "weather", description: "The weather", usage: "<city>", bot: ID(9), url: "https://example.org/",
+          forums: .set([ID(7)]), isEnabled: true, ifRevision: 2)))
+    try sent.take(.updateCommand(ID(6), SlashCommandChange(forums: .cleared)))
+    try sent.take(.invokeCommand("weather", "Kyoto", in: ID(7), clientID: "one"))
+    try sent.take(.replyToCommand("5f3d", "18", to: .all, clientID: "one"))
+    try sent.take(
       .createInvite(for: .name("grace"), role: .guest, to: ID(7), maxUses: 2, expiresAt: time, clientID: "one"))
     try sent.take(.revokeInvite(ID(4), bans: true, reason: "Because."))
   }
@@ -464,6 +478,9 @@ private let wholeSite = SiteSettingsChange(
     #expect(!Request<Resource<NewWebhook>>.createWebhook(WebhookDraft(ID(7), name: "b", clientID: "o")).isRepeatable)
     let endpoint = WebhookEndpointDraft(name: "b", url: "https://example.org/", topics: [.me], clientID: "o")
     #expect(!Request<Resource<NewWebhookEndpoint>>.createWebhookEndpoint(endpoint).isRepeatable)
+    let command = SlashCommandDraft(name: "b", bot: ID(9), url: "https://example.org/", clientID: "o")
+    #expect(!Request<Resource<NewSlashCommand>>.createCommand(command).isRepeatable)
+    #expect(Request<Resource<CommandInvocation>>.invokeCommand("b", in: ID(7), clientID: "o").isRepeatable)
     #expect(Request<Resource<Message>>.postToWebhook("5f3d", "green", clientID: "one").isRepeatable)
     let imported = Request<Resource<SignInResult>>.signUp(nil, password: "a long one", invite: "code", clientID: "one")
     #expect(!imported.isRepeatable)

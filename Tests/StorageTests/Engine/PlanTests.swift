@@ -234,6 +234,16 @@ import Testing
     _ = try tx.webhookEndpointCount(of: RawDatabase.ada)
     _ = try tx.webhookDelivery(ID(7), of: ID(8))
     _ = try tx.pendingWebhookDeliveries(of: ID(7), limit: 3)
+    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(Meadow.ada), isBackward: true, limit: 3)] {
+      _ = try tx.commands(slice)
+    }
+    _ = try tx.command(ID(7))
+    _ = try tx.enabledCommand(named: "weather")
+    _ = try tx.hasCommand(named: "weather")
+    _ = try tx.invocation(ID(7))
+    _ = try tx.invocation(withDigest: [7])
+    _ = try tx.replies([ID(7)])
+    _ = try tx.reply(to: ID(7), "one")
     _ = try tx.webhook(ID(7))
     _ = try tx.webhook(withDigest: [7])
     _ = try tx.webhookCount(in: RawDatabase.room)
@@ -379,6 +389,27 @@ import Testing
       try tx.disableWebhookEndpoints(of: Garden.ada)
       try tx.disableWebhookEndpoints(ofTokens: [ID(7)])
       try tx.delete(endpoint)
+      let draft = SlashCommandDraft(
+        name: "weather", bot: Garden.ada, url: "https://example.org/")
+      let command = try tx.add(
+        NewStoredCommand(draft, owner: Garden.ada, secret: [1], token: nil, origin: "https://example.org"))
+      guard let known = try tx.command(command) else { throw .notFound }
+      let used = try tx.addInvocation(of: known, by: Garden.ada, in: Garden.room, digest: [7])
+      guard let invocation = try tx.invocation(used) else { throw .notFound }
+      _ = try tx.addReply(CommandReplyDraft("18"), to: invocation)
+      try tx.set(.delivered, of: used)
+      try tx.set(known, origin: "https://example.org")
+      try tx.renewSecret(of: command, sealed: [2])
+      _ = try tx.removePreviousCommandSecrets(limit: 10)
+      try tx.setToken(nil, of: command)
+      try tx.disable(command, .request)
+      try tx.enable(command)
+      try tx.disableCommands(of: Garden.ada)
+      try tx.disableCommands(ofTokens: [ID(7)])
+      _ = try tx.removeInvocations(of: Garden.ada, limit: 10)
+      _ = try tx.removeOldInvocations(limit: 10)
+      try tx.delete(command)
+      try tx.deleteCommands(ofBot: Garden.ada)
       try tx.logPrivateChange(of: Garden.grace, by: Garden.ada)
       var removal = NewRemoval(since: 0, reason: nil)
       removal.author = Garden.grace

@@ -198,6 +198,16 @@ import Testing
           "insert into read_position (user_id, conversation_id, read_seq, delivered_seq) values (1, 3, 1, 1)")
         try connection.execute("insert into level (user_id, scope_id, level) values (1, 3, 'nothing')")
         try connection.execute(
+          """
+          insert into command_invocation (id, command_id, name, bot_id, user_id, conversation_id, digest, state, created_at)
+          values (70, 1, 'weather', 2, 1, 3, x'01', 'delivered', 0)
+          """)
+        try connection.execute(
+          """
+          insert into command_reply (id, invocation_id, visible_to, text, created_at)
+          values (71, 70, 'caller', 'rain', 0)
+          """)
+        try connection.execute(
           "insert into later (user_id, conversation_id, until, read_seq, notification_id) values (1, 3, 9, 0, 0)")
         try connection.execute(
           "insert into notification (id, user_id, kind, created_at) values ($1, 1, 'mention', 0)", message.id.number)
@@ -215,6 +225,7 @@ import Testing
     await garden.store.jobs.run()
     for table in [
       "relation", "address", "link", "session", "read_position", "level", "later", "notification", "participant",
+      "command_invocation", "command_reply",
     ] {
       #expect(try await Self.count(SQL("select count(*) from \(table)"), in: garden) == 0, "\(table)")
     }

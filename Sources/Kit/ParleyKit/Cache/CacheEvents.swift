@@ -140,7 +140,7 @@ extension Cache {
       case .readPosition(let conversation, _): unread.insert(conversation)
       case .relations: unread.formUnion(replica.conversations.keys)
       case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .later, .inbox,
-        .press, .thing, .hidden:
+        .press, .commandReply, .thing, .hidden:
         break
       }
     }

@@ -162,6 +162,20 @@ public struct NewWebhookEndpoint: JSONReadable, Sendable, Hashable {
   }
 }
 
+/// A slash command with its secret.
+public struct NewSlashCommand: JSONReadable, Sendable, Hashable {
+  /// The command.
+  public let command: SlashCommand
+  /// `whsec_…` of Standard Webhooks. Nil if an earlier response with this idempotency key has returned it.
+  public let secret: String?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    command = try SlashCommand(&object)
+    secret = try object.optional("secret")
+  }
+}
+
 /// A message found by the server's search, or a topic found by its title, with a snippet.
 public struct SearchMatch: JSONReadable, Sendable, Hashable {
   /// Nil for a topic found by its title.

@@ -81,6 +81,14 @@ extension Problem {
       self = Problem(.forbidden, code: refusal.code, title: "A rule of the site refuses this text.")
     case .heldForReview:
       self = Problem(.forbidden, code: refusal.code, title: "A moderator reviews it before it is published.")
+    case .commandFailed(let fault):
+      let title =
+        switch fault {
+        case .unreachable: "The program of this command can't be reached."
+        case .timedOut: "The program of this command did not answer within 3 seconds. A reply may come later."
+        case .invalidAnswer: "The program of this command gave an answer that can't be shown."
+        }
+      self = Problem(.failedDependency, code: refusal.code, title: title)
     case .unavailable: self = .unavailable
     case .damaged:
       self = Problem(

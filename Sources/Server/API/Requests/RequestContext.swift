@@ -35,9 +35,11 @@ struct RequestContext {
     }
     api.hints.examine(request.fields, server)
     caller =
-      endpoint.access == .webhook
-      ? try Authentication.webhook(of: request, server, api, view).caller
-      : try Authentication.caller(of: request, server, api, view)
+      switch endpoint.access {
+      case .webhook: try Authentication.webhook(of: request, server, api, view).caller
+      case .invocation: try Authentication.invocation(of: request, server, api, view).replier
+      case .anyone, .user, .controlSocket: try Authentication.caller(of: request, server, api, view)
+      }
     known = caller
     if caller.lacksSecondFactor, !endpoint.worksWithoutSecondFactor { throw Refusal.secondFactorMissing }
     if case .user(let scope) = endpoint.access { _ = try caller.requireUser(scope) }

@@ -33,6 +33,11 @@ extension API {
     Endpoint(.get, "/webhook-endpoints/{id}/deliveries", .controlSocket, listWebhookDeliveries),
     Endpoint(
       .post, "/webhook-endpoints/{id}/deliveries/{delivery}/redeliver", .controlSocket, redeliverWebhook),
+    Endpoint(.get, "/commands", .controlSocket, listCommands),
+    Endpoint(.post, "/commands", .controlSocket, createCommand),
+    Endpoint(.patch, "/commands/{id}", .controlSocket, updateCommand),
+    Endpoint(.post, "/commands/{id}/secret", .controlSocket, rotateCommandSecret),
+    Endpoint(.delete, "/commands/{id}", .controlSocket, deleteCommand),
     Endpoint(.post, "/invites", .controlSocket, createInviteLink),
     Endpoint(.post, "/destructions", .controlSocket, destroyContent),
     Endpoint(.get, "/events", .controlSocket, streamEvents),

@@ -44,6 +44,15 @@ enum Authentication {
     throw Refusal.notFound
   }
 
+  /// The use of a slash command with the secret in the path.
+  static func invocation(
+    of request: Request, _ server: Context, _ api: API, _ view: CommunityView
+  ) throws -> CommandInvocation {
+    if let found = try view.invocation(withSecret: request.parameters["secret"] ?? "") { return found }
+    try api.limiter.count(.webhook(by: server.client), now: server.uptime)
+    throw Refusal.notFound
+  }
+
   /// Whether the request has a session cookie, which may have ended.
   static func hasCookie(_ request: Request, _ server: Context) -> Bool {
     request.fields.has("cookie") && Cookies(request.fields)[cookieName(server)]?.isEmpty == false

@@ -76,6 +76,9 @@ public struct Bounds: Sendable {
   public var userWebhookEndpoints = 20
   public var endpointAddressBytes = 2_048
   public var endpointTopics = 20
+  /// Slash commands of the site, and forums of one.
+  public var commands = 100
+  public var commandForums = 50
   /// Milliseconds: before the second attempt to deliver an event, and between later ones. Each failure doubles the time.
   public var webhookRetryDelay: Int64 = 1_000
   public var webhookMaxRetryDelay: Int64 = 3 * 3_600_000

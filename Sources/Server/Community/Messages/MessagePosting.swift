@@ -19,10 +19,13 @@ extension Community {
     try await post(draft, in: conversation, by: caller) { _ throws(Refusal) in }
   }
 
-  /// - Parameter check: runs first in the transaction of the post.
+  /// - Parameters:
+  ///   - check: runs first in the transaction of the post.
+  ///   - finish: runs last, after a new message.
   func post(
     _ draft: MessageDraft, in conversation: ID<Conversation>, by caller: Caller,
-    after check: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void
+    after check: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void,
+    before finish: @escaping @Sendable (WriteTransaction, ID<Message>) throws(Refusal) -> Void = { _, _ in }
   ) async throws(Refusal) -> PostedMessage {
     let author = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
@@ -67,6 +70,7 @@ extension Community {
       if let probation { try tx.store(probation, of: author) }
       let published = message.posted(stored, at: tx.now)
       if let rule { try tx.report(published, in: try tx.forum(of: conversation), rule, bounds) }
+      try finish(tx, published.id)
       return PostedMessage(
         message: MessageView(published, status: .delivered), isNew: true, isPrivate: isPrivate)
     }

@@ -38,6 +38,7 @@ extension ReadTransaction {
     current.now = now
     current.relations = try relations(of: about.relations)
     current.presses = try presses(about.presses)
+    current.replies = try replies(about.replies)
     for entry in try inbox(about.inbox.sorted()) { current.inbox[entry.id] = entry }
   }
 }
@@ -61,6 +62,7 @@ private struct EventSubjects {
   var relations: Set<UserSubject<User>> = []
   var inbox: Set<ID<Notification>> = []
   var presses: Set<ID<ButtonPress>> = []
+  var replies: Set<ID<CommandReply>> = []
   var hasMoreThanMessages = false
 
   init(of events: [Event]) {
@@ -81,7 +83,8 @@ private struct EventSubjects {
         case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
           .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated,
           .notificationRead, .readPositionUpdated,
-          .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .pollUpdated, .buttonPressed:
+          .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .pollUpdated, .buttonPressed,
+          .commandReplied:
           break
         }
       }
@@ -97,7 +100,7 @@ private struct EventSubjects {
     case .receiptUpdated: receipts.insert(UserSubject(ID(event.subject), conversation))
     case .conversationRemoved, .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged,
-      .preferencesUpdated, .settingsUpdated, .buttonPressed:
+      .preferencesUpdated, .settingsUpdated, .buttonPressed, .commandReplied:
       break
     }
   }
@@ -118,6 +121,7 @@ private struct EventSubjects {
     case .userUpdated, .preferencesUpdated: users.insert(user)
     case .notificationCreated: inbox.insert(ID(event.subject))
     case .buttonPressed: presses.insert(ID(event.subject))
+    case .commandReplied: replies.insert(ID(event.subject))
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .receiptUpdated, .conversationRemoved,
       .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .notificationRead, .settingsUpdated:
       break
@@ -145,6 +149,7 @@ private struct CurrentState {
   var relations: [UserSubject<User>: UserRelations] = [:]
   var inbox: [ID<Notification>: Notification] = [:]
   var presses: [ID<ButtonPress>: ButtonPress] = [:]
+  var replies: [ID<CommandReply>: CommandReply] = [:]
 
   init(messages: [ID<Message>: Message]) { self.messages = messages }
 
@@ -166,6 +171,7 @@ private struct CurrentState {
       case .settingsUpdated: settings.map { .settings($0) }
       case .notificationCreated: inbox[ID(subject)].map { .inbox($0) } ?? .thing(subject)
       case .buttonPressed: presses[ID(subject)].map { .press($0) } ?? .thing(subject)
+      case .commandReplied: replies[ID(subject)].map { .commandReply($0) } ?? .thing(subject)
       case .conversationRemoved, .forumDeleted, .notificationRead: .thing(subject)
       }
     return DeliveredEvent(event, content ?? .hidden, seq: event.concernsMessage ? messages[ID(subject)]?.seq : nil)
@@ -273,7 +279,7 @@ extension Event {
       .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated,
       .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
-      .settingsUpdated, .buttonPressed:
+      .settingsUpdated, .buttonPressed, .commandReplied:
       false
     }
   }

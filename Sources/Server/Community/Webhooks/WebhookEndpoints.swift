@@ -27,7 +27,7 @@ extension Community {
     let draft = try draft.checked(bounds)
     let fingerprint = try draft.fingerprint()
     let cursor = try await position(before: draft.topics, for: caller)
-    let (secret, sealed) = try makeSecret(of: actor)
+    let (secret, sealed) = try makeSecret(for: WebhookSecret.context(of: actor))
     return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.revalidateStaff(caller)
       if let clientID = draft.clientID, let earlier = try tx.remembered(.webhookEndpoint, by: actor, clientID) {
@@ -96,7 +96,7 @@ extension Community {
     _ id: ID<WebhookEndpoint>, by caller: Caller
   ) async throws(Refusal) -> CreatedWebhookEndpoint {
     let actor = try caller.requireUser(.admin)
-    let (secret, sealed) = try makeSecret(of: actor)
+    let (secret, sealed) = try makeSecret(for: WebhookSecret.context(of: actor))
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.revalidateStaff(caller)
       let endpoint = try tx.knownEndpoint(id)
@@ -156,10 +156,11 @@ extension Community {
     }
   }
 
-  private func makeSecret(of owner: ID<User>) throws(Refusal) -> (secret: [UInt8], sealed: [UInt8]) {
+  /// A secret of Standard Webhooks, which opens with the same context.
+  func makeSecret(for context: String) throws(Refusal) -> (secret: [UInt8], sealed: [UInt8]) {
     do {
       let secret = try SecureRandom.bytes(WebhookSecret.byteCount)
-      return (secret, try store.secrets.seal(secret, for: WebhookSecret.context(of: owner)))
+      return (secret, try store.secrets.seal(secret, for: context))
     } catch {
       throw .unavailable
     }
@@ -217,8 +218,7 @@ extension WebhookEndpoint {
   fileprivate func shown(to caller: Caller) -> WebhookEndpoint {
     guard caller.user != owner || caller.scope < .admin else { return self }
     var shown = self
-    let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-    shown.url = parts.prefix(3).joined(separator: "/")
+    shown.url = WebhookFields.origin(of: url)
     return shown
   }
 }
@@ -250,7 +250,11 @@ extension WebhookEndpointChange: CheckedInput {
   }
 }
 
-private enum WebhookFields {
+enum WebhookFields {
+  static func origin(of url: String) -> String {
+    url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
+  }
+
   /// The form of the URL. The policy of outgoing requests decides which servers it may name.
   static func checkURL(_ url: String, _ bounds: Bounds) throws(Refusal) {
     guard !url.isEmpty else { throw .invalid("url", .tooShort(min: 1)) }

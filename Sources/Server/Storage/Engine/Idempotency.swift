@@ -12,6 +12,8 @@ public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case heldPost = "held_post"
   case userGroup = "user_group"
   case buttonPress = "button_press"
+  case command
+  case commandInvocation = "command_invocation"
 }
 
 /// The result of an earlier request.

@@ -126,5 +126,8 @@ enum MigrationHashes {
     Migration(
       number: 41, name: "job_kinds",
       hash: "9525fe4298b9284fa82f25c495dc7e391d2a20250f303c64e651197bd96084c0"),
+    Migration(
+      number: 42, name: "commands",
+      hash: "d98546a7502d819315e9a3614605650f7ea78ed83362cbb5306d5a3fc0292cd2"),
   ]
 }

@@ -12,7 +12,8 @@ enum SecretsKey {
   /// The log line for a new key beside secrets that an earlier one has sealed.
   static func loss(in folder: String) -> String {
     "\(folder)/\(name) was missing, and a new key was made. Secrets sealed by the earlier key can't be opened: users with "
-      + "two-step sign-in need a recovery code or a reset, outgoing webhooks a new secret. Restore the file to undo this."
+      + "two-step sign-in need a recovery code or a reset, outgoing webhooks and slash commands a new secret. Restore "
+      + "the file to undo this."
   }
 
   /// Reads the key, or creates it at the first start.

@@ -15,7 +15,7 @@ public actor Housekeeping {
     case finishedJobs, expiredSessions, oldEndedSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies,
       pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
-      oldMails, oldPasswordResets, oldPresses
+      previousCommandSecrets, oldMails, oldPasswordResets, oldPresses, oldInvocations
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -35,9 +35,11 @@ public actor Housekeeping {
       case .idleUploads: try tx.removeIdleUploads(limit: limit)
       case .oldWebhookDeliveries: try tx.removeOldWebhookDeliveries(limit: limit)
       case .previousSecrets: try tx.removePreviousSecrets(limit: limit)
+      case .previousCommandSecrets: try tx.removePreviousCommandSecrets(limit: limit)
       case .oldMails: try tx.removeOldMails(limit: limit)
       case .oldPasswordResets: try tx.removeOldPasswordResets(limit: limit)
       case .oldPresses: try tx.removeOldPresses(limit: limit)
+      case .oldInvocations: try tx.removeOldInvocations(limit: limit)
       }
     }
   }

@@ -179,6 +179,7 @@ struct Restoration {
       try connection.clearMail(at: now)
       try undone?.carried.apply(to: connection)
       try connection.disableWebhookEndpoints(undone?.endedEndpoints ?? [], tokens: undone?.revokedTokens ?? [], at: now)
+      try connection.disableCommands(undone?.endedCommands ?? [], tokens: undone?.revokedTokens ?? [])
       try connection.auditRestore(sentence, at: now)
     }
     try connection.checkpoint(.truncate)
@@ -260,6 +261,23 @@ extension Connection {
     // The restore has ended the tokens, not their user.
     try execute("update webhook_endpoint set token_id = null where token_id not in (select id from session)")
     try execute("delete from webhook_delivery where state = 'pending'")
+  }
+
+  /// Disables slash commands that have ended since the backup. Replies to earlier uses end with the old history.
+  fileprivate func disableCommands(_ commands: [Int], tokens: [Int]) throws(SQLiteError) {
+    let exists = try first("select 1 from pragma_table_list where name = 'command'") { _ in true }
+    guard exists == true else { return }
+    try execute(
+      """
+      update command
+      set enabled = 0, disabled_reason = 'restored', revision = revision + 1
+      where enabled = 1 and (
+        id in (select value from json_each($1)) or token_id in (select value from json_each($2))
+        or owner_id not in (select id from account where state = 'active' and role in ('owner', 'admin'))
+      )
+      """, commands.jsonText, tokens.jsonText)
+    try execute("update command set token_id = null where token_id not in (select id from session)")
+    try execute("delete from command_invocation")
   }
 
   /// Deletes what waits in the queue of mail, which was sent since the backup, and the codes that were mailed. Notifications of

@@ -14,6 +14,8 @@ struct Undone: Sendable {
   var revokedWebhooks: [Int] = []
   /// The outgoing webhooks of the restored database that were disabled, deleted or sent elsewhere since.
   var endedEndpoints: [Int] = []
+  /// The same of slash commands.
+  var endedCommands: [Int] = []
 
   /// Compares two databases that no process writes. Throws `Incomparable` with the reason why that is impossible.
   static func compare(replaced: String, restored: String, at now: Int64) throws(Incomparable) -> (
@@ -52,6 +54,7 @@ struct Undone: Sendable {
         Self.item(revokedTokens.count, "revoked token", note: "still revoked"),
         Self.item(revokedWebhooks.count, "revoked webhook", note: "still revoked"),
         Self.item(endedEndpoints.count, "changed outgoing webhook", note: "disabled"),
+        Self.item(endedCommands.count, "changed slash command", note: "disabled"),
         Self.item(endedSessions.count, "ended session", note: "still ended"),
       ]).compactMap(\.self) + Self.items(erasedAgain: missing)
   }
@@ -129,7 +132,8 @@ extension Connection {
         """),
       carried: try CarriedChanges(self, at: now),
       endedSessions: try endedSessions("session", at: now), revokedTokens: try endedSessions("token", at: now),
-      revokedWebhooks: try revokedWebhooks(), endedEndpoints: try endedEndpoints())
+      revokedWebhooks: try revokedWebhooks(), endedEndpoints: try endedEndpoints(),
+      endedCommands: try endedCommands())
   }
 
   private func endedEndpoints() throws(SQLiteError) -> [Int] {
@@ -142,6 +146,23 @@ extension Connection {
       left join main.webhook_endpoint m on m.id = r.id
       where r.enabled = 1 and (
         m.enabled is not 1 or m.url <> r.url or m.topics <> r.topics or m.events <> r.events
+        or m.secret is not r.secret
+      )
+      order by r.id
+      """
+    ) { row in try row.int(0) }
+  }
+
+  private func endedCommands() throws(SQLiteError) -> [Int] {
+    // Databases of older versions have no slash commands.
+    guard try number("select count(*) from pragma_table_list where name = 'command'") == 2 else { return [] }
+    return try all(
+      """
+      select r.id
+      from restored.command r
+      left join main.command m on m.id = r.id
+      where r.enabled = 1 and (
+        m.enabled is not 1 or m.url <> r.url or m.bot_id <> r.bot_id or m.is_limited > r.is_limited
         or m.secret is not r.secret
       )
       order by r.id

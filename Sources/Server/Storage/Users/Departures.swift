@@ -61,6 +61,8 @@ extension WriteTransaction {
     }
     try revokeWebhooks(of: user)
     try disableWebhookEndpoints(of: user)
+    try disableCommands(of: user)
+    try deleteCommands(ofBot: user)
     try deleteWebhook(ofBot: user)
     try removeOwner(user, by: actor)
     try endAllSessions(of: user)
@@ -190,10 +192,11 @@ extension WriteTransaction {
     return forums.count < limit
   }
 
-  /// Deletes private data: votes, presses of buttons, read positions, conversations for later, notification levels, notifications, stars.
+  /// Deletes private data: votes, presses of buttons, uses of commands, read positions, conversations for later, notification levels, notifications, stars.
   private func removePrivateData(_ departure: Departure) throws(Refusal) -> Bool {
     guard try removeVotes(of: departure.user, limit: Self.chunk) else { return false }
     guard try removePresses(of: departure.user, limit: Self.chunk) else { return false }
+    guard try removeInvocations(of: departure.user, limit: Self.chunk) else { return false }
     let user = departure.user.number
     let tables = [("read_position", "conversation_id"), ("later", "conversation_id"), ("level", "scope_id")]
     let counts = try run { connection in

@@ -191,6 +191,7 @@ extension Connection {
   /// Whether a row of the database needs the key of the data folder.
   func hasSealedSecrets() throws(SQLiteError) -> Bool {
     if try first("select 1 from totp where user_id > 0 limit 1", read: { _ in true }) == true { return true }
-    return try first("select 1 from webhook_endpoint where id > 0 limit 1") { _ in true } ?? false
+    if try first("select 1 from webhook_endpoint where id > 0 limit 1", read: { _ in true }) == true { return true }
+    return try first("select 1 from command where id > 0 limit 1") { _ in true } ?? false
   }
 }

@@ -311,6 +311,7 @@ extension WriteTransaction {
     let ids = ended.map(\.id)
     try revokeWebhooks(ofTokens: ids)
     try disableWebhookEndpoints(ofTokens: ids)
+    try disableCommands(ofTokens: ids)
     endedSessions += ids
     return ended.count
   }

@@ -151,6 +151,7 @@ extension WriteTransaction {
     }
     if before.summary.role.isStaff, !summary.role.isStaff || standing.state != .active {
       try disableWebhookEndpoints(of: summary.id)
+      try disableCommands(of: summary.id)
     }
     if summary.name != before.summary.name || summary.displayName != before.summary.displayName {
       try setTerms(of: summary.id, name: summary.name, displayName: summary.displayName)

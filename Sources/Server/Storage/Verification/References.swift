@@ -120,6 +120,26 @@ extension Check {
     ) { row in "webhook endpoint \(try row.int(0)) is enabled without staff as its owner, or the token that made it" }
     try examination.expectNone(
       """
+      select c.id
+      from command c
+      join account a on a.id = c.owner_id
+      where c.enabled = 1 and (
+        a.state <> 'active' or a.role not in ('owner', 'admin')
+        or c.token_id is not null and not exists (select 1 from session s where s.id = c.token_id)
+      )
+      order by c.id
+      """
+    ) { row in "slash command \(try row.int(0)) is enabled without staff as its owner, or the token that made it" }
+    try examination.expectNone(
+      """
+      select r.id
+      from command_reply r
+      where r.message_id is not null and not exists (select 1 from message m where m.id = r.message_id)
+      order by r.id
+      """
+    ) { row in "reply \(try row.int(0)) to a slash command names a missing message" }
+    try examination.expectNone(
+      """
       select a.message_id, a.type, a.user_id
       from action a
       join message m on m.id = a.message_id

@@ -121,7 +121,7 @@ extension ReadTransaction {
 
 extension WriteTransaction {
   /// The time for which the secret before a rotation signs, too, in milliseconds.
-  private static let previousSecretTime: Int64 = 24 * 3_600_000
+  static let previousSecretTime: Int64 = 24 * 3_600_000
 
   public func add(_ new: NewStoredWebhookEndpoint) throws(Refusal) -> ID<WebhookEndpoint> {
     let id = nextID()

@@ -40,10 +40,11 @@ public final class UntrustedClient: Sendable {
     policy.address(of: link, requiresTLS: requiresTLS)
   }
 
-  /// Sends a POST over TLS. Follows no redirect, and reads at most `maxBytes` of the response. The server must recognize a
-  /// repetition: the client may send the request twice.
+  /// Sends a POST over TLS. Follows no redirect, and reads at most `maxBytes` of the response.
+  ///
+  /// - Parameter isRepeatable: whether the client may send the request twice, because the server recognizes a repetition.
   public func post(
-    _ body: [UInt8], _ fields: Fields, to link: String, maxBytes: Int
+    _ body: [UInt8], _ fields: Fields, to link: String, maxBytes: Int, isRepeatable: Bool = true
   ) async throws(UntrustedFault) -> UntrustedReply {
     guard activeCount.add(1, ordering: .relaxed).newValue <= limits.maxFetches else {
       activeCount.subtract(1, ordering: .relaxed)
@@ -53,15 +54,23 @@ public final class UntrustedClient: Sendable {
     let end = ContinuousClock.now + .milliseconds(limits.timeout)
     let target = try policy.target(link, requiresTLS: true)
     var request = ClientRequest(.post, target.address.target, fields, body: .bytes(body))
-    request.isRepeatable = true
+    request.isRepeatable = isRepeatable
     let answer = try await send(request, to: target, end)
     var text: [UInt8] = []
+    var isComplete = false
     // Reading the end keeps the connection. The status is the answer, also if the rest fails.
-    while text.count < maxBytes {
-      guard let piece = try? await answer.next() else { break }
-      text += piece
-    }
-    return UntrustedReply(status: answer.status.code, fields: answer.fields, body: Array(text.prefix(maxBytes)))
+    do throws(ClientError) {
+      while text.count <= maxBytes {
+        guard let piece = try await answer.next() else {
+          isComplete = true
+          break
+        }
+        text += piece
+      }
+    } catch {}
+    return UntrustedReply(
+      status: answer.status.code, fields: answer.fields, body: Array(text.prefix(maxBytes)),
+      isComplete: isComplete && text.count <= maxBytes)
   }
 
   public func fetch(_ link: String, _ accepted: AcceptedContent) async throws(UntrustedFault) -> UntrustedResponse {
@@ -225,6 +234,8 @@ public struct UntrustedReply: Sendable {
   public let fields: Fields
   /// At most `maxBytes`.
   public let body: [UInt8]
+  /// Whether `body` is all that the server has sent.
+  public let isComplete: Bool
 
   /// The time in seconds that the server asks to wait (RFC 9110 §10.2.3: seconds or a date). `now` is in seconds since 1970.
   public func retryAfter(at now: Int) -> Int? {

@@ -78,6 +78,13 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case endpointDisabled = "endpoint.disabled"
   case endpointRenewed = "endpoint.renewed"
   case endpointDeleted = "endpoint.deleted"
+  /// Slash commands.
+  case commandCreated = "command.created"
+  case commandChanged = "command.changed"
+  case commandEnabled = "command.enabled"
+  case commandDisabled = "command.disabled"
+  case commandRenewed = "command.renewed"
+  case commandDeleted = "command.deleted"
   case userWarned = "user.warned"
   case userSilenced = "user.silenced"
   case silenceLifted = "user.silence_lifted"

@@ -31,6 +31,8 @@ public struct DeliveredEvent: Sendable, Hashable {
     case vote(ID<Message>, [Int])
     /// Press of a button, in the streams of the bot and of its owner.
     case press(ButtonPress)
+    /// Reply of a slash command to its user alone, in the user's own stream.
+    case commandReply(CommandReply)
     /// Read position of a user in a small conversation, visible to the other participants.
     case receipt(ID<Conversation>, ID<User>, ReadPosition)
     /// Read position of the user.
@@ -91,8 +93,8 @@ extension DeliveredEvent {
       !reader.isOfAudience || conversation.kind.isInForum || reader.belongs(to: conversation.readers.audience)
     case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfSite
     case .user: event.stream != .site || reader.isOfSite
-    case .star, .vote, .press, .receipt, .readPosition, .gained, .member, .settings, .level, .later, .relations, .inbox,
-      .thing, .hidden:
+    case .star, .vote, .press, .commandReply, .receipt, .readPosition, .gained, .member, .settings, .level, .later,
+      .relations, .inbox, .thing, .hidden:
       true
     }
   }
@@ -101,8 +103,8 @@ extension DeliveredEvent {
   public var reduced: DeliveredEvent {
     switch content {
     case .forum, .user, .conversation: DeliveredEvent(event, .thing(event.subject))
-    case .message, .actions, .star, .poll, .vote, .press, .receipt, .readPosition, .gained, .participant, .member,
-      .settings, .level, .later, .relations, .inbox, .thing, .hidden:
+    case .message, .actions, .star, .poll, .vote, .press, .commandReply, .receipt, .readPosition, .gained, .participant,
+      .member, .settings, .level, .later, .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)
     }
   }

@@ -32,6 +32,7 @@ extension DeliveredEvent.Content: JSONWritable {
     case .later(let later): json.value(later)
     case .inbox(let entry): json.value(entry)
     case .press(let press): json.value(press)
+    case .commandReply(let reply): json.value(reply)
     case .actions, .star, .poll, .vote, .receipt, .readPosition, .participant, .member, .level, .thing:
       json.object { json in writeMembers(to: &json) }
     case .hidden: json.null()
@@ -76,7 +77,9 @@ extension DeliveredEvent.Content: JSONWritable {
       json.field("level", level.level.rawValue)
       json.field("set", level.isOwn)
     case .thing(let id): json.field("id", String(id))
-    case .message, .conversation, .gained, .forum, .user, .settings, .later, .relations, .inbox, .press, .hidden: break
+    case .message, .conversation, .gained, .forum, .user, .settings, .later, .relations, .inbox, .press, .commandReply,
+      .hidden:
+      break
     }
   }
 }
@@ -150,8 +153,10 @@ extension Event.Kind {
 extension DeliveredEvent.Content {
   fileprivate init(_ value: JSONValue, of kind: Event.Kind, in stream: EventStream) throws(JSONError) {
     var object = try value.object()
-    // A deleted object, or one to fetch, has only its id; others have `revision` or `kind` too.
-    if let id: String = try object.optional("id"), try !object.has("revision"), try !object.has("kind") {
+    // A deleted object, or one to fetch, has only its id; others have one of these members, too.
+    if let id: String = try object.optional("id"), try !object.has("revision"), try !object.has("kind"),
+      try !object.has("invocation_id")
+    {
       guard let number = Int(id), number >= 0 else { throw value.error(.invalid) }
       self = .thing(number)
       return
@@ -191,6 +196,7 @@ extension DeliveredEvent.Content {
       self = .level(try LevelScope(&object), try SetLevel(json: value))
     case .laterChanged: self = .later(try Later(json: value))
     case .buttonPressed: self = .press(try ButtonPress(json: value))
+    case .commandReplied: self = .commandReply(try CommandReply(json: value))
     case .relationChanged: self = .relations(try UserRelations(json: value))
     case .settingsUpdated: self = .settings(try SiteSettings(json: value))
     }

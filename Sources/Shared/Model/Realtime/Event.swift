@@ -57,6 +57,7 @@ public struct Event: Sendable, Hashable {
     case pollUpdated = 25
     case laterChanged = 26
     case buttonPressed = 27
+    case commandReplied = 28
 
     /// The name in the API.
     public var name: String {
@@ -88,6 +89,7 @@ public struct Event: Sendable, Hashable {
       case .pollUpdated: "poll.updated"
       case .laterChanged: "later.changed"
       case .buttonPressed: "button.pressed"
+      case .commandReplied: "command.replied"
       }
     }
   }

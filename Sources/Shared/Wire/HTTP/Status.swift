@@ -31,6 +31,7 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public static let rangeNotSatisfiable: Status = 416
   public static let expectationFailed: Status = 417
   public static let unprocessableContent: Status = 422
+  public static let failedDependency: Status = 424
   public static let upgradeRequired: Status = 426
   public static let tooManyRequests: Status = 429
   public static let headerFieldsTooLarge: Status = 431
@@ -70,6 +71,7 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral {
     case 416: "Range Not Satisfiable"
     case 417: "Expectation Failed"
     case 422: "Unprocessable Content"
+    case 424: "Failed Dependency"
     case 426: "Upgrade Required"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
