@@ -19,8 +19,8 @@ import { settingLink } from './settings.js';
 /** Milliseconds without a key before a search. */
 const PAUSE = 200;
 
-const parts = { settings, invites, forums, emoji, users, groups, bots, webhooks, endpoints, reports, rules, backups, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', groups: 'users', bots: 'key', webhooks: 'link', endpoints: 'link', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
+const parts = { settings, invites, forums, emoji, users, groups, bots, webhooks, endpoints, commands, reports, rules, backups, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', groups: 'users', bots: 'key', webhooks: 'link', endpoints: 'link', commands: 'send', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -45,7 +45,7 @@ export async function open(shell, { part }) {
 }
 
 /** The parts that not all moderators may open, or others, too. */
-const mayOpen = (site) => ({ reports: site.isModerator || moderatedForums(site).length > 0, forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
+const mayOpen = (site) => ({ reports: site.isModerator || moderatedForums(site).length > 0, forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, commands: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** A number; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
@@ -133,6 +133,11 @@ async function webhooks(shell, column) {
 async function endpoints(shell, column) {
   const { endpointsPage } = await import('../admin/endpoints.js');
   return endpointsPage(shell, column);
+}
+
+async function commands(shell, column) {
+  const { commandsPage } = await import('../admin/commands.js');
+  return commandsPage(shell, column);
 }
 
 async function groups(shell, column) {

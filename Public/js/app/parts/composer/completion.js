@@ -1,4 +1,4 @@
-// Completion of @users, #tags and :emoji: while the user types in a field.
+// Completion of @users, #tags, :emoji: and /commands while the user types in a field.
 
 import { emojiMark } from '../../core/emoji/custom.js';
 import { el, freshID, icon, refill } from '../../core/dom.js';
@@ -41,7 +41,7 @@ export function completionList(items, { chosen = 0, label, on } = {}) {
   );
 }
 
-/** The completions of a word after its sign. `sources`: {users, groups, mentionsRoom, tags}. */
+/** The completions of a word after its sign. `sources`: {users, groups, mentionsRoom, tags, commands}. */
 async function suggestions(sign, start, sources) {
   if (sign === '@') {
     const users = (await sources.users?.(start).catch(() => [])) ?? [];
@@ -62,6 +62,7 @@ async function suggestions(sign, start, sources) {
     const tags = (await sources.tags?.(start)) ?? [];
     return tags.slice(0, MAX_ITEMS).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));
   }
+  if (sign === '/') return (await sources.commands?.(start)) ?? [];
   const { findEmoji } = await import('./emoji.js');
   return findEmoji(start).map((it) => ({
     words: `:${it.name}:`,
@@ -70,10 +71,10 @@ async function suggestions(sign, start, sources) {
   }));
 }
 
-/** The sign and the letters before the caret; null if there is nothing to complete. */
+/** The sign and the letters before the caret; null if there is nothing to complete. A command begins the text. */
 function wordBefore(input) {
   if (isInCode(input.value, input.selectionStart)) return null;
-  const [, sign, start] = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(input.value.slice(0, input.selectionStart)) ?? [];
+  const [, sign, start] = /(?:^|[\s(])([@#:]|(?<![^])\/)([\p{L}\p{N}_.+-]{0,32})$/u.exec(input.value.slice(0, input.selectionStart)) ?? [];
   return sign && (sign !== ':' || start.length > 1) ? [sign, start] : null;
 }
 
@@ -105,6 +106,7 @@ async function replaceName(input, changed) {
  * @param {() => {name: string}[]} [sources.groups] groups that the user may mention
  * @param {boolean} [sources.mentionsRoom] whether @room notifies all members
  * @param {(start: string) => Promise<string[]>} [sources.tags] tags that start with it
+ * @param {(start: string) => Promise<object[]>} [sources.commands] completions of commands that start with it
  * @param {() => void} changed called after a completion was inserted
  */
 export function completion(input, sources, changed) {

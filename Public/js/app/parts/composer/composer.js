@@ -29,6 +29,7 @@ const SHOWN_REST = 500;
  * @param {boolean} [options.polls] whether a message may have a poll
  * @param {number} [options.rows] initial number of lines
  * @param {(start: string) => Promise<string[]>} [options.tags] tags that start with it
+ * @param {(start: string) => Promise<object[]>} [options.commands] completions of commands that start with it
  * @param {string} [options.label] accessible name of the text; the placeholder by default
  * @param {string} [options.verb] label of the send button
  * @param {boolean} [options.toolbar] whether a toolbar for Markdown stands below the text
