@@ -384,6 +384,47 @@ enum Help {
     """
   }
 
+  private static var commandWords: String {
+    """
+    Slash commands: names that users type in a conversation. Other programs receive the text at a URL, signed by Standard
+    Webhooks, and reply as a bot. create and rotate print the secret, which is shown only once; after rotate the earlier one
+    signs, too, for 24 hours. BOT is the name of a bot, COMMAND an id. The owner is the first owner of the site.
+    \(controlSocket)
+    """
+  }
+
+  static var commands: String {
+    """
+    parley commands list [--json]
+
+    \(commandWords)
+
+    Settings
+
+    """ + table([.json])
+  }
+
+  static var newCommand: String {
+    """
+    parley commands create NAME BOT URL [--description TEXT] [--usage TEXT] [--forum ID]
+
+    \(commandWords)
+
+    Settings
+
+    """ + table([.description, .usage, .commandForums])
+  }
+
+  /// For the commands that change slash commands.
+  static var commandChanges: String {
+    """
+    parley commands enable|disable|rotate|delete COMMAND
+
+    \(commandWords)
+
+    """
+  }
+
   static let setup = """
     parley setup
 

@@ -203,6 +203,13 @@ extension Setting {
   static let events = Setting(
     name: "events", value: "KINDS", summary: "kinds of events, such as message.created,message.edited", fallback: "all",
     isFlagOnly: true)
+  static let description = Setting(
+    name: "description", value: "TEXT", summary: "line that the completion shows", isFlagOnly: true)
+  static let usage = Setting(
+    name: "usage", value: "TEXT", summary: "text after the name, such as \"<city> [days]\"", isFlagOnly: true)
+  static let commandForums = Setting(
+    name: "forum", value: "ID", summary: "forum with the command; without it all conversations of the bot",
+    isRepeatable: true, isFlagOnly: true)
   static let scope = Setting(
     name: "scope", value: "SCOPE", summary: "read, write or admin", fallback: "read",
     isFlagOnly: true)

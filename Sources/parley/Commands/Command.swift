@@ -58,6 +58,7 @@ extension Command {
     bots,
     webhooks,
     endpoints,
+    commands,
     tail, printVersion,
   ]
 
@@ -65,7 +66,8 @@ extension Command {
   static let clientCommands: [Command] = [
     login, logout, whoami, listSignIns, listForums, listTopics, listConversations, read, search, listNotifications,
     post, reply,
-    react, press, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry, outboxCancel,
+    react, press, invoke, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry,
+    outboxCancel,
     api,
   ]
 
@@ -75,6 +77,7 @@ extension Command {
   /// Commands that the overview omits: parts of another command, and those of the completion scripts.
   static let unlistedCommands: [Command] =
     UserCommand.subcommands + DestroyCommand.subcommands + WebhookCommand.subcommands + EndpointCommand.subcommands
+    + SlashCommands.subcommands
     + BotCommand.subcommands + [addBot, completeTitles]
 
   static let listed = operatorCommands + clientCommands + programCommands
