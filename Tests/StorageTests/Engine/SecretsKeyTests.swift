@@ -106,8 +106,8 @@ import Testing
     #expect(
       lines.withLock { $0 } == [
         "\(folder)/secrets.key was missing, and a new key was made. Secrets sealed by the earlier key can't be opened: "
-          + "users with two-step sign-in need a recovery code or a reset, outgoing webhooks a new secret. "
-          + "Restore the file to undo this."
+          + "users with two-step sign-in need a recovery code or a reset, outgoing webhooks and slash "
+          + "commands a new secret. Restore the file to undo this."
       ])
   }
 }
