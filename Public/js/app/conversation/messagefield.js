@@ -10,9 +10,6 @@ import { findUsers } from '../state/users.js';
 import { canJoin } from '../state/forums.js';
 import { draftFilesOf, draftOf } from '../state/drafts.js';
 
-/** A text that begins with a command, or with two slashes in place of one. */
-const COMMAND = /^\/\/?[a-z\d_-]+(\s|$)/;
-
 const slashCommands = () => import('./slashcommands.js');
 
 /** The composer of the page. */
@@ -35,7 +32,7 @@ export function messageField(page) {
       return !!page.forum && isMember(site, page.forum, page.forum.room_mention);
     },
     tags: (start) => findTags(site, start),
-    commands: async (start) => (await slashCommands()).completeCommand(page, start),
+    commands: (start) => slashCommands().then((it) => it.complete(page, start)),
     typing: () => site.parley?.typing(conversation.id),
     lastOwn: () =>
       stream.messages.findLast((it) => it.author_id === site.me.id && !it.deleted && it.kind !== 'system'),
@@ -50,17 +47,16 @@ export function messageField(page) {
     send: ({ text, replyTo, editing, files, poll }) => {
       if (editing) return page.acts.run(editing, 'save', text);
       const post = (words) => {
-        stream.send({ text: words, replyTo, files, ...(poll ? { poll } : {}) });
+        stream.send({ text: words, replyTo, files, ...(poll && { poll }) });
         if (globalThis.Notification?.permission === 'default') import('./offernotifications.js').then((it) => it.offer(page, field)).catch(() => {});
         return page.view.newest();
       };
-      if (replyTo || files.length || poll || !COMMAND.test(text)) return post(text);
-      return slashCommands().then((it) => it.useCommand(page, text, post), () => field.insert(text));
+      if (replyTo || files[0] || poll || text[0] !== '/') return post(text);
+      return slashCommands().then((it) => it.use(page, text, post), () => field.insert(text));
     },
   });
-  page.listen(site, ['event'], async ({ detail: { event, data } }) => {
-    if (event === 'command.replied' && data.conversation_id === conversation.id) (await slashCommands()).showReply(page, data);
-  });
+  // Only replies have this member.
+  page.listen(site, ['event'], ({ detail: { data } }) => data?.invocation_id && slashCommands().then((it) => it.show(page, data)));
   page.listen(site, ['drafts'], () => field.follow(draftOf(site, conversation.id)));
   return field;
 }

@@ -14,6 +14,8 @@ const SHEET = '/css/parts/message/command.css';
 const FRESH = 60_000;
 const MAX_ITEMS = 8;
 const MAX_EXCERPT = 140;
+/** A text that begins with a command, or with two slashes in place of one. */
+const COMMAND = /^(\/\/?)([a-z\d_-]+)(?:\s+([^]*))?$/;
 /** The problems after which the program may have run: the text does not come back. */
 const RUN = ['command_timed_out', 'command_answer_invalid'];
 
@@ -36,7 +38,7 @@ function commandsOf({ site, conversation }) {
 }
 
 /** The completions of a name; none while the list can't be loaded. */
-export async function completeCommand(page, start) {
+export async function complete(page, start) {
   const list = await commandsOf(page).catch(() => []);
   return list
     .filter((it) => it.name.startsWith(start.toLowerCase()))
@@ -49,9 +51,10 @@ export async function completeCommand(page, start) {
  *
  * @param {(text: string) => unknown} post
  */
-export async function useCommand(page, text, post) {
+export async function use(page, text, post) {
   const { site, conversation } = page;
-  const [, slashes, name, rest = ''] = /^(\/+)([\w-]+)\s*([^]*)$/.exec(text);
+  const [, slashes, name, rest = ''] = COMMAND.exec(text) ?? [];
+  if (!name) return post(text);
   let commands;
   try {
     commands = await commandsOf(page);
@@ -73,7 +76,7 @@ export async function useCommand(page, text, post) {
     const used = await site.call('POST', `/conversations/${conversation.id}/commands`, { body });
     unanswered.delete(conversation.id);
     row.remove();
-    for (const it of used.replies) if (it.text) await showReply(page, it);
+    for (const it of used.replies) if (it.text) await show(page, it);
     if (!used.replies.length) toast(say('slash.sent', { name: isolate(`/${name}`) }));
     else if (used.replies.some((it) => it.message_id)) page.view.newest();
   } catch (error) {
@@ -104,9 +107,10 @@ function follow(page) {
   });
 }
 
-/** Shows a reply above the field. */
-export async function showReply(page, reply) {
+/** Shows a reply above the field. That of another conversation, and an old one, is ignored. */
+export async function show(page, reply) {
   const { site } = page;
+  if (reply.conversation_id !== page.conversation.id || !reply.text) return;
   await Promise.all([loadSheet(SHEET), loadMoreText()]);
   if (!site.users.has(reply.bot_id)) {
     const found = await site.call('GET', '/users', { query: { ids: reply.bot_id } }).catch(() => null);

@@ -62,7 +62,7 @@ async function suggestions(sign, start, sources) {
     const tags = (await sources.tags?.(start)) ?? [];
     return tags.slice(0, MAX_ITEMS).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));
   }
-  if (sign === '/') return (await sources.commands?.(start)) ?? [];
+  if (sign === '/') return sources.commands?.(start) ?? [];
   const { findEmoji } = await import('./emoji.js');
   return findEmoji(start).map((it) => ({
     words: `:${it.name}:`,
@@ -80,21 +80,10 @@ function wordBefore(input) {
 
 const fits = (item, start) => [item.insert, item.words, `@${item.words}`].some((words) => words.toLowerCase().startsWith(start));
 
-/** Replaces an emoji's name that was typed in full, `:tada:`. */
-async function replaceName(input, changed) {
+/** Replaces an emoji's name that ends at the caret. */
+function replaceName(input, changed) {
   const end = input.selectionStart;
-  const [, typed, name] = /(?:^|[\s(])(:([\p{L}\p{N}_+-]{2,32}):)$/u.exec(input.value.slice(0, end)) ?? [];
-  if (!typed || isInCode(input.value, end)) return;
-  const { emojiNamed } = await import('./emoji.js');
-  const character = emojiNamed(name)?.character ?? typed;
-  const start = end - typed.length;
-  // A custom emoji stays a name in the text. The user may have changed the text meanwhile.
-  if (character === typed || input.value.slice(start, end) !== typed) return;
-  const after = input.selectionStart - end;
-  input.setRangeText(character, start, end, 'end');
-  const caret = input.selectionStart + Math.max(0, after);
-  input.setSelectionRange(caret, caret);
-  changed();
+  if (input.value[end - 1] === ':') import('./emoji.js').then((it) => it.replaceName(input, end, changed), () => {});
 }
 
 /**

@@ -3,6 +3,7 @@
 import { customEmoji, emojiMark } from '../../core/emoji/custom.js';
 import { el } from '../../core/dom.js';
 import { MAX_RECENT, recentEmoji, rememberEmoji } from '../../core/emoji/recent.js';
+import { isInCode } from '../../core/text/incode.js';
 import { loadMoreText, say } from '../../core/text/text.js';
 
 /** Most emoji that a search shows. */
@@ -48,6 +49,20 @@ export function findEmoji(start, max = 8) {
 
 /** The emoji with exactly this name. */
 export const emojiNamed = (name) => all().find((it) => namesOf(it).includes(name.toLowerCase()));
+
+/** Replaces an emoji's name that was typed in full before `end`, `:tada:`. The user may have gone on meanwhile. */
+export function replaceName(input, end, changed) {
+  const [, typed, name] = /(?:^|[\s(])(:([\p{L}\p{N}_+-]{2,32}):)$/u.exec(input.value.slice(0, end)) ?? [];
+  if (!typed || isInCode(input.value, end)) return;
+  const character = emojiNamed(name)?.character ?? typed;
+  // A custom emoji stays a name in the text.
+  if (character === typed) return;
+  const after = input.selectionStart - end;
+  input.setRangeText(character, end - typed.length, end, 'end');
+  const caret = input.selectionStart + Math.max(0, after);
+  input.setSelectionRange(caret, caret);
+  changed();
+}
 
 const all = () => [customEmoji(), ...emoji].flat();
 const namesOf = (it) => it.names ?? [it.name];
