@@ -183,7 +183,7 @@ extension Schedule {
         _ = await perform(.delete, path, by: device.user)
       }
     default:
-      let (type, isOn) = (pick(["like", "star", "repost"]), random.next() % 3 > 0)
+      let (type, isOn) = (pick(["like", "star", "com.example.done"]), random.next() % 3 > 0)
       note("\(device.name) sets action \(type) on \(message.id): \(isOn)")
       if overSocket {
         send(

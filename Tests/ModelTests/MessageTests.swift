@@ -119,8 +119,10 @@ extension Message {
       annotations: maybe(raw("[ 1.50 ]")),
       attachments: (0..<Int.random(in: 0...3, using: &random)).map { _ in ID(number()) }, sentAt: maybe(time()),
       edit: maybe(Edit(at: time(), by: ID(number()))),
-      actions: (0..<Int.random(in: 0...3, using: &random)).map { ActionCount(type: "t\($0)" + text(), count: number()) }
-    )
+      actions: (0..<Int.random(in: 0...3, using: &random)).map {
+        ActionCount(type: "t\($0)" + text(), count: number())
+      },
+      repostOf: maybe(ID(number())))
     let tombstone = Tombstone(
       at: time(), by: maybe(ID(number())), deletion: Deletion.allCases.randomElement(using: &random) ?? .author,
       reason: maybe(text()), movedTo: maybe(ID(number())))

@@ -566,7 +566,7 @@ export function wantLater(rows, ...names) {
  * @param {Rows} rows @param {any[]} messages @param {string | null} me
  */
 export function keepLost(rows, messages, me) {
-  const own = messages.filter((one) => one.author_id === me && !one.deleted);
+  const own = messages.filter((one) => one.author_id === me && !(one.deleted || one.repost_of));
   if (own.length === 0) return;
   const stored = rows.get('site', 'lost')?.value ?? [];
   const isStored = (/** @type {any} */ one) => stored.some((/** @type {any} */ other) => !isAnother(other, one));

@@ -132,7 +132,7 @@ const optionsOf = (message) => (message.poll?.options ?? []).map((/** @type {any
 
 /** @param {any} message @param {Search} search @param {[number, number]} interval @param {Term[]} terms */
 function fits(message, search, [after, before], terms) {
-  if (message.deleted || message.machine_only) return false;
+  if (message.deleted || message.machine_only || message.repost_of) return false;
   const created = Date.parse(message.created_at);
   const { entities = {}, annotations = [], attachments = [] } = message;
   const types = annotations.map((/** @type {any} */ annotation) => annotation.type);

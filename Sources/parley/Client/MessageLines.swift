@@ -38,6 +38,7 @@ extension MessageLines {
       text: message.content?.text)
     if let replied = message.replyTo { notes.append("reply to \(replied)") }
     guard let content = message.content else { return }
+    if let post = content.repostOf { notes.append("repost of \(post)") }
     if content.edit != nil { notes.append("edited") }
     if let poll = content.poll {
       notes.append("poll: " + poll.options.map { "\($0.text) \($0.votes)" }.joined(separator: ", "))

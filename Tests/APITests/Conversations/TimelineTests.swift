@@ -181,11 +181,11 @@ import Testing
 }
 
 extension Village {
-  fileprivate func relate(_ name: String, _ kind: String, _ other: String) async throws {
+  func relate(_ name: String, _ kind: String, _ other: String) async throws {
     try await expect(204, .put, "/users/@\(other)/\(kind)", as: name)
   }
 
-  fileprivate func endRelation(_ name: String, _ kind: String, _ other: String) async throws {
+  func endRelation(_ name: String, _ kind: String, _ other: String) async throws {
     try await expect(204, .delete, "/users/@\(other)/\(kind)", as: name)
   }
 

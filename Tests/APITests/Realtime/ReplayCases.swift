@@ -428,6 +428,15 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "delete /messages/{id}/actions/{type}",
       { try await $0.request(.delete, "/messages/\($0.message)/actions/like", as: "linus") }),
     ReplayCase(
+      "put /messages/{id}/actions/{type}", "repost",
+      { stage in
+        let feed = try await stage.village.feed(of: "grace")
+        let post = try await stage.village.post("socks", in: feed, as: "grace")
+        try await stage.request(.put, "/messages/\(post)/actions/repost", as: "linus")
+        try await stage.request(.put, "/messages/\(post)/actions/repost", as: "grace")
+        try await stage.request(.delete, "/messages/\(post)/actions/repost", as: "grace")
+      }),
+    ReplayCase(
       "put /messages/{id}/vote",
       { stage in
         let poll = ["options": ["plums", "pears"]]

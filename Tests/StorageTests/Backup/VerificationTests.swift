@@ -238,6 +238,12 @@ private final class QuietGarden {
     ),
     ("update forum set room_id = 3", "references", "forum 100 names room 3"),
     ("update message set reply_to = 50 where id = 7", "references", "message 7 replies to missing message 50"),
+    (
+      """
+      update message set repost_of = 50 where id = 7;
+      insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1 xfile')
+      """, "references", "message 7 reposts message 50"
+    ),
     ("update message set moved_to = 7 where id = 5", "references", "message 5 was moved"),
     ("update hashtag set conversation_id = 101", "references", "a hashtag of message 7 names conversation 101"),
     ("update mention set user_id = 50", "references", "message 7 mentions missing user 50"),

@@ -444,6 +444,10 @@ import Testing
       survey.poll = Poll([.init("red"), .init("white")])
       let asked = try tx.post(survey)
       for options in [[0], [1], []] { try tx.setVote(options, in: asked.id, of: Garden.room, by: Garden.ada) }
+      var repost = NewMessage(conversation: Garden.room, author: Garden.ada, text: "")
+      repost.repostOf = leaf.id
+      _ = try tx.post(repost)
+      try tx.deleteReposts(of: leaf.id, by: Garden.ada)
       _ = try tx.votes(of: [UserSubject(Garden.ada, asked.id)])
       try tx.closePoll(of: asked.id, in: Garden.room, by: Garden.ada)
       if let root = try tx.messages([leaf.id]).first {

@@ -181,10 +181,13 @@ extension Cache {
     }
   }
 
-  /// The own messages among lost ones. A message that any device of the user has sent again is not lost.
+  /// The own messages among lost ones, without reposts, which have no text. A message that any device of the user has sent again is not lost.
   func orphans(of lost: [ReplicaMessage], beside new: [Message] = []) throws(CacheFault) -> [CacheRow] {
     let me = owner
-    let own = lost.filter { $0.message.author == me && $0.message.content != nil && $0.message.kind == .message }
+    let own = lost.filter { known in
+      guard let content = known.message.content else { return false }
+      return known.message.author == me && known.message.kind == .message && content.repostOf == nil
+    }
     let gone = Set(lost.map(\.message.id))
     var found = new
     for conversation in Set(own.map(\.message.conversation)) {

@@ -37,6 +37,7 @@ public struct CachedMessage: Sendable, Hashable {
     var content = Message.Content(text: "text", attachments: [ID(1)], sentAt: 1, edit: .init(at: 1, by: ID(1)))
     content.actions = [.init(type: "like", count: 1)]
     content.poll = Poll(PollDraft(["one", "two"], closesAt: 1))
+    content.repostOf = ID(1)
     let states: [Message.State] = [
       .live(content), .deleted(.init(at: 1, by: ID(1), deletion: .moved, reason: "reason", movedTo: ID(1))),
     ]

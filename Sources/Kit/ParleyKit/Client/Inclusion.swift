@@ -14,26 +14,32 @@ public struct Inclusion: OptionSet, Sendable, Hashable, CustomStringConvertible 
   public static let users = Inclusion(rawValue: 1)
   /// The files that the response names.
   public static let files = Inclusion(rawValue: 2)
-  /// Users and files.
-  public static let all: Inclusion = [.users, .files]
+  /// The posts of the reposts in the response, with their users and files.
+  public static let messages = Inclusion(rawValue: 4)
+  /// Users, files and posts.
+  public static let all: Inclusion = [.users, .files, .messages]
 
   /// The value of the query `include`.
   public var description: String {
-    [(Self.users, "users"), (.files, "files")].filter { contains($0.0) }.map(\.1).joined(separator: ",")
+    [(Self.users, "users"), (.files, "files"), (.messages, "messages")].filter { contains($0.0) }.map(\.1)
+      .joined(separator: ",")
   }
 }
 
-/// The users and files of a response to `Request.including`.
+/// The users, files and posts of a response to `Request.including`.
 public struct IncludedObjects: JSONReadable, Sendable {
   /// The users, each once.
   public let users: [Resource<User>]
   /// The files, each once.
   public let files: [Resource<File>]
+  /// The posts that reposts in the response name, each once.
+  public let messages: [Resource<MessageView>]
 
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     users = try object.optional("users") ?? []
     files = try object.optional("files") ?? []
+    messages = try object.optional("messages") ?? []
   }
 
   /// Nil for a user that the response does not name, or that the caller may not see.
@@ -41,10 +47,13 @@ public struct IncludedObjects: JSONReadable, Sendable {
 
   /// Nil for a file that the response does not name, or that the caller may not read.
   public func file(_ id: ID<File>) -> File? { files.first { $0.id == id }?.value }
+
+  /// Nil for a message that no repost in the response names, or that the caller may not read.
+  public func message(_ id: ID<Message>) -> MessageView? { messages.first { $0.message.id == id }?.value }
 }
 
 extension Resource {
-  /// The users and files of a single object; nil unless the request had `including`.
+  /// The users, files and posts of a single object; nil unless the request had `including`.
   public var included: IncludedObjects? {
     Fact(representation).member("included")
   }

@@ -74,7 +74,7 @@ public struct Request<Response: Sendable>: Sendable {
     return request
   }
 
-  /// The request with the users and files that its response names: `Page.included`, `Resource.included`.
+  /// The request with the users, files and posts that its response names: `Page.included`, `Resource.included`.
   public func including(_ things: Inclusion = .all) -> Request { with("include", things.description) }
 
   /// The request for the page after, or before, a page of this list; nil if there is none.

@@ -60,7 +60,7 @@ public struct Page<Element: JSONReadable & Sendable>: JSONReadable, Sendable {
   public let next: String?
   /// The position of the page before; nil if there is none.
   public let previous: String?
-  /// The users and files of the page; nil unless the request had `including`.
+  /// The users, files and posts of the page; nil unless the request had `including`.
   public let included: IncludedObjects?
   /// The complete JSON of the page.
   public let representation: JSONRaw

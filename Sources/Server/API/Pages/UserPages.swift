@@ -27,7 +27,10 @@ extension PageContext {
     request.limit = Self.pageSize
     request.includesDeleted = false
     request.show = Self.html
-    return try await view.listMessages(in: conversation, request, for: caller).messages
+    // A repost has no text, and its post has a page of its own.
+    return try await view.listMessages(in: conversation, request, for: caller).messages.filter { view in
+      view.message.content?.repostOf == nil
+    }
   }
 
   func userPage() async throws -> VisitorPage {

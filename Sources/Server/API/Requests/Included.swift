@@ -1,4 +1,5 @@
-// `include=users,files`: the users and files that a response references, each once, as the caller may see them.
+// `include=users,files,messages`: the users, files and posts that a response references, each once, as the caller may see
+// them.
 
 import Community
 import ParleyJSON
@@ -7,12 +8,15 @@ import ParleyModel
 /// A value of `include`.
 enum Include: String, CaseIterable {
   case users, files
+  /// The posts of reposts.
+  case messages
 }
 
-/// The ids of the users and files that the objects of a response reference.
+/// The ids of the users, files and posts that the objects of a response reference.
 struct References {
   var users: Set<ID<User>> = []
   var files: Set<ID<File>> = []
+  var messages: Set<ID<Message>> = []
 }
 
 protocol Referencing {
@@ -23,8 +27,9 @@ protocol Referencing {
 struct Included: JSONWritable {
   private let users: [User]?
   private let files: [File]?
+  private let messages: [MessageView]?
 
-  /// At most this number of users, and of files.
+  /// At most this number of users, and of files. A page has fewer reposts.
   static let maxCount = 500
 
   init?(
@@ -33,6 +38,14 @@ struct Included: JSONWritable {
     guard !include.isEmpty else { return nil }
     var references = References()
     for object in objects { object.addReferences(to: &references) }
+    if include.contains(.messages) {
+      let ids = references.messages.sorted().prefix(MessageQuery.maxMessages)
+      let posts = try view.readableMessages(Array(ids), for: caller)
+      for post in posts { post.addReferences(to: &references) }
+      messages = posts
+    } else {
+      messages = nil
+    }
     let (users, files) = (
       references.users.sorted().prefix(Self.maxCount), references.files.sorted().prefix(Self.maxCount)
     )
@@ -44,6 +57,7 @@ struct Included: JSONWritable {
     json.object { json in
       if let users { json.field("users", users) }
       if let files { json.field("files", files) }
+      if let messages { json.field("messages", messages) }
     }
   }
 }
@@ -68,6 +82,7 @@ extension Message: Referencing {
     case .live(let content):
       references.files.formUnion(content.attachments)
       if let edit = content.edit { references.users.insert(edit.by) }
+      if let post = content.repostOf { references.messages.insert(post) }
       if let entities = content.entities { references.users.formUnion(Self.mentioned(in: entities)) }
     case .deleted(let tombstone):
       if let user = tombstone.by { references.users.insert(user) }

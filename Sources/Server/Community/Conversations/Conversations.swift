@@ -222,6 +222,15 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
+  /// The feed of a user; a new one has the usual readers.
+  func ownFeed(of user: ID<User>) throws(Refusal) -> ID<Conversation> {
+    if let feed = try feed(of: user) { return feed }
+    var new = NewConversation(.feed)
+    new.owner = user
+    new.readers = .init(.users)
+    return try add(new, by: user)
+  }
+
   fileprivate func findOrCreate(
     _ new: NewConversation, _ draft: ConversationDraft, by creator: ID<User>, _ caller: Caller
   ) throws(Refusal) -> (id: ID<Conversation>, isNew: Bool) {

@@ -1,4 +1,4 @@
-// Actions on messages: personal stars, public likes and reactions, and pins by moderators.
+// Actions on messages: personal stars, public likes and reactions, reposts, and pins by moderators.
 
 public import ParleyModel
 import Storage
@@ -9,16 +9,20 @@ extension Community {
   ) async throws(Refusal) -> MessageView {
     let user = try caller.requireUser(.write)
     let bounds = bounds
+    let rules: CompiledRules? = if type == .repost { try await compiledRules() } else { nil }
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
       try tx.requireRights(to: type, on: found, caller)
       let isSet = try tx.isSet(type, on: id, by: user)
       if !isSet {
-        guard found.message.tombstone == nil else { throw .gone }
+        guard let content = found.message.content else { throw .gone }
+        // Readers act on the post.
+        guard content.repostOf == nil else { throw .invalid("type", .mismatch) }
         if let emoji = type.customEmoji, try !tx.hasCustomEmoji(named: emoji) { throw .invalid("type", .unknown) }
         try tx.checkActionLimits(for: type, on: id, user, bounds)
         _ = try tx.add(type, to: id, in: found.message.conversation, by: user)
+        if let rules { try tx.repost(found, content, rules, by: caller, bounds) }
       }
       return try tx.currentView(id, by: caller, bounds)
     }
@@ -32,7 +36,9 @@ extension Community {
       let conversation = found.message.conversation
       switch type.reach {
       // Users may always remove their own action, even without the right to set one.
-      case .personal, .everyone: _ = try tx.remove(type, from: id, in: conversation, by: user)
+      case .personal, .everyone:
+        _ = try tx.remove(type, from: id, in: conversation, by: user)
+        if type == .repost { try tx.deleteReposts(of: id, by: user) }
       case .moderators:
         try tx.requireRights(to: type, on: found, caller)
         try tx.removeAll(type, from: id, in: conversation, by: user)

@@ -24,6 +24,7 @@ extension Community {
         throw try tx.refusal(of: editor, in: found.message.conversation, found.standing.isSilenced)
       }
       guard let content = found.message.content else { throw .gone }
+      guard content.repostOf == nil else { throw .forbidden }
       if buttons?.isEmpty == false { try caller.checkMayHaveButtons() }
       let isTextVisible = (text?.markdown ?? content.text).isVisible
       let hasFiles = !(change.attachments ?? content.attachments).isEmpty
@@ -84,7 +85,7 @@ extension Community {
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
       guard found.isBy(caller), found.message.kind == .message else { throw .forbidden }
-      _ = try tx.delete(id, by: actor)
+      try tx.deleteOwn(found.message, by: actor)
       return try tx.currentView(id, by: caller, bounds)
     }
   }

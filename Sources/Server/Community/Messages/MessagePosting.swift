@@ -99,6 +99,9 @@ extension WriteTransaction {
         throw .invalid(field, .mismatch)
       }
     }
+    if standing.kind == .feed, let anchor = draft.replyTo, try message(anchor)?.content?.repostOf != nil {
+      throw .invalid("reply_to", .mismatch)
+    }
     guard try owns(draft.attachments, author) else { throw .invalid("attachments", .unknown) }
     try draft.poll?.checkClosing(after: now)
     guard !rights.contains(.moderate) else { return }

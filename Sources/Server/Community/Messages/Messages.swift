@@ -139,10 +139,14 @@ extension CommunityView {
   public func getMessages(
     _ ids: [ID<Message>], _ show: MessageOptions, for caller: Caller
   ) async throws(Refusal) -> [MessageView] {
-    let found = try read { tx throws(Refusal) in
+    try await community.apply(show, to: readableMessages(ids, for: caller), for: caller)
+  }
+
+  /// The readable ones of these messages, without HTML, in the order of `ids`.
+  public func readableMessages(_ ids: [ID<Message>], for caller: Caller) throws(Refusal) -> [MessageView] {
+    try read { tx throws(Refusal) in
       try tx.views(tx.readable(tx.messages(ids), by: caller), by: caller, community.bounds)
     }
-    return try await community.apply(show, to: found, for: caller)
   }
 
   public func listMessages(

@@ -248,7 +248,7 @@ extension WriteTransaction {
 
 extension Bounds {
   /// For stored texts, which were checked when they were posted.
-  fileprivate static let unlimitedEntities: Bounds = {
+  static let unlimitedEntities: Bounds = {
     var bounds = Bounds()
     (bounds.entities, bounds.mentions) = (.max, .max)
     return bounds

@@ -20,8 +20,8 @@ public struct TimelineFeed: Sendable {
 }
 
 extension ReadTransaction {
-  /// The live posts of a user, and of followed and not muted users, newest first. The query reads up to one page of each
-  /// feed, so its cost grows with the number of followed users: run it in the background.
+  /// The live posts and reposts of a user, and of followed and not muted users, newest first; see `posts`. The query reads
+  /// up to one page of each feed, so its cost grows with the number of followed users: run it in the background.
   public func timeline(
     of user: ID<User>, isGuest: Bool, _ slice: ListSlice
   ) throws(Refusal) -> [DatedMessage] {
@@ -35,19 +35,32 @@ extension ReadTransaction {
           select $1
         ) r
         join conversation c on c.owner_id = r.other_id and c.kind = 'feed'
-        """, for: user, isGuest: isGuest, slice)
+        """,
+      repostsWhere: """
+        (n_feed.owner_id = $1 or exists (
+          select 1
+          from relation f
+          where f.user_id = $1 and f.kind = 'follow' and f.other_id = n_feed.owner_id
+        ))
+        """,
+      for: user, isGuest: isGuest, slice)
   }
 
-  /// The live posts of all feeds that a user or visitor may read, newest first. The cost grows with the number of feeds.
+  /// The live posts and reposts of all feeds that a user or visitor may read, newest first; see `posts`. The cost grows with
+  /// the number of feeds.
   public func globalTimeline(
     for user: ID<User>?, isGuest: Bool, _ slice: ListSlice
   ) throws(Refusal) -> [DatedMessage] {
-    try posts(ofFeeds: "conversation c", for: user, isGuest: isGuest, slice)
+    try posts(ofFeeds: "conversation c", repostsWhere: "true", for: user, isGuest: isGuest, slice)
   }
 
-  /// Replies are no posts.
+  /// Replies are no posts. A repost is listed if its post may be read. A post that is in several feeds, with its reposts, is
+  /// listed once: as its newest repost.
+  ///
+  /// - Parameter isListed: whether the feed `n_feed` is one of these.
   private func posts(
-    ofFeeds feeds: StaticString, for user: ID<User>?, isGuest: Bool, _ slice: ListSlice
+    ofFeeds feeds: StaticString, repostsWhere isListed: StaticString, for user: ID<User>?, isGuest: Bool,
+    _ slice: ListSlice
   ) throws(Refusal) -> [DatedMessage] {
     let page = Keyset(slice, .descending)
     return try run { connection in
@@ -57,28 +70,56 @@ extension ReadTransaction {
           select m.id, coalesce(m.latest_at, m.created_at)
           from \(feeds)
           join message m on m.id in (
-            select id
-            from message
-            where conversation_id = c.id
-            and seq >= case when c.owner_id = $1 then 1 when $2 then c.anyone_from_seq else c.users_from_seq end
-            and coalesce(latest_at, created_at) \(page.comparison)= $3
-            and (coalesce(latest_at, created_at) \(page.comparison) $3 or id \(page.comparison) $4)
-            and deletion is null and machine_only = 0 and reply_to is null
-            order by coalesce(latest_at, created_at) \(page.order), seq \(page.order)
+            select p.id
+            from message p
+            where p.conversation_id = c.id and \(Self.isInHistory("p", of: "c"))
+            and coalesce(p.latest_at, p.created_at) \(page.comparison)= $3
+            and (coalesce(p.latest_at, p.created_at) \(page.comparison) $3 or p.id \(page.comparison) $4)
+            and p.deletion is null and p.machine_only = 0 and p.reply_to is null
+            and (p.repost_of is null or exists (
+              select 1
+              from message o
+              join conversation o_feed on o_feed.id = o.conversation_id
+              where o.id = p.repost_of and o.deletion is null
+              and \(Self.isReadable("o_feed")) and \(Self.isInHistory("o", of: "o_feed"))
+            ))
+            and not exists (
+              select 1
+              from message n
+              join conversation n_feed on n_feed.id = n.conversation_id
+              where n.repost_of = coalesce(p.repost_of, p.id)
+              and (coalesce(n.latest_at, n.created_at), n.id) > (coalesce(p.latest_at, p.created_at), p.id)
+              and \(Self.isReadable("n_feed")) and \(Self.isInHistory("n", of: "n_feed")) and \(isListed)
+            )
+            order by coalesce(p.latest_at, p.created_at) \(page.order), p.seq \(page.order)
             limit $5
           )
-          where c.kind = 'feed' and c.state = 'open'
-          and (c.readers = 'anyone' or c.readers = 'users' and not $2 or c.owner_id = $1)
-          and not exists (
-            select 1
-            from relation n
-            where n.user_id = $1 and n.kind in ('mute', 'block') and n.other_id = c.owner_id
-          )
+          where \(Self.isReadable("c"))
           order by coalesce(m.latest_at, m.created_at) \(page.order), m.id \(page.order)
           limit $5
           """), user?.number, isGuest, page.number(), page.number(1), slice.limit
       ) { row in DatedMessage(time: try row.int(1), message: ID(try row.int(0))) }
     }
+  }
+
+  /// Whether the viewer may read a feed, and has not muted its owner.
+  private static func isReadable(_ feed: StaticString) -> String {
+    """
+    \(feed).kind = 'feed' and \(feed).state = 'open'
+    and (\(feed).readers = 'anyone' or \(feed).readers = 'users' and not $2 or \(feed).owner_id = $1)
+    and not exists (
+      select 1
+      from relation x
+      where x.user_id = $1 and x.kind in ('mute', 'block') and x.other_id = \(feed).owner_id
+    )
+    """
+  }
+
+  private static func isInHistory(_ message: StaticString, of feed: StaticString) -> String {
+    """
+    \(message).seq >= case
+      when \(feed).owner_id = $1 then 1 when $2 then \(feed).anyone_from_seq else \(feed).users_from_seq end
+    """
   }
 
   /// The feeds of followed and not muted users.

@@ -129,5 +129,8 @@ enum MigrationHashes {
     Migration(
       number: 42, name: "commands",
       hash: "d98546a7502d819315e9a3614605650f7ea78ed83362cbb5306d5a3fc0292cd2"),
+    Migration(
+      number: 43, name: "reposts",
+      hash: "9cfef3bfd2f679733c7d898b74af8a0be74c94cd93dd9a9701baa6cbaa75c29c"),
   ]
 }

@@ -38,6 +38,20 @@ extension WriteTransaction {
     return isGone
   }
 
+  /// Deletes the reposts of a post by a user.
+  public func deleteReposts(of message: ID<Message>, by user: ID<User>) throws(Refusal) {
+    let reposts = try run { connection in
+      try connection.all(
+        """
+        select id
+        from message
+        where repost_of = $1 and author_id = $2
+        """, message.number, user.number
+      ) { row in ID<Message>(try row.int(0)) }
+    }
+    for repost in reposts { try delete(repost, by: user) }
+  }
+
   /// Removes an action regardless of its author. A message has one pin, and every moderator may remove it.
   public func removeAll(
     _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>

@@ -8,7 +8,7 @@ import ParleySQLite
 private enum Column: Int, CaseIterable {
   case id, conversation, seq, previous, author, clientID, kind, text, entities, annotations, replyTo, isMachineOnly
   case createdAt, sentAt, editedAt, editedBy, revision, deletion, deletedAt, deletedBy, reason, movedFrom, movedTo,
-    buttons
+    buttons, repostOf
 
   var name: String {
     switch self {
@@ -36,6 +36,7 @@ private enum Column: Int, CaseIterable {
     case .movedFrom: "moved_from"
     case .movedTo: "moved_to"
     case .buttons: "buttons"
+    case .repostOf: "repost_of"
     }
   }
 }
@@ -79,7 +80,8 @@ extension Message.Content {
       sentAt: try row.optionalInt(.sentAt).map { Int64($0) },
       edit: row.isNull(.editedAt)
         ? nil : Message.Edit(at: Int64(try row.int(.editedAt)), by: ID(try row.int(.editedBy))),
-      buttons: try [MessageButton](stored: row, Column.buttons.rawValue))
+      buttons: try [MessageButton](stored: row, Column.buttons.rawValue),
+      repostOf: try row.optionalInt(.repostOf).map { ID($0) })
   }
 }
 

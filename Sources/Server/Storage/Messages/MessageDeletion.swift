@@ -37,8 +37,8 @@ extension WriteTransaction {
       try connection.execute(
         """
         update message
-        set text = null, entities = null, annotations = null, sent_at = null, buttons = null, deletion = $1,
-          deleted_at = $2, deleted_by = $3, reason = $4, moved_to = $5, revision = revision + 1
+        set text = null, entities = null, annotations = null, sent_at = null, buttons = null, repost_of = null,
+          deletion = $1, deleted_at = $2, deleted_by = $3, reason = $4, moved_to = $5, revision = revision + 1
         where id = $6
         """, deletion.rawValue, Int(now), actor.number, reason, movedTo?.number, message.id.number)
     }

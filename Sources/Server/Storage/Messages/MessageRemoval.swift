@@ -40,9 +40,10 @@ extension WriteTransaction {
         """
         update message
         set text = $1, entities = $2, annotations = $3, sent_at = $4, deletion = null, deleted_at = null,
-          deleted_by = null, reason = null, buttons = $5, revision = revision + 1
-        where id = $6
-        """, seal.text.markdown, seal.text.entities, seal.annotations?.json, seal.sentAt, seal.buttons, id.number)
+          deleted_by = null, reason = null, buttons = $5, repost_of = $6, revision = revision + 1
+        where id = $7
+        """, seal.text.markdown, seal.text.entities, seal.annotations?.json, seal.sentAt, seal.buttons,
+        seal.repostOf, id.number)
     }
     try addRows(of: seal, to: id, in: message.conversation)
     try restore(seal.notifications, of: id, isReader)

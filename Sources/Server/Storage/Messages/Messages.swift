@@ -78,7 +78,9 @@ extension WriteTransaction {
     }
     try attach(message.attachments, to: id)
     if let poll = message.poll { try add(poll, to: id) }
-    if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: forum))) }
+    if !message.isMachineOnly, message.repostOf == nil {
+      searchChanges.append(.add(try searchEntry(of: message, id, in: forum)))
+    }
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
       actor: message.author.number, after: end.offset)
@@ -244,15 +246,15 @@ extension WriteTransaction {
         """
         insert into message (
           id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
-          machine_only, created_at, latest_at, sent_at, has_poll, buttons)
+          machine_only, created_at, latest_at, sent_at, has_poll, buttons, repost_of)
         values (
           $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
           (select coalesce(latest_at, created_at) from message where id = $4 and coalesce(latest_at, created_at) > $13),
-          $14, $15, $16)
+          $14, $15, $16, $17)
         """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
         message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
         message.replyTo?.number, message.isMachineOnly, Int(time), message.sentAt.map { Int($0) },
-        message.poll == nil ? nil : 1, message.buttons.stored)
+        message.poll == nil ? nil : 1, message.buttons.stored, message.repostOf?.number)
     }
   }
 }

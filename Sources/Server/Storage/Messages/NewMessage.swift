@@ -19,6 +19,8 @@ public struct NewMessage: Sendable {
   public var attachments: [ID<File>] = []
   public var poll: Poll?
   public var buttons: [MessageButton] = []
+  /// The post of a feed that the message reposts.
+  public var repostOf: ID<Message>?
 
   public init(conversation: ID<Conversation>, author: ID<User>, clientID: String? = nil, text: MessageText) {
     self.conversation = conversation
@@ -78,7 +80,7 @@ extension NewMessage {
         Message.Content(
           text: text.markdown, entities: text.entities.map { JSONRaw(trusted: Array($0.utf8)) },
           annotations: annotations.map { JSONRaw(trusted: Array($0.json.utf8)) }, attachments: attachments,
-          sentAt: sentAt, poll: poll, buttons: buttons)))
+          sentAt: sentAt, poll: poll, buttons: buttons, repostOf: repostOf)))
   }
 
   /// The digest by which a repeated send is compared with the first.

@@ -8,6 +8,8 @@ struct Seal {
   var sentAt: Int?
   /// In stored form.
   var buttons: String?
+  /// The post that it reposts.
+  var repostOf: Int?
   /// Whether it was the solution of its topic.
   var isSolution = false
   var revisions: [Revision] = []
@@ -56,6 +58,7 @@ extension Seal: JSONWritable {
       Self.write(annotations, to: &json)
       json.field("sent_at", sentAt)
       if let buttons { json.field("buttons", buttons) }
+      if let repostOf { json.field("repost_of", repostOf) }
       if isSolution { json.field("solution", true) }
       json.field("revisions", revisions)
       json.field("notifications", notifications)
@@ -75,6 +78,7 @@ extension Seal: JSONReadable {
     annotations = try object.optional("annotations", Self.annotations)
     sentAt = try object.optional("sent_at")
     buttons = try object.optional("buttons")
+    repostOf = try object.optional("repost_of")
     isSolution = try object.optional("solution") ?? false
     revisions = try object.read("revisions")
     notifications = try object.read("notifications")

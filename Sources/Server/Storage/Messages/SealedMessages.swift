@@ -95,7 +95,7 @@ extension WriteTransaction {
       }
       return try connection.first(
         """
-        select text, entities, annotations, sent_at, buttons
+        select text, entities, annotations, sent_at, buttons, repost_of
         from message
         where id = $1
         """, id.number
@@ -105,7 +105,7 @@ extension WriteTransaction {
         return Seal(
           text: text,
           annotations: try row.optionalText(2).map { MessageAnnotations(json: $0, types: types, location: location) },
-          sentAt: try row.optionalInt(3), buttons: try row.optionalText(4))
+          sentAt: try row.optionalInt(3), buttons: try row.optionalText(4), repostOf: try row.optionalInt(5))
       }
     }
   }

@@ -116,7 +116,7 @@ enum SearchIndex {
     }
   }
 
-  /// Expected entries of messages, in their order, without tombstones and machine-only messages.
+  /// Expected entries of messages, in their order, without tombstones, machine-only messages and reposts.
   static func eachEntry(
     from first: Int = 0, through last: Int = .max, _ connection: Connection, _ body: (SearchEntry) throws -> Void
   ) throws {
@@ -128,7 +128,7 @@ enum SearchIndex {
       from message m
       join conversation c on c.id = m.conversation_id
       left join location l on l.message_id = m.id
-      where m.id between $1 and $2 and m.deletion is null and m.machine_only = 0
+      where m.id between $1 and $2 and m.deletion is null and m.machine_only = 0 and m.repost_of is null
       order by m.id
       """, first, last
     ) { row in

@@ -48,6 +48,14 @@ extension Check {
     ) { row in "message \(try row.int(0)) replies to missing message \(try row.int(1))" }
     try examination.expectNone(
       """
+      select m.id, m.repost_of
+      from message m
+      where m.repost_of is not null
+      and not exists (select 1 from message o where o.id = m.repost_of and o.repost_of is null)
+      """
+    ) { row in "message \(try row.int(0)) reposts message \(try row.int(1)), which is missing or a repost" }
+    try examination.expectNone(
+      """
       select m.id
       from message m
       where m.moved_to is not null

@@ -1,9 +1,10 @@
 extension Check {
   static let search = Check(
     "search",
-    "the index contains exactly the words of the messages that are not deleted or machine-only, of titles and of users"
+    "the index contains exactly the words of the messages that are not deleted, machine-only or reposts, of titles and of users"
   ) { examination in
-    let count = try examination.number("select count(*) from message where deletion is null and machine_only = 0")
+    let count = try examination.number(
+      "select count(*) from message where deletion is null and machine_only = 0 and repost_of is null")
     examination.count(count, "messages")
     let connection = examination.connection
     // The check prepares every text again; the next start rebuilds an index of another version. An empty index has any

@@ -30,6 +30,14 @@ public struct ActionType: Sendable, Hashable {
     self.name = name
   }
 
+  /// A repost, which also has an entry in the feed of its user.
+  public static let repost = ActionType(name: "repost", reach: .everyone)
+
+  private init(name: String, reach: Reach) {
+    self.name = name
+    self.reach = reach
+  }
+
   /// The name of the custom emoji of a reaction.
   public var customEmoji: String? {
     name.hasPrefix(Self.reaction) ? CustomEmoji.name(in: name.dropFirst(Self.reaction.count)) : nil

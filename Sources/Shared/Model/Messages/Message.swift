@@ -70,11 +70,13 @@ public struct Message: Sendable, Hashable {
     public var poll: Poll?
     /// The buttons of a bot's message.
     public var buttons: [MessageButton]
+    /// The post that this entry of a feed reposts. A repost has no text.
+    public var repostOf: ID<Message>?
 
     public init(
       text: String, entities: JSONRaw? = nil, annotations: JSONRaw? = nil, attachments: [ID<File>] = [],
       sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = [], poll: Poll? = nil,
-      buttons: [MessageButton] = []
+      buttons: [MessageButton] = [], repostOf: ID<Message>? = nil
     ) {
       self.text = text
       self.entities = entities
@@ -85,6 +87,7 @@ public struct Message: Sendable, Hashable {
       self.actions = actions
       self.poll = poll
       self.buttons = buttons
+      self.repostOf = repostOf
     }
   }
 

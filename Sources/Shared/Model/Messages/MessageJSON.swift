@@ -1,6 +1,6 @@
 // A message as a JSON object, both ways. Only rare members may be absent: `kind` of a user's message, `edited_by` of an
-// unedited message, `moved_from` of an original, `poll` and `buttons` of a message without any, and the tombstone's
-// members of a live message. A tombstone has no content members.
+// unedited message, `moved_from` of an original, `poll` and `buttons` of a message without any, `repost_of` of
+// a message that is no repost, and the tombstone's members of a live message. A tombstone has no content members.
 
 public import ParleyJSON
 
@@ -59,6 +59,7 @@ extension Message: JSONWritable {
     content?.writeActions(to: &json, mine: mine)
     if let poll = content?.poll { json.object("poll") { json in poll.writeMembers(to: &json, vote: vote) } }
     if let buttons = content?.buttons, !buttons.isEmpty { json.field("buttons", buttons) }
+    if let original = content?.repostOf { json.field("repost_of", original) }
     tombstone?.write(to: &json)
   }
 }
@@ -134,7 +135,7 @@ extension Message.Content {
       annotations: try Self.annotations(&object), attachments: try object.read("attachments"),
       sentAt: sentAt.map { Int64($0.milliseconds) }, edit: try Message.Edit(&object),
       actions: try Message.ActionCount.all(object.object("actions")), poll: try object.optional("poll"),
-      buttons: try object.optional("buttons") ?? [])
+      buttons: try object.optional("buttons") ?? [], repostOf: try object.optional("repost_of"))
   }
 
   /// Nil without entities.
