@@ -614,6 +614,8 @@ const parts = {
   'Feed post': [
     wide(feed('The first tomatoes are *red*. https://example.org', ada, { href: '/m/1', replies: { n: 3, hasMore: false } }, { actions: { like: { count: 12, mine: true }, 'reaction:🎉': { count: 2, mine: false } } })),
     wide(feed('المرأة تقرأ في الحديقة', long, { href: '/m/2', replies: { n: 50, hasMore: true } }, { edited_at: at(3) })),
+    wide(feed('Frost tonight: bring the lemon trees in.', ada, { href: '/m/3', mayRepost: true, reposter: { name: 'Grace', href: '/u/grace' } }, { actions: { repost: { count: 4, mine: false } } })),
+    wide(feed('Seeds to give away', grace, { href: '/m/4', mayRepost: true, reposter: { name: null, href: '/u/ada' } }, { actions: { repost: { count: 1, mine: true } } })),
     wide(feed('Not sent yet', ada, { mine: true, href: null }, { state: 'waiting' })),
     wide(feed('Refused', ada, { mine: true, href: null }, { state: 'failed', fault: 'You can’t write here.' })),
     wide(feed('A reply, where replies are turned off', grace, { mayReply: false })),

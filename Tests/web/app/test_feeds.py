@@ -274,6 +274,80 @@ class Reading(Feeds):
         expect(self.shown(other, "Please like this").locator(".reaction")).to_contain_text("2")
 
 
+class Reposts(Feeds):
+    def repost(self, post, name, method="PUT"):
+        self.call(method, f"/messages/{post['id']}/actions/repost", token=self.tokens[name])
+
+    def test_a_repost_reaches_the_followers_until_it_is_undone(self):
+        for size, other in (("desktop", "phone"), ("phone", "desktop")):
+            with self.subTest(size=size):
+                text = f"A hedgehog in the compost, {size}"
+                post = self.post(text, "lin")
+                page, grace = self.feed_page(size=size), self.feed_page("grace", other, "everyone")
+                expect(self.shown(page, text)).to_have_count(0)
+                self.shown(grace, text).get_by_role("button", name="Repost", exact=True).click()
+                expect(self.shown(grace, text).get_by_role("button", name="Repost 1 repost")).to_have_attribute("aria-pressed", "true")
+                page.get_by_role("button", name="1 new post").click()
+                got = self.shown(page, text)
+                expect(got.get_by_role("link", name="Grace reposted")).to_have_attribute("href", "/u/grace")
+                self.photograph(page, f"feed-repost-{size}")
+                self.assert_accessible(page, "a repost")
+                self.assert_fits(page, "a repost")
+                # Likes and replies belong to the post.
+                got.get_by_role("button", name="Like", exact=True).click()
+                self.eventually(page, 1, lambda: self.message(post)["actions"].get("like", {}).get("count"))
+                got.get_by_role("link", name="Reply", exact=True).click()
+                expect(page.get_by_role("feed", name="Post", exact=True).get_by_role("article")).to_have_attribute("data-id", post["id"])
+                page.go_back()
+                # On the own page, and on that of the user.
+                self.go(grace, "/feed")
+                expect(self.shown(grace, text)).to_contain_text("You reposted")
+                self.go(page, "/u/grace")
+                expect(page.get_by_role("feed", name="Posts by Grace").get_by_role("article").first).to_contain_text(text)
+                self.go(page, "/feed")
+                expect(self.shown(page, text)).to_be_visible()
+                self.shown(grace, text).get_by_role("button", name="Repost 1 repost").click()
+                expect(self.shown(grace, text)).to_have_count(0)
+                expect(self.shown(page, text)).to_have_count(0)
+                self.eventually(page, None, lambda: self.message(post)["actions"].get("repost"))
+
+    def test_a_post_is_listed_once_and_ends_with_the_post(self):
+        post = self.post("Frost tonight")
+        self.post("And now the weather")
+        page = self.feed_page()
+        self.feed("ada")
+        self.shown(page, "Frost tonight").get_by_role("button", name="Repost", exact=True).click()
+        first = page.get_by_role("feed").get_by_role("article").first
+        expect(first).to_contain_text("You reposted")
+        expect(first).to_contain_text("Frost tonight")
+        expect(self.shown(page, "Frost tonight")).to_have_count(1)
+        # The address of the repost leads to the post.
+        entry = self.call("GET", "/timeline", token=self.tokens["ada"])["data"][0]
+        self.assertEqual(entry["repost_of"], post["id"])
+        self.go(page, f"/m/{entry['id']}")
+        expect(page.get_by_role("feed", name="Post", exact=True)).to_contain_text("Frost tonight")
+        # The list is there without a network.
+        self.go(page, "/feed")
+        expect(first).to_contain_text("You reposted")
+        page.context.set_offline(True)
+        self.go(page, f"/m/{post['id']}")
+        self.go(page, "/feed")
+        expect(first).to_contain_text("Frost tonight")
+        page.context.set_offline(False)
+        self.call("DELETE", f"/messages/{post['id']}", token=self.tokens["grace"])
+        expect(self.shown(page, "Frost tonight")).to_have_count(0)
+
+    def test_reposts_of_ignored_users_are_left_out(self):
+        post = self.post("Loud music", "lin")
+        self.repost(post, "grace")
+        page = self.feed_page()
+        expect(self.shown(page, "Loud music")).to_be_visible()
+        self.relate("ada", "mute", "lin")
+        expect(self.shown(page, "Loud music")).to_have_count(0)
+        self.relate("ada", "mute", "lin", "DELETE")
+        self.repost(post, "grace", "DELETE")
+
+
 class Threads(Feeds):
     def test_replies_are_written_counted_and_read(self):
         for size in SIZES:

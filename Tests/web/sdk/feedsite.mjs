@@ -58,8 +58,15 @@ export function site(server, { page = 30 } = {}) {
     /** The replies of `GET /messages/{id}/replies`, oldest first. */
     replies: [],
     asked: [],
+    /** The posts of reposts that the user may read. */
+    originals: [],
     client: {
       calls: {
+        getMessages: async ({ query }) => {
+          made.asked.push(query.ids);
+          if (made.fault) throw made.fault;
+          return { data: made.originals.filter(({ id }) => query.ids.split(',').includes(id)) };
+        },
         listReplyCounts: async ({ query }) => {
           made.asked.push(query.ids);
           if (made.fault) throw made.fault;
@@ -82,7 +89,8 @@ export function site(server, { page = 30 } = {}) {
       if (made.fault) throw made.fault;
       const start = Number(query.next ?? 0);
       const data = server.slice(start, start + page);
-      return { data, next: start + page < server.length ? String(start + page) : null, included: { users: [] } };
+      const messages = made.originals.filter(({ id }) => data.some((it) => it.repost_of === id));
+      return { data, next: start + page < server.length ? String(start + page) : null, included: { users: [], messages } };
     },
     listen(names, listener) {
       for (const name of names) target.addEventListener(name, listener);

@@ -128,3 +128,61 @@ test('a list that is read does not move when it is opened again', async () => {
   await settled();
   assert.deepEqual([texts(timeline), timeline.waiting], [['old'], 1]);
 });
+
+const shown = ({ posts }) => posts.map(({ text, reposted_by: by = null }) => [text, by]);
+
+test('a post is shown once, as its newest repost', async () => {
+  const socks = post('socks');
+  const [mine, theirs] = [ADA, GRACE].map((author) => post('', author, { repost_of: socks.id }));
+  const home = site([theirs, mine, socks]);
+  home.originals.push(socks);
+  const timeline = new Timeline(home, 'following');
+  await timeline.open(() => true);
+  assert.deepEqual(shown(timeline), [['socks', GRACE]]);
+  // It is the same post: with its reactions, edits and end.
+  home.change([{ ...socks, text: 'warm socks' }]);
+  assert.deepEqual(shown(timeline), [['warm socks', GRACE]]);
+  home.change([{ ...theirs, deleted: true }]);
+  assert.deepEqual(shown(timeline), [['warm socks', ADA]]);
+  home.outbox.push({ id: 'c1', kind: 'remove_action', message_id: socks.id, conversation_id: FEEDS[GRACE], body: { type: 'repost' }, state: 'pending' });
+  assert.deepEqual(shown(timeline), [['warm socks', null]]);
+  home.change([{ ...socks, deleted: true }]);
+  assert.deepEqual(shown(timeline), []);
+});
+
+test('a new repost waits with its post, and one of an unreadable post is not counted', async () => {
+  const old = post('old');
+  const home = site([old]);
+  const timeline = new Timeline(home, 'following');
+  await timeline.open(() => true);
+  const far = post('far away', '3', { conversation_id: '13' });
+  home.originals.push(far, old);
+  await home.hear('message.created', post('', GRACE, { repost_of: far.id }));
+  await home.hear('message.created', post('', GRACE, { repost_of: '9' }));
+  assert.deepEqual(home.asked, [far.id, '9']);
+  assert.equal(timeline.waiting, 1);
+  timeline.showWaiting();
+  assert.deepEqual(shown(timeline), [['far away', GRACE], ['old', null]]);
+  home.relations.set('3', { mute: true });
+  assert.deepEqual(shown(timeline), [['old', null]]);
+});
+
+test('a post stays in its place while its repost waits', async () => {
+  const [old, next] = [post('old'), post('next')];
+  const server = [next, old];
+  const home = site(server);
+  const timeline = new Timeline(home, 'following');
+  await timeline.open(() => true);
+  home.originals.push(old);
+  server.pop();
+  server.unshift(post('', GRACE, { repost_of: old.id }));
+  await home.reconnect();
+  assert.deepEqual([shown(timeline), timeline.waiting], [[['next', null], ['old', null]], 1]);
+  timeline.showWaiting();
+  assert.deepEqual(shown(timeline), [['old', GRACE], ['next', null]]);
+  // It is there without a network, too.
+  home.fault = Object.assign(new Error(), { isTemporary: true });
+  const again = new Timeline(home, 'following');
+  await again.open(() => true);
+  assert.deepEqual(shown(again), [['old', GRACE], ['next', null]]);
+});

@@ -15,6 +15,10 @@ export class FeedActions extends MessageActions {
     return on ? this.stream.setAction(message, 'like') : this.stream.removeAction(message, 'like');
   }
 
+  repost(message, on) {
+    return on ? this.stream.setAction(message, 'repost') : this.stream.removeAction(message, 'repost');
+  }
+
   items(message) {
     return super.items(message).filter((it) => !MISSING.has(it?.act));
   }

@@ -1,5 +1,6 @@
 // A list of posts or replies. Unchanged ones keep their nodes, so that focus and presses survive.
 
+import { displayName } from '../core/displayname.js';
 import { el, focusAgain } from '../core/dom.js';
 import { isMentioned } from '../core/groups.js';
 import { isLetter } from '../core/rowkeys.js';
@@ -43,7 +44,7 @@ export class PostList {
     messages.forEach((message, index) => {
       const key = message.client_id ?? message.id;
       const view = this.#view(message);
-      const look = JSON.stringify([withoutAge(message), view.author, statusLine(view.author), view.files, view.replies, view.mayReply]);
+      const look = JSON.stringify([withoutAge(message), view.author, statusLine(view.author), view.files, view.replies, view.mayReply, view.reposter]);
       const known = before.get(key);
       const node = known?.look === look ? known.node : feedPost({ ...message, mentionsMe: isMentioned(this.site.me, message) }, view);
       if (known && known.node !== node) known.node.replaceWith(node);
@@ -70,8 +71,16 @@ export class PostList {
       href: message.state ? null : this.hrefOf(message),
       replies: this.repliesTo(message),
       mayReply: this.mayReply(message),
+      reposter: message.reposted_by ? this.#reposter(message.reposted_by) : null,
+      mayRepost: !message.reply_to && site.me.role !== 'guest',
       act: (verb, detail) => acts.run(message, verb, detail),
     };
+  }
+
+  /** The name of the user behind a repost, and their page. */
+  #reposter(id) {
+    const user = this.site.user(id);
+    return { name: id === this.site.me.id ? null : displayName(user), href: user.name ? `/u/${encodeURIComponent(user.name)}` : null };
   }
 
   /** The message that has the focus. */

@@ -24,6 +24,10 @@ const MARKED = 2_000;
 /** @param {object} message the post, or a reply to it @param {object} feed its conversation */
 export async function openThread(shell, message, feed, query) {
   const { site } = shell;
+  if (message.repost_of) {
+    const post = await site.client.calls.getMessage({ id: message.repost_of });
+    return openThread(shell, post, await site.conversation(post.conversation_id), query);
+  }
   const [chain] = await Promise.all([chainTo(site, message), loadFeedSheet()]);
   const page = new ThreadPage(shell, feed, chain);
   await page.open();

@@ -24,7 +24,7 @@ export async function fillWithPosts(shell, user, section) {
   if (!feed) return void (isMe && write());
   const posts = new UserPosts(site, feed);
   const field = { reply: ({ id }) => shell.go(`/m/${id}?reply`), edit: ({ id }) => shell.go(`/m/${id}?edit`), insert: () => shell.go('/feed') };
-  const acts = feedActions(shell, { field, owner: () => feed.owner_id });
+  const acts = feedActions(shell, { field, owner: (message) => message.author_id });
   const list = new PostList(site, { label: say('feed.postsOf', { name: displayName(user) }), acts, hrefOf: ({ id }) => `/m/${id}` });
   const foot = el('div.feed-foot');
   const column = el('div.feed-column', null, list.node, foot);

@@ -1,5 +1,5 @@
-// A post of a feed, or a reply to it: the post of a topic with a like, the number of replies and a link to its page. Also the
-// button of new posts above a list.
+// A post of a feed, or a reply to it: the post of a topic with a like, a repost, the number of replies and a link to its page.
+// Also the button of new posts above a list.
 
 import { el, icon, spoken } from '../../core/dom.js';
 import { loadSheet } from '../../core/sheet.js';
@@ -11,13 +11,15 @@ export const loadFeedSheet = () => loadSheet('/css/parts/message/feed.css');
 
 /**
  * @param {object} message
- * @param {object} view as of a message; `act` with the verbs `like` and `thread`, too
+ * @param {object} view as of a message; `act` with the verbs `like`, `repost` and `thread`, too
  * @param {string} [view.href] the page of the post
  * @param {{ n: number, hasMore: boolean } | null} [view.replies] their number, if known; without `href` none is shown
  * @param {boolean} [view.mayReply]
+ * @param {boolean} [view.mayRepost]
+ * @param {{ name: string | null, href: string | null } | null} [view.reposter] the user whose repost it is; no name for the own one
  */
 export function feedPost(message, view) {
-  const { act, href, replies = null, mayReply = true } = view;
+  const { act, href, replies = null, mayReply = true, mayRepost = false, reposter = null } = view;
   // Replies stand under their post, which needs no quote.
   const node = messageElement({ ...message, reply_to: null }, { ...view, shape: 'post' });
   node.classList.add('feed-post');
@@ -29,10 +31,15 @@ export function feedPost(message, view) {
     time.replaceWith(link);
     link.append(time);
   }
+  if (reposter) writeReposter(node, reposter);
   const tools = node.querySelector('.post-tools');
   if (!tools) return node;
   if (message.state) tools.remove();
-  else tools.replaceChildren(...[replyTool(href, replies, mayReply, act), likeTool(message, act), ...others(tools)].filter(Boolean));
+  else {
+    const repost = mayRepost && markTool(message, act, 'repost', 'again', ['feed.repost', 'feed.reposts']);
+    const like = markTool(message, act, 'like', 'like', ['feed.like', 'feed.likes']);
+    tools.replaceChildren(...[replyTool(href, replies, mayReply, act), repost, like, ...others(tools)].filter(Boolean));
+  }
   return node;
 }
 
@@ -46,14 +53,22 @@ function replyTool(href, replies, mayReply, act) {
   return el('a.post-tool', { href: `${href}?reply`, aria: { label }, data: { act: 'reply' } }, words);
 }
 
-function likeTool(message, act) {
-  const { count = 0, mine = false } = message.actions?.like ?? {};
+/** The line *Grace reposted* above a post. */
+function writeReposter(node, { name, href }) {
+  const words = name ? say('feed.reposted', { name }) : say('feed.youReposted');
+  node.setAttribute('aria-label', `${node.getAttribute('aria-label')}, ${words}`);
+  node.querySelector('.post-body')?.prepend(el('p.feed-reposter', null, icon('again'), href ? el('a', { href }, words) : words));
+}
+
+/** A button that sets or removes the user's own action, with its count. */
+function markTool(message, act, verb, picture, [words, counted]) {
+  const { count = 0, mine = false } = message.actions?.[verb] ?? {};
   return el(
-    'button.post-tool.feed-like',
-    { aria: { pressed: String(mine) }, on: { click: () => act('like', !mine) }, data: { act: 'like' } },
-    icon('like'),
-    el('span', null, say('feed.like')),
-    count > 0 && [el('span.count', { aria: { hidden: 'true' } }, number(count)), spoken(say('feed.likes', { n: count }))],
+    `button.post-tool.feed-${verb}`,
+    { aria: { pressed: String(mine) }, on: { click: () => act(verb, !mine) }, data: { act: verb } },
+    icon(picture),
+    el('span', null, say(words)),
+    count > 0 && [el('span.count', { aria: { hidden: 'true' } }, number(count)), spoken(say(counted, { n: count }))],
   );
 }
 

@@ -30,7 +30,7 @@ export function isIgnored({ parley }, id) {
   return !!(relation?.mute || relation?.block);
 }
 
-/** The page that `load` answers, with its messages as cached, and its users kept. */
+/** The page that `load` answers, with its messages and the posts of its reposts as cached, and its users kept. */
 export async function loadPage(site, load) {
   const { parley } = site;
   const asked = parley.pages.now();
@@ -38,16 +38,18 @@ export async function loadPage(site, load) {
   const page = await load();
   site.keepUsers(page.included?.users ?? []);
   const groups = new Map();
-  for (const it of page.data) groups.set(it.conversation_id, [...(groups.get(it.conversation_id) ?? []), it]);
+  const posts = page.included?.messages ?? [];
+  for (const it of [...page.data, ...posts]) groups.set(it.conversation_id, [...(groups.get(it.conversation_id) ?? []), it]);
   // A thread needs its feed also without a network.
   for (const id of groups.keys()) if (!parley.conversation(id)) parley.renew(`conversation:${id}`);
   const cached = new Map();
   for (const [id, data] of groups) {
     // A cache that fails hides no answer, and a restarted server is asked again at the next change.
-    const kept = await parley.pages.keep(id, { data, cursor, latest_seq: 0, skipped: [] }, { asked }).catch(() => null);
-    for (const it of kept ?? data) cached.set(it.id, it);
+    const stored = await parley.pages.keep(id, { data, cursor, latest_seq: 0, skipped: [] }, { asked }).catch(() => null);
+    for (const it of stored ?? data) cached.set(it.id, it);
   }
-  return { ...page, data: page.data.map((it) => cached.get(it.id)) };
+  const kept = (all) => all.map((it) => cached.get(it.id));
+  return { ...page, data: kept(page.data), posts: kept(posts) };
 }
 
 /** The cached messages with these ids, in their order. */

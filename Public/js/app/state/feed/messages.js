@@ -2,7 +2,7 @@
 
 import { withOperations } from '../../../parley/outbox.js';
 import { unsentRow } from '../unsent.js';
-import { isIgnored, noteEvents } from './cache.js';
+import { cachedMessages, isIgnored, loadPage, noteEvents } from './cache.js';
 
 export class FeedMessages extends EventTarget {
   rows = new Map();
@@ -55,13 +55,30 @@ export class FeedMessages extends EventTarget {
     if (isTouched) this.changed();
   }
 
-  /** Whether a message is left out: deleted, or by an ignored user. */
-  isHidden(message) {
-    return !message || message.deleted || message.kind === 'system' || isIgnored(this.site, message.author_id);
+  /** Adds the posts of reposts that the view does not hold: the cached ones, and those of the server. */
+  async addPosts(rows) {
+    const missing = () => [...new Set(rows.map((it) => it.repost_of))].filter((id) => id && !this.rows.has(id));
+    this.keep(await cachedMessages(this.site, missing()));
+    const ids = missing().join(',');
+    if (!ids) return;
+    const load = () => this.site.client.calls.getMessages({ query: { ids, include: 'users' }, tries: 1 });
+    const { data } = await loadPage(this.site, load).catch(() => ({ data: [] }));
+    this.keep(data);
   }
 
-  /** A row with the user's unsent changes. */
+  /** Whether a message is left out: deleted, or by an ignored user. A repost is, with its post, or once the user removes it. */
+  isHidden(message) {
+    if (!message || message.deleted || message.kind === 'system' || isIgnored(this.site, message.author_id)) return true;
+    if (!message.repost_of) return false;
+    const { site, rows } = this;
+    const ends = (it) => it.kind === 'remove_action' && it.body.type === 'repost' && it.message_id === message.repost_of;
+    const isRemoved = message.author_id === site.me.id && site.parley.operations().some(ends);
+    return isRemoved || FeedMessages.prototype.isHidden.call(this, rows.get(message.repost_of));
+  }
+
+  /** A row with the user's unsent changes; of a repost its post, with the user behind the repost. */
   shown(row) {
+    if (row.repost_of) return { ...this.shown(this.rows.get(row.repost_of)), reposted_by: row.author_id };
     const { parley, me } = this.site;
     const operations = parley.operations().filter((it) => it.message_id === row.id);
     const message = withOperations(row, operations);

@@ -6,6 +6,8 @@ import { FeedMessages } from './messages.js';
 
 const PAGE = 30;
 const PATHS = { following: '/timeline', everyone: '/timeline/global' };
+/** The post of a row, which may be a repost. */
+const postOf = (row) => row.repost_of ?? row.id;
 /** The lists that views have left, with their next pages, by the library's object and the scope. */
 const left = new WeakMap();
 
@@ -43,10 +45,12 @@ export class Timeline extends FeedMessages {
     return [...ids].filter((id) => !this.#ids.includes(id) && !this.isHidden(this.rows.get(id))).length;
   }
 
-  /** Unsent posts, then the others. */
+  /** Unsent posts, then the others, each once, as its newest repost. */
   get posts() {
-    const sent = this.#ids.map((id) => this.rows.get(id)).filter((it) => !this.isHidden(it)).map((it) => this.shown(it));
-    return [...this.unsent.reverse(), ...sent.filter((it) => !it.deleted)];
+    const sent = new Map();
+    for (const row of this.#ids.map((id) => this.rows.get(id)))
+      if (!this.isHidden(row) && !sent.has(postOf(row))) sent.set(postOf(row), this.shown(row));
+    return [...this.unsent.reverse(), ...[...sent.values()].filter((it) => !it.deleted)];
   }
 
   isHidden(message) {
@@ -64,6 +68,7 @@ export class Timeline extends FeedMessages {
     const isOwn = row.author_id === this.site.me.id && row.conversation_id === ownFeed(this.site)?.id && !row.reply_to;
     if (!isOwn || !isLater(row, this.rows.get(this.#ids[0]))) return false;
     this.#ids.unshift(row.id);
+    if (row.repost_of) this.addPosts([row]).then(() => this.changed());
     return true;
   }
 
@@ -75,6 +80,7 @@ export class Timeline extends FeedMessages {
     const { ids, next } = this.#left();
     const rows = await cachedMessages(this.site, ids);
     this.keep(rows);
+    this.keep(await cachedMessages(this.site, rows.map(postOf)));
     [this.#ids, this.next] = [rows.map(({ id }) => id), next];
     const refreshing = this.refresh(mayMove);
     if (!rows.length) return refreshing;
@@ -85,7 +91,6 @@ export class Timeline extends FeedMessages {
   /** Fetches the newest page. @param {() => boolean} [mayMove] whether it replaces the list, once it is here */
   async refresh(mayMove = () => false) {
     const page = await this.#load();
-    this.keep(page.data);
     const known = new Set(this.#ids);
     const fresh = page.data.filter((it) => !known.has(it.id));
     const isWaiting = (it) => it.author_id !== this.site.me.id && isLater(it, this.rows.get(this.#ids[0]));
@@ -101,7 +106,6 @@ export class Timeline extends FeedMessages {
 
   async more() {
     const page = await this.#load(this.next);
-    this.keep(page.data);
     const known = new Set(this.#ids);
     this.#ids.push(...page.data.map(({ id }) => id).filter((id) => !known.has(id)));
     this.next = page.next;
@@ -138,17 +142,20 @@ export class Timeline extends FeedMessages {
     this.#ids = all.sort((a, b) => (isLater(a, b) ? -1 : 1)).map(({ id }) => id);
   }
 
-  /** Removes posts that the server lists no more. */
+  /** Removes posts that the server lists no more. One with a new repost that waits stays in its place. */
   #dropMissing({ data, next }) {
-    const listed = new Set(data.map(({ id }) => id));
+    const listed = new Set(data.flatMap((it) => [it.id, postOf(it)]));
     const [first, last] = [data[0], data.at(-1)];
     const isCovered = (it) => first && !isLater(it, first) && (!next || isLater(it, last));
-    this.#ids = this.#ids.filter((id) => listed.has(id) || !isCovered(this.rows.get(id)));
+    const isListed = (id) => listed.has(id) || listed.has(postOf(this.rows.get(id)));
+    this.#ids = this.#ids.filter((id) => isListed(id) || !isCovered(this.rows.get(id)));
   }
 
-  #load(next) {
-    const query = { limit: PAGE, next: next ?? undefined, include: 'users' };
-    return loadPage(this.site, () => this.site.call('GET', PATHS[this.scope], { query }));
+  async #load(next) {
+    const query = { limit: PAGE, next: next ?? undefined, include: 'users,messages' };
+    const page = await loadPage(this.site, () => this.site.call('GET', PATHS[this.scope], { query }));
+    this.keep([...page.data, ...page.posts]);
+    return page;
   }
 
   async #heard({ event, data }) {
@@ -159,6 +166,7 @@ export class Timeline extends FeedMessages {
     const conversation = await this.site.conversation(data.conversation_id).catch(() => null);
     if (conversation?.kind !== 'feed' || conversation.owner_id !== data.author_id) return;
     const [row = data] = await cachedMessages(this.site, [data.id]);
+    await this.addPosts([row]);
     this.keep([row]);
     this.#waiting.add(row.id);
     this.changed();

@@ -19,12 +19,15 @@ export class UserPosts extends FeedMessages {
   }
 
   get posts() {
-    const sent = [...this.rows.values()].filter((it) => !this.isHidden(it)).sort((a, b) => b.seq - a.seq);
-    return sent.map((it) => this.shown(it)).filter((it) => !it.deleted);
+    const sent = [...this.rows.values()].filter((it) => this.#isPost(it) && !this.isHidden(it)).sort((a, b) => a.seq - b.seq);
+    const posts = new Map(sent.map((it) => [it.repost_of ?? it.id, this.shown(it)]));
+    return [...posts.values()].reverse().filter((it) => !it.deleted);
   }
 
   takes(row) {
-    return this.#isPost(row) && row.created_at > (this.posts[0]?.created_at ?? '');
+    if (!this.#isPost(row) || row.seq <= this.#newest) return false;
+    if (row.repost_of) this.addPosts([row]).then(() => this.changed());
+    return true;
   }
 
   /** Fetches pages until there are so many more posts, or the end: replies of readers are among the messages. */
@@ -32,13 +35,18 @@ export class UserPosts extends FeedMessages {
     const { site, feed } = this;
     const before = this.posts.length;
     for (let pages = 0; pages < MAX_PAGES; pages++) {
-      const query = { limit: PAGE, next: this.next ?? undefined, include: 'users' };
+      const query = { limit: PAGE, next: this.next ?? undefined, include: 'users,messages' };
       const page = await loadPage(site, () => site.client.calls.listMessages({ id: feed.id, query, tries: 1 }));
-      this.keep(page.data.filter((it) => this.#isPost(it)));
+      this.keep([...page.data.filter((it) => this.#isPost(it)), ...page.posts]);
       this.next = page.next;
       if (!this.next || this.posts.length >= before + more) break;
     }
     this.changed();
+  }
+
+  /** The position of the newest post that the view holds. */
+  get #newest() {
+    return Math.max(0, ...[...this.rows.values()].filter((it) => this.#isPost(it)).map(({ seq }) => seq));
   }
 
   #isPost(row) {
