@@ -113,6 +113,7 @@ export const endpoints = /** @type {const} */ ({
   revokeInvite: 'DELETE /invites/{id}',
 
   listForums: 'GET /forums',
+  listForumAccess: 'GET /forum-access',
   createForum: 'POST /forums',
   getForum: 'GET /forums/{id}',
   updateForum: 'PATCH /forums/{id}',

@@ -108,6 +108,7 @@ extension API {
     Endpoint(.patch, "/groups/{id}", .user(.admin), updateUserGroup),
     Endpoint(.delete, "/groups/{id}", .user(.admin), deleteUserGroup),
     Endpoint(.get, "/groups/{id}/members", .user(.read), listUserGroupMembers),
+    Endpoint(.get, "/forum-access", .user(.admin), listForumAccess),
     Endpoint(.put, "/groups/{id}/members/{user}", .user(.write), addUserGroupMember),
     Endpoint(.delete, "/groups/{id}/members/{user}", .user(.write), removeUserGroupMember),
     // Moderation.

@@ -35,14 +35,14 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 48)
+    #expect(lists == 49)
   }
 
   /// The ids of a list, from its first page to the last and back.
   private static func walk(_ village: Village, _ path: String, limit: Int, as name: String) async throws -> [String] {
     func items(_ page: Answer) -> [String] {
       (0..<page.count("data")).map { number in
-        let names = ["revision", "offset", "id", "user.id", "message.id", "conversation_id", "user_id"]
+        let names = ["revision", "offset", "id", "user.id", "message.id", "conversation_id", "user_id", "forum_id"]
         let item = "data.\(number)"
         let parts = names.compactMap { page["\(item).\($0)"] ?? page.int("\(item).\($0)").map { "\($0)" } }
         return parts.joined(separator: " ") + " " + (page["\(item).type"] ?? "")
@@ -262,6 +262,7 @@ import Testing
       ("/files", "/files", "grace", 6), ("/backups", "/backups", "ada", 5),
       ("/moderation-rules", "/moderation-rules", "mira", 6),
       ("/groups", "/groups", "grace", 6), ("/groups/{id}/members", "/groups/\(group)/members", "grace", 6),
+      ("/forum-access", "/forum-access?viewer=\(group)", "ada", 5),
     ]
   }
 }

@@ -60,6 +60,17 @@ import Testing
     let single = try await ada.send(.getMessage(start.message.id).including(.users))
     #expect(single.included?.users.map(\.summary.name) == ["ada"] && single.message.id == start.message.id)
     #expect(try await ada.send(.getMessage(start.message.id)).included == nil)
+    let feed = try await ada.send(.createConversation(.feed)).conversation.id
+    let post = try await ada.send(.postMessage(in: feed, "My first socks are done."))
+    let reposted = try await grace.send(.setAction(on: post.message.id, type: "repost"))
+    #expect(reposted.mine == ["repost"] && reposted.message.id == post.message.id)
+    let timeline = try await grace.send(.getTimeline().including())
+    #expect(timeline.elements.map { $0.message.content?.repostOf } == [post.message.id])
+    #expect(timeline.included?.message(post.message.id)?.message.content?.text == "My first socks are done.")
+    try await grace.send(.removeAction(on: post.message.id, type: "repost"))
+    #expect(try await grace.send(.getTimeline()).elements.isEmpty)
+    let access = try await ada.send(.listForumAccess(of: .visitor)).elements.map(\.value)
+    #expect(access.map(\.forum).contains(forum) && access.allSatisfy { !$0.operations.contains(.write) })
     let tags = try await ada.send(.listForumTags(of: forum)).elements.map(\.value)
     #expect(tags == [ForumTag("autumn", count: 1), ForumTag("garlic", count: 1)])
   }

@@ -77,3 +77,28 @@ class Groups(Village):
         self.go(lin, "/forums/new")
         expect(lin.get_by_label("Who can read it")).to_be_visible()
         expect(lin.get_by_label("growers")).to_have_count(0)
+
+    def test_staff_views_the_forums_as_a_member_of_a_group(self):
+        token = self.tokens["ada"]
+        group = self.call("POST", "/groups", {"name": "wardens"}, token)
+        self.call("POST", "/forums", {"title": "Wardens only", "visibility": "private", "read_groups": [group["id"]]}, token)
+        self.call("POST", "/forums", {"title": "Board", "visibility": "private"}, token)
+        page = self.signed_in("ada")
+        self.go(page, "/admin/groups")
+        page.get_by_role("button", name="wardens").click()
+        page.get_by_role("dialog", name="wardens").get_by_role("button", name="View as").click()
+        dialog = page.get_by_role("dialog", name="View the forums as")
+        expect(dialog.get_by_label("View as", exact=True)).to_have_value(group["id"])
+        row = dialog.get_by_role("listitem").filter(has_text="Wardens only")
+        expect(row).to_contain_text("Read")
+        expect(row).not_to_contain_text("Write")
+        hidden = dialog.get_by_role("list").last
+        expect(hidden).to_contain_text("Board")
+        expect(hidden).not_to_contain_text("Wardens only")
+        self.photograph(page, "view-as")
+        self.assert_accessible(page, "view as")
+        dialog.get_by_label("View as", exact=True).select_option("visitor")
+        expect(hidden).to_contain_text("Wardens only")
+        self.assert_fits(page, "view as")
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)

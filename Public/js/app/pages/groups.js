@@ -13,6 +13,7 @@ import { userRow } from '../parts/user/user.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { toggle } from '../parts/forms/switch.js';
 import { toast } from '../parts/overlays/toast.js';
+import { viewAs } from '../admin/viewas.js';
 
 const MENTIONERS = ['members', 'users', 'staff'];
 
@@ -68,7 +69,8 @@ export async function managedGroups({ site }, column) {
     );
   };
   const make = button(say('groups.make'), { kind: 'primary', picture: 'plus', on: () => editGroup(site, null, draw) });
-  refill(column, el('p.second', null, say('groups.lead')), el('div.form-foot', null, make), list);
+  const view = button(say('viewAs.open'), { picture: 'eye', on: () => viewAsOneOf(site) });
+  refill(column, el('p.second', null, say('groups.lead')), el('div.form-foot', null, make, view), list);
   await draw();
 }
 
@@ -108,10 +110,20 @@ function editGroup(site, group, changed) {
   };
   const node = dialog(group ? group.name : say('groups.make'), [
     savingForm(save, { work }, name, hue, selfChosen, mention),
+    group && button(say('viewAs.open'), { picture: 'eye', on: () => viewAsOneOf(site, group.id) }),
     group && membersOf(site, group),
     group && button(say('groups.delete'), { kind: 'danger', on: () => deleteGroup(site, group, () => (node.close(), changed())) }),
   ]);
   name.input.focus();
+}
+
+async function viewAsOneOf(site, group) {
+  try {
+    const { groups } = await site.call('GET', '/settings');
+    viewAs(site, groups, group);
+  } catch (error) {
+    toast(sayProblem(error));
+  }
 }
 
 async function deleteGroup(site, group, changed) {

@@ -39,6 +39,12 @@ extension API {
     return try .page(members, context)
   }
 
+  @Sendable static func listForumAccess(_ context: RequestContext) async throws -> Response {
+    let (viewer, page) = try context.query { query in (try query.viewer(), try query.page()) }
+    guard let viewer else { throw Refusal.invalid("viewer", .missing) }
+    return try .page(try await context.community.listForumAccess(of: viewer, page, for: context.caller), context)
+  }
+
   @Sendable static func addUserGroupMember(_ context: RequestContext) async throws -> Response {
     let user = try context.reference("user")
     return .one(try await context.community.addUserGroupMember(user, to: try context.id(), by: context.caller))
@@ -48,5 +54,13 @@ extension API {
     let user = try context.reference("user")
     try await context.community.removeUserGroupMember(user, of: try context.id(), by: context.caller)
     return Response(.noContent)
+  }
+}
+
+extension Query {
+  fileprivate mutating func viewer() throws(Refusal) -> ForumViewer? {
+    guard let text = try text("viewer") else { return nil }
+    guard let viewer = ForumViewer(text) else { return refuse("viewer", .notAllowed(ForumViewer.forms)) }
+    return viewer
   }
 }

@@ -194,6 +194,29 @@ public enum Permissions {
     return rights
   }
 
+  /// The permitted operations of a hypothetical user in a forum. Members are in the default forums, as each new one
+  /// is, and in no other.
+  public static func operations(of viewer: ForumViewer, in forum: Forum) -> [ForumAccess.Operation] {
+    let role = viewer.role
+    var standing = ForumStanding(
+      visibility: forum.visibility, write: forum.write, startTopics: forum.startTopics, roomMention: forum.roomMention,
+      isLocked: forum.isLocked, isArchived: forum.isArchived)
+    if forum.isDefault, role == .member { standing.role = .member }
+    if case .group(let group) = viewer { standing.groupAccess = forum.access(of: group) }
+    let rights = rights(of: role, in: standing)
+    return ForumAccess.Operation.allCases.filter { operation in
+      switch operation {
+      case .see: rights.contains(.see)
+      case .read: rights.contains(.read)
+      case .react: maySetActions(role, in: Standing(kind: .room, forum: standing))
+      case .write: rights.contains(.write)
+      case .startTopics: rights.contains(.startTopics)
+      case .mentionRoom: rights.contains(.mentionRoom)
+      case .join: rights.contains(.join)
+      }
+    }
+  }
+
   public static func rights(of role: Role?, in standing: Standing) -> Rights {
     var rights = standing.forum.map { rightsInForum($0, role, standing) } ?? rightsOutsideForum(role, standing)
     if standing.isSilenced { rights.remove(.write) }
@@ -316,4 +339,14 @@ public enum Permissions {
 
   /// Whether the role is above guest.
   private static func isFullUser(_ role: Role?) -> Bool { role != nil && role != .guest }
+}
+
+extension ForumViewer {
+  fileprivate var role: Role? {
+    switch self {
+    case .visitor: nil
+    case .guest: .guest
+    case .newcomer, .group: .member
+    }
+  }
 }

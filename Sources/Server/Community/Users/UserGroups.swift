@@ -155,7 +155,7 @@ extension CommunityView {
 }
 
 extension ReadTransaction {
-  fileprivate func requireGroupManager(_ caller: Caller) throws(Refusal) {
+  func requireGroupManager(_ caller: Caller) throws(Refusal) {
     guard caller.scope >= .admin, Permissions.mayManageGroups(try reloadCaller(caller).role) else { throw .forbidden }
   }
 }

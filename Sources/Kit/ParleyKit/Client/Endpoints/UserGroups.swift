@@ -27,6 +27,20 @@ extension Request where Response == Page<Resource<UserGroup>> {
   }
 }
 
+extension Request where Response == Page<Resource<ForumAccess>> {
+  /// `GET /forum-access`
+  public static func listForumAccess(
+    of viewer: ForumViewer, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/forum-access",
+      query: [
+        QueryItem("viewer", viewer), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
+      ])
+  }
+}
+
 extension Request where Response == Page<Resource<User>> {
   /// `GET /groups/{id}/members`
   public static func listUserGroupMembers(
