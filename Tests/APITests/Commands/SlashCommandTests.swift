@@ -143,8 +143,8 @@ import Testing
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden(members: ["grace", "robo"])
       let other = try await village.garden("kitchen", "private", members: ["grace"])
-      let shared = try await village.talk("group", by: "grace", with: ["robo"])
-      let alone = try await village.talk("group", by: "grace", with: ["linus"])
+      let shared = try await village.conversation("group", by: "grace", with: ["robo"])
+      let alone = try await village.conversation("group", by: "grace", with: ["linus"])
       try await Self.create(["name": "everywhere"], in: village)
       try await Self.create(["name": "here", "forums": [forum]], in: village)
       let unused = try await Self.create(["name": "unused"], in: village).id

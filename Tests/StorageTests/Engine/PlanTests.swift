@@ -234,7 +234,7 @@ import Testing
     _ = try tx.webhookEndpointCount(of: RawDatabase.ada)
     _ = try tx.webhookDelivery(ID(7), of: ID(8))
     _ = try tx.pendingWebhookDeliveries(of: ID(7), limit: 3)
-    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(Meadow.ada), isBackward: true, limit: 3)] {
+    for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(RawDatabase.ada), isBackward: true, limit: 3)] {
       _ = try tx.commands(slice)
     }
     _ = try tx.command(ID(7))

@@ -139,7 +139,7 @@ test('a post is shown once, as its newest repost', async () => {
   const timeline = new Timeline(home, 'following');
   await timeline.open(() => true);
   assert.deepEqual(shown(timeline), [['socks', GRACE]]);
-  // It is the same post: with its reactions, edits and end.
+  // The same post, with its reactions, edits and end.
   home.change([{ ...socks, text: 'warm socks' }]);
   assert.deepEqual(shown(timeline), [['warm socks', GRACE]]);
   home.change([{ ...theirs, deleted: true }]);
@@ -180,7 +180,7 @@ test('a post stays in its place while its repost waits', async () => {
   assert.deepEqual([shown(timeline), timeline.waiting], [[['next', null], ['old', null]], 1]);
   timeline.showWaiting();
   assert.deepEqual(shown(timeline), [['old', GRACE], ['next', null]]);
-  // It is there without a network, too.
+  // Also without a network.
   home.fault = Object.assign(new Error(), { isTemporary: true });
   const again = new Timeline(home, 'following');
   await again.open(() => true);

@@ -31,7 +31,7 @@ extension Community {
         guard let command = try tx.command(ID(earlier.subject)) else { throw .gone }
         return CreatedCommand(command: command, secret: nil)
       }
-      // It receives texts and posts as the bot after the end of the session.
+      // A command receives texts and posts as the bot after the end of the session.
       try tx.requireProof(of: caller)
       guard try tx.commandCount() < bounds.commands else { throw .tooMany(limit: bounds.commands) }
       try tx.check(bot: draft.bot, forums: draft.forums, for: caller)
