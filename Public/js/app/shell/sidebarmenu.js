@@ -26,7 +26,7 @@ function keep(site, more) {
     // A newer arrangement follows.
     if (site.arranged !== mine) return;
     try {
-      await site.updateMe({ preferences: { ...site.me.preferences, sidebar: mine } });
+      await site.changePreferences({ sidebar: mine });
     } catch (error) {
       toast(sayProblem(error));
     }

@@ -64,7 +64,7 @@ export async function heal(site) {
 /** Turns notifications on this device on or off. The browser asks for its permission first. */
 export async function setDevice(site, on) {
   if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
-  await site.updateMe({ preferences: { ...site.me.preferences, notices: on } });
+  await site.changePreferences({ notices: on });
   if (canPush(site)) await (on ? turnOn(site) : turnOff(site)).catch((error) => toast(sayProblem(error)));
 }
 

@@ -1,12 +1,12 @@
 // The appearance of the app: language, region, clock, theme, density.
 
 import { refill } from '../../core/dom.js';
-import { language, number, say } from '../../core/text/text.js';
+import { language, number, say, sayProblem } from '../../core/text/text.js';
 import { rememberLook } from '../../core/theme.js';
 import { full } from '../../core/text/times.js';
 import { choice } from '../../parts/forms/field.js';
 import { toggle } from '../../parts/forms/switch.js';
-import { changeMe } from './changeme.js';
+import { toast } from '../../parts/overlays/toast.js';
 import { chosenLanguage, languages, useLanguage } from './language.js';
 
 const REGIONS = 'AE AR AT AU BE BR CA CH CL CN CO CZ DE DK DZ EG ES FI FR GB GR HK HU IE IL IN IQ IT JO JP KR LB LU MA MX NL NO NZ PE PL PT RO RU SA SE SG TN TR TW UA US ZA'.split(' ');
@@ -22,7 +22,7 @@ export async function appearance(shell, column) {
     const all = { ...site.me.preferences, ...chosen };
     rememberLook(all, site.server.hue);
     regions.querySelector('.field-hint').textContent = regionHint();
-    await changeMe(shell, { preferences: all }).catch(() => {});
+    await site.changePreferences(chosen).catch((error) => toast(sayProblem(error)));
     // From now on the account has it, and another device may change it.
     for (const [name, value] of Object.entries(more)) if (chosen[name] === value) delete chosen[name];
   };

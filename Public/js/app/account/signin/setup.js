@@ -172,7 +172,7 @@ function begin(shell) {
         });
         room ??= forum;
       }
-      await site.updateMe({ preferences: { ...site.me.preferences, first_steps: true } });
+      await site.changePreferences({ first_steps: true });
       await loadForums(site);
       sessionStorage.removeItem(firstInviteKey());
       shell.entered();
