@@ -67,8 +67,9 @@ extension API {
   }
 
   @Sendable static func listConversationCommands(_ context: RequestContext) async throws -> Response {
-    guard context.api.commands != nil else { return .list([UsableCommand]()) }
-    return .list(try context.view.listConversationCommands(in: try context.id(), for: context.caller))
+    let usable = try context.view.listConversationCommands(in: try context.id(), for: context.caller)
+    // Without outgoing requests no command can be called.
+    return .list(context.api.commands == nil ? [] : usable)
   }
 
   @Sendable static func invokeCommand(_ context: RequestContext) async throws -> Response {
