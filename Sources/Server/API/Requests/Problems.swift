@@ -81,14 +81,7 @@ extension Problem {
       self = Problem(.forbidden, code: refusal.code, title: "A rule of the site refuses this text.")
     case .heldForReview:
       self = Problem(.forbidden, code: refusal.code, title: "A moderator reviews it before it is published.")
-    case .commandFailed(let fault):
-      let title =
-        switch fault {
-        case .unreachable: "The program of this command can't be reached."
-        case .timedOut: "The program of this command did not answer within 3 seconds. A reply may come later."
-        case .invalidAnswer: "The program of this command gave an answer that can't be shown."
-        }
-      self = Problem(.failedDependency, code: refusal.code, title: title)
+    case .commandFailed(let fault): self = .commandFailed(refusal.code, fault)
     case .unavailable: self = .unavailable
     case .damaged:
       self = Problem(
@@ -101,6 +94,16 @@ extension Problem {
         title: "The disk of the server is full. The operator has to make room.",
         fields: ["Retry-After": "60"])
     }
+  }
+
+  private static func commandFailed(_ code: String, _ fault: CommandFault) -> Problem {
+    let title =
+      switch fault {
+      case .unreachable: "The program of this command can't be reached."
+      case .timedOut: "The program of this command did not answer within 3 seconds. A reply may come later."
+      case .invalidAnswer: "The program of this command gave an answer that can't be shown."
+      }
+    return Problem(.failedDependency, code: code, title: title)
   }
 
   private static func stepUpRequired(_ code: String, needsCode: Bool, hasPasskey: Bool) -> Problem {
