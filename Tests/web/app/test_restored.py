@@ -50,6 +50,7 @@ class Restored(Village):
         page.get_by_label("Username").fill("ada")
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
         self.room(page)
         line = self.offered(page, "two")
         self.check_sent_again(page, line, self.reviewed(page, "two"), "two")

@@ -186,6 +186,8 @@ class Returning(Village):
         page.locator("input[name=password]").fill(PASSWORD)
         page.locator("form button[type=submit]").click()
         expect(page).to_have_url(f"{self.origin}/t/{self.topic['id']}?x=1")
+        # A page that is closed while it loads its scripts reports an error.
+        page.wait_for_load_state("networkidle")
 
     def test_a_page_for_members_asks_for_sign_in_and_returns(self):
         for path in (f"/f/{self.garden['id']}/new", "/feed"):
@@ -194,6 +196,7 @@ class Returning(Village):
                 page.goto(f"{self.origin}{path}")
                 self.sign_in_here(page)
                 expect(page).to_have_url(f"{self.origin}{path}")
+                page.wait_for_load_state("networkidle")
 
     def test_a_link_for_members_on_a_known_device_asks_for_sign_in_and_returns(self):
         shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members"}, self.tokens["ada"])
