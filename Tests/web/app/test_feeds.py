@@ -208,6 +208,18 @@ class Reading(Feeds):
         page.go_back()
         expect(old).to_be_in_viewport()
 
+    def test_a_press_is_a_click_although_its_post_changes(self):
+        post = self.post("Pressed")
+        page = self.feed_page()
+        link = self.shown(page, "Pressed").get_by_role("link", name=re.compile("^Reply"))
+        link.hover()
+        page.mouse.down()
+        self.call("PATCH", f"/messages/{post['id']}", {"text": "Pressed and edited"}, self.tokens["grace"])
+        page.wait_for_timeout(1_500)
+        page.mouse.up()
+        expect(page.get_by_role("textbox", name="Write a reply")).to_be_focused()
+        expect(page.get_by_text("Pressed and edited")).to_be_visible()
+
     def test_everyone_lists_the_feeds_of_all(self):
         self.post("From lin", "lin")
         self.post("For nobody else", "grace")

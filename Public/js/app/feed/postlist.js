@@ -13,6 +13,9 @@ const withoutAge = ({ known: _, actions_known: __, star_known: ___, ...message }
 export class PostList {
   #drawn = new Map();
   #messages = [];
+  #isPressed = false;
+  /** The newest draw during a press. */
+  #waiting = null;
 
   /**
    * @param {object} site
@@ -21,7 +24,7 @@ export class PostList {
    */
   constructor(site, { label, acts, hrefOf = () => null, repliesTo = () => null, mayReply = () => true, seen }) {
     Object.assign(this, { site, acts, hrefOf, repliesTo, mayReply });
-    this.node = el('div.feed-list', { role: 'feed', aria: { label, busy: 'false' } });
+    this.node = el('div.feed-list', { role: 'feed', aria: { label, busy: 'false' }, on: { pointerdown: () => this.#hold() } });
     this.seeing =
       seen &&
       new IntersectionObserver((entries) => {
@@ -33,8 +36,25 @@ export class PostList {
     this.seeing?.disconnect();
   }
 
+  /** Holds draws during a press: a node that is replaced before the pointer is up gets no click. */
+  #hold() {
+    this.#isPressed = true;
+    const over = new AbortController();
+    const end = () => {
+      over.abort();
+      // The click follows the end of the press.
+      setTimeout(() => {
+        this.#isPressed = false;
+        if (this.#waiting) this.draw(...this.#waiting);
+      });
+    };
+    for (const kind of ['pointerup', 'pointercancel']) addEventListener(kind, end, { signal: over.signal });
+  }
+
   /** @param {object[]} messages in the order of the list */
   draw(messages, hasMore = false) {
+    this.#waiting = this.#isPressed ? [messages, hasMore] : null;
+    if (this.#isPressed) return;
     this.#messages = messages;
     // A feed without articles is none.
     this.node.hidden = !messages.length;
