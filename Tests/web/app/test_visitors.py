@@ -225,10 +225,11 @@ class Returning(Village):
         self.go(page, "/you/notifications")
         expect(page.locator(".page-bar .sign-online")).to_be_visible()
         newest = max(self.call("GET", "/sessions", token=self.tokens["lin"])["data"], key=lambda it: int(it["id"]))
-        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
-            database.execute("update session set expires_at = 1 where id = ?", (int(newest["id"]),))
         page.context.set_offline(True)
         expect(page.locator(".page-bar .sign-offline")).to_be_visible()
+        # While it is offline: the page of the sign-in needs its scripts.
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute("update session set expires_at = 1 where id = ?", (int(newest["id"]),))
         page.context.set_offline(False)
         expect(page.get_by_label("Username")).to_be_visible()
         expect(page).to_have_url(f"{self.origin}/you/notifications")
