@@ -236,8 +236,9 @@ actor Writer {
   }
 
   private func run(_ aside: Aside) {
+    let rowsBefore = connection.totalChanges
     let answer = aside(connection)
-    commits.add(1, ordering: .releasing)
+    if connection.totalChanges != rowsBefore { commits.add(1, ordering: .releasing) }
     inbox.withLock { $0.waitingCount -= 1 }
     answer()
   }
@@ -283,7 +284,7 @@ actor Writer {
       counters = before
       failure = gate.close(after: error)
     }
-    commits.add(1, ordering: .releasing)
+    if failure != nil || batch.hasChanges { commits.add(1, ordering: .releasing) }
     if failure == nil, !batch.erasures.isEmpty { journal.add(batch.erasures) }
     let unrun = unrun(batch)
     inbox.withLock { inbox in
