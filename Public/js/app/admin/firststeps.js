@@ -28,7 +28,7 @@ export async function firstSteps(shell, node) {
   ];
   const close = async () => {
     node.hidden = true;
-    await site.changePreferences({ first_steps: false }).catch(() => {});
+    await site.updateMe({ preferences: { ...site.me.preferences, first_steps: false } }).catch(() => {});
   };
   const isDone = steps.every(([, done]) => done);
   if (isDone) return close();

@@ -1,6 +1,7 @@
 // The menus of the sidebar: pinned entries, own sections, moves, the order of forums; also its moves by drag and its folds.
 
 import { loadMoreText, say, sayProblem } from '../core/text/text.js';
+import { changePreferences } from '../account/settings/changeme.js';
 import { ask, confirm } from '../parts/overlays/dialog.js';
 import { field } from '../parts/forms/field.js';
 import { menu } from '../parts/overlays/menu.js';
@@ -26,7 +27,7 @@ function keep(site, more) {
     // A newer arrangement follows.
     if (site.arranged !== mine) return;
     try {
-      await site.changePreferences({ sidebar: mine });
+      await changePreferences(site, { sidebar: mine });
     } catch (error) {
       toast(sayProblem(error));
     }

@@ -33,7 +33,6 @@ const MAPS = ['forums', 'conversations', 'users', 'peopleOf', 'activity', 'other
 
 export class SiteState extends SiteEvents {
   #client;
-  #preferred = Promise.resolve();
 
   constructor() {
     super();
@@ -261,11 +260,6 @@ export class SiteState extends SiteEvents {
     this.users.set(this.me.id, this.me);
     this.say('me');
     this.say('users', { id: this.me.id });
-  }
-
-  /** Changes preferences, one change after the other: the account replaces all of them at once. */
-  changePreferences(more) {
-    return (this.#preferred = this.#preferred.catch(() => {}).then(() => this.updateMe({ preferences: { ...this.me.preferences, ...more } })));
   }
 
   /** Keeps users of an answer, unless they are known; also on disk, for use offline. */

@@ -6,6 +6,7 @@ import { language, say, sayProblem } from '../../core/text/text.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';
+import { changePreferences } from '../settings/changeme.js';
 
 /** Whether the browser and the server can send push messages here. */
 export const canPush = (site) => !!site.server?.vapid_key && 'PushManager' in window && 'serviceWorker' in navigator;
@@ -64,7 +65,7 @@ export async function heal(site) {
 /** Turns notifications on this device on or off. The browser asks for its permission first. */
 export async function setDevice(site, on) {
   if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
-  await site.changePreferences({ notices: on });
+  await changePreferences(site, { notices: on });
   if (canPush(site)) await (on ? turnOn(site) : turnOff(site)).catch((error) => toast(sayProblem(error)));
 }
 

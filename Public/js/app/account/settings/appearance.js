@@ -7,6 +7,7 @@ import { full } from '../../core/text/times.js';
 import { choice } from '../../parts/forms/field.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';
+import { changePreferences } from './changeme.js';
 import { chosenLanguage, languages, useLanguage } from './language.js';
 
 const REGIONS = 'AE AR AT AU BE BR CA CH CL CN CO CZ DE DK DZ EG ES FI FR GB GR HK HU IE IL IN IQ IT JO JP KR LB LU MA MX NL NO NZ PE PL PT RO RU SA SE SG TN TR TW UA US ZA'.split(' ');
@@ -22,7 +23,7 @@ export async function appearance(shell, column) {
     const all = { ...site.me.preferences, ...chosen };
     rememberLook(all, site.server.hue);
     regions.querySelector('.field-hint').textContent = regionHint();
-    await site.changePreferences(chosen).catch((error) => toast(sayProblem(error)));
+    await changePreferences(site, chosen).catch((error) => toast(sayProblem(error)));
     // From now on the account has it, and another device may change it.
     for (const [name, value] of Object.entries(more)) if (chosen[name] === value) delete chosen[name];
   };

@@ -1,5 +1,6 @@
 // The first run: the community, the owner, three forums.
 
+import { changePreferences } from '../settings/changeme.js';
 import { el, refill } from '../../core/dom.js';
 import { forumAddress } from '../../core/router.js';
 import { say, sayProblem } from '../../core/text/text.js';
@@ -172,7 +173,7 @@ function begin(shell) {
         });
         room ??= forum;
       }
-      await site.changePreferences({ first_steps: true });
+      await changePreferences(site, { first_steps: true });
       await loadForums(site);
       sessionStorage.removeItem(firstInviteKey());
       shell.entered();
