@@ -13,9 +13,8 @@ const withoutAge = ({ known: _, actions_known: __, star_known: ___, ...message }
 export class PostList {
   #drawn = new Map();
   #messages = [];
-  #isPressed = false;
-  /** The newest draw during a press. */
-  #waiting = null;
+  /** During a press, the newest draw; null otherwise. */
+  #held = null;
 
   /**
    * @param {object} site
@@ -38,23 +37,24 @@ export class PostList {
 
   /** Holds draws during a press: a node that is replaced before the pointer is up gets no click. */
   #hold() {
-    this.#isPressed = true;
+    this.#held = [];
     const over = new AbortController();
     const end = () => {
       over.abort();
       // The click follows the end of the press.
       setTimeout(() => {
-        this.#isPressed = false;
-        if (this.#waiting) this.draw(...this.#waiting);
+        const held = this.#held;
+        this.#held = null;
+        if (held?.[0]) this.draw(...held);
       });
     };
-    for (const kind of ['pointerup', 'pointercancel']) addEventListener(kind, end, { signal: over.signal });
+    addEventListener('pointerup', end, over);
+    addEventListener('pointercancel', end, over);
   }
 
   /** @param {object[]} messages in the order of the list */
   draw(messages, hasMore = false) {
-    this.#waiting = this.#isPressed ? [messages, hasMore] : null;
-    if (this.#isPressed) return;
+    if (this.#held) return void (this.#held = [messages, hasMore]);
     this.#messages = messages;
     // A feed without articles is none.
     this.node.hidden = !messages.length;
