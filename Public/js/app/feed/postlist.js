@@ -3,6 +3,7 @@
 import { displayName } from '../core/displayname.js';
 import { el, focusAgain } from '../core/dom.js';
 import { isMentioned } from '../core/groups.js';
+import { Press } from '../core/press.js';
 import { isLetter } from '../core/rowkeys.js';
 import { statusLine } from '../core/status.js';
 import { feedPost } from '../parts/message/feedpost.js';
@@ -13,7 +14,9 @@ const withoutAge = ({ known: _, actions_known: __, star_known: ___, ...message }
 export class PostList {
   #drawn = new Map();
   #messages = [];
-  /** During a press, the newest draw; null otherwise. */
+  #ends = new AbortController();
+  #press;
+  /** The newest draw during a press. */
   #held = null;
 
   /**
@@ -23,7 +26,8 @@ export class PostList {
    */
   constructor(site, { label, acts, hrefOf = () => null, repliesTo = () => null, mayReply = () => true, seen }) {
     Object.assign(this, { site, acts, hrefOf, repliesTo, mayReply });
-    this.node = el('div.feed-list', { role: 'feed', aria: { label, busy: 'false' }, on: { pointerdown: () => this.#hold() } });
+    this.node = el('div.feed-list', { role: 'feed', aria: { label, busy: 'false' } });
+    this.#press = new Press((it) => this.node.contains(it), () => this.#held && this.draw(...this.#held), this.#ends.signal);
     this.seeing =
       seen &&
       new IntersectionObserver((entries) => {
@@ -33,28 +37,13 @@ export class PostList {
 
   close() {
     this.seeing?.disconnect();
-  }
-
-  /** Holds draws during a press: a node that is replaced before the pointer is up gets no click. */
-  #hold() {
-    this.#held = [];
-    const over = new AbortController();
-    const end = () => {
-      over.abort();
-      // The click follows the end of the press.
-      setTimeout(() => {
-        const held = this.#held;
-        this.#held = null;
-        if (held?.[0]) this.draw(...held);
-      });
-    };
-    addEventListener('pointerup', end, over);
-    addEventListener('pointercancel', end, over);
+    this.#ends.abort();
   }
 
   /** @param {object[]} messages in the order of the list */
   draw(messages, hasMore = false) {
-    if (this.#held) return void (this.#held = [messages, hasMore]);
+    this.#held = this.#press.isHeld ? [messages, hasMore] : null;
+    if (this.#held) return;
     this.#messages = messages;
     // A feed without articles is none.
     this.node.hidden = !messages.length;

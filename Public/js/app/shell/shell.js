@@ -2,6 +2,7 @@
 
 import { closeOverlays, el, focusAgain, isTyping } from '../core/dom.js';
 import { excerpt } from '../core/text/plain.js';
+import { Press } from '../core/press.js';
 import { match, Router } from '../core/router.js';
 import { say } from '../core/text/text.js';
 import { rememberLook } from '../core/theme.js';
@@ -15,7 +16,6 @@ import { LiveRegion } from './announcements.js';
 import { Keys } from './keys.js';
 import { beginDrag, navigation, sidebarActions, unreadCounts } from './navigation.js';
 import { faultPage, pages } from './pages.js';
-import { Press } from './press.js';
 import { StatusLines } from './statuslines.js';
 
 /** A skeleton is shown after this time without a page, in milliseconds. */
@@ -34,7 +34,7 @@ export class Shell {
     this.live = new LiveRegion();
     this.status = new StatusLines(site, this.main);
     this.keys = new Keys(this);
-    this.press = new Press(() => this.soon());
+    this.press = new Press((it) => it.closest?.('.sidebar, .bottom-bar'), () => this.soon());
     this.restsUntil = 0;
     this.page = null;
     site.prove = async (problem) => (await import('../account/security/proof.js')).prove(site, problem);

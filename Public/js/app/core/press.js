@@ -1,22 +1,24 @@
-// The press or drag of a link in the sidebar or bottom bar. A redraw would remove the link and lose it.
+// A press or drag in a part of the page. A redraw meanwhile would remove the pressed node, which then gets no click.
 
 export class Press {
   #isPressed = false;
   #isDragging = false;
 
-  /** @param {() => void} onEnd called after a press or drag */
-  constructor(onEnd) {
+  /**
+   * @param {(target: any) => unknown} isInside whether an element belongs to the part
+   * @param {() => void} onEnd called after a press or drag
+   * @param {AbortSignal} [signal] the end of the part
+   */
+  constructor(isInside, onEnd, signal) {
     this.onEnd = onEnd;
-    addEventListener('pointerdown', ({ target }) => {
-      this.#isPressed = !!target.closest?.('.sidebar, .bottom-bar');
-    });
+    addEventListener('pointerdown', ({ target }) => (this.#isPressed = !!isInside(target)), { signal });
     for (const name of ['pointerup', 'pointercancel'])
       addEventListener(name, () => {
         if (!this.#isPressed) return;
         this.#isPressed = false;
         // The click follows.
         setTimeout(onEnd);
-      });
+      }, { signal });
   }
 
   get isHeld() {
