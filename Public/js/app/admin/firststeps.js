@@ -1,5 +1,6 @@
 // The owner's first steps, in the room after the first run. Each ticks itself from what the site has.
 
+import { changePreferences } from '../account/settings/changeme.js';
 import { el, icon, refill } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text/text.js';
@@ -28,7 +29,7 @@ export async function firstSteps(shell, node) {
   ];
   const close = async () => {
     node.hidden = true;
-    await site.updateMe({ preferences: { ...site.me.preferences, first_steps: false } }).catch(() => {});
+    await changePreferences(site, { first_steps: false }).catch(() => {});
   };
   const isDone = steps.every(([, done]) => done);
   if (isDone) return close();
