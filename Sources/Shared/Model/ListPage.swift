@@ -84,12 +84,7 @@ public struct ListPage<Item> {
     let isBackward = request.position?.direction == .previous
     var found = try read(
       ListSlice(after: request.position?.key, isBackward: isBackward, limit: request.limit + 1))
-    var (count, bytes) = (0, 0)
-    for item in found.prefix(request.limit) {
-      bytes += size(item)
-      if count > 0, bytes > Self.maxBytes { break }
-      count += 1
-    }
+    let count = Self.fitting(found.prefix(request.limit), size)
     let hasMore = found.count > count
     found.removeLast(found.count - count)
     // The items that the position points away from may be gone, so their existence is read.
@@ -107,12 +102,7 @@ public struct ListPage<Item> {
   /// exceed it.
   public mutating func cut(_ request: PageRequest, by key: (Item) -> ListKey, size: (Item) -> Int) {
     let isBackward = request.position?.direction == .previous
-    var (count, bytes) = (0, 0)
-    for index in items.indices {
-      bytes += size(items[isBackward ? items.count - 1 - index : index])
-      if count > 0, bytes > Self.maxBytes { break }
-      count += 1
-    }
+    let count = isBackward ? Self.fitting(items.reversed(), size) : Self.fitting(items, size)
     guard count < items.count else { return }
     if isBackward {
       items.removeFirst(items.count - count)
@@ -121,6 +111,17 @@ public struct ListPage<Item> {
       items.removeLast(items.count - count)
       next = ListPosition(.next, from: items.last.map(key))
     }
+  }
+
+  /// The number of leading items within `maxBytes`, at least one.
+  private static func fitting(_ items: some Sequence<Item>, _ size: (Item) -> Int) -> Int {
+    var (count, bytes) = (0, 0)
+    for item in items {
+      bytes += size(item)
+      if count > 0, bytes > maxBytes { break }
+      count += 1
+    }
+    return count
   }
 
   public func map<Other>(_ transform: ([Item]) throws(Refusal) -> [Other]) throws(Refusal) -> ListPage<Other> {
