@@ -26,10 +26,7 @@ package enum Invocation {
 
 extension OutgoingCommands {
   /// Without requests, which only the daemon sends.
-  static func checking(_ policy: UntrustedPolicy) -> OutgoingCommands {
-    OutgoingCommands(
-      url: { policy.address(of: $0, requiresTLS: true)?.description }, send: { _ in .failed(.unreachable) })
-  }
+  static let unreachable = OutgoingCommands { _ in .failed(.unreachable) }
 }
 
 extension OutgoingWebhooks {

@@ -73,7 +73,7 @@ extension Command {
       let server = try await ControlServer(
         API(
           Community(store, publisher: API.publisher()), outgoing: .checking(Invocation.outgoingPolicy),
-          commands: .checking(Invocation.outgoingPolicy)), origin,
+          commands: .unreachable), origin,
         in: folder.path, log: Terminal.log)
       do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
       await server.stop()

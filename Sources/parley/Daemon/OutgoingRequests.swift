@@ -31,8 +31,8 @@ struct OutgoingRequests {
   }
 
   var commands: OutgoingCommands {
-    let (deliverer, sender) = (deliverer, sender)
-    return OutgoingCommands(url: { deliverer.url(of: $0) }, send: { await sender.send($0) })
+    let sender = sender
+    return OutgoingCommands { await sender.send($0) }
   }
 
   func stop() async {

@@ -167,9 +167,7 @@ final class Village: Sendable {
       previews: remotes == nil ? nil : outgoing.map { LinkPreviews($0, now: clock) },
       outgoing: OutgoingWebhooks(
         url: { policy.address(of: $0, requiresTLS: true)?.description }, examine: { await deliverer?.examine($0) }),
-      commands: OutgoingCommands(
-        url: { policy.address(of: $0, requiresTLS: true)?.description },
-        send: { await sender?.send($0) ?? .failed(.unreachable) }),
+      commands: OutgoingCommands { await sender?.send($0) ?? .failed(.unreachable) },
       push: pushes ? pushDeliverer.service : nil,
       mail: pushes ? mailDeliverer.service : nil)
     let router = Router { routes in

@@ -6,22 +6,10 @@ import Web
 
 /// The server's side of slash commands, which needs a network.
 public struct OutgoingCommands: Sendable {
-  /// The normalized URL; nil if no request may be sent there.
-  let url: @Sendable (String) -> String?
   /// Sends the use of a command to its program.
   let send: @Sendable (CommandCall) async -> CommandAnswer
 
-  public init(
-    url: @escaping @Sendable (String) -> String?, send: @escaping @Sendable (CommandCall) async -> CommandAnswer
-  ) {
-    self.url = url
-    self.send = send
-  }
-
-  fileprivate func checked(_ url: String) throws(Refusal) -> String {
-    guard let url = self.url(url) else { throw .invalid("url", .invalid) }
-    return url
-  }
+  public init(send: @escaping @Sendable (CommandCall) async -> CommandAnswer) { self.send = send }
 }
 
 extension API {
@@ -33,7 +21,7 @@ extension API {
   @Sendable static func createCommand(_ context: RequestContext) async throws -> Response {
     let sent = try await context.body { body in try SlashCommandDraft(&body) }
     var draft = try sent.checked(context.community.bounds)
-    draft.url = try context.commands.checked(draft.url)
+    draft.url = try context.outgoing.checked(draft.url)
     let created = try await context.community.createCommand(
       draft, origin: context.server.origin, by: context.caller)
     return .one(created, created.secret == nil ? .ok : .created)
@@ -48,7 +36,7 @@ extension API {
     let id: ID<SlashCommand> = try context.id()
     let sent = try await context.body { body in try SlashCommandChange(&body) }
     var change = try sent.checked(context.community.bounds)
-    if let url = change.url { change.url = try context.commands.checked(url) }
+    if let url = change.url { change.url = try context.outgoing.checked(url) }
     let (checked, origin) = (change, context.server.origin)
     return try await context.changed {
       try await context.community.updateCommand(id, checked, origin: origin, by: context.caller)
@@ -102,11 +90,7 @@ extension RequestContext {
 extension Response {
   /// A command and its secret, which is in no other response.
   fileprivate static func one(_ created: CreatedCommand, _ status: Status) -> Response {
-    let secret = created.secret.map { "whsec_\(Base64.encode($0))" }
-    return .object(status) { json in
-      created.command.writeMembers(to: &json)
-      if let secret { json.field("secret", secret) }
-    }
+    .created(created.command, created.secret, status)
   }
 }
 

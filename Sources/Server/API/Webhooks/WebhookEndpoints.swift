@@ -18,7 +18,7 @@ public struct OutgoingWebhooks: Sendable {
     self.examine = examine
   }
 
-  fileprivate func checked(_ url: String) throws(Refusal) -> String {
+  func checked(_ url: String) throws(Refusal) -> String {
     guard let url = self.url(url) else { throw .invalid("url", .invalid) }
     return url
   }
@@ -96,7 +96,8 @@ extension API {
 }
 
 extension RequestContext {
-  fileprivate var outgoing: OutgoingWebhooks {
+  /// The outgoing requests of webhooks and commands. Throws if the operator has turned them off.
+  var outgoing: OutgoingWebhooks {
     get throws {
       guard let outgoing = api.outgoing else { throw Problem.previewsOff }
       return outgoing
@@ -107,10 +108,14 @@ extension RequestContext {
 extension Response {
   /// An endpoint and its secret, which is in no other response.
   fileprivate static func one(_ created: CreatedWebhookEndpoint, _ status: Status) -> Response {
-    let secret = created.secret.map { "whsec_\(Base64.encode($0))" }
-    return .object(status) { json in
-      created.endpoint.writeMembers(to: &json)
-      if let secret { json.field("secret", secret) }
+    .created(created.endpoint, created.secret, status)
+  }
+
+  /// An object with its secret of Standard Webhooks, if the secret is new.
+  static func created(_ thing: some JSONMembers, _ secret: [UInt8]?, _ status: Status) -> Response {
+    .object(status) { json in
+      thing.writeMembers(to: &json)
+      if let secret { json.field("secret", "whsec_\(Base64.encode(secret))") }
     }
   }
 }

@@ -196,6 +196,8 @@ extension Caller {
   init(botOfCommand bot: ID<User>) { self.init(user: bot, role: .bot, scope: .write, session: nil) }
 }
 
+extension SlashCommand: CalledProgram {}
+
 extension SlashCommand {
   /// The fields that decide where texts are sent, and where the bot replies.
   fileprivate var reach: Reach { Reach(bot: bot, url: url, forums: forums) }
@@ -219,14 +221,6 @@ extension SlashCommand {
     case .set(let forums): after.forums = forums
     }
     return after
-  }
-
-  /// Other staff, and tokens that may not change it, see the origin of the URL alone: its path may be a secret.
-  fileprivate func shown(to caller: Caller) -> SlashCommand {
-    guard caller.user != owner || caller.scope < .admin else { return self }
-    var shown = self
-    shown.url = WebhookFields.origin(of: url)
-    return shown
   }
 }
 

@@ -213,9 +213,17 @@ extension ReadTransaction {
   }
 }
 
-extension WebhookEndpoint {
+/// A program of a user that receives requests at a URL.
+protocol CalledProgram {
+  var owner: ID<User> { get }
+  var url: String { get set }
+}
+
+extension WebhookEndpoint: CalledProgram {}
+
+extension CalledProgram {
   /// Other staff, and tokens that may not change it, see the origin of the URL alone: its path may be a secret.
-  fileprivate func shown(to caller: Caller) -> WebhookEndpoint {
+  func shown(to caller: Caller) -> Self {
     guard caller.user != owner || caller.scope < .admin else { return self }
     var shown = self
     shown.url = WebhookFields.origin(of: url)

@@ -241,11 +241,7 @@ extension StoredCommand {
 
   fileprivate init(_ row: borrowing Row, now: Int64) throws {
     command = try SlashCommand(row, now: now)
-    var secrets = [try row.bytes("secret")]
-    if command.previousSecretUntil != nil, let previous = try row.optionalBytes("previous_secret") {
-      secrets.append(previous)
-    }
-    self.secrets = secrets
+    secrets = try row.secrets(hasPrevious: command.previousSecretUntil != nil)
     ownerRole = try row.word("owner_role")
     ownerState = try row.word("owner_state")
     botRole = try row.word("bot_role")

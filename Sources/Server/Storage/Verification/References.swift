@@ -114,30 +114,21 @@ extension Check {
       order by w.id
       """
     ) { row in "webhook \(try row.int(0)) has a secret, but no owner, or not the token that made it" }
-    try examination.expectNone(
-      """
-      select e.id
-      from webhook_endpoint e
-      join account a on a.id = e.owner_id
-      where e.enabled = 1 and (
-        a.state <> 'active' or a.role not in ('owner', 'admin')
-        or e.token_id is not null and not exists (select 1 from session s where s.id = e.token_id)
-      )
-      order by e.id
-      """
-    ) { row in "webhook endpoint \(try row.int(0)) is enabled without staff as its owner, or the token that made it" }
-    try examination.expectNone(
-      """
-      select c.id
-      from command c
-      join account a on a.id = c.owner_id
-      where c.enabled = 1 and (
-        a.state <> 'active' or a.role not in ('owner', 'admin')
-        or c.token_id is not null and not exists (select 1 from session s where s.id = c.token_id)
-      )
-      order by c.id
-      """
-    ) { row in "slash command \(try row.int(0)) is enabled without staff as its owner, or the token that made it" }
+    for (table, name) in [("webhook_endpoint", "webhook endpoint"), ("command", "slash command")] {
+      try examination.expectNone(
+        SQL(
+          """
+          select p.id
+          from \(table) p
+          join account a on a.id = p.owner_id
+          where p.enabled = 1 and (
+            a.state <> 'active' or a.role not in ('owner', 'admin')
+            or p.token_id is not null and not exists (select 1 from session s where s.id = p.token_id)
+          )
+          order by p.id
+          """)
+      ) { row in "\(name) \(try row.int(0)) is enabled without staff as its owner, or the token that made it" }
+    }
     try examination.expectNone(
       """
       select r.id

@@ -92,12 +92,8 @@ extension ReadTransaction {
           """), id.number
       ) { row in
         let endpoint = try WebhookEndpoint(row, now: now)
-        var secrets = [try row.bytes("secret")]
-        if endpoint.previousSecretUntil != nil, let previous = try row.optionalBytes("previous_secret") {
-          secrets.append(previous)
-        }
         return StoredWebhookEndpoint(
-          endpoint: endpoint, secrets: secrets,
+          endpoint: endpoint, secrets: try row.secrets(hasPrevious: endpoint.previousSecretUntil != nil),
           cursor: try row.text("cursor"), failures: try row.int("failures"), role: try row.word("role"),
           state: try row.word("state"))
       }
@@ -282,6 +278,14 @@ extension WriteTransaction {
         where id = $3
         """, Int(now), Int(nextAttemptAt), endpoint.number)
     }
+  }
+}
+
+extension Row {
+  /// The sealed secret, and the one before while it is valid.
+  func secrets(hasPrevious: Bool) throws -> [[UInt8]] {
+    let previous = hasPrevious ? try optionalBytes("previous_secret") : nil
+    return [try bytes("secret")] + (previous.map { [$0] } ?? [])
   }
 }
 
