@@ -5,7 +5,6 @@
 
 import json
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
@@ -13,36 +12,21 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
+from receiving import ReceivingTest
 from restarting import ENDLESS
-from servers import LOOPBACK, PARLEY, VENV_PYTHON, Server, free_port
-from serving import ServingTest, call, parley
-
-HERE = Path(__file__).parent
+from servers import PARLEY
+from serving import call, parley
 
 
-class EndpointTest(ServingTest):
+class EndpointTest(ReceivingTest):
+    OPTIONS = ENDLESS
+    PATH = "/hook"
+    RECEIVER = "webhook_receiver.py"
+
     def setUp(self):
         super().setUp()
-        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
-        self.data = str(Path(self.folder) / "data")
-        self.file = Path(self.folder) / "received"
-        self.port, self.receiving = free_port(), free_port()
-        self.hook = f"http://127.0.0.1:{self.receiving}/hook"
-        self.daemon = self.receiver = None
-        self.addCleanup(lambda: self.receiver and self.receiver.kill())
-        self.addCleanup(lambda: self.daemon and self.daemon.stop())
-        self.serve()
         self.say("user", "create", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
         self.token = self.say("token", "ada", "--scope", "admin").strip()
-
-    def serve(self):
-        command = parley(self.folder, *ENDLESS, listen=f"127.0.0.1:{self.port}")
-        self.daemon = self.start(LOOPBACK, self.receiving, *command[1:])
-
-    def receive(self, *secrets):
-        self.receiver = Server(
-            f"receiver-{self.id()}", VENV_PYTHON, HERE / "webhook_receiver.py", self.receiving, self.file, *secrets,
-            port=self.receiving)
 
     def say(self, *arguments, given=None, program=PARLEY):
         done = subprocess.run([program, *arguments, "--data", self.data], input=given, capture_output=True, text=True, timeout=60)
@@ -59,17 +43,6 @@ class EndpointTest(ServingTest):
     def create(self, topics, **more):
         body = {"name": "Index", "url": self.hook, "topics": topics, **more}
         return self.ask("POST", "/webhook-endpoints", body)
-
-    def received(self):
-        # A killed receiver may have written half a line.
-        lines = self.file.read_text().split("\n")[:-1] if self.file.exists() else []
-        return [json.loads(line) for line in lines]
-
-    def until(self, condition, seconds=60):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, self.received()[-3:])
-            time.sleep(0.02)
 
 
 class Crashes(EndpointTest):

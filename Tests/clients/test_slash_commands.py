@@ -4,32 +4,23 @@ wrong or not at all, also when the program is killed; and the commands of the op
 import json
 import os
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
-from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from servers import LOOPBACK, PARLEY, VENV_PYTHON, Server, free_port
-from serving import ServingTest, call, parley
+from receiving import ReceivingTest
+from servers import PARLEY
+from serving import call, parley
 
-HERE = Path(__file__).parent
 
+class SlashCommandTest(ReceivingTest):
+    PATH = "/run"
+    RECEIVER = "command_receiver.py"
 
-class SlashCommandTest(ServingTest):
     def setUp(self):
         super().setUp()
-        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
-        self.data = str(Path(self.folder) / "data")
-        self.file = Path(self.folder) / "received"
-        self.port, self.receiving = free_port(), free_port()
-        self.hook = f"http://127.0.0.1:{self.receiving}/run"
-        self.daemon = self.receiver = None
-        self.addCleanup(lambda: self.receiver and self.receiver.kill())
-        self.addCleanup(lambda: self.daemon and self.daemon.stop())
-        self.serve()
         self.tokens = {}
         for name, role, scope in [("ada", "owner", "admin"), ("grace", "member", "write")]:
             self.say("user", "create", name, "--role", role, "--password-stdin", given="wool and needles\n")
@@ -40,14 +31,8 @@ class SlashCommandTest(ServingTest):
         body = {"name": "knit", "bot_id": self.bot, "url": self.hook, "usage": "<stitch>"}
         self.command = self.ask("POST", "/commands", body)
 
-    def serve(self):
-        command = parley(self.folder, listen=f"127.0.0.1:{self.port}")
-        self.daemon = self.start(LOOPBACK, self.receiving, *command[1:])
-
     def receive(self, secret=None):
-        self.receiver = Server(
-            f"receiver-{self.id()}", VENV_PYTHON, HERE / "command_receiver.py", self.receiving, self.file,
-            secret or self.command["secret"], port=self.receiving)
+        super().receive(secret or self.command["secret"])
 
     def run_parley(self, *arguments, given=None, **more):
         return subprocess.run([PARLEY, *arguments], input=given, capture_output=True, text=True, timeout=60, **more)
@@ -75,11 +60,6 @@ class SlashCommandTest(ServingTest):
         with urlopen(request, timeout=30) as answer:
             return answer.status
 
-    def received(self):
-        # A killed receiver may have written half a line.
-        lines = self.file.read_text().split("\n")[:-1] if self.file.exists() else []
-        return [json.loads(line) for line in lines]
-
     def uses(self):
         return [it for it in self.received() if "command" in it]
 
@@ -89,12 +69,6 @@ class SlashCommandTest(ServingTest):
 
     def messages(self):
         return [it["text"] for it in self.ask("GET", f"/conversations/{self.room}/messages")["data"]]
-
-    def until(self, condition, seconds=60):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, self.received()[-3:])
-            time.sleep(0.02)
 
 
 class Answers(SlashCommandTest):
