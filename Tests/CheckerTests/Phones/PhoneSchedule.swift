@@ -73,7 +73,7 @@ actor PhoneSchedule {
   /// of each cursor, and the ids that a restarted server assigns, which begin at its clock.
   var trace: [String] {
     events.map { step in
-      step.replacing(/(after=\w+)\.\w+\./) { "\($0.output.1).start." }.replacing(/\b\d{14}\b/, with: "id")
+      step.replacing(/(after=\w+)\.\w+\./) { "\($0.output.1).start." }.replacing(/\d{14,}/, with: "id")
     }
   }
 
