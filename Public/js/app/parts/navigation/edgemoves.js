@@ -9,8 +9,7 @@ export function move(node, event) {
   const set = (width) => node.setAttribute('aria-valuenow', keepWidth(width));
   const now = Number(node.getAttribute('aria-valuenow'));
   const isTurned = getComputedStyle(node).direction === 'rtl';
-  if (event.type === 'pointerdown') return node.setPointerCapture(event.pointerId);
-  if (event.type === 'pointermove') return node.hasPointerCapture(event.pointerId) && set(isTurned ? innerWidth - event.clientX : event.clientX);
+  if (event.type === 'pointermove') return set(isTurned ? innerWidth - event.clientX : event.clientX);
   if (event.type === 'dblclick') return set(widths.usual);
   const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
   const to = { Home: widths.min, End: widths.max }[event.key] ?? (by && now + (isTurned ? -by : by));
