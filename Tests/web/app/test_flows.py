@@ -313,7 +313,8 @@ class SigningIn(Village):
                 self.room(page)
                 text = f"Said as the session was {way}"
                 refuse = lambda route: route.abort() if route.request.method == "POST" else route.fallback()
-                page.route("**/messages", refuse)
+                # A route of the page ends with it, and the closing page could still send.
+                page.context.route("**/messages", refuse)
                 self.write(page, text)
                 expect(page.locator(".message.is-mine").filter(has_text=text)).to_be_visible()
                 if way != "revoked online":
@@ -328,7 +329,7 @@ class SigningIn(Village):
                     page = self.page(page.context)
                     self.open(page)
                 expect(page.get_by_role("link", name="Sign in")).to_be_visible()
-                page.unroute_all()
+                page.context.unroute_all()
                 # On disk are only the sealed message, or a locked copy.
                 stays = "conversations" if way == "expired" else "sealed"
                 self.eventually(page, True, lambda: page.evaluate(ROWS).get(stays, 0) > 0)
