@@ -70,12 +70,12 @@ struct MemoryBudgetTests {
 
   @Test func `joined buffers replace their parts`() {
     let memory = LoopMemory(MemoryBudget(limit: 1 << 20))
-    var coalescing = CoalescingBuffer()
+    let coalescing = CoalescingBuffer()
     let (front, back) = ([UInt8](repeating: 1, count: 3_000), [UInt8](repeating: 2, count: 2_000))
     var queues = (0..<3).map { _ in OutputQueue(memory) }
     for buffer in [front, back] {
       for index in queues.indices {
-        queues[index].append(shared: buffer, with: &coalescing)
+        queues[index].append(shared: buffer, with: coalescing)
         let isCounted = queues[index].countShared()
         #expect(isCounted)
       }

@@ -7,7 +7,7 @@ import Testing
 struct OutputQueueTests {
   @Test func `the same sequence of buffers is joined once`() {
     let (front, back) = ([UInt8](repeating: 1, count: 90), [UInt8](repeating: 2, count: 50))
-    var coalescing = CoalescingBuffer()
+    let coalescing = CoalescingBuffer()
     let joined = coalescing.join(front, back)
     #expect(joined == front + back)
     #expect(address(coalescing.join(front, back)) == address(joined))
@@ -21,13 +21,13 @@ struct OutputQueueTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `each queue sends its own bytes`(seed: UInt64) throws {
     var random = Seeded(seed: seed)
-    var coalescing = CoalescingBuffer()
+    let coalescing = CoalescingBuffer()
     let memory = LoopMemory(MemoryBudget())
     var ends = try (0..<6).map { _ in try Pair(memory) }
     for _ in 0..<60 {
       let shared = (0..<Int.random(in: 0...800, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       for index in ends.indices where Int.random(in: 0..<8, using: &random) > 0 {
-        ends[index].queue.append(shared: shared, with: &coalescing)
+        ends[index].queue.append(shared: shared, with: coalescing)
         ends[index].expected += shared
         if Int.random(in: 0..<6, using: &random) == 0 {
           let own = [UInt8](repeating: UInt8(index), count: Int.random(in: 0...300, using: &random))
@@ -61,13 +61,13 @@ struct OutputQueueTests {
 
   @Test func `shared buffers are not retained for one queue`() throws {
     var end = try Pair()
-    var coalescing = CoalescingBuffer()
+    let coalescing = CoalescingBuffer()
     end.queue.append([UInt8](repeating: 1, count: 9_000))
-    end.queue.append(shared: [UInt8](repeating: 2, count: 500), with: &coalescing)
-    end.queue.append(shared: [UInt8](repeating: 3, count: 20_000), with: &coalescing)
+    end.queue.append(shared: [UInt8](repeating: 2, count: 500), with: coalescing)
+    end.queue.append(shared: [UInt8](repeating: 3, count: 20_000), with: coalescing)
     #expect((end.queue.count, end.queue.unshared) == (29_500, 9_000))
     // Appending to a small buffer copies it.
-    end.queue.append(shared: [UInt8](repeating: 4, count: 100), with: &coalescing)
+    end.queue.append(shared: [UInt8](repeating: 4, count: 100), with: coalescing)
     end.queue.append([5])
     #expect((end.queue.count, end.queue.unshared) == (29_601, 9_101))
     end.expected =

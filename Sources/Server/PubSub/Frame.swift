@@ -1,5 +1,6 @@
-/// An outgoing message, encoded once for all recipients. The bytes are shared, not copied.
-public struct Frame: Sendable {
+/// An outgoing message, encoded once for all recipients. The bytes are shared, not copied; a class, so that each recipient
+/// retains one object instead of three buffers.
+public final class Frame: Sendable {
   /// JSON.
   public let text: [UInt8]
   /// The text as an uncompressed WebSocket message.

@@ -256,7 +256,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private func hasRoom(for count: Int) -> Bool {
     guard let stream, isOpen else { return false }
     // An empty queue accepts a message of any size; the next one waits.
-    guard stream.queued > 0, stream.queued + count > options.queue else { return true }
+    let queued = stream.queued
+    guard queued > 0, queued + count > options.queue else { return true }
     switch options.overflow {
     case .refuse:
       mustNotifyDrained = true

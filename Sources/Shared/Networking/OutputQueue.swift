@@ -43,6 +43,20 @@ struct OutputQueue {
     case failed(SystemError)
   }
 
+  /// The output that a write has left.
+  struct Rest {
+    /// Bytes sent by this write.
+    var sent: Int
+    /// Unsent bytes that only this queue references.
+    var unshared: Int
+    /// Writers that wait may continue.
+    var hasDrained: Bool
+    /// The shared buffers that stay exceed the budget of the memory.
+    var exceedsBudget = false
+  }
+
+  /// The marks from which writers wait.
+  var backpressure = Backpressure()
   private let memory: LoopMemory?
   private var items: [Item] = []
   /// The index of the first item that may be shared and uncounted.
@@ -81,21 +95,28 @@ struct OutputQueue {
     return count - (shared - sent)
   }
 
-  /// Whether an unsent file is queued.
-  var hasFile: Bool { files > 0 }
-
   // Each access from the stream is checked at run time, so these return several values at once.
 
-  /// Applies `append` and returns the sizes after it.
-  mutating func levels(after append: (inout OutputQueue) -> Void) -> (count: Int, unshared: Int) {
+  /// Applies `append`. Returns the unsent bytes that only this queue references.
+  mutating func enqueue(_ append: (inout OutputQueue) -> Void) -> Int {
     append(&self)
-    return (count, unshared)
+    backpressure.queued(count)
+    return unshared
   }
 
-  /// The output that a write has left. Counts the shared buffers that stay; returns nil above the budget.
-  mutating func rest() -> (total: Int, count: Int, unshared: Int, hasFile: Bool)? {
-    guard countShared() else { return nil }
-    return (total, count, unshared, hasFile)
+  /// Writes to a socket; see `write`.
+  mutating func flush(to descriptor: Int32, allowance: Int) -> (Outcome, Rest) {
+    let before = total
+    let outcome = write(to: descriptor, allowance: allowance)
+    return (outcome, rest(since: before))
+  }
+
+  /// Counts the shared buffers that stay.
+  /// - Parameter pending: unsent bytes that have left the queue.
+  mutating func rest(since before: Int, pending: Int = 0) -> Rest {
+    guard countShared() else { return Rest(sent: total - before, unshared: 0, hasDrained: false, exceedsBudget: true) }
+    let hasDrained = backpressure.hasDrained(to: count + pending, hasFile: files > 0)
+    return Rest(sent: total - before, unshared: unshared, hasDrained: hasDrained)
   }
 
   mutating func append(_ bytes: [UInt8]) {
@@ -129,7 +150,7 @@ struct OutputQueue {
   }
 
   /// Appends a broadcast buffer and joins it with the previous one if possible.
-  mutating func append(shared bytes: [UInt8], with coalescing: inout CoalescingBuffer) {
+  mutating func append(shared bytes: [UInt8], with coalescing: CoalescingBuffer) {
     let last = items.count - 1
     guard last >= head, case .bytes(let tail, let ownership) = items[last], ownership != .own, !bytes.isEmpty,
       tail.count + bytes.count <= Self.maxSharedJoined
@@ -159,6 +180,7 @@ struct OutputQueue {
     items.append(.file(slice))
     files += 1
     isLastOwned = false
+    backpressure.queuedFile()
   }
 
   mutating func removeAll() {
@@ -212,7 +234,8 @@ struct OutputQueue {
     let written: Int
     if end - head == 1, case .bytes(let bytes, _) = items[head] {
       written = unsafe bytes.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), min($0.count - sent, limit))
+        unsafe Glibc.send(
+          descriptor, $0.baseAddress?.advanced(by: sent), min($0.count - sent, limit), Int32(MSG_NOSIGNAL))
       }
     } else {
       written = unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: Self.maxBuffersPerWrite) { vector in
@@ -257,27 +280,33 @@ struct OutputQueue {
   }
 
   private mutating func advance() {
-    switch items[head] {
-    case .file: files -= 1
-    case .bytes(let bytes, let ownership):
-      if ownership != .own { shared -= bytes.count }
-      if ownership == .counted { memory?.release(bytes) }
+    if head == items.count - 1 {
+      release(items.removeLast())
+      return reset()
     }
+    release(items[head])
     items[head] = .bytes([], .own)
     head += 1
     sent = 0
-    if head == items.count {
-      reset()
-    } else if head >= 64, head * 2 >= items.count {
+    if head >= 64, head * 2 >= items.count {
       items.removeFirst(head)
       firstUncounted = max(0, firstUncounted - head)
       head = 0
     }
   }
 
+  private mutating func release(_ item: consuming Item) {
+    switch item {
+    case .file: files -= 1
+    case .bytes(let bytes, let ownership):
+      if ownership != .own { shared -= bytes.count }
+      if ownership == .counted { memory?.release(bytes) }
+    }
+  }
+
   private mutating func reset() {
     // Keep a small array for reuse.
-    if items.capacity > 16 { items = [] } else { items.removeAll(keepingCapacity: true) }
+    if items.capacity > 16 { items = [] } else if !items.isEmpty { items.removeAll(keepingCapacity: true) }
     head = 0
     sent = 0
     firstUncounted = 0
@@ -323,12 +352,12 @@ struct OutputQueue {
 ///
 /// Only the last pair is cached, because a broadcast is written to all connections before the next one. Buffers are
 /// compared by address. The cache retains them, so their addresses are not reused.
-struct CoalescingBuffer {
+final class CoalescingBuffer {
   private var first: [UInt8] = []
   private var second: [UInt8] = []
   private var joined: [UInt8] = []
 
-  mutating func join(_ front: [UInt8], _ back: [UInt8]) -> [UInt8] {
+  func join(_ front: [UInt8], _ back: [UInt8]) -> [UInt8] {
     if Self.isSame(back, second), Self.isSame(front, first) { return joined }
     var both: [UInt8] = []
     both.reserveCapacity(front.count + back.count)

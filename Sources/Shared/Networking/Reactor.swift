@@ -15,6 +15,8 @@ final class Reactor {
   private var registrations: [Registration?] = []
   private var generation: UInt32 = 0
   private var turnEndHandlers: [any DescriptorHandler] = []
+  /// Keeps its capacity for the next turn.
+  private var endingHandlers: [any DescriptorHandler] = []
   private var turnHandlers: [any DescriptorHandler] = []
   private var deadlines = DeadlineHeap()
   private var timer: (any DispatchSourceTimer)?
@@ -28,7 +30,7 @@ final class Reactor {
   /// The buffer for decrypted TLS data, one record at a time.
   let plaintext = InputBuffer(size: 16_384)
   /// Joins adjacent broadcast buffers of the loop's streams.
-  var coalescing = CoalescingBuffer()
+  let coalescing = CoalescingBuffer()
 
   private struct Registration {
     let handler: any DescriptorHandler
@@ -128,9 +130,12 @@ final class Reactor {
   var hasTurnEndHandlers: Bool { !turnEndHandlers.isEmpty }
 
   func callTurnEndHandlers(on loop: isolated EventLoop) {
-    let all = turnEndHandlers
-    turnEndHandlers.removeAll(keepingCapacity: true)
+    var all = endingHandlers
+    endingHandlers = []
+    swap(&all, &turnEndHandlers)
     for handler in all { handler.turnEnded(on: loop) }
+    all.removeAll(keepingCapacity: true)
+    endingHandlers = all
   }
 
   /// Calls the handler's `repeated` in a later turn, after the descriptors that are ready now.

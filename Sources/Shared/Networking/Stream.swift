@@ -27,7 +27,6 @@ public final class Stream: DescriptorHandler {
   private var isTurnEndRequested = false
   private var isTurnRequested = false
   private var isResumeRequested = false
-  private var backpressure = Backpressure()
   private var lastSent = 0
   /// The size of the handler's buffers.
   private var charged = 0
@@ -144,13 +143,12 @@ public final class Stream: DescriptorHandler {
 
   /// Sends a broadcast buffer, shared by many connections of the loop.
   public func write(shared bytes: [UInt8]) {
-    queue { $0.append(shared: bytes, with: &reactor.coalescing) }
+    queue { [coalescing = reactor.coalescing] in $0.append(shared: bytes, with: coalescing) }
   }
 
   private func queue(_ append: (inout OutputQueue) -> Void) {
     guard phase == .open || phase == .handshaking || phase == .connecting else { return }
-    let (count, unshared) = output.levels(after: append)
-    backpressure.queued(count)
+    let unshared = output.enqueue(append)
     guard countBuffers(unshared: unshared + (tls?.pending ?? 0)) else { return abort() }
     requestTurnEnd()
   }
@@ -158,21 +156,20 @@ public final class Stream: DescriptorHandler {
   public func write(_ slice: FileSlice) {
     guard phase == .open else { return }
     output.append(slice)
-    backpressure.queuedFile()
     requestTurnEnd()
   }
 
   /// Sets the queue length from which a writer should wait.
   public func setHighWater(_ bytes: Int) {
-    backpressure.setHighWater(bytes)
+    output.backpressure.setHighWater(bytes)
   }
 
   /// Whether a writer should wait for `drained`.
-  public var isFull: Bool { backpressure.isFull }
+  public var isFull: Bool { output.backpressure.isFull }
 
   /// Requests `drained` at this queue length, even if the high-water mark was not reached.
   public func notifyWhenDrained(to level: Int) {
-    backpressure.wait(until: level)
+    output.backpressure.wait(until: level)
     requestTurnEnd()
   }
 
@@ -406,9 +403,10 @@ public final class Stream: DescriptorHandler {
 
   private func flush(_ loop: isolated EventLoop) {
     guard phase == .open || phase == .finishing else { return }
-    let before = output.total
     var pending = 0
+    let rest: OutputQueue.Rest
     if let tls {
+      let before = output.total
       switch tls.send(&output, to: socket, allowance: reactor.allowance) {
       case .done: break
       case .more: readSoon()
@@ -416,21 +414,22 @@ public final class Stream: DescriptorHandler {
       }
       if self.tls?.mayResumeReading() == true { readSoon() }
       pending = tls.pending
+      rest = output.rest(since: before, pending: pending)
     } else if socket.isWritable {
-      switch output.write(to: socket.number, allowance: reactor.allowance) {
+      let outcome: OutputQueue.Outcome
+      (outcome, rest) = output.flush(to: socket.number, allowance: reactor.allowance)
+      switch outcome {
       case .sentAll: break
       case .sentSome: readSoon()
       case .blocked: socket.awaitRoom()
       case .failed(let error): return close(.system(error), loop)
       }
+    } else {
+      rest = output.rest(since: output.total)
     }
-    guard let rest = output.rest() else {
-      reactor.didSend(output.total - before)
-      return abort()
-    }
-    reactor.didSend(rest.total - before)
-    guard countBuffers(unshared: rest.unshared + pending) else { return abort() }
-    if backpressure.hasDrained(to: rest.count + pending, hasFile: rest.hasFile) { handler?.drained(on: loop) }
+    reactor.didSend(rest.sent)
+    guard !rest.exceedsBudget, countBuffers(unshared: rest.unshared + pending) else { return abort() }
+    if rest.hasDrained { handler?.drained(on: loop) }
     if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }
   }
 
