@@ -44,8 +44,8 @@ struct ChildProgram: Sendable, Equatable {
 
   init(_ arguments: [String]) { self.arguments = arguments }
 
-  /// Splits a command into words, as a shell does: spaces separate them, unless they are in quotation marks or follow a
-  /// backslash. There are no variables and no patterns. Nil for an open quotation mark.
+  /// Splits a command at spaces. Quotation marks and `\` protect them, `\` also in double quotes. There are no variables and
+  /// no patterns. Nil for an open quotation mark or a final `\`.
   static func words(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
@@ -211,7 +211,7 @@ extension Settings {
   /// The program of a setting, which takes `kinds`, such as "a URL, or a program".
   func program(_ setting: Setting, _ text: String, kinds: String) throws(UsageError) -> ChildProgram {
     guard let words = ChildProgram.words(text), let path = words.first else {
-      throw mistake(setting, "has a quotation mark that is not closed.")
+      throw mistake(setting, "has an open quotation mark or ends in a backslash.")
     }
     guard path.hasPrefix("/") else {
       throw mistake(

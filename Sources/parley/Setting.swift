@@ -132,7 +132,7 @@ extension Setting {
     summary: "file with the secret that signs alerts to a URL: whsec_ and 24 to 64 bytes in Base64", isReloadable: true)
   static let outgoing = Setting(
     name: "outgoing", value: "HOW",
-    summary: "on or off: request linked pages for link previews, and send push messages", fallback: "on")
+    summary: "on or off: link previews, push messages, outgoing webhooks and slash commands", fallback: "on")
 
   static let smtpURL = Setting(
     name: "smtp-url", value: "URL",

@@ -92,7 +92,7 @@ class BackupHook(ServingTest):
                 (("--backup-hook", "/bin/true"), "--backup-hook needs --backup-every, the interval of the backups."),
                 (("--backup-every", "24", "--backup-hook", "restic backup {}"),
                  "--backup-hook takes a program with its absolute path such as /usr/bin/logger, not \"restic\"."),
-                (("--backup-every", "24", "--backup-hook", "/bin/sh 'a"), "--backup-hook has a quotation mark that is not closed."),
+                (("--backup-every", "24", "--backup-hook", "/bin/sh 'a"), "--backup-hook has an open quotation mark or ends in a backslash."),
                 (("--backup-every", "24", "--backup-hook", "/nowhere"), "names the program /nowhere, which can't be executed.")):
             with self.subTest(arguments):
                 refused = subprocess.run(

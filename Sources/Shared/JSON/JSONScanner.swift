@@ -1,5 +1,4 @@
-/// Finds the ends of tokens. Every function takes the offset of a token's first byte and returns the offset after its
-/// last.
+/// Finds the ends of tokens: a function takes the offset of the first byte and returns the offset after the last one.
 enum JSONScanner {
   @inline(__always)
   static func space(in text: Span<UInt8>, from start: Int) -> Int {

@@ -35,8 +35,8 @@ public enum MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
       "The database \(path) is at migration \(level), and this program knows \(known): a newer version has used it. "
         + "Run that version, or restore a backup that was made before."
     case .otherHistory(let path, let migration):
-      "The database \(path) was made by another migration \(migration.file) than this program's. Run the version that "
-        + "made it, or restore a backup."
+      "The database \(path) has another migration \(migration.file) than this program. Run the version that "
+        + "applied it, or restore a backup."
     case .foreignDatabase(let path):
       "The database \(path) holds tables of another program. Choose another file."
     case .noSnapshot(let path, let reason):
@@ -50,11 +50,11 @@ public enum MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
 extension MigrationError.DatabaseState {
   fileprivate var sentence: String {
     switch self {
-    case .partlyApplied: "The migrations before it are applied and nothing else; start again when the cause is gone."
+    case .partlyApplied: "The migrations before it are applied and nothing else. Fix the cause, then start again."
     case .unchanged:
-      "The database is as it was before; run the version that used it, or start again when the cause is gone."
+      "The database is as it was before; run the version that used it, or fix the cause and start again."
     case .notRestored(let snapshot, let reason):
-      "The state before is in \(snapshot) and could not be put back: \(reason). Start again when the cause is gone, or "
+      "The state before is in \(snapshot) and could not be put back: \(reason). Fix the cause and start again, or "
         + "put that file in the place of the database."
     }
   }

@@ -1,5 +1,5 @@
-/// The number of attempts and the delays between them, for faults that are temporary. Requests, the live connection and the
-/// outbox have the same delays, as has the JavaScript library: 0.5 s, doubled up to 30 s, with jitter in the upper half.
+/// Attempts and delays after temporary faults. The delays are those of the JavaScript library: 0.5 s, doubled up to 30 s, with
+/// jitter in the upper half. Requests and the live connection use the policy of the client, the outbox the default.
 public struct RetryPolicy: Sendable {
   /// Attempts in total.
   public var maxAttempts = 4

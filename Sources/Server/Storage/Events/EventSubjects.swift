@@ -250,7 +250,7 @@ extension ReadTransaction {
     ) <= \(Conversation.maxListed)
     """)
 
-  /// On which of these messages users have set a star.
+  /// The messages that their users have starred.
   public func stars(of subjects: some Sequence<UserSubject<Message>>) throws(Refusal) -> Set<UserSubject<Message>> {
     Set(try each(subjects, Self.starsOfUsers) { _ in true }.keys)
   }
@@ -285,7 +285,7 @@ extension ReadTransaction {
     left join level f on f.user_id = w.a and f.scope_id = c.forum_id and c.kind = 'room'
     """)
 
-  /// Returns until when conversations are put off; stored rows may have ended.
+  /// The end times of the `later` entries of conversations, expired ones included.
   public func later(
     of subjects: some Sequence<UserSubject<Conversation>>
   ) throws(Refusal) -> [UserSubject<Conversation>: Int64] {
