@@ -89,6 +89,7 @@ function replaceName(input, changed) {
 /**
  * Completes the word before the caret of a field.
  *
+ * @param {HTMLElement} node of the list
  * @param {HTMLTextAreaElement} input
  * @param {object} sources
  * @param {(start: string) => Promise<object[]>} [sources.users] users whose name starts with it
@@ -98,8 +99,7 @@ function replaceName(input, changed) {
  * @param {(start: string) => Promise<object[]>} [sources.commands] completions of commands that start with it
  * @param {() => void} changed called after a completion was inserted
  */
-export function completion(input, sources, changed) {
-  const node = el('div.composer-completion');
+export function completion(node, input, sources, changed) {
   /** The shown completions: {items, chosen, from, to}. */
   let shown = null;
   /** The last lookup. An answer to an earlier one is dropped. */
@@ -176,5 +176,5 @@ export function completion(input, sources, changed) {
   }
 
   input.addEventListener('blur', () => setTimeout(close, BLUR_PAUSE));
-  return { node, update, press, close };
+  return { update, press, close };
 }

@@ -4,7 +4,7 @@
 import { el, isTyping, refill } from '../../core/dom.js';
 import { rich } from '../message/rich.js';
 import { number, say } from '../../core/text/text.js';
-import { completion } from './completion.js';
+import { completionSlot } from './completionslot.js';
 import { composerButtons, isTouch } from './buttons.js';
 import { composerFiles } from './files.js';
 import { pollSlot } from './pollslot.js';
@@ -79,7 +79,7 @@ class Composer {
       keep: () => this.changed(true, true),
       remove: () => input.focus(),
     });
-    this.words = completion(input, options, changed);
+    this.words = completionSlot(input, options, changed);
     this.reference = referenceBar(() => {
       this.leaveReference();
       input.focus();
