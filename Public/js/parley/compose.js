@@ -48,8 +48,8 @@ export const forward = (message, author) => ({ text: `» ${mentionsOf([author.na
  * @returns {Promise<{ message: NewMessage, files: File[] }>} For `parley.send(conversation, message, files)`.
  */
 export async function copyOf(parley, message) {
-  const { text = '', annotations = [], attachments = [], machine_only = false } = message;
-  const copy = { text, annotations, ...(machine_only ? { machine_only } : {}) };
+  const { text = '', annotations = [], attachments = [], descriptions, machine_only = false } = message;
+  const copy = { text, annotations, ...(descriptions ? { descriptions } : {}), ...(machine_only ? { machine_only } : {}) };
   if (message.author_id === parley.me?.id) return { message: { ...copy, attachments }, files: [] };
   const isEmbedded = (/** @type {any} */ it) => it.type === embedded && attachments.includes(it.value?.file_id);
   const files = await Promise.all(attachments.map((id) => download(parley, id)));

@@ -5,7 +5,8 @@ import { newClientId } from './ids.js';
 import { put } from './store.js';
 
 /** @typedef {import('./store.js').Store} Store @typedef {import('./store.js').Change} Change */
-/** @typedef {{ id: string, name: string, type: string, size: number }} DraftFile */
+/** @typedef {{ id: string, name: string, type: string, size: number, description?: string }} DraftFile */
+/** @typedef {File & { description?: string }} DescribedFile A file of a message; the draft keeps its description. */
 
 /** The most bytes of files of all drafts together. */
 const maxDraftBytes = 50_000_000;
@@ -41,7 +42,8 @@ export class Drafts {
     return files.map((file) => {
       const { name, type, size } = file;
       if (!this.#names.has(file)) this.#names.set(file, { id: newClientId(), name, type, size });
-      return /** @type {DraftFile} */ (this.#names.get(file));
+      const { description } = /** @type {DescribedFile} */ (file);
+      return { .../** @type {DraftFile} */ (this.#names.get(file)), ...(description ? { description } : {}) };
     });
   }
 
@@ -135,8 +137,9 @@ export class Drafts {
       const { blob } = (await this.#store.get('files', one.id)) ?? {};
       if (!blob) continue;
       const file = new File([await blob.arrayBuffer()], one.name, { type: one.type });
-      this.#names.set(file, one);
-      files.push(file);
+      const { description, ...name } = one;
+      this.#names.set(file, name);
+      files.push(description ? Object.assign(file, { description }) : file);
     }
     return files;
   }

@@ -224,10 +224,10 @@ export class Outbox {
       const rows = new Rows(sources, found);
       const lost = rows.get('site', 'lost')?.value ?? [];
       const names = new Map(lost.map((/** @type {any} */ one) => [one.id, one.client_id ?? newClientId()]));
-      for (const { id, conversation_id, text, annotations, attachments, reply_to, machine_only, poll, buttons } of lost) {
+      for (const { id, conversation_id, text, annotations, attachments, descriptions, reply_to, machine_only, poll, buttons } of lost) {
         const target = names.get(reply_to);
         const body = {
-          text, annotations, attachments, ...(reply_to && !target ? { reply_to } : {}),
+          text, annotations, attachments, ...(descriptions ? { descriptions } : {}), ...(reply_to && !target ? { reply_to } : {}),
           ...(machine_only ? { machine_only } : {}), ...(poll ? { poll: pollAgain(poll) } : {}), ...(buttons ? { buttons } : {}),
         };
         const reply = target ? { target } : {};

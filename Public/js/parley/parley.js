@@ -380,8 +380,8 @@ export class Parley {
 
   /**
    * @param {string} conversation
-   * @param {{ text?: string, reply_to?: string, annotations?: any[], attachments?: string[], machine_only?: boolean, poll?: any,
-   *   buttons?: any[] }} message
+   * @param {{ text?: string, reply_to?: string, annotations?: any[], attachments?: string[], descriptions?: string[],
+   *   machine_only?: boolean, poll?: any, buttons?: any[] }} message `descriptions`: of the attachments, then of the files.
    * @param {Blob[]} files
    * @param {{ joins?: string }} [options] `joins`: the forum that the user joins before the message is posted.
    */
@@ -390,7 +390,7 @@ export class Parley {
     return this.outbox.add({ kind: 'send', conversation_id: conversation, body: message, ...(joins ? { joins } : {}) }, files);
   }
 
-  /** @param {any} message As a window gives it. @param {{ text?: string, attachments?: string[] }} change */
+  /** @param {any} message As a window gives it. @param {{ text?: string, attachments?: string[], descriptions?: string[] }} change */
   edit(message, change) {
     return this.outbox.add({ kind: 'edit', body: change, ...about(message) });
   }

@@ -34,6 +34,12 @@ enum Texts {
     return text
   }
 
+  /// Trims white space at both ends. A text without a visible character becomes empty.
+  static func trimmedBlock(_ text: String, _ field: String, scalars limit: Int) throws(Refusal) -> String {
+    let trimmed = try block(text.trimmingWhitespace(), field, scalars: limit)
+    return trimmed.isVisible ? trimmed : ""
+  }
+
   /// Markdown without markup on one line.
   static func excerpt(_ markdown: String, scalars limit: Int) -> String {
     MarkupDocument(markdown).plainText(limit: limit).split(whereSeparator: \.isNewline).joined(separator: " ")

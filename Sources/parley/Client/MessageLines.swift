@@ -48,7 +48,8 @@ extension MessageLines {
         "buttons: " + content.buttons.map { $0.isPressed ? "\($0.label) (pressed)" : $0.label }.joined(separator: ", "))
     }
     notes += content.attachments.map { file in
-      ["file", file.description, names.files[file]].compactMap(\.self).joined(separator: " ")
+      let words = ["file", file.description, names.files[file]].compactMap(\.self).joined(separator: " ")
+      return content.description(of: file).map { "\(words): \($0)" } ?? words
     }
     notes += content.actions.map { action in
       "\(action.type.hasPrefix("reaction:") ? String(action.type.dropFirst(9)) : action.type) \(action.count)"

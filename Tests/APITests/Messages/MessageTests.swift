@@ -148,6 +148,10 @@ import Testing
     ("attachments", #"{"text":"a","attachments":["999999"]}"#, "unknown"),
     ("attachments", #"{"text":"a","attachments":["9","9"]}"#, "invalid"),
     ("attachments", #"{"text":"a","attachments":"9"}"#, "wrong_type"),
+    ("descriptions", #"{"text":"a","descriptions":["a rose"]}"#, "mismatch"),
+    ("descriptions[0]", #"{"text":"a","descriptions":["\#(String(repeating: "x", count: 1_001))"]}"#, "too_long"),
+    ("descriptions[0]", #"{"text":"a","descriptions":["a\u0000b"]}"#, "invalid"),
+    ("descriptions", #"{"text":"a","descriptions":"a rose"}"#, "wrong_type"),
     ("sent_at", #"{"text":"a","sent_at":"yesterday"}"#, "invalid"),
     ("annotations", #"{"text":"a","annotations":{}}"#, "wrong_type"),
     ("annotations[0].value", #"{"text":"a","annotations":[{"type":"a.b"}]}"#, "missing"),
@@ -334,6 +338,60 @@ import Testing
       let words = try await village.request(
         .patch, "/messages/\(id)", as: "grace", ["attachments": [], "text": "gone"])
       #expect(words.status == 200 && words.count("attachments") == 0 && words.int("revision") == 2)
+    }
+  }
+
+  @Test func `attachments keep their descriptions through edits, a removal and a move`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden()
+      var files: [String] = []
+      for name in ["a.png", "b.png", "c.png"] { files.append(try await village.upload(name, by: "grace")) }
+      let id = try await village.post(
+        "look", in: room, as: "grace", ["attachments": files, "descriptions": ["", " A red rose\n", ""]])
+      let message = { () async throws in try await village.expect(200, .get, "/messages/\(id)", as: "linus") }
+      #expect(try await message().list("descriptions") == ["", "A red rose", ""])
+
+      let path = "/messages/\(id)"
+      try await village.expect(200, .patch, path, as: "grace", ["attachments": [files[1], files[2]]])
+      #expect(try await message().list("descriptions") == ["A red rose", ""])
+      let same = try await village.expect(200, .patch, path, as: "grace", ["descriptions": ["A red rose"]])
+      #expect(same.int("revision") == 2)
+      let changed = try await village.expect(200, .patch, path, as: "grace", ["descriptions": ["A rose", "A bee"]])
+      #expect(changed.int("revision") == 3 && changed.list("descriptions") == ["A rose", "A bee"])
+      let more = try await village.request(.patch, path, as: "grace", ["descriptions": ["", "", "a third"]])
+      #expect(more.status == 400 && more["errors.0.field"] == "descriptions")
+
+      try await village.expect(200, .post, "\(path)/remove", as: "mira", [:])
+      #expect(try await !message().has("descriptions"))
+      try await village.expect(200, .post, "\(path)/restore", as: "mira", [:])
+      #expect(try await message().list("descriptions") == ["A rose", "A bee"])
+
+      let moved = try await village.expect(201, .post, "\(path)/topic", as: "mira", ["title": "Roses"])
+      let copies = try await village.expect(
+        200, .get, "/conversations/\(moved["conversation_id"] ?? "")/messages", as: "linus")
+      #expect(copies["data.0.descriptions.1"] == "A bee", "\(copies.text)")
+
+      let draft: [String: Any] = ["title": "Bees", "attachments": [files[0]], "descriptions": ["Two bees"]]
+      let topic = try await village.expect(201, .post, "/forums/\(forum)/conversations", as: "grace", draft)
+      let posts = try await village.expect(200, .get, "/conversations/\(topic["id"] ?? "")/messages", as: "linus")
+      #expect(posts["data.0.descriptions.0"] == "Two bees")
+      try await village.expect(200, .patch, "/messages/\(posts["data.0.id"] ?? "")", as: "grace", ["descriptions": []])
+      let bare = try await village.expect(200, .get, "/conversations/\(topic["id"] ?? "")/messages", as: "linus")
+      #expect(!bare.text.contains("descriptions"))
+    }
+  }
+
+  @Test func `a repeated post with another description reuses its client id`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      let file = try await village.upload("a.png", by: "grace")
+      let path = "/conversations/\(room)/messages"
+      let draft = { (description: String) -> [String: Any] in
+        ["text": "look", "client_id": "one", "attachments": [file], "descriptions": [description]]
+      }
+      try await village.expect(201, .post, path, as: "grace", draft("A rose"))
+      try await village.expect(200, .post, path, as: "grace", draft("A rose"))
+      #expect(try await village.request(.post, path, as: "grace", draft("A bee")).code == "client_id_reused")
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import ParleyJSON
 import ParleyModel
+import TestSupport
 import Testing
 
 @testable import API
@@ -166,6 +167,26 @@ import Testing
       #expect(answer.fields["location"] == "/t/\(topic)-branch#m\(copy)")
       #expect(try await village.page("/m/\(ids[1])").fields["location"] == "/f/\(forum)/room?from=1#m\(ids[1])")
       #expect(try await village.page("/f/\(forum)/room").text.contains("Moved to a topic"))
+    }
+  }
+
+  @Test func `a picture has its description, or its name, on pages and in feeds`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.garden("Garden", "public").forum
+      let topic = try await village.topic("Roses", in: forum)
+      let described = try #require(try await village.send(Photographs.png(), named: "rose.png", by: "grace")["id"])
+      let plain = try #require(try await village.send(Photographs.png(), named: "bee.png", by: "grace")["id"])
+      try await village.post(
+        "look", in: topic, as: "grace",
+        ["attachments": [described, plain], "descriptions": ["A \"red\" rose <in rain>"]])
+      let names = ["A &quot;red&quot; rose &lt;in rain>", "bee.png"]
+      let page = try await village.page("/t/\(topic)")
+      #expect(
+        page.attributes("alt", after: "<img").map { $0.replacingOccurrences(of: "&gt;", with: ">") }.suffix(2) == names)
+      let feed = try await village.page("/t/\(topic)/feed.json")
+      let html = feed["items.0.content_html"] ?? ""
+      #expect(html.contains("<img src=\"http") && html.contains("alt=\"bee.png\""), "\(html)")
+      #expect(html.contains("alt=\"A &quot;red&quot; rose"), "\(html)")
     }
   }
 

@@ -234,7 +234,9 @@ private let wholeSite = SiteSettingsChange(
         ID(7), ForumChange([.set(\.iconURL, nil), .set(\.icon, nil), .set(\.section, nil), .set(\.callURL, nil)])))
     try sent.take(.setForumMember(of: ID(7), to: .me, role: .moderator))
     try sent.take(
-      .createTopic(in: ID(7), title: "roses", text: "Which?", attachments: [ID(8)], poll: poll, clientID: "one"))
+      .createTopic(
+        in: ID(7), title: "roses", text: "Which?", attachments: [ID(8)], descriptions: ["A rose"], poll: poll,
+        clientID: "one"))
     try sent.take(.createTopic(in: ID(7), title: "roses"))
     try sent.take(.setForumLevel(of: ID(7), to: .mentions))
     try sent.take(.setForumLevel(of: ID(7), to: nil))
@@ -270,10 +272,11 @@ private let wholeSite = SiteSettingsChange(
   private func sendMessages(_ sent: inout SentMembers) throws {
     try sent.take(
       .postMessage(
-        in: ID(7), "hello", replyTo: ID(9), attachments: [ID(8)], annotations: todo, poll: poll,
-        buttons: buttons, isMachineOnly: true, sentAt: time, catchUpAfter: ID(9), clientID: "one"))
+        in: ID(7), "hello", replyTo: ID(9), attachments: [ID(8)], descriptions: ["A rose"], annotations: todo,
+        poll: poll, buttons: buttons, isMachineOnly: true, sentAt: time, catchUpAfter: ID(9), clientID: "one"))
     try sent.take(.postMessage(in: ID(7), "hello"))
-    try sent.take(.editMessage(ID(9), text: "hello!", attachments: [], buttons: buttons, ifRevision: 2))
+    try sent.take(
+      .editMessage(ID(9), text: "hello!", attachments: [], descriptions: [], buttons: buttons, ifRevision: 2))
     try sent.take(.pressButton("yes", of: ID(9), clientID: "one"))
     try sent.take(.pressButton("yes", of: ID(9)))
     try sent.take(.removeMessage(ID(9), reason: "Because."))

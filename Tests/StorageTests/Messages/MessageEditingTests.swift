@@ -52,7 +52,8 @@ import Testing
     }
     #expect(
       try garden.tables()["attachment"] == [
-        "message_id=\(id) position=0 file_id=\(three)", "message_id=\(id) position=1 file_id=\(one)",
+        "message_id=\(id) position=0 file_id=\(three) description=null",
+        "message_id=\(id) position=1 file_id=\(one) description=null",
       ])
     #expect(try await garden.isUnused(one) == false)
     #expect(try await garden.isUnused(two) == true)

@@ -139,6 +139,7 @@ extension Draft {
     replyTo = (try? object.optional("reply_to")) ?? nil
     annotations = (try? object.optional("annotations")) ?? nil ?? []
     attachments = (try? object.optional("attachments")) ?? nil ?? []
+    descriptions = (try? object.optional("descriptions")) ?? nil ?? []
     files = (try? object.optional("files")) ?? nil ?? []
     poll = (try? object.optional("poll")) ?? nil
     isMachineOnly = (try? object.optional("machine_only")) ?? nil ?? false
@@ -150,6 +151,7 @@ extension Draft {
     replyTo = ((try? object.optional("reply_to") as ID<Message>?) ?? nil).map { .message($0) }
     annotations = (try? object.optional("annotations")) ?? nil ?? []
     attachments = (try? object.optional("attachments")) ?? nil ?? []
+    descriptions = (try? object.optional("descriptions")) ?? nil ?? []
     isMachineOnly = (try? object.optional("machine_only")) ?? nil ?? false
   }
 }

@@ -11,6 +11,8 @@ public struct Draft: Sendable, Hashable {
   public var annotations: [Annotation] = []
   /// Uploaded files.
   public var attachments: [ID<File>] = []
+  /// Descriptions of the uploaded files, in their order; later ones have none.
+  public var descriptions: [String] = []
   /// Files to upload before the message is posted.
   public var files: [PendingFile] = []
   /// The text is its question.
@@ -112,12 +114,15 @@ extension Draft {
     draft.isMachineOnly = message.isMachineOnly
     if message.author == me {
       draft.attachments = content.attachments
+      draft.descriptions = content.descriptions
       return draft
     }
     let embedded = draft.annotations.compactMap(\.embeddedFile)
     draft.annotations.removeAll { $0.embeddedFile.map { content.attachments.contains($0.id) } ?? false }
     draft.files = content.attachments.map { id in
-      PendingFile(copying: id, embeddedAs: embedded.first { $0.id == id }?.kind)
+      var file = PendingFile(copying: id, embeddedAs: embedded.first { $0.id == id }?.kind)
+      file.description = content.description(of: id)
+      return file
     }
     return draft
   }
@@ -171,6 +176,7 @@ extension Draft: JSONWritable, JSONReadable {
       if let replyTo { json.field("reply_to", replyTo) }
       if !annotations.isEmpty { json.field("annotations", annotations) }
       if !attachments.isEmpty { json.field("attachments", attachments) }
+      if !descriptions.isEmpty { json.field("descriptions", descriptions) }
       if !files.isEmpty { json.field("files", files) }
       if let poll { json.field("poll", poll) }
       if !buttons.isEmpty { json.field("buttons", buttons) }
@@ -183,6 +189,7 @@ extension Draft: JSONWritable, JSONReadable {
     self.init(try object.string("text"), replyTo: try object.optional("reply_to"))
     annotations = try object.optional("annotations") ?? []
     attachments = try object.optional("attachments") ?? []
+    descriptions = try object.optional("descriptions") ?? []
     files = try object.optional("files") ?? []
     poll = try object.optional("poll")
     buttons = try object.optional("buttons") ?? []

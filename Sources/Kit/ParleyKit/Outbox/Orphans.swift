@@ -15,6 +15,7 @@ extension Outbox {
     }
     var draft = Draft(content.text)
     draft.attachments = content.attachments
+    draft.descriptions = content.descriptions
     draft.replyTo = message.replyTo.map { .message($0) }
     draft.isMachineOnly = message.isMachineOnly
     draft.buttons = content.buttons

@@ -65,8 +65,11 @@ struct OutboxDelivery: Sendable {
     _ draft: Draft, uploading operation: OutboxOperation, _ known: Cache.ResponseAge
   ) async throws -> ID<Message> {
     var draft = draft
+    // One for each uploaded file: those of the uploads follow.
+    draft.descriptions = draft.attachments.indices.map { $0 < draft.descriptions.count ? draft.descriptions[$0] : "" }
     for (file, id) in zip(draft.files, try await upload(operation, draft)) {
       draft.attachments.append(id)
+      draft.descriptions.append(file.description ?? "")
       if file.shown == .embed { draft.annotations.append(.embedded(id, file.kind)) }
     }
     let last = try await cache.lastContiguousMessage(in: operation.conversation)
@@ -88,6 +91,7 @@ struct OutboxDelivery: Sendable {
     let replyTo = try draft.replyTo.map { target throws(ClientFault) in try id(of: target) }
     let body = RequestBody.message(
       draft.text, replyTo: replyTo, attachments: draft.attachments.isEmpty ? nil : draft.attachments,
+      descriptions: draft.descriptions.allSatisfy(\.isEmpty) ? nil : draft.descriptions,
       annotations: draft.annotations.isEmpty ? nil : draft.annotations, poll: draft.poll,
       buttons: draft.buttons.isEmpty ? nil : draft.buttons, isMachineOnly: draft.isMachineOnly ? true : nil,
       sentAt: Timestamp(operation.createdAt), catchUpAfter: last,

@@ -19,6 +19,8 @@ public struct PendingFile: Sendable, Hashable {
   public var isPublic: Bool
   /// Whether the file stands in the text or below it.
   public var shown: Shown
+  /// The description of a picture, for readers who do not see it.
+  public var description: String?
   /// The id after the upload.
   public var file: ID<File>?
   /// A file on the server that is uploaded again: users attach only their own. It has no local path.
@@ -38,7 +40,8 @@ public struct PendingFile: Sendable, Hashable {
   /// A file of the device that is uploaded before its message is posted.
   public init(
     id: String, path: String, name: String, type: String = "", kind: Kind = .other,
-    mimeType: String = "application/octet-stream", isPublic: Bool = false, shown: Shown = .attach
+    mimeType: String = "application/octet-stream", isPublic: Bool = false, shown: Shown = .attach,
+    description: String? = nil
   ) {
     self.id = id
     self.path = path
@@ -48,6 +51,7 @@ public struct PendingFile: Sendable, Hashable {
     self.mimeType = mimeType
     self.isPublic = isPublic
     self.shown = shown
+    self.description = description
   }
 }
 
@@ -72,6 +76,7 @@ extension PendingFile: JSONWritable, JSONReadable {
       json.field("mime_type", mimeType)
       json.field("public", isPublic)
       json.field("shown", shown.rawValue)
+      if let description { json.field("description", description) }
       json.field("file_id", file)
       if let original { json.field("copy_of", original) }
     }
@@ -83,6 +88,7 @@ extension PendingFile: JSONWritable, JSONReadable {
       id: try object.string("id"), path: try object.string("path"), name: try object.string("name"),
       type: try object.string("type"), kind: try object.word("kind"), mimeType: try object.string("mime_type"),
       isPublic: try object.bool("public"), shown: try object.word("shown"))
+    description = try object.optional("description")
     file = try object.optional("file_id")
     original = try object.optional("copy_of")
   }

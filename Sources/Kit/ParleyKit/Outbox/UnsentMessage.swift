@@ -12,7 +12,9 @@ extension OutboxOperation {
   func message(
     of draft: Draft, by author: ID<User>, after conversation: Conversation?, users: (String) -> ID<User>?
   ) -> Message {
-    var content = Message.Content(text: draft.text, attachments: draft.attachments, sentAt: createdAt)
+    var content = Message.Content(
+      text: draft.text, attachments: draft.attachments,
+      descriptions: draft.descriptions, sentAt: createdAt)
     content.entities = Self.entities(of: draft.text, users).stored.map { JSONRaw(trusted: Array($0.utf8)) }
     if !draft.annotations.isEmpty { content.annotations = draft.annotations.json }
     content.poll = draft.poll.map { Poll($0) }

@@ -138,10 +138,9 @@ extension PageContext {
     let path = PageAddress.topic(topic.id, topic.title)
     var feed = Feed("\(topic.title) · \(site.name)", page: path, base: path + "/")
     let messages = try await newest(in: topic.id)
-    let authors = try view.getAuthors(Set(messages.map(\.message.author)), for: caller)
-    let time = try time(of: messages)
+    let list = try posts(messages)
     feed.entries = messages.compactMap { view in
-      entry(view, topic.title, path + "?from=\(view.message.seq)#m\(view.message.id)", authors, at: time)
+      entry(view, topic.title, path + "?from=\(view.message.seq)#m\(view.message.id)", list)
     }
     return feed
   }
@@ -151,10 +150,9 @@ extension PageContext {
     guard let messages = try await feedMessages(of: user), let name = user.summary.name else { throw Refusal.notFound }
     let path = PageAddress.user(name)
     var feed = Feed("\(user.summary.displayName ?? name) · \(site.name)", page: path, base: path + "/")
-    let authors = try view.getAuthors([user.summary.id], for: caller)
-    let time = try time(of: messages)
+    let list = try posts(messages)
     feed.entries = messages.compactMap { view in
-      entry(view, view.message.line(limit: 80), "\(path)#m\(view.message.id)", authors, at: time)
+      entry(view, view.message.line(limit: 80), "\(path)#m\(view.message.id)", list)
     }
     return feed
   }
@@ -169,11 +167,10 @@ extension PageContext {
       first.append(message)
     }
     let messages = try await view.getMessages(first, Self.html, for: caller)
-    let authors = try view.getAuthors(Set(messages.map(\.message.author)), for: caller)
-    let time = try time(of: messages)
+    let list = try posts(messages)
     return messages.compactMap { view in
       topics[view.message.conversation].flatMap { topic in
-        entry(view, topic.title, PageAddress.topic(topic.id, topic.title), authors, at: time)
+        entry(view, topic.title, PageAddress.topic(topic.id, topic.title), list)
       }
     }
   }
@@ -194,14 +191,15 @@ extension PageContext {
 
   /// Nil for a message that was deleted meanwhile.
   private func entry(
-    _ view: MessageView, _ title: String, _ path: String, _ authors: [ID<User>: Author], at time: Int64
+    _ view: MessageView, _ title: String, _ path: String, _ list: PostList
   ) -> Feed.Entry? {
-    guard view.message.isLive else { return nil }
-    let author = authors[view.message.author]
+    guard let content = view.message.content else { return nil }
+    let author = list.authors[view.message.author]
     let words = site.files.languages.fallbackWords
     return Feed.Entry(
       title: title, path: path, message: view.message,
-      html: (view.html ?? "") + (view.message.content?.poll?.list(at: time, words) ?? ""),
+      html: (view.html ?? "") + (content.poll?.list(at: list.time, words) ?? "")
+        + list.pictures(of: content, site.url),
       author: words.name(of: author), authorPage: author?.page)
   }
 

@@ -39,6 +39,25 @@ struct PostList: Sendable {
     else { return nil }
     return (PageAddress.file(file), width, height)
   }
+
+  /// The pictures of a message, for a feed.
+  ///
+  /// - Parameter url: the absolute address of a path.
+  func pictures(of content: Message.Content, _ url: (String) -> String) -> String {
+    var html = TagWriter()
+    for file in content.attachments.compactMap({ files[$0] }) {
+      guard let picture = picture(of: file) else { continue }
+      html.tag("p") { html in
+        html.void(
+          "img",
+          [
+            "src": url(picture.path), "alt": content.description(of: file.id) ?? file.name,
+            "width": String(picture.width), "height": String(picture.height),
+          ])
+      }
+    }
+    return String(decoding: html.bytes, as: UTF8.self)
+  }
 }
 
 extension Author {
@@ -83,7 +102,7 @@ struct PostWriter {
         if let replyTo = message.replyTo { writeReplyLink(to: replyTo, &html) }
         html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(view.html ?? "") }
         if let poll = content.poll { poll.write(to: &html, at: list.time) }
-        writeFiles(content.attachments, to: &html)
+        writeFiles(of: content, to: &html)
         writeFoot(message, content, to: &html)
       }
     }
@@ -141,8 +160,8 @@ struct PostWriter {
     }
   }
 
-  private func writeFiles(_ ids: [ID<File>], to html: inout TagWriter) {
-    let files = ids.compactMap { list.files[$0] }
+  private func writeFiles(of content: Message.Content, to html: inout TagWriter) {
+    let files = content.attachments.compactMap { list.files[$0] }
     guard !files.isEmpty else { return }
     html.tag("ul", ["class": "files"]) { html in
       for file in files {
@@ -152,7 +171,8 @@ struct PostWriter {
               html.void(
                 "img",
                 [
-                  "src": picture.path, "alt": file.name, "width": String(picture.width),
+                  "src": picture.path, "alt": content.description(of: file.id) ?? file.name,
+                  "width": String(picture.width),
                   "height": String(picture.height), "loading": "lazy",
                 ])
             } else {

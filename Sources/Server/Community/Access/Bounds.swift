@@ -28,6 +28,8 @@ public struct Bounds: Sendable {
   public var entities = 500
   public var mentions = 50
   public var attachments = 20
+  /// Unicode scalars of the description of an attachment.
+  public var pictureDescriptionScalars = 1_000
   /// Later messages returned by a send.
   public var catchUp = 100
   /// Public action types per message, and actions of one user on it.

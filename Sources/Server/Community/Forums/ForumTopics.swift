@@ -40,14 +40,14 @@ extension Community {
       }
       let rule = try tx.rule(
         of: rules, matching: text ?? .empty, title: draft.title, options: draft.poll?.options ?? [],
-        attachments: draft.attachments, by: caller, in: standing)
+        attachments: draft.attachments, descriptions: draft.descriptions, by: caller, in: standing)
       if let rule, rule.action != .report {
         guard rule.action == .hold else { throw .contentRefused }
         try tx.hold(HeldPost(draft), by: creator, in: nil, of: forum, rule, bounds)
         return nil
       }
       let (id, opening) = try tx.startTopic(
-        draft.title, text, draft.attachments, draft.poll, in: forum, by: caller, bounds)
+        HeldPost(draft), draft.title, text, in: forum, by: caller, bounds)
       if let rule, let opening, let message = try tx.message(opening.id) {
         try tx.report(message, in: forum, rule, bounds)
       }
@@ -95,17 +95,17 @@ extension Community {
 }
 
 extension WriteTransaction {
-  /// Adds a topic, with its first message if there is one.
+  /// Adds a topic, with its first message if there is a text. Files and poll of the message are those of the post.
   func startTopic(
-    _ title: String, _ text: ParsedText?, _ attachments: [ID<File>], _ poll: PollDraft?, in forum: ID<Forum>,
-    by caller: Caller, _ bounds: Bounds
+    _ post: HeldPost, _ title: String, _ text: ParsedText?, in forum: ID<Forum>, by caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> (topic: ID<Conversation>, opening: StoredMessage?) {
     let author = try caller.requireUser()
     let topic = try addTopic(title, tags: Topic.tags(from: text?.hashtags ?? []), in: forum, by: author)
     guard let text else { return (topic, nil) }
     var message = NewMessage(conversation: topic, author: author, text: text.markdown)
-    message.attachments = attachments
-    message.poll = poll.map { Poll($0) }
+    message.attachments = post.attachments
+    message.descriptions = post.descriptions
+    message.poll = post.poll.map { Poll($0) }
     return (topic, try publish(&message, text, Standing(kind: .topic), by: caller, bounds))
   }
 }
@@ -189,6 +189,10 @@ extension TopicDraft: CheckedInput {
     check { () throws(Refusal) in checked.title = try Texts.title(title, bounds) }
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
     check { () throws(Refusal) in try attachments.check(bounds) }
+    check { () throws(Refusal) in
+      checked.descriptions = try descriptions.checkedDescriptions(bounds)
+      try descriptions.checkCount(of: attachments)
+    }
     check { () throws(Refusal) in
       checked.poll = try poll?.checked()
       // The text is the question.

@@ -4,7 +4,7 @@ public import ParleyModel
 import Storage
 
 extension Community {
-  /// Edits the text, the attachments or the buttons of the caller's own message.
+  /// Edits the text, the attachments, their descriptions or the buttons of the caller's own message.
   public func editMessage(
     _ id: ID<Message>, _ change: MessageChange, by caller: Caller
   ) async throws(Refusal) -> MessageView {
@@ -15,6 +15,7 @@ extension Community {
     // Whether the text may be empty depends on the attachments, which are read in the transaction.
     if let changed = change.text { text = try await ParsedText.of(changed, bounds, canBeEmpty: true) }
     let bounds = bounds
+    let descriptions = try change.descriptions.map { it throws(Refusal) in try it.checkedDescriptions(bounds) }
     let rules = try await compiledRules()
     return try await store.write { [text] tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
@@ -27,9 +28,11 @@ extension Community {
       guard content.repostOf == nil else { throw .forbidden }
       if buttons?.isEmpty == false { try caller.checkMayHaveButtons() }
       let isTextVisible = (text?.markdown ?? content.text).isVisible
-      let hasFiles = !(change.attachments ?? content.attachments).isEmpty
+      let files = change.attachments ?? content.attachments
+      let hasFiles = !files.isEmpty
+      try descriptions?.checkCount(of: files)
       // An older text may be blank: a change of other fields does not concern it.
-      let isConcerned = change.text != nil || change.attachments != nil
+      let isConcerned = change.text != nil || change.attachments != nil || descriptions != nil
       guard !isConcerned || isTextVisible || hasFiles || found.message.isMachineOnly else {
         throw .invalid("text", .tooShort(min: 1))
       }
@@ -55,7 +58,7 @@ extension Community {
         let shown: ParsedText = if let text { text } else { try .again(content.text, bounds) }
         rule = try tx.rule(
           of: rules, matching: shown, options: content.poll?.options.map(\.text) ?? [],
-          attachments: change.attachments ?? content.attachments, by: caller, in: found.standing)
+          attachments: files, descriptions: descriptions ?? content.descriptions, by: caller, in: found.standing)
         // A published message is not held.
         if let rule, rule.action != .report { throw .contentRefused }
       }
@@ -65,7 +68,8 @@ extension Community {
         try tx.resolved(text, in: conversation, allowsRoomMention: notified.room, groups: notified.groups)
       }
       let revision = try tx.edit(
-        id, to: resolved, attachments: change.attachments, buttons: buttons, by: editor, ifRevision: change.ifRevision)
+        id, to: resolved, attachments: change.attachments, descriptions: descriptions, buttons: buttons, by: editor,
+        ifRevision: change.ifRevision)
       if revision != found.message.revision, let resolved, found.standing.kind == .topic {
         let seq = found.message.seq
         for user in resolved.mentions { try tx.takePart(user, inTopic: conversation, since: seq, by: editor) }

@@ -55,8 +55,8 @@ extension Community {
         return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
       let rule = try tx.rule(
-        of: rules, matching: text, options: draft.poll?.options ?? [], attachments: draft.attachments, by: caller,
-        in: standing)
+        of: rules, matching: text, options: draft.poll?.options ?? [], attachments: draft.attachments,
+        descriptions: draft.descriptions, by: caller, in: standing)
       if let rule, rule.action != .report {
         if let earlier = try tx.earlier(message) { return try tx.repeatedPost(earlier.id, to: caller, bounds) }
         guard rule.action == .hold else { throw .contentRefused }
@@ -167,6 +167,10 @@ extension MessageDraft: CheckedInput {
     check { () throws(Refusal) in try Texts.checkMessage(text, bounds, canBeEmpty: canBeEmpty) }
     check { () throws(Refusal) in try attachments.check(bounds) }
     check { () throws(Refusal) in
+      checked.descriptions = try descriptions.checkedDescriptions(bounds)
+      try descriptions.checkCount(of: attachments)
+    }
+    check { () throws(Refusal) in
       if let annotations, annotations.json.bytes.count > bounds.annotationBytes {
         throw .invalid("annotations", .tooLong(limit: bounds.annotationBytes))
       }
@@ -185,6 +189,23 @@ extension [ID<File>] {
   }
 }
 
+extension [String] {
+  /// The descriptions of attachments, without white space around them.
+  func checkedDescriptions(_ bounds: Bounds) throws(Refusal) -> [String] {
+    guard count <= bounds.attachments else { throw .invalid("descriptions", .tooMany(limit: bounds.attachments)) }
+    var checked: [String] = []
+    for (index, text) in enumerated() {
+      checked.append(
+        try Texts.trimmedBlock(text, "descriptions[\(index)]", scalars: bounds.pictureDescriptionScalars))
+    }
+    return checked
+  }
+
+  func checkCount(of attachments: [ID<File>]) throws(Refusal) {
+    guard count <= attachments.count else { throw .invalid("descriptions", .mismatch) }
+  }
+}
+
 extension NewMessage {
   /// A held message before its mentions are resolved.
   init(_ held: HeldPost, in conversation: ID<Conversation>, by author: ID<User>) throws(Refusal) {
@@ -193,6 +214,7 @@ extension NewMessage {
     isMachineOnly = held.isMachineOnly
     sentAt = held.sentAt
     attachments = held.attachments
+    descriptions = held.descriptions
     poll = held.poll.map { Poll($0) }
     buttons = held.buttons
     guard let json = held.annotations else { return }
@@ -214,6 +236,7 @@ extension NewMessage {
     isMachineOnly = draft.isMachineOnly
     sentAt = draft.sentAt
     attachments = draft.attachments
+    descriptions = draft.descriptions
     poll = draft.poll.map { Poll($0) }
     buttons = draft.buttons
     annotations = draft.annotations.map { annotations in

@@ -132,14 +132,14 @@ extension ReadTransaction {
   ///   - options: of the poll. They are plain text, but a domain in them is one that readers open.
   func rule(
     of rules: CompiledRules, matching text: ParsedText, title: String? = nil, options: [String] = [],
-    attachments: [ID<File>], by caller: Caller, in standing: Standing
+    attachments: [ID<File>], descriptions: [String] = [], by caller: Caller, in standing: Standing
   ) throws(Refusal) -> ModerationRule? {
     guard !rules.isEmpty, let author = caller.user, Permissions.obeysRules(caller.role, in: standing) else {
       return nil
     }
     return try rules.match(
       CompiledRules.Subject(
-        text: ([title, text.markdown].compactMap { $0 } + options).joined(separator: "\n"),
+        text: ([title, text.markdown].compactMap { $0 } + options + descriptions).joined(separator: "\n"),
         links: text.links + options.flatMap(ParsedText.links(in:)),
         mentionCount: text.mentionCount,
         hasPicture: { () throws(Refusal) in
@@ -226,7 +226,7 @@ extension WriteTransaction {
       guard let standing = try standing(of: report.user, in: forum),
         Permissions.rights(of: caller.role, in: standing).isSuperset(of: [.read, .startTopics, .write])
       else { throw .conflict }
-      let (topic, stored) = try startTopic(title, text, held.attachments, held.poll, in: forum, by: caller, bounds)
+      let (topic, stored) = try startTopic(held, title, text, in: forum, by: caller, bounds)
       if let clientID = held.clientID {
         try remember(.conversation, by: report.user, clientID, subject: topic.number)
       }

@@ -132,5 +132,8 @@ enum MigrationHashes {
     Migration(
       number: 43, name: "reposts",
       hash: "9cfef3bfd2f679733c7d898b74af8a0be74c94cd93dd9a9701baa6cbaa75c29c"),
+    Migration(
+      number: 44, name: "descriptions",
+      hash: "8a470fa40dbcb2911f61ff76ea69ed7786db07114e26def5d8e79592f1a7dc60"),
   ]
 }

@@ -151,11 +151,11 @@ extension ReadTransaction {
   func complete(
     _ messages: inout [Message], filesOf attached: [Int], actionsOf actedOn: [Int], pollsOf polled: [Int]
   ) throws(Refusal) {
-    var attachments: [Int: [ID<File>]] = [:]
+    var attachments: [Int: [(file: ID<File>, description: String)]] = [:]
     var actions: [Int: [Message.ActionCount]] = [:]
     try run { connection in
       try Self.attachmentsByMessage.each(attached, connection) { row in
-        attachments[try row.int(0), default: []].append(ID(try row.int(1)))
+        attachments[try row.int(0), default: []].append((ID(try row.int(1)), try row.text(2)))
       }
       try Self.actionsByMessage.each(actedOn, connection) { row in
         actions[try row.int(0), default: []].append(
@@ -168,7 +168,9 @@ extension ReadTransaction {
       let id = messages[index].id.number
       guard attachments[id] != nil || actions[id] != nil || polls[id] != nil, var content = messages[index].content
       else { continue }
-      content.attachments = attachments[id] ?? []
+      let attached = attachments[id] ?? []
+      content.attachments = attached.map(\.file)
+      content.descriptions = AttachedFiles(content.attachments, attached.map(\.description)).descriptions
       content.actions = actions[id] ?? []
       content.poll = polls[id]
       messages[index].state = .live(content)
@@ -192,7 +194,7 @@ extension ReadTransaction {
 
   private static let attachmentsByMessage = ListQuery { list in
     """
-    select message_id, file_id
+    select message_id, file_id, ifnull(description, '')
     from attachment
     where message_id in (\(list))
     order by message_id, position

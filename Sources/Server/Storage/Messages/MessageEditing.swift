@@ -7,28 +7,27 @@ extension WriteTransaction {
   /// Maximum revision of a message that can be edited. It bounds the history, and with it the cost of a removal.
   static let lastEditableRevision = 500
 
-  /// Replaces the text, the files, the buttons. An edit without a change is not written. Buttons alone leave no earlier
+  /// Replaces the text, the files, their descriptions, the buttons. An edit without a change is not written. Buttons alone leave no earlier
   /// text, and the message does not count as edited.
   ///
   /// - Returns: the new revision of the message.
   @discardableResult
   public func edit(
-    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, buttons: [MessageButton]? = nil,
-    by editor: ID<User>, ifRevision expected: Int? = nil
+    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, descriptions: [String]? = nil,
+    buttons: [MessageButton]? = nil, by editor: ID<User>, ifRevision expected: Int? = nil
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard message.deletion == nil, let earlier = message.text else { throw .gone }
     guard message.isOpen else { throw .notFound }
     if let expected, expected != message.revision { throw .conflict }
     let newText = text?.markdown == earlier ? nil : text
-    let hasOtherFiles: Bool
-    if let attachments { hasOtherFiles = try attachments != self.attachments(of: id) } else { hasOtherFiles = false }
+    let files = try otherFiles(of: id, attachments, descriptions)
     let hasOtherButtons = try buttons.map { buttons throws(Refusal) in try self.buttons(of: id) != buttons } ?? false
-    guard newText != nil || hasOtherFiles || hasOtherButtons else { return message.revision }
+    guard newText != nil || files != nil || hasOtherButtons else { return message.revision }
     guard message.revision < Self.lastEditableRevision else { throw .conflict }
 
     if let buttons, hasOtherButtons { try setButtons(buttons, of: id) }
-    guard newText != nil || hasOtherFiles else {
+    guard newText != nil || files != nil else {
       try raiseRevision(of: id)
       try dropFingerprint(of: message)
       return try logChange(.messageEdited, of: message, by: editor)
@@ -38,7 +37,7 @@ extension WriteTransaction {
     try setEdited(id, by: editor)
     if let newText { try replaceText(of: message, by: newText) }
     if message.isFirst, let newText { try setTags(of: message.conversation, newText.hashtags, by: editor) }
-    if hasOtherFiles, let attachments { try replaceFiles(of: id, by: attachments) }
+    if let files { try replaceFiles(of: id, by: files) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try dropFingerprint(of: message)
     return try logChange(.messageEdited, of: message, by: editor)
@@ -108,7 +107,19 @@ extension WriteTransaction {
     try addRows(of: text, to: message.id, in: message.conversation)
   }
 
-  private func replaceFiles(of message: ID<Message>, by files: [ID<File>]) throws(Refusal) {
+  /// The files of an edited message with their descriptions; nil if they stay as they are.
+  private func otherFiles(
+    of message: ID<Message>, _ files: [ID<File>]?, _ descriptions: [String]?
+  ) throws(Refusal) -> AttachedFiles? {
+    guard files != nil || descriptions != nil else { return nil }
+    let before = try attachedFiles(of: message)
+    let known = Dictionary(zip(before.files, before.descriptions), uniquingKeysWith: { one, _ in one })
+    let files = files ?? before.files
+    let after = AttachedFiles(files, descriptions ?? files.map { known[$0] ?? "" })
+    return after == before ? nil : after
+  }
+
+  private func replaceFiles(of message: ID<Message>, by files: AttachedFiles) throws(Refusal) {
     let earlier = try attachments(of: message)
     try run { connection in
       try connection.execute("delete from attachment where message_id = $1", message.number)

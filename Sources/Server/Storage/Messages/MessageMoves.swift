@@ -155,8 +155,8 @@ extension WriteTransaction {
     where message_id = $2
     """,
     """
-    insert into attachment (message_id, position, file_id)
-    select $1, position, file_id
+    insert into attachment (message_id, position, file_id, description)
+    select $1, position, file_id, description
     from attachment
     where message_id = $2
     """,

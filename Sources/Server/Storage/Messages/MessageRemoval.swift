@@ -47,7 +47,7 @@ extension WriteTransaction {
     }
     try addRows(of: seal, to: id, in: message.conversation)
     try restore(seal.notifications, of: id, isReader)
-    try attach(try sealedAttachments(of: id), to: id)
+    try attach(try attachedFiles(of: id, in: "sealed_attachment"), to: id)
     try breakSeal(of: id)
     // The seal has the hashtags in another order.
     if message.isFirst {

@@ -99,16 +99,53 @@ extension ReadTransaction {
   }
 }
 
+/// The files of a message with their descriptions.
+struct AttachedFiles: Hashable {
+  let files: [ID<File>]
+  /// One for each file; no element if all are empty.
+  let descriptions: [String]
+
+  /// - Parameter descriptions: in the order of the files; missing ones are empty.
+  init(_ files: [ID<File>], _ descriptions: [String]) {
+    self.files = files
+    let hasAny = descriptions.contains { !$0.isEmpty }
+    self.descriptions = hasAny ? files.indices.map { $0 < descriptions.count ? descriptions[$0] : "" } : []
+  }
+}
+
+extension ReadTransaction {
+  func attachedFiles(of message: ID<Message>) throws(Refusal) -> AttachedFiles {
+    try attachedFiles(of: message, in: "attachment")
+  }
+
+  /// - Parameter table: `attachment` or `sealed_attachment`.
+  func attachedFiles(of message: ID<Message>, in table: String) throws(Refusal) -> AttachedFiles {
+    let rows = try run { connection in
+      try connection.all(
+        SQL(
+          """
+          select file_id, ifnull(description, '')
+          from \(table)
+          where message_id = $1
+          order by position
+          """), message.number
+      ) { row in (file: ID<File>(try row.int(0)), description: try row.text(1)) }
+    }
+    return AttachedFiles(rows.map(\.file), rows.map(\.description))
+  }
+}
+
 extension WriteTransaction {
-  func attach(_ files: [ID<File>], to message: ID<Message>) throws(Refusal) {
-    for (position, file) in files.enumerated() {
+  func attach(_ attached: AttachedFiles, to message: ID<Message>) throws(Refusal) {
+    for (position, file) in attached.files.enumerated() {
       try use(file)
+      let description = attached.descriptions.isEmpty ? "" : attached.descriptions[position]
       try run { connection in
         try connection.execute(
           """
-          insert into attachment (message_id, position, file_id)
-          values ($1, $2, $3)
-          """, message.number, position, file.number)
+          insert into attachment (message_id, position, file_id, description)
+          values ($1, $2, $3, $4)
+          """, message.number, position, file.number, description.isEmpty ? nil : description)
       }
     }
   }

@@ -76,7 +76,7 @@ extension WriteTransaction {
     if let annotations = message.annotations {
       try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
     }
-    try attach(message.attachments, to: id)
+    try attach(AttachedFiles(message.attachments, message.descriptions), to: id)
     if let poll = message.poll { try add(poll, to: id) }
     if !message.isMachineOnly, message.repostOf == nil {
       searchChanges.append(.add(try searchEntry(of: message, id, in: forum)))

@@ -17,6 +17,8 @@ public struct NewMessage: Sendable {
   public var sentAt: Int64?
   public var annotations: MessageAnnotations?
   public var attachments: [ID<File>] = []
+  /// Descriptions of the attachments, in their order; later ones have none.
+  public var descriptions: [String] = []
   public var poll: Poll?
   public var buttons: [MessageButton] = []
   /// The post of a feed that the message reposts.
@@ -80,7 +82,8 @@ extension NewMessage {
         Message.Content(
           text: text.markdown, entities: text.entities.map { JSONRaw(trusted: Array($0.utf8)) },
           annotations: annotations.map { JSONRaw(trusted: Array($0.json.utf8)) }, attachments: attachments,
-          sentAt: sentAt, poll: poll, buttons: buttons, repostOf: repostOf)))
+          descriptions: AttachedFiles(attachments, descriptions).descriptions, sentAt: sentAt, poll: poll,
+          buttons: buttons, repostOf: repostOf)))
   }
 
   /// The digest by which a repeated send is compared with the first.
@@ -95,6 +98,7 @@ extension NewMessage {
       parts.append(String(decoding: json.bytes, as: UTF8.self))
     }
     if let buttons = buttons.stored { parts.append(buttons) }
+    parts += AttachedFiles(attachments, descriptions).descriptions
     return try Creation.fingerprint(of: parts)
   }
 }

@@ -17,8 +17,8 @@ extension WriteTransaction {
         """, id.number, content.json, Int(until), removal?.number)
       try connection.execute(
         """
-        insert into sealed_attachment (message_id, position, file_id)
-        select message_id, position, file_id
+        insert into sealed_attachment (message_id, position, file_id, description)
+        select message_id, position, file_id, description
         from attachment
         where message_id = $1
         """, id.number)

@@ -151,6 +151,8 @@ public struct TopicDraft: Sendable {
   public var text: String?
   /// Files of the first message.
   public var attachments: [ID<File>]
+  /// Descriptions of the files, in their order.
+  public var descriptions: [String] = []
   /// Poll of the first message.
   public var poll: PollDraft?
   public var clientID: String?
@@ -159,6 +161,7 @@ public struct TopicDraft: Sendable {
     title = try object.string("title")
     text = try object.optional("text")
     attachments = try object.optional("attachments") ?? []
+    descriptions = try object.optional("descriptions") ?? []
     poll = try object.optional("poll")
     clientID = try object.optional("client_id")
   }

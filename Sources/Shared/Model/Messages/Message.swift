@@ -62,6 +62,8 @@ public struct Message: Sendable, Hashable {
     /// A JSON array, nil if empty.
     public var annotations: JSONRaw?
     public var attachments: [ID<File>]
+    /// A description of each attachment, or empty for one without; no element if no attachment has any.
+    public var descriptions: [String]
     /// The sender's clock. For display, never for order.
     public var sentAt: Int64?
     public var edit: Edit?
@@ -75,13 +77,15 @@ public struct Message: Sendable, Hashable {
 
     public init(
       text: String, entities: JSONRaw? = nil, annotations: JSONRaw? = nil, attachments: [ID<File>] = [],
-      sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = [], poll: Poll? = nil,
+      descriptions: [String] = [], sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = [],
+      poll: Poll? = nil,
       buttons: [MessageButton] = [], repostOf: ID<Message>? = nil
     ) {
       self.text = text
       self.entities = entities
       self.annotations = annotations
       self.attachments = attachments
+      self.descriptions = descriptions
       self.sentAt = sentAt
       self.edit = edit
       self.actions = actions
@@ -151,7 +155,7 @@ extension Message {
     // `content` copies the whole.
     guard case .live(let content) = state else { return envelope }
     return envelope + content.text.utf8.count + (content.entities?.bytes.count ?? 0)
-      + (content.annotations?.bytes.count ?? 0)
+      + (content.annotations?.bytes.count ?? 0) + content.descriptions.reduce(0) { $0 + $1.utf8.count }
   }
 
   public var hasPoll: Bool {
@@ -173,5 +177,13 @@ extension Message {
     case .live: nil
     case .deleted(let tombstone): tombstone
     }
+  }
+}
+
+extension Message.Content {
+  /// The author's description of an attachment; nil without one.
+  public func description(of file: ID<File>) -> String? {
+    guard let index = attachments.firstIndex(of: file), descriptions.indices.contains(index) else { return nil }
+    return descriptions[index].isEmpty ? nil : descriptions[index]
   }
 }

@@ -7,6 +7,8 @@ public struct MessageDraft: Sendable {
   public var clientID: String?
   public var replyTo: ID<Message>?
   public var attachments: [ID<File>]
+  /// Descriptions of the attachments, in their order; later ones have none.
+  public var descriptions: [String] = []
   public var annotations: Annotations?
   public var poll: PollDraft?
   public var buttons: [MessageButton] = []
@@ -28,6 +30,7 @@ public struct MessageDraft: Sendable {
     clientID = try object.optional("client_id")
     replyTo = try object.optional("reply_to")
     attachments = try object.optional("attachments") ?? []
+    descriptions = try object.optional("descriptions") ?? []
     annotations = try object.optional("annotations")
     if annotations?.isEmpty == true { annotations = nil }
     poll = try object.optional("poll")
@@ -44,6 +47,8 @@ public struct MessageDraft: Sendable {
 public struct MessageChange: Sendable {
   public var text: String?
   public var attachments: [ID<File>]?
+  /// Replaces all descriptions. Without it, each remaining attachment keeps its own.
+  public var descriptions: [String]?
   /// Replaces all buttons.
   public var buttons: [MessageButton]?
   /// Refused with a conflict unless it is the current revision.
@@ -52,6 +57,7 @@ public struct MessageChange: Sendable {
   public init(_ object: inout JSONObject) throws(JSONError) {
     text = try object.optional("text")
     attachments = try object.optional("attachments")
+    descriptions = try object.optional("descriptions")
     let buttons: ButtonDrafts? = try object.optional("buttons")
     self.buttons = buttons?.buttons
     ifRevision = try object.optional("if_revision")

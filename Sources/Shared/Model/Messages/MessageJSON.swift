@@ -1,6 +1,6 @@
 // A message as a JSON object, both ways. Only rare members may be absent: `kind` of a user's message, `edited_by` of an
-// unedited message, `moved_from` of an original, `poll` and `buttons` of a message without any, `repost_of` of
-// a message that is no repost, and the tombstone's members of a live message. A tombstone has no content members.
+// unedited message, `moved_from` of an original, `descriptions`, `poll` and `buttons` of a message without any, `repost_of`
+// of a message that is no repost, and the tombstone's members of a live message. A tombstone has no content members.
 
 public import ParleyJSON
 
@@ -72,6 +72,7 @@ extension Message.Content {
     json.field(Name.entities, entities ?? MessageEntities.none)
     if showsAnnotations { json.field(Name.annotations, annotations ?? Name.emptyArray) }
     json.field(Name.attachments, attachments)
+    if !descriptions.isEmpty { json.field("descriptions", descriptions) }
   }
 
   fileprivate func writeTimes(to json: inout JSONWriter) {
@@ -133,6 +134,7 @@ extension Message.Content {
     self.init(
       text: try object.string("text"), entities: try Self.entities(object.value("entities")),
       annotations: try Self.annotations(&object), attachments: try object.read("attachments"),
+      descriptions: try object.optional("descriptions") ?? [],
       sentAt: sentAt.map { Int64($0.milliseconds) }, edit: try Message.Edit(&object),
       actions: try Message.ActionCount.all(object.object("actions")), poll: try object.optional("poll"),
       buttons: try object.optional("buttons") ?? [], repostOf: try object.optional("repost_of"))

@@ -8,6 +8,7 @@ public struct HeldPost: Sendable, Hashable {
   public var clientID: String?
   public var replyTo: ID<Message>?
   public var attachments: [ID<File>]
+  public var descriptions: [String] = []
   public var annotations: JSONRaw?
   public var poll: PollDraft?
   public var buttons: [MessageButton] = []
@@ -19,6 +20,7 @@ public struct HeldPost: Sendable, Hashable {
     clientID = draft.clientID
     replyTo = draft.replyTo
     attachments = draft.attachments
+    descriptions = draft.descriptions
     annotations = draft.annotations?.json
     poll = draft.poll
     buttons = draft.buttons
@@ -31,6 +33,7 @@ public struct HeldPost: Sendable, Hashable {
     text = draft.text ?? ""
     clientID = draft.clientID
     attachments = draft.attachments
+    descriptions = draft.descriptions
     poll = draft.poll
   }
 }
@@ -43,6 +46,7 @@ extension HeldPost: JSONReadable, JSONWritable {
     clientID = try object.optional("client_id")
     replyTo = try object.optional("reply_to")
     attachments = try object.read("attachments")
+    descriptions = try object.optional("descriptions") ?? []
     annotations = try object.optional("annotations")
     poll = try object.optional("poll")
     buttons = try object.optional("buttons") ?? []
@@ -58,6 +62,7 @@ extension HeldPost: JSONReadable, JSONWritable {
       json.field("client_id", clientID)
       json.field("reply_to", replyTo)
       json.field("attachments", attachments)
+      if !descriptions.isEmpty { json.field("descriptions", descriptions) }
       if let annotations { json.field("annotations", annotations) } else { json.null("annotations") }
       if let poll { json.field("poll", poll) }
       if !buttons.isEmpty { json.field("buttons", buttons) }

@@ -129,14 +129,16 @@ extension Request where Response == Resource<Topic> {
   /// - Parameters:
   ///   - text: the text of the first message.
   ///   - attachments: the files of the first message.
+  ///   - descriptions: of its pictures, in the order of the attachments.
   public static func createTopic(
-    in forum: ID<Forum>, title: String, text: String? = nil, attachments: [ID<File>] = [], poll: PollDraft? = nil,
-    clientID: String? = nil
+    in forum: ID<Forum>, title: String, text: String? = nil, attachments: [ID<File>] = [], descriptions: [String] = [],
+    poll: PollDraft? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
       json.optional("text", text)
       if !attachments.isEmpty { json.field("attachments", attachments) }
+      if !descriptions.isEmpty { json.field("descriptions", descriptions) }
       json.optional("poll", poll)
       json.optional("client_id", clientID)
     }

@@ -76,6 +76,7 @@ extension Request where Response == Resource<MessageView> {
   /// `POST /conversations/{id}/messages`
   ///
   /// - Parameters:
+  ///   - descriptions: of the attached pictures, in the order of the attachments; empty for one without.
   ///   - poll: its question is the text.
   ///   - buttons: of a bot's message. A press is a `button.pressed` event in the bot's own stream.
   ///   - sentAt: the device's time.
@@ -83,11 +84,13 @@ extension Request where Response == Resource<MessageView> {
   ///   - clientID: the idempotency key, unique per author.
   public static func postMessage(
     in conversation: ID<Conversation>, _ text: String, replyTo: ID<Message>? = nil, attachments: [ID<File>]? = nil,
-    annotations: [Draft.Annotation]? = nil, poll: PollDraft? = nil, buttons: [MessageButton]? = nil,
+    descriptions: [String]? = nil, annotations: [Draft.Annotation]? = nil, poll: PollDraft? = nil,
+    buttons: [MessageButton]? = nil,
     isMachineOnly: Bool? = nil, sentAt: Timestamp? = nil, catchUpAfter: ID<Message>? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.message(
-      text, replyTo: replyTo, attachments: attachments, annotations: annotations, poll: poll, buttons: buttons,
+      text, replyTo: replyTo, attachments: attachments, descriptions: descriptions, annotations: annotations,
+      poll: poll, buttons: buttons,
       isMachineOnly: isMachineOnly, sentAt: sentAt, catchUpAfter: catchUpAfter, clientID: clientID)
     return Request(.post, "/conversations/{id}/messages", [conversation.description], body: body).withClientID(clientID)
   }
@@ -101,14 +104,16 @@ extension Request where Response == Resource<MessageView> {
   ///
   /// - Parameters:
   ///   - attachments: replaces all attachments.
+  ///   - descriptions: replaces all descriptions. Without them, each remaining attachment keeps its own.
   ///   - buttons: replaces all buttons.
   public static func editMessage(
-    _ message: ID<Message>, text: String? = nil, attachments: [ID<File>]? = nil, buttons: [MessageButton]? = nil,
-    ifRevision: Int? = nil
+    _ message: ID<Message>, text: String? = nil, attachments: [ID<File>]? = nil, descriptions: [String]? = nil,
+    buttons: [MessageButton]? = nil, ifRevision: Int? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.optional("text", text)
       json.optional("attachments", attachments)
+      json.optional("descriptions", descriptions)
       json.optional("buttons", buttons)
       json.optional("if_revision", ifRevision)
     }
@@ -243,7 +248,8 @@ extension Request where Response == Resource<NewTopic> {
 
 extension RequestBody {
   static func message(
-    _ text: String, replyTo: ID<Message>?, attachments: [ID<File>]?, annotations: [Draft.Annotation]?,
+    _ text: String, replyTo: ID<Message>?, attachments: [ID<File>]?, descriptions: [String]?,
+    annotations: [Draft.Annotation]?,
     poll: PollDraft?, buttons: [MessageButton]? = nil, isMachineOnly: Bool?, sentAt: Timestamp?,
     catchUpAfter: ID<Message>?, clientID: String?
   ) -> RequestBody {
@@ -253,6 +259,7 @@ extension RequestBody {
       json.optional("sent_at", sentAt)
       json.optional("reply_to", replyTo)
       json.optional("attachments", attachments)
+      json.optional("descriptions", descriptions)
       json.optional("annotations", annotations)
       json.optional("poll", poll)
       json.optional("buttons", buttons)
