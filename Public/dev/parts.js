@@ -12,6 +12,7 @@ import { button, iconButton } from '/js/app/parts/forms/button.js';
 import { codeBlock } from '/js/app/parts/message/code.js';
 import { commandElement, commandRow } from '/js/app/parts/overlays/commands.js';
 import { completionList } from '/js/app/parts/composer/completion.js';
+import { descriptionFields } from '/js/app/parts/composer/describe.js';
 import { composer } from '/js/app/parts/composer/composer.js';
 import { composerButtons } from '/js/app/parts/composer/buttons.js';
 import { composerFiles } from '/js/app/parts/composer/files.js';
@@ -501,6 +502,12 @@ const parts = {
       { failed: 'Larger than 10 MB.', onRetry: act, onRemove: act },
     ),
     progressBar(0.7, 'Upload'),
+  ],
+  'Picture descriptions': [
+    el('div', { class: 'card' }, descriptionFields([
+      { name: 'bed.jpg', picture: picture(140, '1'), description: 'Two rows of lettuce in the rain.' },
+      { name: 'صورة.png', picture: picture(140, '2') },
+    ])),
   ],
   'Audio and video': [
     player({ name: 'wind.ogg', size: 182_044, mime_type: 'audio/ogg' }, '/icon.svg'),

@@ -44,14 +44,14 @@ export function messageField(page) {
         page.view.newest();
       });
     },
-    send: ({ text, replyTo, editing, files, poll }) => {
+    send: ({ text, editing, ...draft }) => {
       if (editing) return page.acts.run(editing, 'save', text);
       const post = (words) => {
-        stream.send({ text: words, replyTo, files, ...(poll && { poll }) });
+        stream.send({ text: words, ...draft });
         if (globalThis.Notification?.permission === 'default') import('./offernotifications.js').then((it) => it.offer(page, field)).catch(() => {});
         return page.view.newest();
       };
-      if (replyTo || files[0] || poll || text[0] !== '/') return post(text);
+      if (draft.replyTo || draft.files[0] || draft.poll || text[0] !== '/') return post(text);
       return slashCommands().then((it) => it.use(page, text, post), () => field.insert(text));
     },
   });

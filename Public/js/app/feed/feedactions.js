@@ -37,7 +37,7 @@ const operations = ({ parley }) => ({
   setAction: (message, type) => parley.setAction(message, type),
   removeAction: (message, type) => parley.removeAction(message, type),
   setVote: (message, options) => parley.setVote(message, options),
-  edit: (message, text) => parley.edit(message, { text }),
+  edit: (message, change) => parley.edit(message, change),
   retry: (message) => parley.retry(message.operation),
   discard: (message) => parley.cancel(message.operation),
 });

@@ -39,7 +39,8 @@ export function postField(site, { key, placeholder, verb, rows, acts, lastOwn, s
     lastOwn,
     filesUpTo: limits.file_bytes ?? 0,
     share: async () => (await import('../conversation/sharelink.js')).shareLink(site, post),
-    send: ({ text, editing, files }) => (editing ? acts().run(editing, 'save', text) : post({ text, files })),
+    send: ({ text, editing, files, descriptions }) =>
+      editing ? acts().run(editing, 'save', text) : post({ text, files, ...(descriptions && { descriptions }) }),
   });
   return Object.assign(field, {
     /** Fits the height to the text, once the field is in the page. */

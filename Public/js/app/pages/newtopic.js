@@ -135,7 +135,7 @@ async function post(shell, forum, { title, text, fault, titleKey, draft }) {
   text.inert = true;
   try {
     const sent = await Promise.all(draft.files.map(({ file }) => upload(site.client, file, { clientId: idOf(file) })));
-    const body = { title: title.input.value.trim(), client_id: idOf(text), ...(draft.text ? { text: draft.text } : {}), ...(draft.poll ? { poll: draft.poll } : {}), ...(sent.length ? { attachments: sent.map(({ id }) => id) } : {}) };
+    const body = { title: title.input.value.trim(), client_id: idOf(text), ...(draft.text ? { text: draft.text } : {}), ...(draft.poll ? { poll: draft.poll } : {}), ...(sent.length ? { attachments: sent.map(({ id }) => id), descriptions: draft.descriptions } : {}) };
     const { calls } = site.client;
     if (canJoin(site, forum)) {
       await calls.setForumMember({ id: forum.id, user: 'me' });

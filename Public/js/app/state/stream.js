@@ -145,8 +145,8 @@ export class Stream extends EventTarget {
     );
   }
 
-  edit(message, text) {
-    return this.site.parley.edit(this.#held(message), { text });
+  edit(message, change) {
+    return this.site.parley.edit(this.#held(message), change);
   }
 
   setAction(message, type) {

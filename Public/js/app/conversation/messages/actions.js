@@ -156,7 +156,17 @@ export class MessageActions {
   }
 
   save(message, text) {
-    return this.stream.edit(message, text);
+    return this.stream.edit(message, { text });
+  }
+
+  async describe(message) {
+    const { askDescriptions } = await import('../../parts/composer/describe.js');
+    const files = message.attachments.map((id, at) => ({ ...this.site.file(id), description: message.descriptions?.[at] ?? '' }));
+    const pictures = files.filter((it) => it.kind === 'image');
+    const found = await askDescriptions(pictures.map((it) => ({ ...it, picture: it.preview?.url })));
+    if (!found) return;
+    const descriptions = files.map((it) => found[pictures.indexOf(it)] ?? it.description);
+    await this.stream.edit(message, { descriptions });
   }
 
   async delete(message) {

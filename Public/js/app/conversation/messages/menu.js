@@ -69,6 +69,7 @@ export function messageItems(acts, message) {
     item('link', 'link', say('act.link'), { keys: 'l' }),
     item('star', 'star', say(message.actions?.star?.mine ? 'act.unstar' : 'act.star'), { keys: 's' }),
     mine && acts.composer && item('edit', 'edit', say('act.editMessage'), { keys: 'e' }),
+    mine && acts.composer && message.attachments?.some((id) => acts.site.file(id)?.kind === 'image') && item('describe', 'image', say('picture.describe')),
     message.edited_at &&
       (mine || acts.canModerate || acts.forum?.shows_revisions) &&
       item('history', 'clock', say('act.history')),

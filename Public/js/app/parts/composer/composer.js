@@ -17,7 +17,7 @@ const SHOWN_REST = 500;
 /**
  * @param {object} options
  * @param {boolean} options.enterSends a room sends with Enter; a topic with Ctrl or ⌘ and Enter
- * @param {(draft: {text, replyTo, editing, files, poll}) => void} options.send
+ * @param {(draft: {text, replyTo, editing, files, poll, descriptions}) => void} options.send
  * @param {(text: string, replyTo?: object, poll?: object, files?: File[]) => void} [options.keep] called when the draft has changed;
  *   without `files` those of the draft stay
  * @param {() => Promise<File[]>} [options.draftFiles] the files of the draft
@@ -186,7 +186,7 @@ class Composer {
     if (this.buttons.send.disabled) return;
     const asked = this.poll.body();
     if (asked === null) return;
-    const draft = { text: input.value.trim(), replyTo: reference.replyTo, editing: reference.editing, files: files.all, poll: asked };
+    const draft = { text: input.value.trim(), replyTo: reference.replyTo, editing: reference.editing, files: files.all, poll: asked, descriptions: files.descriptions };
     this.clear();
     this.options.send(draft);
     input.focus();

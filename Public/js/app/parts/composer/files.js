@@ -34,8 +34,18 @@ export function composerFiles(maxBytes, on) {
 
   function draw() {
     node.hidden = !files.length;
-    refill(node, files.map((it) => attachment(it, { failed: it.failed, onRemove: () => remove(it) })));
+    refill(node, files.map((it) => attachment({ ...it, description: it.file.description }, { failed: it.failed, onDescribe: it.picture && (() => describe(it)), onRemove: () => remove(it) })));
     on.change();
+  }
+
+  // The file has its description: drafts keep it.
+  async function describe(it) {
+    const { askDescriptions } = await import('./describe.js');
+    const found = await askDescriptions([{ ...it, description: it.file.description }]);
+    if (!found) return;
+    [it.file.description] = found;
+    draw();
+    on.keep?.();
   }
 
   function remove(file) {
@@ -64,6 +74,11 @@ export function composerFiles(maxBytes, on) {
     },
     get all() {
       return files;
+    },
+    /** In the order of the files; undefined without any. */
+    get descriptions() {
+      const found = files.map(({ file }) => file.description ?? '');
+      return found.some(Boolean) ? found : undefined;
     },
     get hasFault() {
       return files.some((it) => it.failed);

@@ -3,7 +3,7 @@ import { bytes, say } from '../../core/text/text.js';
 import { iconButton } from '../forms/button.js';
 
 /** A file: on its way (with progress and a way to stop it), failed, or there to be opened. */
-export function attachment(file, { progress, failed, onRemove, onRetry, href } = {}) {
+export function attachment(file, { progress, failed, onDescribe, onRemove, onRetry, href } = {}) {
   const isUnderway = progress !== undefined && progress < 1 && !failed;
   return el(
     'div.attachment',
@@ -18,13 +18,14 @@ export function attachment(file, { progress, failed, onRemove, onRetry, href } =
       failed
         ? el('span.attachment-fault', null, failed)
         : el(
-            'span.mark',
+            'span.mark.one-line',
             null,
-            isUnderway ? say('file.sending', { percent: Math.round(progress * 100) }) : file.size === undefined ? '' : bytes(file.size),
+            file.description || (isUnderway ? say('file.sending', { percent: Math.round(progress * 100) }) : file.size === undefined ? '' : bytes(file.size)),
           ),
     ),
     isUnderway && progressBar(progress, say('file.progress', { name: file.name })),
     failed && onRetry && iconButton('again', say('act.retry'), { on: onRetry }),
+    onDescribe && iconButton('edit', say('picture.describe'), { on: onDescribe }),
     onRemove && iconButton('close', say('file.remove', { name: file.name }), { on: onRemove }),
   );
 }

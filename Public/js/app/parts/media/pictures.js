@@ -36,10 +36,10 @@ function picture(file, props, more) {
   const { width, height } = file.preview ?? file;
   const link = el(
     'a.picture',
-    { href: content(file), data: { viewer: file.id }, ...props },
+    { href: content(file), data: { viewer: file.id, name: file.name }, ...props },
     el('img', {
       src: file.picture ?? file.preview?.url ?? content(file),
-      alt: file.name ?? '',
+      alt: file.description || (file.name ?? ''),
       loading: 'lazy',
       decoding: 'async',
       // Its space before it loads; one of an unknown size fits into that space.

@@ -4,7 +4,7 @@ import { iconButton } from '../forms/button.js';
 
 /** Opens the pictures behind these links, one of them first. */
 export function viewLinks(links, first) {
-  viewer(links.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })), links.indexOf(first));
+  viewer(links.map((it) => ({ href: it.getAttribute('href'), name: it.dataset.name, description: it.querySelector('img').alt })), links.indexOf(first));
 }
 
 /** The image viewer: one image at a time, in the size of the window. Only it loads originals. */
@@ -29,7 +29,9 @@ export function viewerElement(pictures, at = 0, on = {}) {
       ),
       iconButton('close', say('act.close'), { on: on.close }),
     ),
-    el('img.viewer-picture', { src: picture.href, alt: picture.name ?? '' }),
+    el('img.viewer-picture', { src: picture.href, alt: picture.description ?? picture.name ?? '' }),
+    // Spoken as the name of the picture.
+    picture.description && picture.description !== picture.name && el('p.viewer-words', { dir: 'auto', aria: { hidden: 'true' } }, picture.description),
     pictures.length > 1 &&
       el(
         'footer.viewer-foot',

@@ -224,8 +224,8 @@ function partsOf(message, { act, mine, mayModerate }) {
 function extras(message, { files, act }) {
   const embeds = embedsOf(message);
   const shown = (message.attachments ?? [])
-    .filter((id) => !embeds.some(({ file }) => file === id))
-    .map((id) => files?.[id] ?? { id, name: say('file.one') });
+    .map((id, at) => ({ ...(files?.[id] ?? { id, name: say('file.one') }), description: message.descriptions?.[at] }))
+    .filter(({ id }) => !embeds.some(({ file }) => file === id));
   const pictures = shown.filter(isShown);
   const others = shown.filter((it) => !pictures.includes(it));
   return [
