@@ -7,6 +7,7 @@ import { number, say } from '../../core/text/text.js';
 import { completionSlot } from './completionslot.js';
 import { composerButtons, isTouch } from './buttons.js';
 import { composerFiles } from './files.js';
+import { listenForPastes } from './paste.js';
 import { pollSlot } from './pollslot.js';
 import { referenceBar } from './reference.js';
 import { format, formatOf } from './format.js';
@@ -104,7 +105,7 @@ class Composer {
       if (options.filesUpTo && event.dataTransfer?.types.includes('Files')) event.preventDefault();
     });
     node.addEventListener('drop', (event) => files.addFrom(event, event.dataTransfer));
-    input.addEventListener('paste', (event) => files.addFrom(event, event.clipboardData));
+    listenForPastes(input, files);
     input.addEventListener('keydown', (event) => this.pressed(event));
     input.addEventListener('input', () => {
       this.changed();
