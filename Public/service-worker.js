@@ -5,7 +5,7 @@
 /** The page of the app: every other address is a page for visitors without a session. */
 const PAGE = '/sign-in';
 /** The files of a version that its page does not name. */
-const FILES = [PAGE, '/icon.svg', '/icon-full.svg', '/app.webmanifest'];
+const FILES = [PAGE, '/icon.svg', '/icon-full.svg'];
 const PICTURE = /^\/api\/v1\/(icon|(users|forums)\/[^/]+\/(avatar|icon))$/;
 const MAX_PICTURES = 400;
 /** @type {Promise<any>} */
@@ -16,6 +16,7 @@ self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim(
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
+  if (request.method === 'POST' && url.href === `${location.origin}/share`) return event.respondWith(takeShared(request));
   if (request.method !== 'GET' || url.origin !== location.origin || request.headers.has('range')) return;
   if (PICTURE.test(url.pathname)) event.respondWith(picture(request));
   else if (isAppRequest(url, request)) event.respondWith(respond(request, url));
@@ -179,7 +180,17 @@ async function translate() {
 /** Erases the user's data at the end of the session. */
 async function forget() {
   await caches.delete('pictures');
+  await (await caches.open('state')).delete('/shared');
   return {};
+}
+
+// MARK: Shared content
+
+/** Keeps what another app shares with this one, until the user has chosen a conversation on the page. */
+async function takeShared(request) {
+  const kept = new Response(await request.blob(), { headers: { 'Content-Type': request.headers.get('content-type') } });
+  await (await caches.open('state')).put('/shared', kept);
+  return Response.redirect('/share', 303);
 }
 
 // MARK: Push messages

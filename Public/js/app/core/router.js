@@ -16,6 +16,7 @@ const routes = [
   [/^\/messages\/new$/, 'newconversation'],
   [/^\/members$/, 'members'],
   [/^\/search$/, 'search'],
+  [/^\/share$/, 'share'],
   [/^\/u\/(?<name>[^/]+)$/, 'user'],
   [/^\/you(?:\/(?<part>[a-z]+))?$/, 'settings'],
   [/^\/admin(?:\/(?<part>[a-z]+))?$/, 'admin'],

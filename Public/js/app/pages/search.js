@@ -9,7 +9,7 @@ import { empty } from '../parts/lists/empty.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { button } from '../parts/forms/button.js';
-import { groups, named } from './searchresults.js';
+import { groups, named } from '../search/searchresults.js';
 import { findUsers } from '../state/users.js';
 import { searchMessages } from '../state/messagesearch.js';
 
@@ -131,7 +131,7 @@ class SearchPage {
   /** Chooses the author among the people of the site. */
   authorChip() {
     const click = async ({ currentTarget }) => {
-      const { chooseAuthor } = await import('./searchauthor.js');
+      const { chooseAuthor } = await import('../search/searchauthor.js');
       chooseAuthor(this.site, currentTarget, (user) => {
         this.author = user;
         for (const it of this.chosen) if (it.startsWith('author:')) this.chosen.delete(it);

@@ -22,6 +22,7 @@ export const pages = {
   forumform: () => later(import('../pages/forumform.js')),
   user: () => later(import('../pages/user.js')),
   search: () => later(import('../pages/search.js')),
+  share: () => later(import('../pages/share.js'), loadSheet('/css/parts/pages/share.css')),
   conversation: () => import('../pages/conversation.js'),
   settings: () => later(import('../pages/settings.js')),
 };

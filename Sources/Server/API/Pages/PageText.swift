@@ -250,6 +250,7 @@ extension PageText {
     case mainNavigation = "navigation.all"
     case members = "forum.members"
     case messages = "inbox.messages"
+    case messagesPage = "navigation.messages"
     case minute = "page.minute"
     case missing = "fault.gone"
     case missingTitle = "page.missingTitle"

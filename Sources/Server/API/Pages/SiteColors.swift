@@ -25,6 +25,9 @@ enum SiteColors {
     Token(name: "accent-soft", light: (0.94, 0.03), dark: (0.28, 0.06)),
   ]
 
+  /// The accent of light pages, as `#rrggbb`.
+  static func accent(hue: Int) -> String { hex(tokens[0].light, hue) }
+
   static func css(hue: Int) -> String {
     let lines = tokens.map { token in
       let (light, dark) = (hex(token.light, hue), hex(token.dark, hue))

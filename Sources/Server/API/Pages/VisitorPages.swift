@@ -75,6 +75,7 @@ struct VisitorPages: Sendable {
     file("/css/hue/{hue}", &routes, holding: 0) { try $0.hueSheet() }
     addFeeds(to: &routes)
     file("/robots.txt", &routes, holding: 0) { $0.robots() }
+    file("/app.webmanifest", &routes, holding: 0) { try $0.manifest() }
     file("/sitemap.xml", &routes) { try await $0.sitemapIndex() }
     file("/sitemap/{part}", &routes, holding: PageContext.maxSitemapBytes) { try await $0.sitemapPart() }
   }
@@ -82,7 +83,7 @@ struct VisitorPages: Sendable {
   /// Addresses that visitors see after they have signed in.
   private static let signedIn = [
     "/feed", "/forums/new", "/f/{forum}/new", "/f/{forum}/settings", "/members", "/messages", "/messages/new",
-    "/search", "/you", "/you/{rest...}", "/admin", "/admin/{rest...}",
+    "/search", "/share", "/you", "/you/{rest...}", "/admin", "/admin/{rest...}",
   ]
 
   private func addFeeds(to routes: inout Router.Builder) {

@@ -1,0 +1,97 @@
+// The conversation for content of another app: the composer of the chosen one opens with it.
+
+import { el, redraw } from '../core/dom.js';
+import { fits } from '../core/text/fold.js';
+import { conversationAddress, forumAddress } from '../core/router.js';
+import { conversationTitle, forumIcon, othersIn, ownConversations } from '../core/titles.js';
+import { isolate, say } from '../core/text/text.js';
+import { field } from '../parts/forms/field.js';
+import { attachment } from '../parts/media/attachment.js';
+import { empty } from '../parts/lists/empty.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
+import { avatar } from '../parts/user/avatar.js';
+import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
+import { canJoin } from '../state/forums.js';
+
+/** Conversations of the list; the search finds the others. */
+const MAX = 30;
+/** The service worker keeps the request here. */
+const KEPT = '/shared';
+
+export async function open(shell) {
+  const { site } = shell;
+  const shared = await read();
+  const list = el('div');
+  const search = field(say('shareTarget.find'), { type: 'search', autocomplete: 'off', on: { input: () => draw() } });
+  const draw = () => {
+    const found = targets(site).filter((it) => fits(it.title, search.input.value)).slice(0, MAX);
+    redraw(list, found.length ? found.map((it) => choice(it, () => choose(shell, it, shared))) : el('p.second', null, say('shareTarget.none')));
+  };
+  draw();
+  return {
+    title: say('shareTarget.title'),
+    here: '/messages',
+    keepsFocus: true,
+    node: [
+      pageBar(say('shareTarget.title'), { back: () => shell.router.back('/'), state: site.state }),
+      el('div.page-body', null, el('div.page-column', null, shared ? [preview(shared), search, list] : empty(say('shareTarget.nothing'), { picture: 'send' }))),
+    ],
+    close: site.listen(['conversations', 'forums', 'users'], draw),
+  };
+}
+
+/** @returns {Promise<{ text: string, files: File[] } | null>} */
+async function read() {
+  const kept = await (await globalThis.caches?.open('state'))?.match(KEPT);
+  const form = await kept?.formData().catch(() => null);
+  if (!form) return null;
+  const parts = ['title', 'text', 'url'].map((name) => `${form.get(name) ?? ''}`.trim());
+  // Some apps share the title or the address within the text, too.
+  const text = parts.filter((it, at) => it && !parts.some((other, index) => index !== at && other.includes(it) && (other !== it || index < at)));
+  // In memory: the kept ones end with the request.
+  const copy = async (it) => new File([await it.arrayBuffer()], it.name, { type: it.type });
+  const files = await Promise.all(form.getAll('files').filter((it) => it.size > 0).map(copy));
+  return text.length || files.length ? { text: text.join('\n'), files } : null;
+}
+
+const preview = ({ text, files }) =>
+  el(
+    'div.panel-block',
+    null,
+    text && el('p.shared-text', { dir: 'auto' }, text),
+    files.map((it) => attachment({ name: it.name, size: it.size, picture: it.type.startsWith('image/') && URL.createObjectURL(it) })),
+  );
+
+/** Direct and group conversations, rooms, those of the user's forums first, and topics. Writing joins a forum. */
+function targets(site) {
+  const room = (forum) => ({ id: forum.room_id, title: forum.title, second: say('forum.room'), picture: forumIcon(forum), address: forumAddress(forum, 'room') });
+  const topic = (it) => ({ id: it.id, title: it.title, second: site.forums.get(it.forum_id)?.title ?? '', picture: forumIcon({ id: it.forum_id }), address: conversationAddress(it) });
+  const own = (it) => ({ id: it.id, title: conversationTitle(site, it), user: othersIn(site, it)[0], address: conversationAddress(it) });
+  const rooms = [...site.forums.values()].filter((it) => !it.archived);
+  return [
+    ...ownConversations(site).map(own),
+    ...rooms.filter((it) => it.role).map(room),
+    ...rooms.filter((it) => canJoin(site, it)).map(room),
+    ...[...site.conversations.values()].filter((it) => it.kind === 'topic' && !it.locked).map(topic),
+  ];
+}
+
+const choice = ({ title, second, picture, user }, on) =>
+  el(
+    'button.user-choice.share-choice',
+    { on: { click: on } },
+    user ? avatar(user, { size: 2 }) : el('img.page-bar-picture', { src: picture ?? '/api/v1/icon', alt: '', width: 32, height: 32, loading: 'lazy' }),
+    el('span.one-line', { dir: 'auto' }, title, second && el('span.second', null, ` · ${isolate(second)}`)),
+  );
+
+/** Adds it to the draft of the conversation. */
+async function choose(shell, { id, address }, { text, files }) {
+  const { site } = shell;
+  const go = shell.fromHere();
+  const before = draftOf(site, id);
+  const earlier = (await draftFilesOf(site, id)?.()) ?? [];
+  const words = [before?.text, text].filter(Boolean).join('\n');
+  await keepDraft(site, id, words, before?.replyTo, before?.poll, files.length ? [...earlier, ...files] : undefined);
+  await (await caches.open('state')).delete(KEPT);
+  go(address, { replace: true });
+}
