@@ -199,6 +199,39 @@ class Finding(Village):
         self.assertEqual(len(asked), len(set(asked)), asked)
         self.assertEqual([it for it in asked if "/users/" in it], [])
 
+    def test_back_leads_to_the_same_place_in_the_results(self):
+        topics = [self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": f"Row {number}", "text": "About turnips"}, self.tokens["grace"])
+                  for number in range(12)]
+        for number in range(60):
+            self.say(f"Turnip {number}", "grace", topics[number % 12]["id"])
+        page = self.signed_in("lin")
+        self.go(page, "/search?q=%22turnip%22")
+        page.get_by_role("button", name="Newest", exact=True).click()
+        hits = page.get_by_role("main").locator("a.hit")
+        page.get_by_role("button", name="Show more").click()
+        expect(hits).to_have_count(60)
+        body = page.locator(".page-body")
+        hits.nth(30).scroll_into_view_if_needed()
+        scroll = lambda: body.evaluate("it => it.scrollTop")
+        before = scroll()
+        self.assertGreater(before, 0)
+        asked = []
+        page.on("request", lambda it: asked.append(it.url) if "/messages/search" in it.url else None)
+        hits.nth(30).click()
+        expect(page.get_by_role("heading", name=re.compile("^Row")).first).to_be_visible()
+        page.go_back()
+        expect(hits).to_have_count(60)
+        self.assertEqual(scroll(), before)
+        expect(page.get_by_role("button", name="Newest", exact=True)).to_have_attribute("aria-pressed", "true")
+        self.assertEqual(asked, [])
+        # Without the results in memory they are searched again.
+        hits.nth(30).click()
+        expect(page.get_by_role("heading", name=re.compile("^Row")).first).to_be_visible()
+        page.reload()
+        self.settle(page)
+        page.go_back()
+        self.eventually(page, True, lambda: hits.count() > 0 and scroll() > 0)
+
     def test_names_that_come_later_are_shown_and_a_search_ends_with_its_page(self):
         # The device does not know the author.
         kitchen = self.call("POST", "/forums", {"title": "Kitchen", "visibility": "members"}, self.tokens["ada"])

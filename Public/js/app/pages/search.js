@@ -35,6 +35,9 @@ const TELLING = /^(has|author|mention):/;
 /** `from:@grace` among the words. */
 const FROM = /(?:^|\s)from:@?([^\s"]+)/;
 
+/** The search that the user has left, for Back: without a request, so that the scroll is where it was. */
+let left = null;
+
 export async function open(shell, { query }) {
   const { site } = shell;
   // Within one conversation, until the user wants all of them.
@@ -49,9 +52,13 @@ export async function open(shell, { query }) {
       pageBar(say('navigation.search'), { back: () => shell.router.back('/'), search: null, state: site.state }),
       el('div.page-body', null, page.node),
     ],
-    shown: () => {
-      page.input.focus();
-      page.look();
+    shown: (restore) => {
+      page.input.focus({ preventScroll: true });
+      return page.begin(restore);
+    },
+    leave: () => {
+      left = page.state;
+      return {};
     },
     close: () => page.close(),
   };
@@ -85,6 +92,24 @@ class SearchPage {
     this.unlisten = site.listen(['users', 'forums'], () => this.found && this.draw());
     this.node = el('div.page-column', null, el('form', { role: 'search', on: { submit } }, this.input), this.chips, this.orders, this.results);
     this.drawChips();
+  }
+
+  /** The content that Back shows again. */
+  get state() {
+    const { within, chosen, order, author, found } = this;
+    return { address: location.search, me: this.site.me?.id, page: { within, chosen, order, author, found } };
+  }
+
+  /** Shows the results, those that the user has left after Back. @param {{ scroll?: number } | null} [restore] */
+  async begin(restore) {
+    if (restore && left?.page.found && left.address === location.search && left.me === this.site.me?.id) {
+      Object.assign(this, left.page);
+      this.orders.hidden = !textOf(this.found.words);
+      this.drawChips();
+      return this.draw();
+    }
+    await this.look();
+    if (restore?.scroll) this.node.parentNode.scrollTop = restore.scroll;
   }
 
   close() {
