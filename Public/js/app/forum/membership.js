@@ -126,6 +126,9 @@ export function memberMenu(site, { user, role: now, roles, path, title }, change
 
 /** Fetches the user's own membership: a user that was no member has no subscription to the forum. */
 async function know(site, forum) {
-  Object.assign(forum, site.keepForum(await site.call('GET', `/forums/${forum.id}`)));
+  const fetched = await site.call('GET', `/forums/${forum.id}`);
+  // The number of its members, which tiles show, has changed, too.
+  Object.assign(site.activity.get(forum.id) ?? {}, { member_count: fetched.member_count });
+  Object.assign(forum, site.keepForum(fetched));
   site.parley?.renew(`forum:${forum.id}`);
 }
