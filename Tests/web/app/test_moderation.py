@@ -356,6 +356,21 @@ class Deciding(Village):
         self.call("PATCH", "/users/@lin", {"role": "member"}, self.tokens["ada"])
 
 
+class SigningUp(Village):
+    def test_new_users_appear_in_the_open_list(self):
+        ada = self.signed_in("ada")
+        self.go(ada, "/admin/users")
+        join = lambda name, **more: self.call("POST", "/users", {"name": name, "password": PASSWORD, "accept_rules": True, **more})
+        join("odile", invite=self.invite)
+        expect(ada.get_by_role("link", name="odile")).to_be_visible()
+        self.call("PATCH", "/settings", {"registration": "approval"}, self.tokens["ada"])
+        join("pending")
+        # Nothing tells of it; the list asks again when it is seen.
+        ada.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(ada.get_by_role("button", name="Approve")).to_be_visible()
+        self.call("PATCH", "/settings", {"registration": "invite"}, self.tokens["ada"])
+
+
 class Banned(Village):
     def test_a_ban_is_told_at_once_and_staff_finds_the_user(self):
         page = self.signed_in("lin", anew=True, timezone_id="UTC")

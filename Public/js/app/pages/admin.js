@@ -1,6 +1,6 @@
 // The administration pages: overview, settings, invites, users, groups, reports, rules, backups, audit log.
 
-import { el, icon, refill } from '../core/dom.js';
+import { el, icon, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { everyPage } from '../core/everypage.js';
 import { button } from '../parts/forms/button.js';
@@ -11,6 +11,7 @@ import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { backups, mayBackUp } from '../admin/backups.js';
 import { moderatedForums } from '../moderation/forums.js';
+import { onReconnect } from '../state/siteevents.js';
 import { bytes, isolate, say, sayProblem } from '../core/text/text.js';
 import { moment } from '../core/text/times.js';
 import { notFound } from './notfound.js';
@@ -18,6 +19,8 @@ import { settingLink } from './settings.js';
 
 /** Milliseconds without a key before a search. */
 const PAUSE = 200;
+/** Users who wait for approval send no event: an open list asks for them again after this time, in milliseconds. */
+const RENEW = 20_000;
 
 const parts = { settings, invites, forums, emoji, users, groups, bots, webhooks, endpoints, commands, reports, rules, backups, audit };
 const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', groups: 'users', bots: 'key', webhooks: 'link', endpoints: 'link', commands: 'send', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
@@ -213,7 +216,7 @@ async function users(shell, column) {
     const answer = (it, method) => async () => {
       await site.call(method, `/users/${it.id}/approval`).then(draw, (error) => toast(sayProblem(error)));
     };
-    refill(
+    redraw(
       list,
       waiting?.data.length
         ? [
@@ -243,6 +246,16 @@ async function users(shell, column) {
   const input = field(say('admin.findPeople'), { type: 'search', on: { input: wait } });
   await draw();
   refill(column, input, list);
+  const renew = () => document.hidden || wait();
+  const ends = [site.listen(['users'], renew), onReconnect(site, renew)];
+  const renewal = setInterval(renew, RENEW);
+  document.addEventListener('visibilitychange', renew);
+  return () => {
+    for (const end of ends) end();
+    clearInterval(renewal);
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', renew);
+  };
 }
 
 async function reports(shell, column) {
