@@ -32,6 +32,27 @@ class Reactions(Village):
         self.photograph(page, "reaction-names-light")
         self.assert_accessible(page, "reaction names")
 
+    def test_the_picker_remembers_a_skin_tone(self):
+        self.say("Shall we?")
+        page = self.signed_in("grace")
+        self.room(page)
+        page.get_by_role("button", name="Emoji", exact=False).last.click()
+        tones = page.get_by_role("group", name="Skin tone")
+        tones.get_by_role("button", name="Medium", exact=True).click()
+        expect(tones.get_by_role("button", name="Medium", exact=True)).to_have_attribute("aria-pressed", "true")
+        self.photograph(page, "emoji-tones")
+        page.locator(".emoji-picker input").fill("thumbs up")
+        page.locator(".emoji-box button").first.click()
+        field = page.get_by_role("textbox", name="Write a message")
+        expect(field).to_have_value("👍🏽")
+        field.fill("")
+        message = page.locator(".message").filter(has_text="Shall we?").last
+        message.hover()
+        message.get_by_role("button", name="React", exact=True).click()
+        page.locator(".emoji-picker input").fill("clap")
+        page.locator(".emoji-box button").first.click()
+        expect(message.locator(".reaction").filter(has_text="👏🏽")).to_be_visible()
+
     def test_quick_reactions_and_the_picker_stand_at_the_message(self):
         self.say("Who waters on Sunday?")
         page = self.signed_in("ada")

@@ -4,6 +4,8 @@ import { el } from '../dom.js';
 import { language, say } from '../text/text.js';
 import { allEmoji } from './all.js';
 
+export { toneBar, toned } from './tones.js';
+
 /** Sections with a heading and a grid. @param {(it: { character: string, words: string }) => HTMLElement} make the button of an emoji */
 export function emojiSections(make) {
   return allEmoji(language()).map(([name, entries]) => {

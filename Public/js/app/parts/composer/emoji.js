@@ -77,11 +77,12 @@ export function emojiPicker(on) {
   const box = el('div.emoji-box', { role: 'group', aria: { label: say('emoji.all') } });
   let more = null;
   const make = (it) => {
+    const character = more?.toned(it.character) ?? it.character;
     const click = () => {
-      rememberEmoji(it.character);
-      on(it.character);
+      rememberEmoji(character);
+      on(character);
     };
-    return el('button.emoji', { title: it.words, aria: { label: it.words }, on: { click } }, emojiMark(it.character));
+    return el('button.emoji', { title: it.words, aria: { label: it.words }, on: { click } }, emojiMark(character));
   };
   const found = (words) => {
     const first = findEmoji(words, MAX_FOUND);
@@ -107,9 +108,13 @@ export function emojiPicker(on) {
   show();
   Promise.all([import('../../core/emoji/groups.js'), loadMoreText()]).then(([groups]) => {
     more = groups;
+    node.append(more.toneBar(show));
+    // The picker keeps its height.
+    box.style.maxHeight = '13rem';
     // The first ones stay, with the focus.
-    if (input.value) show();
+    if (input.value || more.toned('✋') !== '✋') show();
     else box.append(...more.emojiSections(make));
   }, () => {});
-  return Object.assign(el('div.emoji-picker', null, input, box), { input });
+  const node = Object.assign(el('div.emoji-picker', null, input, box), { input });
+  return node;
 }
