@@ -265,6 +265,27 @@ def get_pages(address, path, first, last):
     get(address, f"{path}&before={random.randint(int(first), int(last))}")
 
 
+CRAWLED = []
+CRAWL_LOCK = threading.Lock()
+
+
+def crawl(address, *ids):
+    """Reads the page of the next topic, each as often as the others: with many topics no cache has it."""
+    with CRAWL_LOCK:
+        if not CRAWLED:
+            CRAWLED.extend(topics(*ids))
+        topic = CRAWLED.pop()
+    get(address, f"/t/{topic}")
+
+
+def topics(path):
+    """The ids in a file, in a random order."""
+    with open(path) as file:
+        found = file.read().split()
+    random.shuffle(found)
+    return found
+
+
 def search(address):
     get(address, SEARCH)
 
@@ -298,7 +319,7 @@ def inflate_paced(address, bytes_per_second):
             pause()
 
 
-FLOODS = {"get": get, "get_pages": get_pages, "search": search, "inflate": inflate, "inflate_paced": inflate_paced}
+FLOODS = {"get": get, "get_pages": get_pages, "crawl": crawl, "search": search, "inflate": inflate, "inflate_paced": inflate_paced}
 
 if __name__ == "__main__":
     flood(*sys.argv[1:])

@@ -22,9 +22,10 @@ RAISED = [f"--rate-{name}{burst}=1000000" for burst in ("", "-burst") for name i
 BOUNDS = {"post": 3, "subscribe": 3, "sign in": 3}
 
 
-def found(url, data, texts):
+def found(url, data, texts, topics, crawled):
     """Claims the site and returns the owner's token, the room of the bystander, and the room of a public forum with `texts`
-    short messages and then long ones, with the first and last id of those."""
+    short messages and then long ones, with the first and last id of those. Another public forum has `topics` topics, whose
+    ids are written into the file `crawled`."""
     link = subprocess.run([PARLEY, "setup", "--data", data], capture_output=True, text=True, check=True).stdout
 
     def ask(path, body, token=None):
@@ -45,6 +46,11 @@ def found(url, data, texts):
         if not json.loads(answer.read())["data"]:
             raise RuntimeError("the search of the flood finds nothing")
     ids = [int(ask(f"/conversations/{loud}/messages", {"text": attacks.LIST}, token)["id"]) for _ in range(200)]
+    old = ask("/forums", {"title": "Old", "visibility": "public"}, token)["id"]
+    with ThreadPoolExecutor(16) as pool:
+        made = pool.map(lambda number: ask(f"/forums/{old}/conversations", {
+            "title": f"Topic {number}", "text": f"The **first** post of topic {number}. {attacks.WORDS}.\n\n" * 10}, token)["id"], range(topics))
+        crawled.write_text(" ".join(made))
     return token, quiet, loud, ids[0], ids[-1]
 
 
@@ -77,10 +83,11 @@ class Outcome:
         return [name for name, most in self.bounds.items() if ratios[name] > most]
 
 
-def floods(loud, first, last):
+def floods(loud, first, last, crawled):
     messages = f"/api/v1/conversations/{loud}"
     pages = ("get_pages", f"{messages}/messages?limit=200&html=true", str(first), str(last))
     yield Attack("40 readers of pages of HTML", pages, 40, BOUNDS | {"post": 2})
+    yield Attack("8 crawlers of cold topics", ("crawl", str(crawled)), 8, BOUNDS | {"post": 2})
     yield Attack("40 searches", ("search",), 40, BOUNDS)
     yield Attack("40 digests", ("get", f"{messages}/digest"), 40, BOUNDS)
     yield Attack("8 sockets of deflated frames", ("inflate",), 8, BOUNDS)
@@ -89,12 +96,13 @@ def floods(loud, first, last):
         yield Attack(f"{sockets} of {kilobytes} KB/s deflated", ("inflate_paced", str(kilobytes * 1_000 // count)), count, BOUNDS)
 
 
-def outcomes(rounds=100, with_memory=True, texts=5_600):
+def outcomes(rounds=100, with_memory=True, texts=5_600, topics=10_000):
     """The quiet server, then each attack."""
     with tempfile.TemporaryDirectory(prefix="parley-attack-") as folder:
         data = Path(folder) / "data"
         with Server("attack", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", data, *RAISED) as server:
-            token, quiet, loud, first, last = found(server.url, data, texts)
+            crawled = Path(folder) / "topics"
+            token, quiet, loud, first, last = found(server.url, data, texts, topics, crawled)
             probe = attacks.Probe(server.url, server.pid, token, quiet)
             address = probe.address
             times = probe.medians(rounds)
@@ -117,7 +125,7 @@ def outcomes(rounds=100, with_memory=True, texts=5_600):
                 with attacks.Peak(probe) as peak:
                     burst()
                 yield bounded(Outcome(name, peak.bytes, probe.settled()))
-            for attack in floods(loud, first, last):
+            for attack in floods(loud, first, last, crawled):
                 with attacks.Peak(probe) as peak, attacks.Flood(address, attack.flood, attack.count):
                     times = probe.medians(rounds)
                 after = probe.settled() if with_memory else probe.resident()
