@@ -31,6 +31,10 @@ class Browser:
     def run(self, script, *arguments):
         return self.ask("ExecuteScript", "POST", "/execute/sync", script=script, args=list(arguments))
 
+    def call(self, script, *arguments):
+        """Runs a script whose last argument is a function for its result."""
+        return self.ask("ExecuteAsyncScript", "POST", "/execute/async", script=script, args=list(arguments))
+
     def find(self, path):
         """Waits for the first element that matches an XPath."""
         return self.until(lambda: self._found(path), path)
@@ -143,7 +147,7 @@ class WebKit(Browser):
 
     def has_stuck_database(self):
         """WebKit answers no request of IndexedDB any more, also in the next pages of the site, if a page was left during a transaction."""
-        return not self.ask("", "POST", "/execute/async", script=DATABASES_ANSWER, args=[])
+        return not self.call(DATABASES_ANSWER)
 
     def ask(self, _, method, path, **given):
         data = json.dumps(given).encode() if method == "POST" else None
