@@ -139,6 +139,33 @@ class Reactions(Village):
 
 
 class Writing(Village):
+    def test_selected_text_has_a_bar_of_formats(self):
+        page = self.signed_in("grace")
+        self.room(page)
+        field = page.get_by_role("textbox", name="Write a message")
+        field.fill("The pump works")
+        bar = page.get_by_role("group", name="Format")
+        expect(bar).to_have_count(0)
+        field.press("Control+Shift+ArrowLeft")
+        expect(bar).to_be_visible()
+        self.photograph(page, "selection-bar")
+        self.assert_accessible(page, "selection bar")
+        bar.get_by_role("button", name="Bold").click()
+        expect(field).to_have_value("The pump **works**")
+        expect(field).to_be_focused()
+        field.press("End")
+        expect(bar).to_be_hidden()
+        field.select_text()
+        expect(bar).to_be_visible()
+        page.get_by_role("link", name="Topics").focus()
+        expect(bar).to_be_hidden()
+        phone = self.signed_in("grace", "phone")
+        self.room(phone)
+        field = phone.get_by_role("textbox", name="Write a message")
+        field.fill("The pump works")
+        field.select_text()
+        expect(phone.get_by_role("group", name="Format")).to_have_count(0)
+
     def test_keys_and_the_emoji_button_format_the_text(self):
         page = self.signed_in("ada")
         self.room(page)

@@ -24,14 +24,19 @@ export function composerButtons(options, composer) {
     (!!filesUpTo || share || polls) &&
     iconButton('plus', say('composer.add'), { on: (event) => addMenu(event.currentTarget, composer, options) });
   const emoji = iconButton('react', say('emoji.all'), { on: () => pickEmoji(emoji, (text) => composer.insert(text)), data: { act: 'emoji' } });
+  /** The toolbar has the formats at any time. */
+  const offerFormats = (input) =>
+    input.addEventListener('select', () => import('./selectionbar.js').then((it) => it.showSelectionBar(input), () => {}));
   return {
     send,
     preview,
     /** The text with the buttons: beside it, or in a toolbar below. */
-    row: (input, count) =>
-      options.toolbar
+    row: (input, count) => {
+      if (!options.toolbar && !isTouch()) offerFormats(input);
+      return options.toolbar
         ? el('div.composer-row.has-bar', null, input, el('div.composer-tools', null, formatBar(input), emoji, add, count, preview, send))
-        : el('div.composer-row', null, add, input, count, emoji, preview, send),
+        : el('div.composer-row', null, add, input, count, emoji, preview, send);
+    },
   };
 }
 
