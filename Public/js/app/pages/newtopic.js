@@ -11,6 +11,7 @@ import { similarTopics } from '../forum/similartopics.js';
 import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer/composer.js';
 import { field } from '../parts/forms/field.js';
+import { pictureGrid } from '../parts/media/pictures.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { findUsers } from '../state/users.js';
@@ -25,7 +26,7 @@ export function newTopic(shell, forum) {
   const key = `new-topic-${forum.id}`;
   const titleKey = `${key}-title`;
   const others = similarTopics(site, forum);
-  const preview = el('section.topic-preview.rich', { aria: { label: say('composer.preview') } });
+  const preview = topicPreview();
   const { saved, keep } = draftState(site);
   const fault = el('p.form-fault', { role: 'alert', hidden: true });
   const title = field(say('topic.title'), {
@@ -54,7 +55,10 @@ export function newTopic(shell, forum) {
     maxScalars: site.server.limits.message_scalars,
     filesUpTo: site.server.limits.file_bytes ?? 0,
     draftFiles: draftFilesOf(site, key),
-    keep: (words, _, poll, files) => keep(key, words, poll, files),
+    keep: (words, _, poll, files) => {
+      if (files) preview.show(words, files);
+      return keep(key, words, poll, files);
+    },
     polls: true,
     users: (start) => findUsers(site, start),
     mentionsRoom: isMember(site, forum, forum.room_mention),
@@ -63,13 +67,8 @@ export function newTopic(shell, forum) {
     send: (draft) => post(shell, forum, { title, text, fault, titleKey, draft }),
   });
   const endSubject = watchSubject(shell, 'forums', forum.id);
-  let timer;
-  const show = () => refill(preview, text.input.value.trim() ? rich(text.input.value) : el('p.second', null, say('composer.nothing')));
-  text.input.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(show, PAUSE);
-  });
-  show();
+  text.input.addEventListener('input', () => preview.soon(text.input));
+  preview.show(text.input.value);
   return {
     title: say('act.newTopic'),
     here: forumAddress(forum),
@@ -86,7 +85,7 @@ export function newTopic(shell, forum) {
       el(
         'div.page-body',
         null,
-        el('div.page-column.is-wide.topic-composer', null, fault, el('div.topic-form', null, title), el('div.topic-sides', null, text, preview), others),
+        el('div.page-column.is-wide.topic-composer', null, fault, el('div.topic-form', null, title), el('div.topic-sides', null, text, preview.node), others),
       ),
     ],
     shown: () => {
@@ -94,10 +93,42 @@ export function newTopic(shell, forum) {
       others.for(title.input.value);
     },
     close: () => {
-      clearTimeout(timer);
       endSubject();
+      preview.close();
     },
     isWriting: () => text.isWriting,
+  };
+}
+
+/** The text and the pictures as the post will show them. */
+function topicPreview() {
+  const node = el('section.topic-preview.rich', { aria: { label: say('composer.preview') } });
+  let pictures = [];
+  let timer;
+  const addresses = new Map();
+  const addressOf = (file) => {
+    if (!addresses.has(file)) addresses.set(file, URL.createObjectURL(file));
+    return addresses.get(file);
+  };
+  const shown = (file) => ({ id: '', name: file.name, description: file.description, picture: addressOf(file), href: addressOf(file) });
+  return {
+    node,
+    /** Without files the pictures stay. @param {string} words @param {File[]} [files] */
+    show(words, files) {
+      if (files) pictures = files.filter((it) => it.type.startsWith('image/'));
+      const grid = pictureGrid(pictures.map(shown));
+      // They lead nowhere.
+      if (grid) grid.inert = true;
+      refill(node, words.trim() ? rich(words) : !grid && el('p.second', null, say('composer.nothing')), grid);
+    },
+    soon(input) {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.show(input.value), PAUSE);
+    },
+    close() {
+      clearTimeout(timer);
+      for (const it of addresses.values()) URL.revokeObjectURL(it);
+    },
   };
 }
 
